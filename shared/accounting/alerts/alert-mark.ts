@@ -1,41 +1,42 @@
-// The mark of the last alert about one thing: an attribute beside what it is about. Each try claims it by a conditional
-// write, so however many processes try, an alert is tried three times in all, and after a success never again.
+// The mark of the last alert about one subject: an attribute in the item of the subject. Each try claims it by a
+// conditional write, so that however many processes try, an alert is tried three times in all, and never again after a
+// success.
 import { absent, and, type Condition, equals, type Item, type Store } from '../../storage/store/index.ts';
 import { type ItemAddress, readAmount } from '../holds/index.ts';
 
-/** An alert is tried so often, by whichever processes. */
+/** Maximum tries of an alert, by all processes together. */
 export const triesMax = 3;
 
 export interface MarkPlace extends ItemAddress {
   readonly attribute: string;
-  /** Life of its item from the write on, where items of its table end. */
+  /** Lifetime of its item from the write on, where items of its table expire. */
   readonly lifeSeconds?: number | undefined;
 }
 
-/** As short as it can be: items of counters are written with each call, and billed by the kilobyte. */
+/** A mark, with short names: items of counters are written with each call, and billed by the kilobyte. */
 export interface AlertMark {
   readonly id: string;
   readonly at_ms: number;
-  /** Absent: it was delivered. */
+  /** Number of tries; absent once the alert was delivered. */
   readonly tries?: number | undefined;
-  /** When the next try may begin. */
+  /** Time at which the next try may begin. */
   readonly due_at_ms?: number | undefined;
 }
 
 export interface ShareMark extends AlertMark {
-  /** The period, or what else begins the shares anew. */
+  /** The period, or another text with whose change the shares begin anew. */
   readonly scope: string;
   readonly percent: number;
   readonly spent: bigint;
   readonly limit: bigint;
-  /** Spent before the scope began, where that does not count. */
+  /** Amount spent before the scope began, where it does not count. */
   readonly from?: bigint | undefined;
 }
 
-/** The state of a provider since then. */
+/** The state of a provider since the last alert. */
 export interface ProviderMark extends AlertMark {
   readonly state: 'refused' | 'empty' | 'failing' | 'back';
-  /** Whose call showed it. */
+  /** Model of the call that showed it. */
   readonly model: string;
 }
 
@@ -51,7 +52,10 @@ export function readShareMark(item: Item, attribute: string): ShareMark | undefi
   };
 }
 
-/** Whether this try is the caller's. `seen`: the mark that it follows. Otherwise the item that was in the way. */
+/**
+ * Claims a try. `seen`: the mark that it follows. Returns the item that was in the way where the try is not the
+ * caller's.
+ */
 export async function claimMark(
   store: Pick<Store, 'update'>,
   { table, key, attribute, lifeSeconds }: MarkPlace,
@@ -64,7 +68,7 @@ export async function claimMark(
   const update = { table, key, changes, condition: isAsSeen(attribute, seen), repeatable: true } as const;
   const { kind, item = {} } = await store.update(update);
   if (kind === 'written') return 'claimed';
-  // Perhaps the own first attempt, whose answer was lost.
+  // The mark may be the caller's own first attempt, whose answer was lost.
   const there = item[attribute] as AlertMark | undefined;
   return there?.id === mark.id && there.tries === mark.tries && there.due_at_ms === mark.due_at_ms ? 'claimed' : item;
 }

@@ -1,4 +1,4 @@
-// Looks for due alerts after the charges of a call. An alert that cannot be sent now stays marked as such, and the next call
+// Finds due alerts after the charges of a call. An alert that cannot be sent now stays marked as due, and the next call
 // of the same owner tries again.
 
 import { createCache } from '../../foundation/cache/index.ts';
@@ -19,9 +19,9 @@ import type { AlertReceiver, Alerts, AlertsOptions, EndedAttempt } from './alert
 import { faultOfReceiver, postAlert } from './post-alert.ts';
 import { passedShare, readSpendings, type WatchedSpending } from './watched-spending.ts';
 
-/** One try of a function, which is billed for it. */
+/** Time limit of one try in a function, which is billed for it. */
 const functionTryMaxMs = 4_000;
-/** Of the time of a settlement: the write that ends a try. */
+/** Part of a settlement's time that is reserved for the write that ends a try. */
 const markWriteMs = 1_000;
 const faultLogIntervalMs = 600_000;
 
@@ -33,7 +33,7 @@ export function createAlertSender(options: AlertsOptions): Alerts {
     const name = cooldownItem.markPrefix + account;
     const localMark = tries.latest(name) as ProviderMark | undefined;
     const noted = cooldowns.noted(name) as ProviderMark | undefined;
-    // Another process may have written a later one.
+    // Another process may have written a later mark.
     return localMark === undefined || (noted !== undefined && noted.at_ms > localMark.at_ms) ? noted : localMark;
   };
   let faultLoggedAtMs = Number.NEGATIVE_INFINITY;
@@ -70,27 +70,27 @@ export function createAlertSender(options: AlertsOptions): Alerts {
   };
 }
 
-// Tries of alerts: claimed, sent and repeated, a bounded number at a time.
+// Tries of alerts: each is claimed, sent and repeated, a bounded number at a time.
 
-/** One try of a process that lives: three of them and the pauses end within a minute. */
+/** Time limit of one try in a process that outlives its calls: three of them and the pauses end within a minute. */
 const tryMaxMs = 10_000;
-/** Before the second and the third try of a process. */
+/** Pauses before the second and the third try of a process. */
 const pausesMs = [5_000, 20_000] as const;
-/** A try whose process ended without a word may be followed by another's after this. */
+/** Time after which another process may follow a try whose process died. */
 const leaseMs = tryMaxMs + pausesMs[0];
-/** Alerts that a process sends or has to try again. Those beyond are not claimed, and stay due. */
+/** Maximum number of alerts that a process sends or has to try again. Further ones are not claimed, and stay due. */
 const underWayMax = 100;
-/** How long a process that stops waits for what it is sending. */
+/** Time for which a process that stops waits for running tries. */
 const closeMaxMs = 1_500;
-/** Marks that a process remembers. */
+/** Maximum number of marks that a process remembers. */
 const marksMax = 1_000;
-/** Each after the first follows another process that came first. */
+/** Maximum claims of an alert: each after the first follows another process that was faster. */
 const claimsMax = 4;
 
 interface AlertTries {
-  /** Undefined where too many are under way, or this one is. The promise never rejects. */
+  /** Begins to send. Undefined where too many are being sent, or this one is. The promise never rejects. */
   begin(due: DueAlert, receiver: AlertReceiver, limitMs: number): Promise<void> | undefined;
-  /** The mark under an attribute that few items have, as this process has seen it last. */
+  /** Returns the last mark, as far as this process knows, of an attribute that few items have. */
   latest(attribute: string): AlertMark | undefined;
   close(): Promise<void>;
 }
@@ -111,7 +111,10 @@ function createAlertTries({ store, clock, log, isFunction, persist }: TriesOptio
     return claimed;
   }
 
-  /** The due alert whose try is the caller's now: where another process came first, what is due behind its mark. */
+  /**
+   * Claims a due alert, and returns the one whose try is now the caller's: where another process was faster, the one
+   * that is due after its mark.
+   */
   async function claim(due: DueAlert): Promise<DueAlert | undefined> {
     let wanted: DueAlert | undefined = due;
     for (let tried = 0; wanted !== undefined && tried < claimsMax; tried += 1) {
@@ -122,7 +125,7 @@ function createAlertTries({ store, clock, log, isFunction, persist }: TriesOptio
     return undefined;
   }
 
-  /** Ends when the alert is delivered, or given up, or the next try is another process's. */
+  /** Sends. Resolves when the alert is delivered or abandoned, or when the next try is another process's. */
   async function deliver(wanted: DueAlert, receiver: AlertReceiver, limitMs: number): Promise<void> {
     const claimed = await claim(wanted);
     if (claimed === undefined) return;
@@ -169,7 +172,7 @@ function createAlertTries({ store, clock, log, isFunction, persist }: TriesOptio
   };
 }
 
-/** Waits that end early, with false, when the process stops. */
+/** Creates waits that end early, with false, when the process stops. */
 function createPauses(clock: AlertsOptions['clock']) {
   const waiting = new Set<() => void>();
   let isClosed = false;
@@ -197,21 +200,21 @@ function createPauses(clock: AlertsOptions['clock']) {
   };
 }
 
-// Which alert is due, by what was seen and by the last mark. Pure.
+// Decides which alert is due, by the observations and by the last mark. Pure.
 
 interface DueAlert {
   readonly place: MarkPlace;
-  /** The mark that it follows. */
+  /** The mark that the alert follows. */
   readonly seen: AlertMark | undefined;
   readonly mark: AlertMark;
   readonly alert: Alert;
-  /** The alert that is due where another process has written the item. */
+  /** Returns the alert that is due where another process has written the item. */
   readonly behind: (item: Item) => DueAlert | undefined;
 }
 
 interface TryTime {
   readonly nowMs: number;
-  /** When others may try again, should this process say nothing more of it. */
+  /** Time after which other processes may try again if this one reports nothing. */
   readonly leaseMs: number;
   readonly newId: () => string;
 }
@@ -240,7 +243,7 @@ const firstTry = ({ nowMs, leaseMs, newId }: TryTime) => ({
   due_at_ms: nowMs + leaseMs,
 });
 
-/** Undefined where the alert was delivered or given up, or is not due yet. */
+/** Returns the next try; undefined where the alert was delivered or abandoned, or is not due yet. */
 function nextTry<Mark extends AlertMark>(mark: Mark | undefined, { nowMs, leaseMs }: TryTime): Mark | undefined {
   const { tries = triesMax, due_at_ms: dueAtMs = 0 } = mark ?? {};
   if (mark === undefined || tries >= triesMax || dueAtMs > nowMs) return undefined;
@@ -252,7 +255,7 @@ const shareAlert = (
   { id, at_ms, percent, spent, limit }: ShareMark,
 ): Alert => ({ type, id, atMs: at_ms, workspace, key, provider, share: { percent, spent, limit, period } });
 
-/** `seen`: the mark of its account. */
+/** Returns the due alert about a provider. `seen`: the mark of its account. */
 function dueProvider(attempt: EndedAttempt, seen: ProviderMark | undefined, time: TryTime): DueAlert | undefined {
   const { account, model } = attempt;
   const state = nextState(attempt, seen, time.nowMs);
@@ -267,8 +270,8 @@ function dueProvider(attempt: EndedAttempt, seen: ProviderMark | undefined, time
 }
 
 /**
- * Undefined where nothing is new. A provider is back when the model answers whose call failed: others may have
- * answered all the time.
+ * Returns the new state; undefined where nothing changed. A provider has recovered when the model answers whose call
+ * failed: others may have answered all the time.
  */
 function nextState(
   { outcome, model, startedAtMs, coolsForAll }: EndedAttempt,

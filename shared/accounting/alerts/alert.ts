@@ -16,12 +16,12 @@ export const alertTypes = [
 ] as const;
 export type AlertType = (typeof alertTypes)[number];
 
-/** Of an alert's id: some thousand a day never meet. */
+/** Random bytes of an alert's id: enough for some thousand alerts a day. */
 export const idBytes = 9;
 
 export interface Alert {
   readonly type: AlertType;
-  /** The same in each try. */
+  /** Id, the same in each try. */
   readonly id: string;
   readonly atMs: number;
   readonly workspace?: string | undefined;
@@ -38,11 +38,11 @@ interface PassedShare {
   readonly percent: number;
   readonly spent: PicoUsd;
   readonly limit: PicoUsd;
-  /** First day of the period, UTC. Null: the limit has none. */
+  /** First day of the period, UTC. Null where the limit has none. */
   readonly period: string | null;
 }
 
-/** Every field is there, null where it says nothing. */
+/** Writes the body, in which every field is present; null means that it does not apply. */
 export function bodyOf(alert: Alert): string {
   const { type, id, atMs, workspace = null, key = null, provider = null, model = null, share } = alert;
   return JSON.stringify({
@@ -61,13 +61,13 @@ export function bodyOf(alert: Alert): string {
   });
 }
 
-/** `t`: seconds since 1970. The signed text is `<t>.<body>`. */
+/** Signs the body. `t`: seconds since 1970. The signed text is `<t>.<body>`. */
 export function signatureOf(body: string, secret: string, nowMs: number): string {
   const t = Math.floor(nowMs / 1_000);
   return `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`;
 }
 
-/** For descriptions of the body. */
+/** Returns an example for descriptions of the body. */
 export const alertBodyExample = () =>
   JSON.parse(
     bodyOf({
@@ -101,5 +101,5 @@ function spentOf({ percent, spent, limit, period }: PassedShare, what: string): 
   return `${percent} % of ${what} is spent: ${formatUsd(spent)} of ${formatUsd(limit)} USD${since}`;
 }
 
-/** People of a workspace name keys themselves, and chats read these characters as links and mentions. */
+/** Replaces characters that chats read as links and mentions: people of a workspace name keys themselves. */
 const plain = (name: string): string => name.replace(/[<>&@`*_~|[\]()]/g, ' ');

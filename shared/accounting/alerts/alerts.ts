@@ -1,4 +1,4 @@
-// Parts that a process gives to its alerts, and that a call gives to be looked at. Types only.
+// The dependencies of alerts, and the values of a call that they examine. Types only.
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { Log } from '../../foundation/log/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
@@ -8,7 +8,7 @@ import type { CreditHold, CreditPayments } from '../credit/index.ts';
 import type { Counter } from '../holds/index.ts';
 import type { Cooldowns } from '../provider-health/index.ts';
 
-/** A charged counter, with its item afterwards; {} where that is unknown. */
+/** A charged counter with its item after the charge; {} where that is unknown. */
 export type ChargedCounter = { readonly item: Item } & (
   | { readonly of: 'key'; readonly publicId: string }
   | { readonly of: 'credit'; readonly hold: CreditHold; readonly actual: PicoUsd }
@@ -20,12 +20,12 @@ export interface EndedAttempt {
   readonly provider: string;
   /** Position of its credential, where the provider has several. */
   readonly credential: number | undefined;
-  /** Names the credential in marks. */
+  /** Name of the credential in marks. */
   readonly account: string;
   readonly model: string;
   readonly startedAtMs: number;
   readonly outcome: 'ok' | 'refused' | 'empty' | 'failed';
-  /** Whether plans of all workspaces ask it last now, for failures. */
+  /** True where the provider is now the last choice of all workspaces' plans, because of failures. */
   readonly coolsForAll: boolean;
 }
 
@@ -35,16 +35,16 @@ interface EndedForAlerts {
 }
 
 export interface AlertReceiver {
-  /** Undefined where it is not set: nothing is sent. */
+  /** URL; undefined where it is not set, and nothing is sent. */
   readonly url: string | undefined;
-  /** Key of the signature; null where none is wanted, undefined where it is not set: nothing is sent. */
+  /** Key of the signature; null where none is required, undefined where it is not set, and nothing is sent. */
   readonly secret: string | null | undefined;
 }
 
 interface AlertSettings {
-  /** Shares in percent, rising. */
+  /** Shares in percent, in rising order. */
   readonly at: readonly number[];
-  /** Asked where an alert is due. Throws where secrets could not be read. */
+  /** Returns the receiver; called where an alert is due. Throws where secrets could not be read. */
   readonly receiver: () => AlertReceiver;
 }
 
@@ -55,15 +55,18 @@ export interface AlertsOptions {
   readonly log: Log;
   readonly credit: Pick<CreditPayments, 'show'>;
   readonly cooldowns: Pick<Cooldowns, 'noted'>;
-  /** A process that is frozen after its call tries once, and waits for that. */
+  /** True in a process that is frozen after its call: it tries once, and waits for that. */
   readonly isFunction: boolean;
   /** Repeats a write while the store is unavailable. */
   readonly persist: (write: () => Promise<unknown>) => Promise<void>;
 }
 
 export interface Alerts {
-  /** After the charges and attempts of a call. A function waits for what it sends, for some seconds of the deadline at most. Never rejects. */
+  /**
+   * Finds and sends due alerts, after the charges and attempts of a call. A function waits for them, for some seconds
+   * of the deadline at most. Never rejects.
+   */
   look(settings: AlertSettings, ended: EndedForAlerts, deadline: Deadline): Promise<void>;
-  /** Waits for what is being sent, for a moment at most, and begins nothing more. Never rejects. */
+  /** Waits for running tries, for a moment at most, and begins nothing more. Never rejects. */
   close(): Promise<void>;
 }

@@ -1,10 +1,10 @@
-// The last alert about one thing, for operators.
+// The last alert about one subject, for operators.
 import type { Item } from '../../storage/store/index.ts';
 import type { ProviderMark, ShareMark } from './alert-mark.ts';
 
 interface LastAlert {
   readonly atMs: number;
-  /** False: it is being tried, or was given up after three tries. */
+  /** False while it is tried, or where it was abandoned after three tries. */
   readonly isDelivered: boolean;
 }
 
@@ -17,7 +17,7 @@ interface LastProviderAlert extends LastAlert {
   readonly model: string;
 }
 
-/** Null where there was none. */
+/** Returns the last alert of a share; null where there was none. */
 export function readLastShare(
   item: Item,
   limit: 'own' | 'spend limit of the workspace' = 'own',
@@ -26,7 +26,7 @@ export function readLastShare(
   return mark === undefined ? null : { ...lastAlert(mark), percent: mark.percent };
 }
 
-/** `mark`: as it is noted beside coolings. */
+/** Returns the last alert about a provider. `marks`: as they are stored beside cooldowns. */
 export function readLastOfProvider(marks: readonly unknown[]): LastProviderAlert | null {
   const known = marks.filter((mark) => mark !== undefined) as ProviderMark[];
   const mark = known.toSorted((one, other) => other.at_ms - one.at_ms)[0];

@@ -1,19 +1,19 @@
-// One try to deliver an alert. No word of the receiver, and nothing of its URL, is in a fault.
+// Makes one try to deliver an alert. A fault contains no text of the receiver, and nothing of its URL.
 import { createOutgoingCalls, readText } from '../../foundation/outgoing/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { type Alert, bodyOf, signatureOf } from './alert.ts';
 import type { AlertReceiver } from './alerts.ts';
 
 const connectTimeoutMs = 3_000;
-/** More of an answer is not read: its status says all. */
+/** Bytes of an answer that are read: only its status matters. */
 const answerMaxBytes = 64 * 1024;
 
-/** `status`: of the receiver's answer. Without one it is unknown whether the alert arrived. */
+/** The outcome of a try. `status`: the receiver's. Without a status it is unknown whether the alert arrived. */
 type AlertDelivery =
   | { readonly isDelivered: true; readonly status: number }
   | { readonly isDelivered: false; readonly status?: number; readonly fault: string };
 
-/** Why nothing can be sent to it; undefined when it is ready. */
+/** Returns why nothing can be sent to the receiver; undefined when it is ready. */
 export function faultOfReceiver({ url, secret }: AlertReceiver): string | undefined {
   if (url === undefined || url === '') return 'the URL of service.alerts is not set';
   const { protocol } = URL.parse(url) ?? {};
@@ -21,7 +21,7 @@ export function faultOfReceiver({ url, secret }: AlertReceiver): string | undefi
   return secret === undefined || secret === '' ? 'the secret of service.alerts is not set' : undefined;
 }
 
-/** Never rejects. `ended` gives up. */
+/** Sends the alert. Never rejects. `ended` aborts the try. */
 export async function postAlert(
   { url = '', secret = null }: AlertReceiver,
   alert: Alert,
@@ -41,7 +41,7 @@ export async function postAlert(
     const request = { url: new URL(url), method: 'POST', headers, body, connectTimeoutMs, signal } as const;
     const { status, body: answer } = await calls.send(request);
     await readText(answer, answerMaxBytes).catch(() => undefined);
-    // A redirect too: an alert reaches its own address or none.
+    // A redirect counts as a failure: an alert is sent to its own address only.
     return status >= 200 && status < 300
       ? { isDelivered: true, status }
       : { isDelivered: false, status, fault: `status ${status}` };

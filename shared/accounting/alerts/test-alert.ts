@@ -1,22 +1,22 @@
-// One alert that an operator asks for, outside of any call. No mark: it is sent each time.
+// Sends one alert that an operator asks for, outside of any call. It writes no mark, so it is sent each time.
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { idBytes } from './alert.ts';
 import type { AlertReceiver } from './alerts.ts';
 import { faultOfReceiver, postAlert } from './post-alert.ts';
 
-/** A person waits for it. */
+/** Time limit: a person waits for it. */
 const limitMs = 10_000;
 
 interface TestAlert {
   readonly id: string;
-  /** Of the answer, where there was one. */
+  /** Status of the answer, if there was one. */
   readonly status: number | null;
-  /** Why it did not arrive, or null. */
+  /** Reason why it did not arrive, or null. */
   readonly fault: string | null;
 }
 
-/** Never rejects. */
+/** Sends the alert. Never rejects. */
 export async function sendTestAlert(
   receiver: AlertReceiver,
   { clock, randomness }: { readonly clock: Clock; readonly randomness: Pick<Randomness, 'bytes'> },

@@ -1,5 +1,5 @@
-// Spending of a charged counter under its limit, and the share that it passes. Pure, but for an account whose credit is
-// spread: there one shard says nothing of the others.
+// Spending of a charged counter under its limit, and the share that it passes. Pure, except for an account whose credit
+// is spread over shards, because one shard says nothing of the others.
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import type { Item } from '../../storage/store/index.ts';
 import { type CreditPayments, creditAttributes, creditKey } from '../credit/index.ts';
@@ -19,9 +19,9 @@ export interface WatchedSpending {
   readonly limit: PicoUsd;
   /** First day of the period; null for none. */
   readonly period: string | null;
-  /** Of the mark. */
+  /** Scope of the mark. */
   readonly scope: string;
-  /** Spent before the scope began. */
+  /** Amount spent before the scope began. */
   readonly from?: PicoUsd | undefined;
 }
 
@@ -49,7 +49,7 @@ function keySpending({ publicId, item }: ChargedCounter & { readonly of: 'key' }
   return [{ type: 'key_spend_limit', ...names, place, mark, spent, limit, period, scope: period ?? ever }];
 }
 
-/** Of an instant. */
+/** Length of the day in an instant. */
 const dayCharacters = 'YYYY-MM-DD'.length;
 
 function budgetSpending(charged: ChargedCounter & { readonly of: 'budget' }): WatchedSpending[] {
@@ -101,7 +101,10 @@ async function creditSpendings(
   ];
 }
 
-/** Credit that is added begins its shares anew, from what was spent at the last alert before. */
+/**
+ * Returns the spending since credit was last added, with which shares begin anew, counted from the amount spent at the
+ * last alert before.
+ */
 function sinceAddition(granted: PicoUsd, spent: PicoUsd, mark: ShareMark | undefined) {
   const scope = String(granted);
   const spentBefore = mark === undefined ? 0n : (mark.from ?? 0n) + mark.spent;
@@ -109,7 +112,7 @@ function sinceAddition(granted: PicoUsd, spent: PicoUsd, mark: ShareMark | undef
   return { mark, scope, spent: spent - from, limit: granted - from, ...(from === 0n ? {} : { from }) };
 }
 
-/** All shards are looked at when one of them has spent a fiftieth more of its part. */
+/** Fraction of a shard's part, of which each further one spent makes all shards be read. */
 const looksPerPart = 50n;
 
 function passesPart(item: Item, actual: PicoUsd, spendLimit: PicoUsd | null, shards: number): boolean {
@@ -120,7 +123,7 @@ function passesPart(item: Item, actual: PicoUsd, spendLimit: PicoUsd | null, sha
   return step <= 0n || spent / step !== (spent - actual) / step;
 }
 
-/** The highest share that is passed and was not at the last alert, which was for less; undefined for none. */
+/** Returns the highest share that is passed and was not at the last alert; undefined for none. */
 export function passedShare(
   { spent, limit, scope, mark }: Pick<WatchedSpending, 'spent' | 'limit' | 'scope' | 'mark'>,
   at: readonly number[],

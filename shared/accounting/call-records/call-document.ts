@@ -16,14 +16,14 @@ type RecordedMembers = {
 };
 
 type AttemptDocument = Omit<CallAttempt, 'providerText' | 'schemaMismatch' | 'reason'> & {
-  /** As in the record. */
+  /** Same text as in the record. */
   readonly schema_mismatch?: string;
 };
 
 interface DerivedMembers {
   /** Code of the error that the client got, or that ended its stream. */
   readonly error_code: ErrorCode | null;
-  /** Status of the answer; that of a broken stream is 200. Null when the client left before. */
+  /** Status of the answer; 200 for a stream that broke. Null when the client left before. */
   readonly status: number | null;
   readonly attempts: readonly AttemptDocument[];
   /** The guardrail that blocked the request or the answer. */
@@ -41,7 +41,7 @@ interface DocumentMember {
 
 type Derived = {
   readonly [Name in keyof DerivedMembers]: {
-    /** The record's field that it follows. */
+    /** The record's field behind which it is shown. */
     readonly after: keyof CallRecord;
     readonly schema: Schema;
     readonly toJson: (record: CallRecord) => DerivedMembers[Name];
@@ -98,7 +98,7 @@ interface ShownMember {
 /** The record's fields that a document shows, in order. */
 const shownMembers = memberNames.flatMap((name): ShownMember[] => {
   const { document, isRequired } = recorded[name];
-  // Each field's kind converts its own values, which a loop over all of them cannot type.
+  // Each field's kind converts its own values, which a loop over all of them cannot express in types.
   const kind = recorded[name].kind as StoredKind<unknown, unknown>;
   if (document === undefined) return [];
   const schema = isRequired ? kind.schema : orNull(kind.schema);
@@ -116,15 +116,18 @@ const members: readonly DocumentMember[] = shownMembers.flatMap((shown) => [
 export const callDocument = (record: CallRecord): CallDocument =>
   Object.fromEntries(members.map(({ document, toJson }) => [document, toJson(record)])) as unknown as CallDocument;
 
-/** Schema of each field, for the API description. */
+/** Returns the schema of each field, for the API description. */
 export const callDocumentSchemas = () =>
   Object.fromEntries(members.map(({ document, schema }) => [document, schema])) as Record<keyof CallDocument, Schema>;
 
-/** What a client is not told: to it, such a model does not exist. */
+/** Note that a client never gets: to a client, such a model does not exist. */
 const unlistedModelNote =
   'the model is in the catalogue, but missing in the list of models of the key or of its workspace';
 
-/** The same for the operator, with why providers were not reached, and their words about their failures. */
+/**
+ * Returns the document for the operator, with the reasons why providers were not reached, and their texts about their
+ * failures.
+ */
 export const operatorCallDocument = (record: CallRecord) => ({
   ...callDocument(record),
   note: record.unlistedModel === true ? unlistedModelNote : null,
@@ -141,8 +144,10 @@ export function errorCodeOf({ outcome, cutCode }: Pick<CallRecord, 'outcome' | '
 }
 
 /**
- * failed   the gateway or its providers did not do what they should: 5xx, 429 that providers caused, a stream that broke
- * refused  any other error: the client asked for what it may not, or cannot, have
+ * The class of a call:
+ * failed   the gateway or its providers did not do what they should: 5xx, 429 that providers caused, a stream that
+ * broke
+ * refused  any other error: the client asked for something that is not allowed, or impossible
  * gone     the client left
  */
 type CallClass = 'ok' | 'failed' | 'refused' | 'gone';

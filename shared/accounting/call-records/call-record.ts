@@ -4,9 +4,10 @@ import type { ContentKeep } from '../../foundation/constants/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 
 /**
+ * The outcome of a call:
  * ok           a complete answer
- * cut          a stream that broke after its first output; `cutCode` says how
- * client_gone  the client left before the end; what was relayed is billed
+ * cut          a stream that broke after its first output; `cutCode` names the error
+ * client_gone  the client left before the end; the relayed part is billed
  * any other    the code of the error that the client got instead of an answer
  */
 export type CallOutcome = 'ok' | 'cut' | 'client_gone' | ErrorCode;
@@ -14,29 +15,29 @@ export type CallOutcome = 'ok' | 'cut' | 'client_gone' | ErrorCode;
 /** One call to a provider, as part of a call. */
 export interface CallAttempt {
   readonly provider: string;
-  /** Position of the credential that was used, from 1; undefined when the provider has one. */
+  /** Position of the credential, counted from 1; undefined when the provider has only one. */
   readonly credential?: number | undefined;
   /** `ok`, or one short word for the failure: `status_500`, `timeout`, `connection`. */
   readonly outcome: string;
   /** Status of the provider's answer; undefined when there was none. */
   readonly status?: number | undefined;
   readonly ms: number;
-  /** Catalogue id. Only where a call went to others than the one that answered last, or was asked for. */
+  /** Catalogue id. Set only where a call went to other models than the one that answered last, or was requested. */
   readonly model?: string | undefined;
-  /** Where and by which rule the answer fails the schema of the call: `/items/0/price: required`. */
+  /** Says where and by which rule the answer fails the schema of the call: `/items/0/price: required`. */
   readonly schemaMismatch?: string | undefined;
-  /** Why its server was not reached, in one word: `tls_expired`. For the operator alone. */
+  /** Reason why its server was not reached, in one word: `tls_expired`. For the operator only. */
   readonly reason?: string | undefined;
-  /** The provider's words about its failure, as `describeProviderText` returns them. For the operator alone. */
+  /** The provider's text about its failure, as `describeProviderText` returns it. For the operator only. */
   readonly providerText?: string | undefined;
 }
 
-/** State of the bodies of a call whose workspace keeps them. */
+/** State of the bodies of a call whose workspace stores them. */
 export interface ContentPlace {
-  /** `failed`: the storage did not take them. */
+  /** `failed`: the storage did not accept them. */
   readonly state: 'kept' | 'failed';
   readonly keep: ContentKeep;
-  /** They were longer than what is kept of a call. */
+  /** True where they were longer than the bound for a call. */
   readonly cut: boolean;
 }
 

@@ -1,4 +1,4 @@
-// The records behind usage reports: written after the last byte of a call, many at a time, and read by the operator.
+// The records behind usage reports: written after the last byte of a call, many at a time, and read for the operator.
 import { createCache } from '../../foundation/cache/index.ts';
 import { cachedKeysMax, refusalRecordsPerSecond } from '../../foundation/constants/index.ts';
 import { mergeParallel } from '../../foundation/parallel/index.ts';
@@ -30,20 +30,20 @@ const lifeDaysDefault = 90;
 const shardReads = 2;
 
 interface ReadOptions<Name extends MemberName> extends CallOptions {
-  /** Only calls that arrived from here on. */
+  /** Selects calls that arrived from this instant on. */
   readonly sinceMs?: number;
-  /** Only calls that arrived before this instant. */
+  /** Selects calls that arrived before this instant. */
   readonly beforeMs?: number;
   /** Fields to read: others are neither sent nor parsed. All if absent. */
   readonly members?: readonly Name[] | undefined;
 }
 
-/** All calls throw StoreUnavailable. */
+/** The records; every call throws StoreUnavailable. */
 export interface CallRecords {
   /**
-   * Resolves when the record is written. Records that arrive during a write share the next. May be repeated, and the last one
-   * counts: its key follows from the call. `transaction`: its writes are made with the record, or none of them. Throws a
-   * TypeError for a record without a required field.
+   * Resolves when the record is written. Records that arrive during a write share the next one. It may be repeated, and
+   * the last record counts, because its key follows from the call. `transaction`: its writes are made together with the
+   * record, or not at all. Throws a TypeError for a record without a required field.
    */
   write(record: CallRecord, transaction?: StoreTransaction): Promise<void>;
   /**
@@ -52,7 +52,7 @@ export interface CallRecords {
    */
   find(workspace: string, executionId: string, options?: CallOptions): Promise<CallRecord | undefined>;
   /**
-   * The calls of a workspace that arrived on a day of UTC, such as "2026-11-20", in no particular order. For the
+   * Yields the calls of a workspace that arrived on a UTC day such as "2026-11-20", in no particular order. For the
    * operator, never on a request's path. Throws a RangeError for a day that does not exist.
    */
   read<Name extends MemberName = MemberName>(
@@ -64,21 +64,21 @@ export interface CallRecords {
 
 interface CallRecordsOptions {
   readonly store: Pick<Store, 'batchPut' | 'query' | 'get'>;
-  /** Used for the expiry of records only. */
+  /** Clock, which is used only for the expiry of records. */
   readonly clock?: Clock;
-  /** Days from the arrival, a whole number from 1; of records written from now on. */
+  /** Lifetime in days from the arrival, a whole number from 1; for records written from now on. */
   readonly lifeDays?: number;
-  /** If absent, a single record is written at once. */
+  /** Delay of single records; if absent, each is written at once. */
   readonly gathering?: Gathering | undefined;
 }
 
-/** Throws a RangeError for a life that is none. */
+/** Creates the records. Throws a RangeError for an invalid lifetime. */
 export function createCallRecords(options: CallRecordsOptions): CallRecords {
   const { store, clock = systemClock, lifeDays = lifeDaysDefault, gathering } = options;
   if (!Number.isSafeInteger(lifeDays) || lifeDays < 1)
     throw new RangeError(`lifeDays is ${lifeDays}: must be 1 or more`);
   const writeTogether = coalesceRuns((puts: readonly BatchPut[]) => {
-    // A batch takes each key once; the records of one call are alike.
+    // A batch accepts each key once, and the records of one call are equal.
     const byCall = new Map(puts.map((put) => [`${put.item.pk} ${put.item.sk}`, put]));
     return store.batchPut([...byCall.values()]);
   }, gathering);
@@ -112,15 +112,15 @@ export function createCallRecords(options: CallRecordsOptions): CallRecords {
 // table for free. Further ones are only logged.
 
 export interface RefusalQuota {
-  /** Whether one more refused call of this key is recorded. In any second at most `refusalRecordsPerSecond` are. */
+  /** Returns whether one more refused call of this key is recorded: at most `refusalRecordsPerSecond` in any second. */
   take(keyPublicId: string): boolean;
 }
 
 const windowMs = 1_000;
 
-/** Quota of one process. */
+/** Creates the quota of one process. */
 export function createRefusalQuota(clock: Clock): RefusalQuota {
-  /** When the last ones were recorded. A key without calls for a second is as good as a new one. */
+  /** Times of the last records by key. A key without calls for a second may be forgotten. */
   const recorded = createCache<readonly number[]>({ sizeMax: cachedKeysMax, age: { freshMs: windowMs, clock } });
   return {
     take(keyPublicId) {

@@ -1,11 +1,12 @@
-// When the parts of a call began and how long each took, as its record has them: the console draws them.
+// Start and duration of each part of a call, as its record has them: the console draws them.
 import type { GuardrailCheck } from '../../protocol/router/index.ts';
 import type { StoredKind } from './stored-kinds.ts';
 
 /**
+ * The parts of a call:
  * admission    from the arrival until the call may run, or is refused
- * guardrail    from the first check of a guardrail in one direction to the end of its last one
- * attempt      one call to a provider, with the body of its answer
+ * guardrail    from the first check of a guardrail in one direction to the end of its last check
+ * attempt      one call to a provider, including the body of its answer
  * settlement   from the last byte of the answer until the record is made
  */
 const partNames = ['admission', 'guardrail', 'attempt', 'settlement'] as const;
@@ -15,7 +16,7 @@ export interface TimedPart {
   readonly part: PartName;
   /** Position among the guardrails, or the attempts, of the record. */
   readonly at?: number | undefined;
-  /** From the arrival of the call. */
+  /** Milliseconds from the arrival of the call. */
   readonly startMs: number;
   readonly ms: number;
 }
@@ -27,13 +28,13 @@ interface TimedPartDocument {
   readonly ms: number;
 }
 
-/** `admission:0:12`, `attempt#1:14:230`. */
+/** Matches `admission:0:12`, `attempt#1:14:230`. */
 const partText = /^(admission|guardrail|attempt|settlement)(?:#(\d{1,3}))?:(\d{1,12}):(\d{1,12})$/;
 
-/** A clock that was set back makes negative times. */
+/** Returns whole milliseconds: a clock that was set back makes negative times. */
 const toMs = (ms: number): number => Math.max(0, Math.round(ms));
 
-/** Stored as one text. A part of another form is dropped. */
+/** Returns the kind of a time line, which is stored as one text. A part of another form is dropped. */
 export const timeLine = (countMax: number): StoredKind<readonly TimedPart[], readonly TimedPartDocument[]> => ({
   toScalar: (value) => {
     const parts = (Array.isArray(value) ? value : []) as readonly TimedPart[];
@@ -74,7 +75,10 @@ export const timeLine = (countMax: number): StoredKind<readonly TimedPart[], rea
 
 type TimedCheck = Pick<GuardrailCheck, 'id' | 'direction' | 'startedAtMs' | 'ms'>;
 
-/** The parts of a call before a provider is called, and the checks of its answer. `admittedMs`: when admission ended. */
+/**
+ * Returns the parts of a call before a provider is called, and the checks of its answer. `admittedMs`: the end of
+ * admission.
+ */
 export function partsOfGateway(
   arrivedAtMs: number,
   admittedMs: number,

@@ -1,4 +1,4 @@
-// A call as a line of CSV. Text that a spreadsheet would read as a formula gets an apostrophe before it.
+// Writes a call as a line of CSV. Text that a spreadsheet would read as a formula gets an apostrophe before it.
 import { type CallDocument, callDocument } from './call-document.ts';
 import type { CallAttempt } from './call-record.ts';
 import type { CallRecord } from './record-members.ts';
@@ -53,7 +53,7 @@ const tagsText = (tags: object): string =>
     .map(([name, value]) => `${name}=${value}`)
     .join(', ');
 
-// The way of a call through its providers in one line, for people: `globex status_500 → acme`.
+// Writes the path of a call through its providers in one line, for people: `globex status_500 → acme`.
 
 /** Describes the attempts by their known values; undefined when there were none. */
 export function describePath({
@@ -72,7 +72,7 @@ export function describePath({
   return steps.join(' → ') || undefined;
 }
 
-/** Nothing but the operator can correct this, so it is said in words. */
+/** Matches outcomes that only the operator can correct, so a text explains them. */
 const keyRefused = /^(status|error_object)_40[13]$/;
 
 function suffixOf({ outcome, reason }: CallAttempt): string {

@@ -1,4 +1,5 @@
-// Checks of a call by guardrails, as its record has them: one for each guardrail and direction, however many texts it saw.
+// Checks of a call by guardrails, as its record has them: one entry for each guardrail and direction, however many
+// texts it saw.
 import { formatUsd, type PicoUsd } from '../../foundation/money/index.ts';
 import type { GuardrailCheck } from '../../protocol/router/index.ts';
 import type { StoredKind } from './stored-kinds.ts';
@@ -11,7 +12,7 @@ interface ChecksDocument extends Omit<RecordedChecks, 'costPicoUsd'> {
   readonly cost_usd?: string;
 }
 
-/** The strongest of its decisions: the later in this list wins. */
+/** Decisions in rising strength: the strongest of a guardrail's decisions is recorded. */
 const actions = ['pass', 'failed', 'mask', 'block'] as const satisfies readonly GuardrailCheck['action'][];
 
 export function sumOfChecks(checks: readonly GuardrailCheck[] = []): readonly RecordedChecks[] | undefined {
@@ -45,7 +46,7 @@ const sum = <Amount extends number | PicoUsd>(
 
 type Stored = [string, 'input' | 'output', GuardrailCheck['action'], number, number, number | null, string | null];
 
-/** As JSON. A call has few. */
+/** Returns the kind, which is stored as JSON. A call has few checks. */
 export const guardrailChecks = (
   countMax: number,
 ): StoredKind<readonly RecordedChecks[], readonly ChecksDocument[]> => ({

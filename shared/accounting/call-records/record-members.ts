@@ -41,7 +41,7 @@ import {
 
 const isAmount = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0;
 
-/** As JSON. */
+/** Kind that is stored as JSON. */
 const callUnits: StoredKind<CountedUnits, CountedUnits> = {
   toScalar(value) {
     const units = (value ?? {}) as CountedUnits;
@@ -61,17 +61,17 @@ const callUnits: StoredKind<CountedUnits, CountedUnits> = {
 interface Member<Value, Json, Document extends string | undefined, IsRequired extends boolean> {
   readonly attribute: string;
   readonly kind: StoredKind<Value, Json>;
-  /** Its name in documents; undefined for a field that is in none. */
+  /** Name in documents; undefined for a field that no document shows. */
   readonly document: Document;
   readonly isRequired: IsRequired;
   /**
-   * Value that is not stored, because most calls have it: attributes are most of the cost of a write. Flags only, whose
-   * absence former releases read as false.
+   * Value that is not stored, because most calls have it: attributes are most of the cost of a write. Only flags have
+   * one: earlier releases read an absent flag as false.
    */
   readonly usual?: false | undefined;
 }
 
-/** `document` defaults to the name of the attribute. */
+/** Returns a required field. `document` defaults to the name of the attribute. */
 const required = <Value, Json, Attribute extends string, Document extends string | undefined = Attribute>(
   attribute: Attribute,
   kind: StoredKind<Value, Json>,
@@ -93,7 +93,7 @@ const named = <Document extends string | undefined>(
 });
 const hidden = { document: undefined } as const;
 
-/** Workspaces, keys, functions, UUIDs. Also keeps the separator of the table's keys out of them. */
+/** Kind of ids: workspaces, keys, functions, UUIDs. It excludes the separator of the table's keys. */
 const id = textLike<string>((value) => idPattern.test(value));
 const errorCode = textLike<ErrorCode>((value) => Object.hasOwn(errorCatalogue, value));
 const outcome = textLike<CallOutcome>(
@@ -102,17 +102,20 @@ const outcome = textLike<CallOutcome>(
 const correlationText = text(128);
 const sessionText = text(256);
 const attributionMaxCharacters = 512;
-/** Catalogue ids have at most 128 characters, function aliases 141. */
+/** Kind of model names: catalogue ids have at most 128 characters, function aliases 141. */
 const modelText = text(160);
-/** The longest messages list paths or names; the answer has the rest. */
+/** Bound of an error message: the longest ones list paths or names, and the answer has the rest. */
 const errorMessageMaxCharacters = 512;
-/** Of a workspace and a key, in both directions. */
+/** Maximum guardrails of a workspace and a key, in both directions. */
 const guardrailsMax = 64;
-/** A function may make many provider calls; the first ones show the fault. */
+/** Maximum attempts that are recorded. A function may make many provider calls; the first ones show the fault. */
 const attemptsMax = 16;
-/** A workflow has fewer models as a rule; of more, the rest counts for the one that answered last. */
+/**
+ * Maximum shares of other models. A workflow usually has fewer models; further ones count for the model that answered
+ * last.
+ */
 const otherSharesMax = 16;
-/** Admission, settlement, and one for each attempt and guardrail. */
+/** Maximum parts: admission, settlement, and one for each attempt and guardrail. */
 const timedPartsMax = 2 + attemptsMax + guardrailsMax;
 
 const interfaceId = textLike<InterfaceId>((value) => interfaceIds.some((one) => one === value));
@@ -120,10 +123,10 @@ const providerApi = textLike<ProviderApi>((value) => providerApis.some((one) => 
 const leftOutMax = 32;
 const basePath = textLike<BasePath>((value) => basePaths.some((one) => one === value));
 
-/** In the order of a document. Texts are cut at the bound of their kind. */
+/** The fields in the order of a document. Texts are cut at the bound of their kind. */
 export const members = {
   correlationId: required('correlation_id', id, { document: 'id' }),
-  /** Unique to the call: a record is kept once for it. A call of no function may take its correlation id. */
+  /** Unique id of the call: one record is stored for it. A call of no function may use its correlation id. */
   executionId: required('execution_id', id),
   workspace: required('workspace', id),
   arrivedAtMs: required('arrived_at_ms', instant, { document: 'created_at' }),
@@ -140,64 +143,67 @@ export const members = {
   provider: optional('provider', text(64)),
   /** The message of the error that the client got instead of an answer. */
   errorMessage: optional('error_message', text(errorMessageMaxCharacters)),
-  /** The catalogue has the requested model, but the list of the key or of its workspace does not: told to operators alone. */
+  /**
+   * True where the catalogue has the requested model, but the list of the key or of its workspace does not: only
+   * operators see it.
+   */
   unlistedModel: optional('unlisted_model', flag, hidden),
-  /** Undefined where nothing of its bodies is kept. Those of a replay are those of its first call. */
+  /** Undefined where none of its bodies is stored. The bodies of a replay are those of its first call. */
   content: optional('content', content),
-  /** The answer is the stored one of this call, by its execution id: nothing was done or charged for it. */
+  /** Execution id of the call whose stored answer this is: nothing was done or charged for it. */
   replayOf: optional('replay_of', id),
   /** All attempts in their order; undefined when not recorded. */
   attemptLog: optional('attempt_log', attempts(attemptsMax), hidden),
-  /** Provider calls made. */
+  /** Number of provider calls. */
   attempts: required('attempts', count, { document: 'attempt_count' }),
   /** Causes of the failed attempts, one short word each, such as `status_503`. */
   attemptCauses: required('attempt_causes', words(attemptsMax), hidden),
-  /** Undefined in records of a release with chat completions only. */
+  /** Undefined in records of a release that had chat completions only. */
   interfaceId: optional('interface', interfaceId),
   /** Interface of the provider that answered; undefined when none did, or in records of a release without the field. */
   format: optional('format', providerApi),
-  /** Members of the request that this format has no words for, as paths. */
+  /** Paths of fields of the request that this format cannot express. */
   leftOut: optional('left_out', paths(leftOutMax)),
   /** Decisions of guardrails, never a text. */
   guardrails: optional('guardrails', guardrailChecks(guardrailsMax)),
-  /** Base URL that the client used; undefined in records of a release without the field. */
+  /** Base path that the client used; undefined in records of a release without the field. */
   basePath: optional('base_path', basePath),
   functionId: optional('function_id', id),
   revisionId: optional('revision_id', id),
   stream: required('stream', flag, { usual: false }),
   cacheHit: required('cache_hit', flag, { usual: false }),
-  /** Paid with a provider key of the caller, not with credit. */
+  /** True where a provider key of the caller paid, not credit. */
   isByok: required('is_byok', flag, { usual: false }),
 
   promptTokens: required('prompt_tokens', count),
   /** Part of promptTokens. */
   cachedTokens: required('cached_tokens', count),
   /**
-   * Part of promptTokens, and none of cachedTokens. Undefined, as the next but one, in records of a release without the
-   * field.
+   * Part of promptTokens, not of cachedTokens. Undefined, as is the field after the next, in records of a release
+   * without the field.
    */
   cacheWriteTokens: optional('cache_write_tokens', count),
   completionTokens: required('completion_tokens', count),
-  /** As reported; part of completionTokens. */
+  /** Tokens as reported; part of completionTokens. */
   reasoningTokens: optional('reasoning_tokens', count),
-  /** Amounts beside tokens. Where these are its price, tokens without a report are 0. */
+  /** Units besides tokens. Where these determine the price, tokens without a report are 0. */
   units: optional('units', callUnits),
-  /** A count rests on bytes instead of the provider's word. */
+  /** True where a count is estimated from bytes. */
   estimated: required('estimated', flag, { usual: false }),
   costPicoUsd: required('cost_pico_usd', amount, { document: 'cost_usd' }),
   /**
    * Shares of tokens and cost of models other than `modelServed` of `provider`: other steps of a workflow, answers that
-   * were no result. The rest belongs to those two. Undefined when there were none.
+   * were no result. The rest belongs to these two. Undefined when there are none.
    */
   otherShares: optional('other_shares', shares(otherSharesMax), hidden),
 
   totalMs: required('total_ms', duration),
-  /** From the arrival to the first output, if there was one. */
+  /** Milliseconds from the arrival to the first output, if there was one. */
   firstOutputMs: optional('first_output_ms', duration),
   queuedMs: required('queued_ms', duration),
   /** The part of totalMs that the gateway itself took. */
   gatewayMs: required('gateway_ms', duration),
-  /** When each part of the call began; undefined in records of a release without the field. */
+  /** Times of each part of the call; undefined in records of a release without the field. */
   timeLine: optional('time_line', timeLine(timedPartsMax)),
 
   keyName: optional('key_name', text(128)),
@@ -208,10 +214,10 @@ export const members = {
   title: optional('title', text(attributionMaxCharacters)),
   /** The HTTP-Referer header as sent, without credentials, query and fragment, which may contain secrets. */
   referer: optional('referer', address(attributionMaxCharacters)),
-  /** Tags of its key, and those of the request under other names, if any. */
+  /** Tags of its key, and tags of the request under other names, if any. */
   tags: optional('tags', tags(2 * tagsMax)),
   traceId: required('trace_id', correlationText),
-  /** This and the next two as sent. */
+  /** Header as sent, as are the next two. */
   spanId: optional('span_id', correlationText),
   parentSpanId: optional('parent_span_id', correlationText),
   sessionId: optional('session_id', sessionText),
@@ -226,16 +232,19 @@ type ValueOf<One extends MemberName> = ReturnType<Members[One]['kind']['fromScal
 type RequiredMembers = { readonly [One in Named<true>]: ValueOf<One> };
 type OptionalMembers = { readonly [One in Named<false>]?: ValueOf<One> | undefined };
 
-/** Only scalars and lists of words. */
+/** A call record, which has only scalars and lists of words. */
 export interface CallRecord extends RequiredMembers, OptionalMembers {}
 
 export const memberNames = Object.keys(members) as MemberName[];
 
-/** `globex:status_500:500:31 acme:ok:200:12`, for a log line. */
+/** Writes `globex:status_500:500:31 acme:ok:200:12`, for a log line. */
 export const attemptsText = (attempts: CallRecord['attemptLog']): string | undefined =>
   attempts?.slice(0, attemptsMax).flatMap(toAttemptText).join(' ');
 
-/** Throws a TypeError that names a required field with a value of another kind: a mistake of the caller. */
+/**
+ * Converts a record. Throws a TypeError that names a required field with a value of another kind: a mistake of the
+ * caller.
+ */
 export function toScalars(record: CallRecord): Record<string, Scalar> {
   const scalars: Record<string, Scalar> = {};
   for (const name of memberNames) {

@@ -1,5 +1,5 @@
 // Kinds of a record's values. Each is stored as one scalar, and a value of another kind is not stored at all: types
-// hold at compile time only, and a body passed off as a text or a number must not be stored.
+// apply at compile time only, and a body in the place of a text or a number must not be stored.
 
 import { type ContentKeep, contentKeeps } from '../../foundation/constants/index.ts';
 import { maskKeys } from '../../foundation/log/index.ts';
@@ -26,10 +26,13 @@ export interface StoredKind<Value, Json = unknown> {
 
 const asItIs = <Value>(value: Value): Value => value;
 const shownAsText = { toJson: asItIs<string>, schema: { type: 'string' } };
-/** Values that no document shows. */
+/** Document form of values that no document shows. */
 const notShown = { toJson: () => undefined, schema: {} };
 
-/** Client text and names; some clients put their API key there. Cut first, then made well-formed: half a surrogate pair is no text for the store. */
+/**
+ * Kind of client text and names, some of which contain an API key. The text is cut first, then made well-formed: half
+ * of a surrogate pair is no text for the store.
+ */
 export const text = (maxCharacters: number): StoredKind<string, string> => ({
   ...shownAsText,
   toScalar: (value) => (typeof value === 'string' ? maskKeys(value.slice(0, maxCharacters)).toWellFormed() : undefined),
@@ -39,7 +42,7 @@ export const text = (maxCharacters: number): StoredKind<string, string> => ({
 const credentialsInUrl = /\/\/[^/?#]*@/;
 const queryAndFragment = /[?#].*$/s;
 
-/** A web address down to its path. */
+/** Kind of a web address without anything after its path. */
 export const address = (maxCharacters: number): StoredKind<string, string> => {
   const cut = text(maxCharacters);
   return {
@@ -51,7 +54,7 @@ export const address = (maxCharacters: number): StoredKind<string, string> => {
   };
 };
 
-/** One of a fixed set of texts, or of a fixed shape; never cut. */
+/** Kind of one of a fixed set of texts, or of texts with a fixed pattern; they are never cut. */
 export const textLike = <Text extends string>(fits: (value: string) => boolean): StoredKind<Text, Text> => ({
   ...shownAsText,
   toJson: asItIs,
@@ -61,7 +64,7 @@ export const textLike = <Text extends string>(fits: (value: string) => boolean):
 
 const shortWord = /^[a-z0-9_]{1,40}$/;
 
-/** Short words, stored as one text. A longer text (a provider's sentence, say) is replaced by a mark. */
+/** Kind of short words, stored as one text. A longer text (a provider's sentence, say) is replaced by a mark. */
 export const words = (countMax: number): StoredKind<readonly string[], undefined> => ({
   ...notShown,
   toScalar: (value) =>
@@ -76,7 +79,7 @@ export const words = (countMax: number): StoredKind<readonly string[], undefined
 
 const memberPath = /^[\w.[\]-]{1,80}$/;
 
-/** Paths of fields of a request, stored as one text. Other texts are dropped. */
+/** Kind of paths of fields of a request, stored as one text. Other texts are dropped. */
 export const paths = (countMax: number): StoredKind<readonly string[], readonly string[]> => ({
   toScalar: (value) => {
     const validWords = (Array.isArray(value) ? value : []).filter(
@@ -89,10 +92,13 @@ export const paths = (countMax: number): StoredKind<readonly string[], readonly 
   schema: { type: 'array', items: { type: 'string' } },
 });
 
-/** `provider:outcome:status:ms`, the status empty where there was none: in log lines, and in records of old. */
+/**
+ * Matches `provider:outcome:status:ms`, the status empty where there was none: in log lines, and in records of former
+ * releases.
+ */
 const attemptText = /^([a-z0-9][a-z0-9._-]{0,63})(?:#([1-9]\d?))?:([a-z0-9_]{1,40}):([1-5]\d\d)?:(\d{1,12})$/;
 
-/** `openai#2`: with the position of its credential, where it has several. */
+/** Writes `openai#2`: the provider with the position of its credential, where it has several. */
 export const calledName = ({ provider, credential }: Pick<CallAttempt, 'provider' | 'credential'>): string =>
   credential === undefined ? provider : `${provider}#${credential}`;
 
@@ -133,9 +139,9 @@ type StoredAttempt = [
 ];
 
 /**
- * Attempts, stored as one text: a JSON list of `provider:outcome:status:ms`, each followed by its model, the provider's
- * words, where its answer fails the schema, and why it was not reached, as far as they are kept. An outcome that is no short word is replaced
- * by a mark; an attempt without a provider is dropped.
+ * Kind of attempts, stored as one text: a JSON list of `provider:outcome:status:ms`, each followed by its model, the
+ * provider's text, where its answer fails the schema, and why it was not reached, as far as these are stored. An
+ * outcome that is no short word is replaced by a mark; an attempt without a provider is dropped.
  */
 export const attempts = (countMax: number): StoredKind<readonly CallAttempt[], undefined> => ({
   ...notShown,
@@ -173,7 +179,7 @@ const fromStoredAttempt = ([
 const tagText = text(64);
 const separators = /[,=]/;
 
-/** Tags, stored as one text, `feature=rerank,team=search`. Invalid ones are dropped. */
+/** Kind of tags, stored as one text, `feature=rerank,team=search`. Invalid ones are dropped. */
 export const tags = (countMax: number): StoredKind<Tags, Tags> => ({
   toJson: asItIs,
   schema: { type: 'object', additionalProperties: { type: 'string' } },
@@ -202,7 +208,7 @@ export const count: StoredKind<number, number> = {
 /** The end of the year 9999: later times have more digits and would not sort as texts. */
 export const instantMaxMs = 253_402_300_799_999;
 
-/** Milliseconds since the epoch. */
+/** Kind of milliseconds since the epoch. */
 export const instant: StoredKind<number, string> = {
   ...count,
   toJson: (epochMs) => new Date(epochMs).toISOString(),
@@ -213,10 +219,10 @@ export const instant: StoredKind<number, string> = {
   },
 };
 
-/** A year: no call lasts longer, whatever a clock that was set says. */
+/** Longest duration, a year: no call lasts longer, whatever a wrong clock says. */
 const durationMaxMs = 365 * 24 * 60 * 60 * 1000;
 
-/** Whole milliseconds. A clock that was set back makes negative ones: they count as none. */
+/** Kind of whole milliseconds. A clock that was set back makes negative ones, which count as 0. */
 export const duration: StoredKind<number, number> = {
   ...count,
   toScalar: (value) =>
@@ -224,10 +230,10 @@ export const duration: StoredKind<number, number> = {
   fromScalar: (stored) => stored as number,
 };
 
-/** DynamoDB's numbers are exact to 38 digits. */
+/** Largest amount: DynamoDB's numbers are exact to 38 digits. */
 const amountMax = 10n ** 38n - 1n;
 
-/** An exact amount. The store hands small ones out as numbers. */
+/** Kind of an exact amount. The store returns small ones as numbers. */
 export const amount: StoredKind<bigint, string> = {
   toJson: formatUsd,
   schema: { type: 'string', pattern: '^-?\\d+(\\.\\d+)?$' },
@@ -242,7 +248,7 @@ export const flag: StoredKind<boolean, boolean> = {
   fromScalar: (stored) => stored as boolean,
 };
 
-/** Stored as `30d`, `30d cut` or `30d failed`. */
+/** Kind of the state of bodies, stored as `30d`, `30d cut` or `30d failed`. */
 export const content: StoredKind<ContentPlace, ContentPlace> = {
   toJson: asItIs,
   schema: {
@@ -267,7 +273,7 @@ export const content: StoredKind<ContentPlace, ContentPlace> = {
 
 type StoredShare = [model: string, provider: string, prompt: number, cached: number, completion: number, cost: string];
 
-/** Shares, stored as one JSON text. A share with an invalid field is dropped. */
+/** Kind of shares, stored as one JSON text. A share with an invalid field is dropped. */
 export const shares = (countMax: number): StoredKind<readonly CallShare[], undefined> => ({
   ...notShown,
   toScalar: (value) => {

@@ -1,13 +1,14 @@
-// The bodies of one call at rest: one JSON document, packed, under the id of the call. Its record says whether it is there.
+// The stored bodies of one call: one compressed JSON document, under the id of the call. The call's record says whether
+// it exists.
 import { contentPrefixOf, daysOf } from '../../foundation/constants/index.ts';
 import { dayMs } from '../../foundation/time/index.ts';
 import { type BlobCallOptions, type BlobStore, packText, unpackText } from '../../storage/blobs/index.ts';
 import type { CallRecord, ContentPlace } from '../call-records/index.ts';
 
-/** All bodies of a call together; the rest is cut. */
+/** Bound of all bodies of a call together; the rest is cut off. */
 export const contentMaxBytes = 4 * 1024 * 1024;
 
-/** A body as a provider got it, where that is not the client's own. */
+/** A body as a provider got it, where it is not the client's own. */
 export interface UpstreamContent {
   readonly provider: string;
   readonly model: string;
@@ -19,10 +20,10 @@ export interface UpstreamContent {
 export interface ContentDocument {
   readonly id: string;
   readonly workspace: string;
-  /** The rest of a body is missing. */
+  /** True where the rest of a body is missing. */
   readonly cut: boolean;
   readonly request: string;
-  /** JSON, or the transcript of a stream, as far as the client got it. Null: it left before. */
+  /** JSON, or the transcript of a stream, as far as the client got it. Null where the client left before. */
   readonly answer: { readonly status: number; readonly body: string } | null;
   readonly sent: readonly UpstreamContent[];
   /** The part of the answer that a guardrail blocked, as its provider gave it. */
@@ -31,7 +32,7 @@ export interface ContentDocument {
 
 const nameOf = (keep: ContentPlace['keep'], id: string): string => contentPrefixOf(keep) + id;
 
-/** Rejects where the storage does not take it. */
+/** Writes the bodies. Rejects where the storage does not accept them. */
 export async function writeContent(
   blobs: Pick<BlobStore, 'put'>,
   keep: ContentPlace['keep'],
@@ -44,11 +45,11 @@ export async function writeContent(
 
 type RecordedContent = Pick<CallRecord, 'executionId' | 'workspace' | 'arrivedAtMs' | 'content'>;
 
-/** When the bodies of a call are deleted; undefined where none are kept. */
+/** Returns the time at which the bodies of a call are deleted; undefined where none are stored. */
 export const contentEndsAtMs = ({ content, arrivedAtMs }: RecordedContent): number | undefined =>
   content === undefined || content.state === 'failed' ? undefined : arrivedAtMs + daysOf(content.keep) * dayMs;
 
-/** Undefined where nothing was kept, or its time is over: storage deletes later. */
+/** Reads the bodies. Undefined where none were stored, or their time is over: storage deletes later. */
 export async function readContent(
   blobs: Pick<BlobStore, 'get'>,
   record: RecordedContent,

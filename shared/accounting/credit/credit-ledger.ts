@@ -22,12 +22,13 @@ import { type CreditOptions, type CreditPayments, createCreditPayments } from '.
 import { gather, readShards, type ShardContext } from './credit-shards.ts';
 
 export interface CreditLedger extends CreditPayments {
-  /** Sets the credit of a new workspace; one that exists keeps its own. */
+  /** Sets the credit of a new workspace; an existing one keeps its own. */
   create(workspace: string, credit: PicoUsd): Promise<'created' | 'existing'>;
   /** Adds credit, or removes some, once per id. */
   add(addition: Addition): AdditionOutcome;
   /**
-   * Grants, the newest first: additions and removals of 30 days, and before them the first grant with all older ones.
+   * Returns grants, the newest first: additions and removals of 30 days, and before them the first grant with all older
+   * ones.
    */
   additions(workspace: string): Promise<RecordedAddition[]>;
 }
@@ -39,7 +40,7 @@ interface PendingAddition {
   readonly resolve: (outcome: AdditionOutcome) => void;
 }
 
-/** Whose additions wait for each other. */
+/** Maximum number of workspaces whose additions wait for each other. */
 const addedWorkspacesMax = 1_000;
 
 export function createCreditLedger(options: CreditOptions): CreditLedger {
@@ -72,42 +73,45 @@ export function createCreditLedger(options: CreditOptions): CreditLedger {
 
 // Grants credit when a workspace is created, and adds or removes some for an operator. Each may be called twice.
 //
-// Additions are remembered by id in an item of their own, so that the counter's item stays small however many there are.
-// An added amount moves from there to the counter like a transfer between shards: noted under the next number, added
-// unless that number was seen, and the note deleted. An addition whose process died is finished by the next one. An amount
-// that the credit does not cover is not removed: its number is skipped, and its id forgotten.
+// Additions are remembered by id in an item of their own, so that the counter's item stays small however many there
+// are. An added amount moves from there to the counter like a transfer between shards: noted under the next number,
+// added unless that number was seen, and the note deleted. An addition whose process died is finished by the next one.
+// An amount that the credit does not cover is not removed: its number is skipped, and its id forgotten.
 
-/** How long an addition is remembered by its id. An operator who repeats one does it within days. */
+/** Time for which an addition is remembered by its id. An operator who repeats one does so within days. */
 const additionLifeMs = 30 * 86_400_000;
-/** Old additions one further addition forgets. */
+/** Number of old additions that one further addition forgets. */
 const forgottenPerAdditionMax = 20;
 const additionPrefix = 'addition#';
-/** Numbers of the last addition that arrived in the counter or was passed over, and of the last one passed over. */
+/**
+ * Attribute with the numbers of the last addition that arrived in the counter or was skipped, and of the last one that
+ * was skipped.
+ */
 const receivedAttribute = 'received#additions';
 const passedAttribute = 'passed#additions';
-/** When the workspace was made. */
+/** Time at which the workspace was created. */
 const grantedAtAttribute = 'granted_at_ms';
-/** Tries after additions of other processes to the same workspace: each finishes the one that came first. */
+/** Maximum tries after additions of other processes to the same workspace: each finishes the one that came first. */
 const triesMax = 100;
-/** Tries to read two items between additions. */
+/** Maximum tries to read two items between additions. */
 const readTriesMax = 10;
-/** Tries of a removal while calls reserve the same credit. */
+/** Maximum tries of a removal while calls reserve the same credit. */
 const removalTriesMax = 3;
 
 interface Addition {
   readonly workspace: string;
-  /** Shards of the account, from all of which credit is removed. Default 1. */
+  /** Number of shards of the account, from all of which credit is removed. Default 1. */
   readonly shards?: number | undefined;
-  /** Below 0, it removes credit, but never reserved or spent credit. */
+  /** Amount; below 0 it removes credit, but never reserved or spent credit. */
   readonly amount: PicoUsd;
-  /** The same id adds once, within 30 days. */
+  /** Id of the addition: the same id adds once within 30 days. */
   readonly id: string;
   readonly nowMs: number;
 }
 
 const additionsKey = (workspace: string): string => `ADDITIONS#${workspace}`;
 
-/** Sets the credit of a workspace that has none yet, and leaves every other alone. */
+/** Sets the credit of a workspace that has none yet, and changes no other. */
 async function createCredit(
   store: Store,
   workspace: string,
@@ -115,15 +119,16 @@ async function createCredit(
   nowMs: number,
 ): Promise<'created' | 'existing'> {
   if (credit < 0n) throw new RangeError(`a credit of ${credit}: it must not be negative`);
-  // 0 is granted too, because it shows that the workspace exists.
+  // A grant of 0 is written too, because it shows that the workspace exists.
   const changes = { ...grant(credit), set: { [grantedAtAttribute]: nowMs } };
   const { kind } = await writeCredit(store, workspace, changes, absent(creditAttributes.granted));
   return kind === 'written' ? 'created' : 'existing';
 }
 
 /**
- * 'known': this id was added before; 'other_amount': it was, with another amount. 'absent': the workspace has no credit
- * yet, create it first. 'insufficient': less than the amount to remove is free; nothing was removed.
+ * Adds the amount. 'known': this id was added before; 'other_amount': it was, with another amount. 'absent': the
+ * workspace has no credit yet, create it first. 'insufficient': less than the amount to remove is free; nothing was
+ * removed.
  */
 async function addCredit(
   context: Omit<ShardContext, 'account'>,
@@ -184,7 +189,7 @@ interface AdditionUnderWay {
   readonly number: number;
 }
 
-/** Returns the additions afterwards, or the given ones where none is pending. */
+/** Finishes a pending addition. Returns the additions afterwards, or the given ones where none is pending. */
 async function finishAddition(context: Omit<ShardContext, 'account'>, workspace: string, seen: Item): Promise<Item> {
   const underWay = seen.addition_out as AdditionUnderWay | undefined;
   if (underWay === undefined) return seen;
@@ -202,7 +207,7 @@ async function finishAddition(context: Omit<ShardContext, 'account'>, workspace:
   return item;
 }
 
-/** False: the credit does not cover it, and its number was passed over. */
+/** Adds the amount to the counter. Returns false where the credit does not cover it, and its number was skipped. */
 async function arrive(context: ShardContext, amount: PicoUsd, number: number): Promise<boolean> {
   const { store, account } = context;
   for (let tried = 1; ; tried += 1) {
@@ -218,7 +223,7 @@ async function arrive(context: ShardContext, amount: PicoUsd, number: number): P
   }
 }
 
-/** Releases expired reservations and transfers credit of the other shards. Returns false when that is not enough. */
+/** Releases expired reservations and transfers credit from the other shards. Returns false when that is not enough. */
 async function cover(context: ShardContext, amount: PicoUsd): Promise<boolean> {
   const shards = await readShards(context);
   const available = shards.reduce((sum, shard) => sum + readAmount(shard.item[creditAttributes.balance]), 0n);
@@ -232,22 +237,25 @@ const grant = (amount: PicoUsd): Changes => ({
 });
 
 interface RecordedAddition {
-  /** Null: the first grant, with all that was added so long ago that it is not remembered. */
+  /** Null for the first grant, together with everything that was added too long ago to be remembered. */
   readonly id: string | null;
-  /** Below 0 for a removal. */
+  /** Amount, below 0 for a removal. */
   readonly amount: PicoUsd;
-  /** Null: of a first grant whose time was not noted. */
+  /** Null for a first grant whose time was not recorded. */
   readonly atMs: number | null;
 }
 
-/** Grants, additions and removals, the newest first; their sum is the granted total. Empty when there is no credit. */
+/**
+ * Returns grants, additions and removals, the newest first; their sum is the granted total. Empty when there is no
+ * credit.
+ */
 async function readAdditions(store: Store, workspace: string): Promise<RecordedAddition[]> {
   for (let tried = 0; tried < readTriesMax; tried += 1) {
     const noted = (await store.get('ledger', additionsKey(workspace))) ?? {};
     const credit = (await store.get('ledger', creditKey(workspace, 0))) ?? {};
     if (credit[creditAttributes.granted] === undefined) return [];
     const received = Number(credit[receivedAttribute] ?? 0);
-    // One has arrived between the two reads.
+    // It arrived in the counter between the two reads.
     if (received > Number(noted.addition_number ?? 0)) continue;
     const underWay = noted.addition_out as AdditionUnderWay | undefined;
     const isOut =

@@ -11,19 +11,19 @@ import { type CreditSummary, summarize } from './credit-summary.ts';
 import { type CreditHold, type CreditTake, createCreditTake } from './take-credit.ts';
 
 export interface CreditPayments {
-  /** Throws StoreUnavailable, and a RangeError for an amount that is not above 0. */
+  /** Reserves credit. Throws StoreUnavailable, and a RangeError for an amount that is not above 0. */
   take(account: CreditAccount, hold: Hold): Promise<CreditTake>;
   /** Charges the real cost and releases the rest, exactly once. Throws StoreUnavailable; calling it again is safe. */
   settle(hold: CreditHold, actual: PicoUsd, options?: SettlementOptions): Promise<SettlementOutcome>;
-  /** Releases all of it. */
+  /** Releases the whole reservation. */
   release(hold: CreditHold): Promise<SettlementOutcome>;
-  /** Exact while nothing moves between shards. */
+  /** Returns the credit, which is exact while nothing moves between shards. */
   show(account: CreditAccount): Promise<CreditSummary>;
 }
 
 export interface CreditOptions {
   readonly store: Store;
-  /** Decides which reservations have expired. */
+  /** Clock that decides which reservations have expired. */
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly counters: Counters;
   readonly randomness: Randomness;
@@ -59,7 +59,7 @@ export function createCreditPayments(options: CreditOptions): CreditPayments {
   };
 }
 
-/** Levels shards by the state that a settlement has seen. Best effort: the settlement itself is done. */
+/** Levels shards by the state that a settlement has seen. It is best effort: the settlement itself is done. */
 async function evenOut(context: ShardContext, hold: CreditHold, item: Item): Promise<void> {
   try {
     if (isInDebt(readBalance(context.account, hold.shard, item))) {

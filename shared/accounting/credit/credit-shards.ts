@@ -12,7 +12,7 @@ import {
 } from './credit-account.ts';
 import { finishTransfer, move, readTransfer, type TransferContext } from './transfer.ts';
 
-/** A short shard gets half of the headroom of a call's own shard, if that is enough for many such calls. */
+/** Number of reservations for which half of a shard's headroom must suffice before a short shard gets it. */
 const levelledFromHolds = 8n;
 
 export interface Shard {
@@ -24,7 +24,7 @@ export interface ShardContext extends TransferContext {
   readonly counters: Counters;
 }
 
-/** Every shard's current state, after pending transfers have arrived and expired reservations were released. */
+/** Returns every shard's current state, after pending transfers have arrived and expired reservations were released. */
 export async function readShards(context: ShardContext): Promise<readonly Shard[]> {
   const { account, counters } = context;
   const shards = await forEachShard(context, async (index) => ({
@@ -68,7 +68,9 @@ const lackOf = (balance: ShardBalance | undefined, amount: PicoUsd) => ({
   headroom: balance?.headroom == null ? 0n : greaterOfZero(amount - balance.headroom),
 });
 
-/** Transfers half of the amount of `from` to a shard that was found empty. `amount`: the size of the calls there. */
+/**
+ * Transfers half of the amount of `from` to a shard that was found empty. `amount`: the size of a call at that shard.
+ */
 export async function level(context: TransferContext, from: number, to: number, item: Item, amount: PicoUsd) {
   if (readSpendable(context.account, from, item) < amount * levelledFromHolds) return;
   const { credit, headroom } = readBalance(context.account, from, item);

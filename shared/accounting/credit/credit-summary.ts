@@ -1,4 +1,4 @@
-// All shards of an account in one view.
+// Summarizes all shards of an account.
 
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import type { Item } from '../../storage/store/index.ts';
@@ -7,22 +7,22 @@ import { type CreditAccount, creditAttributes, readBalance } from './credit-acco
 import type { Shard } from './credit-shards.ts';
 import { readTransfer, type Transfer } from './transfer.ts';
 
-/** granted = available + held + spent, whenever nothing moves between shards. */
+/** The credit: granted = available + held + spent, whenever nothing moves between shards. */
 export interface CreditSummary {
-  /** All that was ever given. */
+  /** Total that was ever granted. */
   readonly granted: PicoUsd;
-  /** Credit that no running call and no cost has taken, `expired` included; negative where real costs went beyond it. */
+  /** Credit that no running call and no cost has used, `expired` included; negative where real costs exceeded it. */
   readonly available: PicoUsd;
-  /** Rest of the spend limit, `expired` included; null where there is none. */
+  /** Rest of the spend limit, `expired` included; null where there is no limit. */
   readonly underSpendLimit: PicoUsd | null;
   /** Reserved by calls that may still be running. */
   readonly held: PicoUsd;
-  /** End of the oldest reservation, to five seconds; undefined when nothing is reserved. */
+  /** Expiry of the oldest reservation, to five seconds; undefined when nothing is reserved. */
   readonly firstEndMs: number | undefined;
   /** Reserved by calls that died: the next call that needs it, or that uses its shard, releases it. */
   readonly expired: PicoUsd;
   readonly spent: PicoUsd;
-  /** Of the first shard, which holds marks of the whole account. */
+  /** Item of the first shard, which has marks of the whole account. */
   readonly item: Item;
 }
 
@@ -51,7 +51,7 @@ export function summarize(account: CreditAccount, shards: readonly Shard[], nowM
   };
 }
 
-/** Added to its target, and not yet crossed out in its source. */
+/** True for a transfer that was added to its target, and whose note is still in its source. */
 const hasArrived = ({ from, to, number }: Transfer, shards: readonly Shard[]): boolean =>
   Number(shards[to]?.item[`received#${from}`] ?? 0) >= number;
 

@@ -14,32 +14,34 @@ import {
 } from './credit-account.ts';
 import { gather, readShards, type Shard } from './credit-shards.ts';
 
-/** Shards that are tried one after the other before all are looked at. */
+/** Number of shards that are tried in turn before all are read. */
 const probesMax = 3;
-/** Looks at all shards: each after the first follows on takers who came first. */
+/** Maximum reads of all shards: each after the first follows other calls that were faster. */
 const looksMax = 5;
-/** Shortages gather in one place: two at once must not draw the same credit back and forth. */
+/**
+ * Shard in which credit is gathered in a shortage: two shortages at once must not move the same credit back and forth.
+ */
 const gatheringShard = 0;
-/** Accounts whose shortages are looked at together. */
+/** Maximum number of accounts whose shortages are shared by waiting calls. */
 const accountsMax = 1_000;
 
 export interface CreditHold extends Hold {
   readonly account: CreditAccount;
   readonly shard: number;
-  /** A shard that had too little. The settlement transfers some of this shard's headroom to it. */
+  /** A shard that had too little, to which the settlement transfers some of this shard's headroom. */
   readonly shortShard?: number;
 }
 
 export type CreditTake =
   | { readonly kind: 'taken'; readonly hold: CreditHold }
-  /** `short`: which of the two is too low. `available`: of all shards, may be negative. */
+  /** `short`: the amount that is too low. `available`: of all shards together, may be negative. */
   | {
       readonly kind: 'insufficient';
       readonly short: 'credit' | 'spend_limit';
       readonly needed: PicoUsd;
       readonly available: PicoUsd;
     }
-  /** No slot is free; the account has no other. */
+  /** No slot is free; the account has no other pool. */
   | { readonly kind: 'no_slot' };
 
 interface CreditTakeOptions {
@@ -48,9 +50,9 @@ interface CreditTakeOptions {
   readonly randomness: Randomness;
 }
 
-/** Throws StoreUnavailable. Amounts that may have been reserved before expire. */
+/** Creates the reservation. It throws StoreUnavailable; amounts that may have been reserved before expire. */
 export function createCreditTake({ store, counters, randomness }: CreditTakeOptions) {
-  /** One shortage of an account is looked up and gathered once for all calls that are short at the time. */
+  /** Shortages by account: each is looked up and gathered once for all calls that are short at the time. */
   const shortages = createCache<(amount: PicoUsd) => Promise<ShardBalance>>({ sizeMax: accountsMax });
 
   const takeIn = (account: CreditAccount, shard: number, hold: Hold) =>

@@ -1,8 +1,8 @@
-// Moves credit, and headroom under the spend limit, from one item to another in two writes that can neither lose nor
-// create money: the first takes it out of the source and notes it there as the one transfer under way, with the next
-// number of the source; the second adds it to the target unless that has seen the number; the third deletes the note.
-// Any process that finds a transfer under way may finish it, at any time and repeatedly: numbers only rise, so a stale
-// writer with an old one is refused. A process that dies in between leaves money on its way, never nowhere.
+// Moves credit, and headroom under the spend limit, from one item to another in writes that can neither lose nor create
+// money: the first takes it out of the source and notes it there as the one pending transfer, with the next number of
+// the source; the second adds it to the target unless that has seen the number; the third deletes the note. Any process
+// that finds a pending transfer may finish it, at any time and repeatedly: numbers only rise, so a stale writer with an
+// old one is refused. A process that dies in between leaves the money in a pending transfer, which is never lost.
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import {
   absent,
@@ -21,7 +21,7 @@ import {
 import { amountAtLeast, readAmount } from '../holds/index.ts';
 import { type CreditAccount, creditAttributes, creditKey, ownLimit } from './credit-account.ts';
 
-/** Tries after other writes of the source. Giving up is harmless: the caller reads all shards again. */
+/** Maximum tries after other writes of the source. Stopping is harmless: the caller reads all shards again. */
 const triesMax = 3;
 
 interface Amounts {
@@ -41,7 +41,7 @@ export interface TransferContext {
   readonly options?: CallOptions | undefined;
 }
 
-/** The transfer that a shard has under way. */
+/** Returns the pending transfer of a shard. */
 export function readTransfer(from: number, item: Item): Transfer | undefined {
   const entry = item.transfer_out as Record<string, unknown> | undefined;
   if (entry === undefined) return undefined;
@@ -54,14 +54,16 @@ export function readTransfer(from: number, item: Item): Transfer | undefined {
   };
 }
 
-/** Moves amounts if `from` still has them; `item` is how it was seen. A transfer under way there is finished first. */
+/**
+ * Moves amounts if `from` still has them; `item` is its last seen state. A pending transfer there is finished first.
+ */
 export async function move(context: TransferContext, from: number, to: number, amounts: Amounts, item: Item) {
   let seen = item;
   for (let tried = 0; tried < triesMax; tried += 1) {
     const underWay = readTransfer(from, seen);
     if (underWay !== undefined) {
       seen = await finishTransfer(context, underWay);
-      // Perhaps this very one, done in a first try whose answer was lost.
+      // The pending transfer may be this one, made in a first try whose answer was lost.
       if (underWay.to === to) return;
       continue;
     }
@@ -77,7 +79,7 @@ export async function move(context: TransferContext, from: number, to: number, a
   }
 }
 
-/** Adds the amount to the target and deletes the note in the source. Returns the source afterwards. */
+/** Adds the amount to the target and deletes the note in the source. Returns the source's item afterwards. */
 export async function finishTransfer(context: TransferContext, transfer: Transfer): Promise<Item> {
   await write(context, transfer.to, putIn(transfer));
   const { item = {} } = await write(context, transfer.from, deleteNote(transfer));
@@ -89,7 +91,7 @@ interface TransferWrite {
   readonly condition: Condition;
 }
 
-/** A shard in debt may still give headroom. */
+/** Returns the write that takes the amount out of its source. A shard in debt may still give headroom. */
 const takeOut = (account: CreditAccount, { number, from, to, credit, headroom }: Transfer): TransferWrite => ({
   changes: {
     ...moved(-credit, -headroom),
@@ -118,7 +120,7 @@ const deleteNote = ({ number }: Transfer): TransferWrite => ({
   condition: equals(['transfer_out', 'number'], number),
 });
 
-/** A shard that is given no headroom has no attribute for it. */
+/** Returns the change. A shard that gets no headroom has no attribute for it. */
 const moved = (credit: PicoUsd, headroom: PicoUsd): Pick<Changes, 'add'> => ({
   add: {
     ...(credit === 0n ? {} : { [creditAttributes.balance]: credit }),

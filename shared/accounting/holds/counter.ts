@@ -1,5 +1,5 @@
-// The form of a counter inside its item: balances, the sum spent, and reserved amounts, summed by the time they expire.
-// The size of the item does not depend on the number of reservations.
+// The structure of a counter inside its item: balances, the sum spent, and reserved amounts, summed by the time they
+// expire. The size of the item does not depend on the number of reservations.
 import { idPattern, type TableName } from '../../foundation/constants/index.ts';
 import { absent, atLeast, atMost, type Condition, type Item, or } from '../../storage/store/index.ts';
 
@@ -8,34 +8,41 @@ export interface ItemAddress {
   readonly key: string;
 }
 
-/** Address and limits of a counter. Amounts are integers: pico-USD, slots. */
+/** Address and limits of a counter. Amounts are integers: pico-USD, or slots. */
 export interface Counter extends ItemAddress {
   readonly balances: readonly Balance[];
   /** Attribute that sums up settled amounts. Absent where nothing is consumed, as with slots. */
   readonly spentAttribute?: string;
-  /** Number of calls that may have a slot at the same time, beside their amounts. Null or absent: any number. */
+  /**
+   * Maximum number of calls that may have a slot at the same time, besides their amounts. Null or absent: any number.
+   */
   readonly slotsMax?: number | null;
-  /** Free slots that are enough to delay the release of one for a moment. Default: half of a shard of a large pool. */
+  /**
+   * Number of free slots from which the release of a slot may be delayed for a moment. Default: half of a shard of a
+   * large pool.
+   */
   readonly spareSlotsMin?: bigint;
 }
 
-/** A number in the item: the granted amount less reserved and spent amounts. An absent one is 0. */
+/** A number in the item: the granted amount less reserved and spent amounts. An absent balance is 0. */
 export interface Balance {
   readonly attribute: string;
   /**
-   * A limit outside the item that is added: 0 where the balance itself may be spent. Null: no limit, and the balance
-   * only counts.
+   * A limit outside the item that is added to the balance: 0 where only the balance may be spent. Null: no limit, and
+   * the balance only counts.
    */
   readonly limit: bigint | null;
 }
 
 export interface Hold {
-  /** Unique per request, `idPattern`. Not stored: it distinguishes a repeated settlement from another one. */
+  /**
+   * Unique per request, matches `idPattern`. It is not stored: it distinguishes a repeated settlement from another one.
+   */
   readonly owner: string;
-  /** Above 0, or 0 where only a slot is reserved. */
+  /** Amount above 0, or 0 where only a slot is reserved. */
   readonly amount: bigint;
   readonly expiresAtMs: number;
-  /** Whether the same writes take and release a slot too. */
+  /** True where the same writes take and release a slot too. */
   readonly slot?: boolean | undefined;
 }
 
@@ -45,35 +52,38 @@ export interface HeldAmount {
   readonly expiresAtMs: number;
 }
 
-/** The item as the store last answered it. */
+/** The item as the store last returned it. */
 export interface SeenItem {
-  /** {} where there is none. */
+  /** The item; {} where there is none. */
   readonly item: Item;
   /** Time of the read: the item was current then or later. */
   readonly atMs: number;
 }
 
 /**
- * Attributes that end by themselves are named by a letter and a moment, in seconds since the epoch to base 36. No name
- * is ever used again, so a stale writer finds its attribute or none.
+ * Kinds of attributes that end by themselves. Their names consist of a letter and a moment, in seconds since the epoch
+ * to base 36. No name is ever used again, so a stale writer finds its own attribute or none.
  */
 export type TimedKind = keyof typeof timedKinds;
 const timedKinds = {
-  /** Amounts reserved until then. */
+  /** Amounts reserved until that moment. */
   held: 'H',
-  /** Slots reserved until then, in an item that has amounts too. */
+  /** Slots reserved until that moment, in an item that has amounts too. */
   heldSlots: 'S',
-  /** Marks of settlements, kept until then; two sets, because one write adds to one and deletes from the other. */
+  /**
+   * Marks of settlements, deleted at that moment; there are two sets, because one write adds to one and deletes from
+   * the other.
+   */
   evenMarks: 'M',
   oddMarks: 'N',
   /** Amount spent when the period of the spend limit began. */
   periodStart: 'P',
-  /** Requests of the part of a minute that begins then. */
+  /** Requests of the part of a minute that begins at that moment. */
   requests: 'R',
-  /** Tokens of the part of a minute, and of a day, that begins then. */
+  /** Tokens of the part of a minute, and of a day, that begins at that moment. */
   minuteTokens: 'T',
   dayTokens: 'D',
-  /** When the last call of that part of a minute, and of a day, came: milliseconds into the part. */
+  /** Time of the last call of that part of a minute, and of a day: milliseconds into the part. */
   lastInMinutePart: 'L',
   lastInDayPart: 'E',
 } as const;
@@ -102,23 +112,28 @@ export function readTimed(item: Item, kind: TimedKind): TimedAttribute[] {
 
 const msPerSecond = 1_000;
 
-/** A reservation expires 70 to 75 seconds after its call arrived, or within a fifteenth of a longer life. */
+/**
+ * Returns the length of a bucket: a reservation expires 70 to 75 seconds after its call arrived, or within a fifteenth
+ * of a longer life.
+ */
 export const bucketSecondsOf = (holdLifeMs: number): number => Math.max(5, Math.floor(holdLifeMs / (15 * msPerSecond)));
 
-/** The attribute that counts a reservation of that expiry: the first end of a bucket that is not before it. */
+/**
+ * Returns the attribute that counts a reservation with that expiry: the first end of a bucket that is not before it.
+ */
 export const heldAttribute = (kind: HeldKind, expiresAtMs: number, bucketSeconds: number): string =>
   timedName(kind, Math.ceil(expiresAtMs / (bucketSeconds * msPerSecond)) * bucketSeconds);
 
 export const readHeld = (item: Item, kind: HeldKind = 'held'): HeldAmount[] =>
   readTimed(item, kind).map(({ atMs, value }) => ({ amount: readAmount(value), expiresAtMs: atMs }));
 
-/** Minus the taken slots, in an item that has amounts too. */
+/** Returns the balance of slots, which is minus the taken ones, in an item that has amounts too. */
 export const slotBalance = (max: number | null): Balance => ({
   attribute: 'balance_slots',
   limit: max === null ? null : BigInt(max),
 });
 
-/** Slots in use at a moment, by the item. */
+/** Returns the number of slots in use at a moment, by the item. */
 export const readSlotsInUse = (item: Item, nowMs: number): number =>
   Number(
     readHeld(item, 'heldSlots').reduce(
@@ -127,17 +142,20 @@ export const readSlotsInUse = (item: Item, nowMs: number): number =>
     ),
   );
 
-/** Numbers come from the store as number or bigint; absent is 0. */
+/** Returns an amount: the store returns numbers as number or bigint; absent is 0. */
 export const readAmount = (value: unknown): bigint => BigInt((value as number | bigint | undefined) ?? 0);
 
-/** An absent amount is 0. */
+/** Tests an amount; an absent one is 0. */
 export const amountAtLeast = (attribute: string, floor: bigint): Condition =>
   floor > 0n ? atLeast(attribute, floor) : or(absent(attribute), atLeast(attribute, floor));
 
 export const amountAtMost = (attribute: string, max: bigint): Condition =>
   max < 0n ? atMost(attribute, max) : or(absent(attribute), atMost(attribute, max));
 
-/** Amount that a further reservation may take: the least of all limited balances. Null: no limit. May be negative. */
+/**
+ * Returns the amount that a further reservation may take: the least of all limited balances. Null: no limit. It may be
+ * negative.
+ */
 export function readAvailable(balances: readonly Balance[], item: Item): bigint | null {
   let least: bigint | null = null;
   for (const { attribute, limit } of balances) {

@@ -1,6 +1,6 @@
 // Reservations in counters, called holds: the most that a call may consume is reserved before, and settled to its real
-// use after. Credit, budgets, spend limits of keys and concurrency slots use them. Made once per process: concurrent
-// calls of one counter share its writes.
+// use after. Credit, budgets, spend limits of keys and concurrency slots use them. They are created once per process,
+// because concurrent calls of one counter share its writes.
 import { createCache } from '../../foundation/cache/index.ts';
 import { holdLifeMs as holdLifeDefaultMs } from '../../foundation/constants/index.ts';
 import { createEveryNth, type Randomness } from '../../foundation/ids/index.ts';
@@ -34,8 +34,8 @@ import type { Insufficient, Settlement, SettlementOutcome } from './requests.ts'
 
 export interface Counters {
   /**
-   * Throws StoreUnavailable: a settlement of this owner then does nothing, and an amount that may have been taken
-   * expires.
+   * Reserves an amount. Throws StoreUnavailable: a settlement of this owner then does nothing, and an amount that may
+   * have been taken expires.
    */
   take(counter: Counter, hold: Hold): Promise<TakeOutcome>;
   /**
@@ -45,42 +45,56 @@ export interface Counters {
   settle(counter: Counter, hold: Hold, actual: bigint, options?: SettlementOptions): Promise<SettlementOutcome>;
   /** Releases expired reservations. Returns the item afterwards. */
   releaseExpired(counter: Counter): Promise<Item>;
-  /** One write for a key with limits, and one read for a key without. Throws StoreUnavailable. */
+  /**
+   * Admits a request of a key: one write for a key with limits, one read for a key without. Throws StoreUnavailable.
+   */
   admitKey(request: PaidKeyRequest): Promise<KeyAdmission>;
-  /** The same for a request that reserves no money. */
+  /** Counts a request that reserves no money. */
   countKeyRequest(request: KeyRequest): Promise<KeyCount>;
   settleKey(hold: KeyHold, actual: bigint, options?: SettlementOptions): Promise<SettlementOutcome>;
-  /** Charges a key of which nothing was reserved. Call it once: what it throws must not be repeated, but with its transaction. */
+  /**
+   * Charges a key of which nothing was reserved. It is called once: after a failure it must not be repeated, except
+   * with its transaction.
+   */
   chargeKey(charge: KeyCharge, amount: bigint, options?: Pick<SettlementOptions, 'transaction'>): Promise<void>;
-  /** Whether so many of its slots are free, as far as this process knows, that the release of one may be delayed. */
+  /**
+   * True where enough of its slots are free, as far as this process knows, that the release of a slot may be delayed.
+   */
   hasSpareSlots(counter: Counter): boolean;
-  /** Used by counters of other modules. */
+  /** Writer for counters of other modules. */
   readonly writer: ItemWriter;
 }
 
 type TakeOutcome = { readonly kind: 'taken' } | Insufficient;
 
 interface CountersOptions extends ItemWriterOptions {
-  /** Lifetime of a reservation after the arrival of its call. */
+  /** Lifetime of a reservation from the arrival of its call. */
   readonly holdLifeMs?: number;
-  /** Whether calls of one key share the write of spending that nothing limits. Default: false. */
+  /** True where calls of one key share the write of spending that nothing limits. Default: false. */
   readonly sharesCharges?: boolean;
-  /** Limit of keys without one of their own; none if absent. */
+  /** Requests per minute of keys that set no limit; no limit if absent. */
   readonly keyRequestsPerMinute?: number | undefined;
   readonly randomness: Pick<Randomness, 'bytes' | 'fraction'>;
 }
 
-/** Half of a shard of a large pool: more than other processes take while a settlement may wait for its batch. */
+/**
+ * Default of a counter's `spareSlotsMin`: half of a shard of a large pool, more than other processes take while a
+ * settlement may wait for its batch.
+ */
 const spareSlotsMinDefault = 25n;
 /**
- * A default rate is there to keep one caller from slowing others: where it would be all that a request writes, one of ten is
- * counted for all of them, of a smaller rate fewer. Six hundred counts a minute are right to some percent.
+ * Maximum requests for which one is counted. A default rate keeps one caller from slowing others: where it would be the
+ * only reason for a write, one of ten requests is counted for all of them, of a smaller rate more. Six hundred counts a
+ * minute are exact to a few percent.
  */
 const requestsPerCountMax = 10;
 const countsPerMinuteMin = 600;
-/** Keys whose next counted request is remembered. */
+/** Maximum number of keys whose next counted request is remembered. */
 const sampledKeysMax = 5_000;
-/** A write for other requests releases amounts that were seen before it; the next look sees the rest. */
+/**
+ * Maximum tries of a release: a write for other requests releases amounts that were seen before it, and the next try
+ * sees the rest.
+ */
 const looksMax = 3;
 
 export function createCounters({
@@ -183,7 +197,7 @@ function createSampling(
   return (publicId) => {
     const isNth = samplers.get(publicId) ?? createEveryNth(requestsPerCount, randomness);
     samplers.set(publicId, isNth);
-    /** Asked again where others came first: the answer stays. */
+    /** The answer stays the same where the question is asked again because other writes came first. */
     let isOne: boolean | undefined;
     return {
       requestsPerCount,
@@ -198,31 +212,31 @@ function createSampling(
 const requestsPerCountOf = (requestsPerMinute: number): number =>
   Math.min(requestsPerCountMax, Math.max(1, Math.floor(requestsPerMinute / countsPerMinuteMin)));
 
-// Spending of keys that nothing limits, which is shown and never refuses: charged behind the call, in a write of its
-// own. In a process that lives, calls of one key share a write a second; one that comes alone is written at once. A store
-// that has transactions writes it with the call's record.
+// Spending of keys that nothing limits, which is shown and never refuses: it is charged after the call, in a write of
+// its own. In a process that outlives its calls, calls of one key share a write a second; a single charge is written at
+// once. A store that has transactions writes it with the call's record.
 
 /** The spending of a key that is shown lags behind by at most that. */
 const chargeEveryMs = 1_000;
-/** A key that was forgotten is written at once. */
+/** Maximum number of keys that are remembered; a charge of any other key is written at once. */
 const chargedKeysMax = 5_000;
 
 interface KeyCharge {
   readonly publicId: string;
   readonly owner: string;
-  /** The item as it was last seen: it has the period of the key. */
+  /** The item as it was last seen, which has the period of the key. */
   readonly known: Item;
 }
 
 interface KeyChargesOptions {
   readonly writer: ItemWriter;
   readonly clock: Clock;
-  /** Whether calls share writes. */
+  /** True where calls share writes. */
   readonly isShared: boolean;
 }
 
 /**
- * Returns a function that charges once for each time that it is called; what it throws must not be repeated, but with its
+ * Returns a function that charges once each time it is called; after a failure it must not be repeated, except with its
  * transaction.
  */
 function createKeyCharges({ writer, clock, isShared }: KeyChargesOptions) {
@@ -269,7 +283,7 @@ function createKeyCharges({ writer, clock, isShared }: KeyChargesOptions) {
   };
 }
 
-/** It may have been made; the mark by which it counts once is of these tries. */
+/** Throws for a write that may have been made: the mark by which it counts once belongs to these tries. */
 function notRepeatable(cause: unknown): never {
   throw new Error('the spending of a key was not counted', { cause });
 }

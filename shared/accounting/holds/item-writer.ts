@@ -1,5 +1,5 @@
 // One writer per item and process: during a write of an item, requests for the same item wait and share the next one.
-// Each is answered as if it had come alone and in its turn. A single request is written at once.
+// Each gets its answer as if it were alone and in its turn. A single request is written at once.
 import { createCache } from '../../foundation/cache/index.ts';
 import { admissionTimeoutMs, storeCallTimeoutMs } from '../../foundation/constants/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
@@ -28,46 +28,50 @@ import type { AfterCall, Assess, Assessment, ReservationOutcome, SettlementOutco
 import { contended, createSettleOnce, type SettleOnce } from './settle-once.ts';
 import { createMark, type Mark, withMarks } from './settlement-mark.ts';
 
-/** How long a request may wait in the process for its turn. */
+/** Longest time that a request may wait in the process for its turn. */
 const queueWaitMaxMs = 10_000;
-/** Each after the first follows a write of another process, or a changed configuration. */
+/**
+ * Maximum calls of the store for a request: each after the first follows a write of another process, or a changed
+ * configuration.
+ */
 const asksMax = 10;
-/** Items remembered as they were last answered, some 3 KB each. */
+/** Maximum number of items that are remembered as they were last returned, some 3 KB each. */
 const rememberedItemsMax = 5_000;
-/** Items of limits are deleted and made anew when they were idle for two days. */
+/** Time for which an item is remembered: idle items of limits are deleted after two days and made anew. */
 const rememberedMs = 3_600_000;
 
 export interface ItemWriter {
   /**
-   * Throws StoreUnavailable, also for a request that waited too long for its turn. Then the amount may have been taken;
-   * it cannot be settled, and expires. `owner`: of the later settlement. `known`: an older copy of the item, which
-   * saves a read and decides nothing.
+   * Reserves. Throws StoreUnavailable, also for a request that waited too long for its turn. Then the amount may have
+   * been taken; it cannot be settled, and expires. `owner`: of the later settlement. `known`: an older copy of the
+   * item, which saves a read and decides nothing.
    */
   reserve<Assessed extends Assessment>(
     address: ItemAddress & { readonly owner?: string | undefined; readonly known?: Item | undefined },
     assess: Assess<Assessed>,
   ): Promise<ReservationOutcome<Assessed>>;
   /**
-   * Once per owner and item, however often it is called; 'gone': done before, or this process has made no such
-   * reservation. A charge without a reservation is made each time. Throws StoreUnavailable: call it again.
+   * Settles once per owner and item, however often it is called; 'gone': settled before, or this process has made no
+   * such reservation. A charge without a reservation is made each time. Throws StoreUnavailable: then it has to be
+   * called again.
    */
   settle(
     address: ItemAddress & { readonly owner: string },
     settlement: AfterCall,
     options?: SettlementOptions,
   ): Promise<SettlementOutcome>;
-  /** The item as this process knows it; undefined: it does not. */
+  /** Returns the item as this process knows it; undefined where it does not. */
   seen(address: ItemAddress): Item | undefined;
 }
 
 export interface SettlementOptions {
-  /** Default true. False: in a busy process it is written together with the next request of the item. */
+  /** Default true. False in a busy process lets it be written together with the next request of the item. */
   readonly isAwaited?: boolean | undefined;
-  /** Whether its outcome needs the item as the store has it then. Default false. */
+  /** True where its outcome needs the item as the store then has it. Default false. */
   readonly needsItem?: boolean | undefined;
-  /** Written with the other writes of this transaction, or not at all: it needs no mark to count once. */
+  /** Transaction with whose writes it is written, or not at all: then it needs no mark to count once. */
   readonly transaction?: StoreTransaction | undefined;
-  /** The part of a reservation of both that is settled now; the slot is never the last. Absent: both are. */
+  /** The part of a reservation of both that is settled now; the slot is never the last part. Absent: both are. */
   readonly part?: 'slot' | 'amount' | undefined;
 }
 
@@ -75,7 +79,7 @@ export interface ItemWriterOptions {
   readonly store: Pick<Store, 'get' | 'update' | 'transact'>;
   readonly clock: Clock;
   readonly randomness: Pick<Randomness, 'bytes'>;
-  /** Delay of settlements that are not awaited; written at once if absent. */
+  /** Delay of settlements for which no caller waits; if absent, they are written at once. */
   readonly gathering?: Gathering | undefined;
 }
 
@@ -86,7 +90,7 @@ interface ItemQueue extends WrittenItem {
 export function createItemWriter({ store, clock, randomness, gathering }: ItemWriterOptions): ItemWriter {
   const queues = createCache<ItemQueue>({ sizeMax: rememberedItemsMax });
   const settleOnce = createSettleOnce({ store, clock });
-  /** Numbers requests and store calls, in their order. */
+  /** Number of the last request or store call: they are numbered in their order. */
   let lastNumber = 0;
   const nextNumber = () => {
     lastNumber += 1;
@@ -104,7 +108,7 @@ export function createItemWriter({ store, clock, randomness, gathering }: ItemWr
     return queue;
   }
 
-  /** Makes one store call at most. Returns the requests without an answer. */
+  /** Makes one store call at most. Returns the requests that have no answer yet. */
   async function serve(queue: ItemQueue, requests: readonly QueuedRequest[]): Promise<readonly QueuedRequest[]> {
     try {
       const nowMs = clock.nowMs();
@@ -120,7 +124,7 @@ export function createItemWriter({ store, clock, randomness, gathering }: ItemWr
       for (const { resolve } of planned.reserved) resolve({ kind: 'reserved', item, atMs: nowMs });
       return remaining;
     } catch (error) {
-      // The item could not be read, or is invalid by a fault of the gateway's, such as a stored limit that is no
+      // The item could not be read, or is invalid by a fault of the gateway, for example because a stored limit is no
       // amount.
       for (const { reject } of requests) reject(error);
       return [];
@@ -136,7 +140,7 @@ export function createItemWriter({ store, clock, randomness, gathering }: ItemWr
     ): Promise<ReservationOutcome<Assessed>> {
       const queue = queueOf(address);
       const { owner, known } = address;
-      // Its age is unknown.
+      // The age of the known copy is unknown.
       if (known !== undefined) queue.seen ??= { item: known, atMs: 0, number: 0 };
       const { promise, resolve, reject } = Promise.withResolvers<ReservationOutcome>();
       queue.enter({ assess, owner, resolve, reject, isReadLater: false, ...newTurn() });
@@ -147,7 +151,7 @@ export function createItemWriter({ store, clock, randomness, gathering }: ItemWr
     settle: (address, settlement, { isAwaited, transaction, part } = {}) => {
       if (transaction !== undefined) {
         const write = () => settleIn({ clock, nextNumber }, transaction, queueOf(address), settlement);
-        // A reservation without its slot is still there to be settled.
+        // A reservation without its slot remains to be settled.
         return part === 'slot' ? write() : settleOnce.settle(address, settlement, write);
       }
       return settleOnce.settle(address, settlement, () => {
@@ -161,7 +165,10 @@ export function createItemWriter({ store, clock, randomness, gathering }: ItemWr
   };
 }
 
-/** Decided by the item as the transaction has it, so no other write comes in between, and none has to be waited for. */
+/**
+ * Decides by the item as the transaction has it, so that no other write comes in between, and none has to be waited
+ * for.
+ */
 function settleIn(
   { clock, nextNumber }: { readonly clock: Clock; readonly nextNumber: () => number },
   transaction: StoreTransaction,
@@ -212,18 +219,18 @@ function isRefused({ arrivedAtMs, asks, reject }: QueuedRequest, nowMs: number):
 
 // The store calls of an item's writer: it reads the item, or writes it for the waiting requests.
 
-/** Behind a store that does not answer: one more call must fit into the time of an admission. */
+/** Time limit when the store does not answer: one more call must fit into the time of an admission. */
 const unansweredMaxMs = admissionTimeoutMs - storeCallTimeoutMs;
 /**
- * If read less than a second ago, the write asks for no item back; its conditions still hold. Changes by others are
- * seen at the next look.
+ * Interval: if the item was read less than a second ago, a write does not ask for the item back; its conditions still
+ * hold. Changes by others are seen at the next read.
  */
 const lookEveryMs = 1_000;
 
-/** This process's knowledge of an item that it writes. */
+/** The knowledge of this process of an item that it writes. */
 interface WrittenItem extends ItemAddress {
   seen: (SeenItem & { readonly number: number }) | undefined;
-  /** Mark of this process's last settlement here, whose write was answered. */
+  /** Mark of this process's last settlement of the item, whose write was answered. */
   deletableMark: Mark | undefined;
 }
 
@@ -241,12 +248,12 @@ type SentWrite =
 
 interface WriteMoment {
   readonly nowMs: number;
-  /** The answer decides on them. */
+  /** True where the answer decides about waiting requests. */
   readonly areOthersLeft: boolean;
 }
 
 function createItemQuestions({ store, clock, randomness, settleOnce, nextNumber }: QuestionOptions) {
-  /** Remembers the returned item. `made`: the item as the write makes it from the last look, and as old as that. */
+  /** Remembers the returned item. `made`: the item as the write makes it from the last read, and as old as that. */
   async function ask(
     written: WrittenItem,
     asking: readonly QueuedRequest[],
@@ -267,14 +274,15 @@ function createItemQuestions({ store, clock, randomness, settleOnce, nextNumber 
       await ask(written, asking, async () => ({ kind: 'read', item: await store.get(table, key) }));
     },
 
-    /** 'again': after newer knowledge of the item. Requests that the result does not mention were rejected. */
+    /** Writes. 'again': the item was read anew meanwhile. Requests that the result does not mention were rejected. */
     async write(written: WrittenItem, write: QueuedWrite, { nowMs, areOthersLeft }: WriteMoment): Promise<SentWrite> {
       const { table, key, seen, deletableMark } = written;
       const { reserved, settled, needsItem } = write;
       const requests = requestsOf(write);
       const mark = settled.length === 0 ? undefined : createMark(randomness, nowMs, deletableMark);
       const drafted = withMarks(write.drafted, mark, deletableMark);
-      // A store in the process sends nothing: its item costs nothing, and has what transactions have written meanwhile.
+      // A store in the process sends nothing: reading its item costs nothing, and shows what transactions have written
+      // meanwhile.
       const isSent = store.transact === undefined;
       const returnsNoItem =
         isSent && seen !== undefined && nowMs - seen.atMs < lookEveryMs && !needsItem && !areOthersLeft;

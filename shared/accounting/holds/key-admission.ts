@@ -16,16 +16,16 @@ export interface KeyRequest {
   /** A key with another secret is unknown, and nothing is counted. */
   readonly secretSha256: string;
   /**
-   * The item of an earlier answer for this key, however old: it saves the read, never decides. Of a public id that a rotation
-   * made it says where the item is.
+   * The item of an earlier answer for this key, however old: it saves the read, and never decides. For a public id that
+   * a rotation made, it says where the item is.
    */
   readonly known?: Item | undefined;
   /** Default true. False where an earlier call has counted this request and only the reservation is needed. */
   readonly countsRequest?: boolean;
-  /** Limit of a key without one of its own; none if absent. */
+  /** Limit for keys that set none; no limit if absent. */
   readonly defaultRequestsPerMinute?: number | undefined;
   /**
-   * Counts one request for a number of them, where the default limit alone would make the request a write. If absent,
+   * Counts one request for a number of them, where only the default limit would make the request a write. If absent,
    * each is counted.
    */
   readonly sampling?: { readonly requestsPerCount: number; readonly isCounted: () => boolean } | undefined;
@@ -34,22 +34,25 @@ export interface KeyRequest {
 export interface PaidKeyRequest extends KeyRequest {
   /** The amount is reserved where the key has a spend limit, the slot where the key has a concurrency. */
   readonly hold?: Hold | undefined;
-  /** Limit of a key without one of its own. Null or absent: none. */
+  /** Limit for keys that set none. Null or absent: no limit. */
   readonly defaultConcurrency?: number | null | undefined;
 }
 
-/** A reservation from a key: what its settlement needs. An amount of 0: the key has no spend limit. */
+/**
+ * A reservation from a key, with everything that its settlement needs. An amount of 0 means that the key has no spend
+ * limit.
+ */
 export interface KeyHold extends Hold {
   /** Public id of the item. */
   readonly publicId: string;
-  /** Limit of its slots, if any. */
+  /** Maximum of its slots, if there is one. */
   readonly slotsMax?: number | null | undefined;
 }
 
 type KeyRefusal =
-  /** No such key, or another secret. */
+  /** There is no such key, or its secret is another. */
   | { readonly kind: 'unknown' }
-  /** Or expired. */
+  /** The key is revoked or expired. */
   | { readonly kind: 'revoked'; readonly item: Item }
   | {
       readonly kind: 'rate_limited';
@@ -58,7 +61,7 @@ type KeyRefusal =
       readonly item: Item;
     };
 
-/** Outcome of a request that reserves no money. */
+/** The outcome of a request that reserves no money. */
 export type KeyCount = { readonly kind: 'counted'; readonly item: Item } | KeyRefusal;
 
 export type KeyAdmission =
@@ -70,7 +73,7 @@ export type KeyAdmission =
       readonly available: bigint;
       readonly item: Item;
     }
-  /** Number of its calls in flight. */
+  /** Maximum number of its concurrent calls. */
   | { readonly kind: 'concurrency'; readonly concurrency: number; readonly item: Item }
   | KeyRefusal;
 
@@ -108,7 +111,7 @@ export async function admitKey(
     return { kind: 'concurrency', concurrency: concurrencyOf(request, item) ?? 0, item };
   if (outcome.kind !== 'reserved') return refusalOf(request, outcome);
   if (hold === undefined) return { kind: 'admitted', item, hold };
-  // The write required that the limits are those that it was made for.
+  // The write required that the limits are still those for which it was made.
   const { amount, slot } = limitedHold(request, hold, item);
   const slotsMax = concurrencyOf(request, item);
   const isHeld = amount > 0n || slot;
@@ -117,19 +120,19 @@ export async function admitKey(
 
 const itemIdOf = ({ publicId, known }: KeyRequest): string => String(known?.pk ?? publicId);
 
-/** Whether a request writes to the key whatever else is limited. */
+/** True where a request writes to the key whatever else is limited. */
 export const hasOwnLimits = (item: Item): boolean =>
   [keyAttributes.concurrency, keyAttributes.requestsPerMinute, keyAttributes.spendLimitUsd].some(
     (attribute) => item[attribute] != null,
   );
 
-/** Null: any number of calls. */
+/** Returns the limit; null for any number of calls. */
 export const concurrencyOf = (
   { defaultConcurrency = null }: Pick<PaidKeyRequest, 'defaultConcurrency'>,
   item: Item,
 ): number | null => (item[keyAttributes.concurrency] as number | null | undefined) ?? defaultConcurrency;
 
-/** The part of a reservation that a key limits, and so counts. */
+/** Returns the part of a reservation that a key limits, and therefore counts. */
 function limitedHold(request: PaidKeyRequest, { amount, slot = false }: Hold, item: Item) {
   return { amount: hasSpendLimit(item) ? amount : 0n, slot: slot && concurrencyOf(request, item) !== null };
 }
@@ -159,7 +162,7 @@ function assess(
   if (seen === undefined) return 'look';
   const { item } = seen;
   const secret = secretOf(item, request.publicId);
-  // An old copy of the item has no text that a rotation has made since; the secret of a public id never changes.
+  // An old copy of the item lacks a text that a rotation has made since; the secret of a public id never changes.
   if (secret === undefined) return { reason: 'unknown', isFinal: false };
   if (!equalInConstantTime(secret.secretSha256, request.secretSha256)) return { reason: 'unknown', isFinal: true };
   if (!isSecretActive(secret, nowMs)) return { reason: 'revoked', isFinal: false };
@@ -204,17 +207,17 @@ function assessWithHold(
 }
 
 /**
- * The version of a key's settings, and once more its status and end: a restored backup has a former version, beside a
- * later end.
+ * Attributes that must be unchanged: the version of a key's settings, and its status and end, because a restored backup
+ * has a former version beside a later end.
  */
 const settingAttributes = [keyAttributes.settingsVersion, keyAttributes.status, keyAttributes.expiresAtMs] as const;
 
-/** Requires that the configuration that the write is made for is unchanged. */
+/** Requires that the configuration for which the write is made is unchanged. */
 function requireAsSeen(draft: UpdateDraft, item: Item, attributes: readonly string[]): void {
   for (const attribute of attributes) draft.require(unchanged(attribute, item[attribute]));
 }
 
-/** A settlement opens the period of the spend limit like any other write. */
+/** Returns the settlement of a key; it opens the period of the spend limit like any other write. */
 export const keySettlement = (publicId: string, nowMs: () => number) => ({
   counter: keyCounter(publicId, null),
   prepare: (draft: UpdateDraft, item: Item) => openPeriod(draft, item, nowMs()),

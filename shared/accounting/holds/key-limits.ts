@@ -11,18 +11,18 @@ export const keyAttributes = {
   secretSha256: 'secret_sha256',
   status: 'status',
   requestsPerMinute: 'requests_per_minute',
-  /** Calls in flight. Null or absent: the default of the service. */
+  /** Limit of concurrent calls. Null or absent: the default of the service. */
   concurrency: 'concurrency',
   spendLimitUsd: 'spend_limit_usd',
   /** `daily`, `weekly` or `monthly`; null or absent: never. */
   spendLimitReset: 'spend_limit_reset',
-  /** Null or absent: never. */
+  /** Expiry; null or absent: never. */
   expiresAtMs: 'expires_at_ms',
   /** Public id of its text, where a rotation made that; if absent, that of the item. */
   publicId: 'public_id',
-  /** Texts that rotations replaced, the newest first, each with an end. */
+  /** Texts that rotations replaced, the newest first, each with an expiry. */
   formerSecrets: 'former_secrets',
-  /** Counts the changes of its settings, of all of them. Absent: it was never changed. */
+  /** Number of changes of its settings. Absent where they never changed. */
   settingsVersion: 'settings_version',
 } as const;
 
@@ -45,7 +45,10 @@ function readKeyLimits(item: Item): KeyLimits {
 
 export const hasSpendLimit = (item: Item): boolean => readKeyLimits(item).spendLimitUsd !== null;
 
-/** The counter of a key: its balance may fall to minus the limit and the amount spent before the period began. */
+/**
+ * Returns the counter of a key, whose balance may fall to minus the limit and minus the amount spent before the period
+ * began.
+ */
 export const keyCounter = (publicId: string, limit: PicoUsd | null): Counter => ({
   table: 'keys',
   key: publicId,
@@ -53,13 +56,13 @@ export const keyCounter = (publicId: string, limit: PicoUsd | null): Counter => 
   spentAttribute,
 });
 
-/** Counter of a key whose calls in flight are limited. */
+/** Returns the counter of a key whose concurrent calls are limited. */
 export const keySlots = (publicId: string, slotsMax: number | null): Counter => ({
   ...keyCounter(publicId, null),
   slotsMax,
 });
 
-/** Charges a key for which nothing was reserved, as nothing limits its spending. */
+/** Returns the charge of a key for which nothing was reserved, because nothing limits its spending. */
 export const keyCharge = (publicId: string, nowMs: () => number) => ({
   kind: 'charge' as const,
   counter: keyCounter(publicId, null),
@@ -68,12 +71,12 @@ export const keyCharge = (publicId: string, nowMs: () => number) => ({
 });
 
 interface KeySpending {
-  /** Null: none. */
+  /** Spend limit; null for none. */
   readonly limit: PicoUsd | null;
-  /** In the current period; without a reset, ever. */
+  /** Amount spent in the current period; without a reset, ever. */
   readonly spent: PicoUsd;
   readonly held: PicoUsd;
-  /** When the spend that counts began. Null: without a reset. */
+  /** Time at which the counted spend began. Null without a reset. */
   readonly periodStartMs: number | null;
 }
 
@@ -89,7 +92,7 @@ export function readKeySpending(item: Item, nowMs: number): KeySpending {
   };
 }
 
-/** How far the balance may fall below 0. Null: no limit. */
+/** Returns how far the balance may fall below 0. Null: no limit. */
 export function balanceLimit(item: Item, nowMs: number): PicoUsd | null {
   const { spendLimitUsd } = readKeyLimits(item);
   return spendLimitUsd === null ? null : readLimit(spendLimitUsd) + spentBeforePeriod(item, nowMs);
@@ -101,14 +104,14 @@ function readLimit(spendLimitUsd: string): PicoUsd {
   return limit;
 }
 
-/** Before the first write of a period, everything spent so far. */
+/** Returns the amount spent before the period: before the first write of a period, everything spent so far. */
 function spentBeforePeriod(item: Item, nowMs: number): PicoUsd {
   const { spendLimitReset } = readKeyLimits(item);
   if (spendLimitReset === null) return 0n;
   return readAmount(item[periodAttribute(spendLimitReset, nowMs)] ?? item[spentAttribute]);
 }
 
-/** The first write of a period stores the amount spent before it, whatever else the write does. */
+/** Stores the amount spent before the period, with the first write of the period, whatever else that write does. */
 export function openPeriod(draft: UpdateDraft, item: Item, nowMs: number): void {
   const { spendLimitReset } = readKeyLimits(item);
   if (spendLimitReset === null) return;

@@ -1,5 +1,5 @@
-// The texts of a key: the current one and, until they end, those that rotations replaced. Each has a status and an end
-// of its own; everything else in the item, counts too, belongs to the key whichever text a call has.
+// The texts of a key: the current one and, until they expire, the texts that rotations replaced. Each has a status and
+// an expiry of its own; everything else in the item, the counts included, belongs to the key whichever text a call has.
 import type { Item } from '../../storage/store/index.ts';
 import { keyAttributes } from './key-limits.ts';
 
@@ -7,7 +7,7 @@ export interface KeySecret {
   readonly publicId: string;
   readonly secretSha256: string;
   readonly status: 'active' | 'revoked';
-  /** Null: never. */
+  /** Expiry; null: never. */
   readonly expiresAtMs: number | null;
 }
 
@@ -22,7 +22,7 @@ interface FormerSecret extends KeySecret {
   readonly expiresAtMs: number;
 }
 
-/** Number of former texts, ended ones included. The oldest is removed first. */
+/** Maximum number of former texts, expired ones included. The oldest is removed first. */
 const formerSecretsMax = 8;
 
 export const currentSecret = (item: Item): KeySecret => ({
@@ -55,6 +55,6 @@ export function secretOf(item: Item, publicId: string): KeySecret | undefined {
   return current.publicId === publicId ? current : formerSecrets(item).find((one) => one.publicId === publicId);
 }
 
-/** The time counts up to, not including, the end. */
+/** True until the expiry, and not at it. */
 export const isSecretActive = ({ status, expiresAtMs }: KeySecret, nowMs: number): boolean =>
   status === 'active' && (expiresAtMs === null || nowMs < expiresAtMs);

@@ -1,13 +1,13 @@
 // Plans the next write to an item for the requests that wait for it, and refuses some of them. Pure.
 //
 // Invariants of a counter after every write, whichever process stops in between (a hold is a reservation in a counter):
-//   1. balance + held + spent = total granted, where held is the sum of the buckets. Each write moves an amount from
-//      one term to another, so a crash between two writes loses nothing and creates nothing.
-//   2. A hold is taken only where limit + balance covers it in the same instant: no number of concurrent calls can hold
-//      and spend more than the limit. Only real costs go beyond it: above the amount held, or late.
-//   3. A settlement removes its amount from its bucket. Where the bucket no longer has it the owner is late: the amount
-//      was released, and the cost is charged although nothing is held for it, because the provider was paid.
-//   4. An expired bucket is released once: the write compares it with the amount that it releases.
+// 1. balance + held + spent = total granted, where held is the sum of the buckets. Each write moves an amount from one
+// term to another, so a crash between two writes loses nothing and creates nothing.
+// 2. A hold is taken only where limit + balance covers it in the same instant: no number of concurrent calls can hold
+// and spend more than the limit. Only real costs exceed it: above the amount held, or late.
+// 3. A settlement removes its amount from its bucket. Where the bucket no longer has it the owner is late: the amount
+// was released, and the cost is charged although nothing is held for it, because the provider was paid.
+// 4. An expired bucket is released once: the write compares it with the amount that it releases.
 import type { SeenItem } from './counter.ts';
 import type { AfterCall, Assess, Assessment, Demand, ReservationOutcome, SettlementOutcome } from './requests.ts';
 import type { DraftedWrite } from './update-draft.ts';
@@ -15,7 +15,7 @@ import { WriteGroup } from './write-group.ts';
 
 interface WaitingReservation {
   readonly assess: Assess;
-  /** Set where the item was read after the reservation arrived: its state may then refuse the reservation. */
+  /** True where the item was read after the reservation arrived: its state may then refuse the reservation. */
   readonly isReadLater: boolean;
 }
 
@@ -35,15 +35,15 @@ interface PlannedWrite<Reservation, Settling> {
   readonly drafted: DraftedWrite;
   readonly reserved: readonly Reservation[];
   readonly settled: readonly { readonly waiting: Settling; readonly wasLate: boolean }[];
-  /** Set where one of them needs the item as the store has it afterwards. */
+  /** True where one of them needs the item as the store has it afterwards. */
   readonly needsItem: boolean;
 }
 
 /**
- * Settlements and corrections always fit. Reservations go along in order of arrival, as far as they fit. One that does not
- * fit is refused where the store was asked for the item after the reservation came. Otherwise it waits for the answer of this
- * write: alone where others of this write are in its way, with all that came after it where the item that is known may be too
- * old. Where nothing is refused and nothing written, the item must be read first.
+ * Plans a write. Settlements and corrections always fit. Reservations join in order of arrival, as long as they fit.
+ * One that does not fit is refused if the item was read after it arrived. Otherwise it waits for the answer of this
+ * write: alone where others of this write are in its way, with everything that arrived after it where the known item
+ * may be too old. Where nothing is refused and nothing written, the item must be read first.
  */
 export function planWrite<Reservation extends WaitingReservation, Settling extends WaitingSettlement>(
   reservations: readonly Reservation[],

@@ -4,19 +4,19 @@ import type { Balance, Counter, SeenItem } from './counter.ts';
 import type { UpdateDraft } from './update-draft.ts';
 import type { Window } from './windows.ts';
 
-/** Wants of a reservation: an amount, a slot, counts under a limit, or some or none of them. */
+/** The demand of a reservation: an amount, a slot, counts under a limit, any of them or none. */
 export interface Demand {
   readonly hold?: { readonly bucket: string; readonly amount: bigint } | undefined;
   readonly balances?: readonly Balance[];
   readonly slot?: SlotDemand | undefined;
   readonly counts?: readonly Count[];
-  /** Conditions and changes that go along with it. */
+  /** Adds conditions and changes to the same write. */
   readonly prepare?: (draft: UpdateDraft) => void;
-  /** Whether its outcome needs the item as the store has it then, not as this process knows it. */
+  /** True where its outcome needs the item as the store then has it, not as this process knows it. */
   readonly needsItem?: boolean;
 }
 
-/** Null: any number may be taken, and they are counted. */
+/** A demand for a slot. Null: any number may be taken, and they are counted. */
 interface SlotDemand {
   readonly bucket: string;
   readonly limit: number | null;
@@ -26,23 +26,23 @@ export interface Count {
   readonly window: Window;
   readonly amount: bigint;
   readonly limit: bigint;
-  /** Default true. False: another demand is counted for it, and it is only checked against the limit. */
+  /** Default true. False where another demand is counted for it, and it is only checked against the limit. */
   readonly isCounted?: boolean;
 }
 
 export interface Refusal<Reason = unknown> {
   readonly reason: Reason;
-  /** No newer copy of the item would change it. */
+  /** True where no newer copy of the item would change it. */
   readonly isFinal: boolean;
 }
 
-/** 'look': the item must be known. */
+/** 'look' means that the item must be known first. */
 export type Assessment = Demand | Refusal | 'look';
 
-/** A reservation is asked by the item as it was seen; undefined: it is not known. */
+/** Returns the demand of a reservation by the item as it was last seen; undefined where it is not known. */
 export type Assess<Assessed extends Assessment = Assessment> = (seen: SeenItem | undefined, nowMs: number) => Assessed;
 
-/** `atMs`: the moment that its counts belong to. `item`: see `needsItem`. */
+/** `atMs`: the moment to which its counts belong. `item`: see `needsItem`. */
 export interface CounterReserved {
   readonly kind: 'reserved';
   readonly item: Item;
@@ -70,8 +70,8 @@ export interface Rejected<Reason = unknown> {
 }
 
 /**
- * A reservation without counts is never limited, one without an amount never insufficient, one without reasons never
- * refused.
+ * The outcome. A reservation without counts is never limited, one without an amount never insufficient, one without
+ * reasons never refused.
  */
 export type ReservationOutcome<Assessed extends Assessment = Assessment> = CounterReserved | Obstacle<Assessed>;
 
@@ -90,7 +90,7 @@ export interface Settlement {
   readonly bucket: string;
   readonly held: bigint;
   readonly actual: bigint;
-  /** Bucket of the slot that was taken with it. */
+  /** Bucket of the slot that was taken together with it. */
   readonly slotBucket?: string | undefined;
   readonly prepare?: ((draft: UpdateDraft, item: Item) => void) | undefined;
   readonly needsItem?: boolean | undefined;
@@ -101,14 +101,14 @@ export interface UnreservedCharge {
   readonly kind: 'charge';
   readonly counter: Counter;
   readonly amount: bigint;
-  /** Attribute that every item of its kind has: an item that was deleted is not made anew. */
+  /** Attribute that every item of its kind has, so that a deleted item is not made anew. */
   readonly requiredAttribute: string;
   /** The item as its caller has seen it: its configuration counts where the writer does not know the item. */
   readonly known: Item;
   readonly prepare?: Settlement['prepare'];
 }
 
-/** Changes counts that were made at a moment, as far as they may still be changed. */
+/** Changes counts that were made at a moment, as long as they may be changed. */
 export interface Correction {
   readonly kind: 'correct';
   readonly countedAtMs: number;
@@ -125,12 +125,12 @@ interface Settled {
   readonly wasLate: boolean;
 }
 
-/** Settled or corrected before, or not known to be taken. */
+/** The request was settled or corrected before, or is not known to be taken. */
 interface Gone {
   readonly kind: 'gone';
 }
 
 export type SettlementOutcome = Settled | Gone;
 
-/** What is written behind a call. */
+/** A request that is written after a call. */
 export type AfterCall = Settlement | UnreservedCharge | Correction;

@@ -1,5 +1,5 @@
 // Charges a call exactly once. An unanswered charge is retried with the same mark, so it counts once; all charges of
-// the unanswered write are retried together, so that one look at the mark decides for all of them.
+// the unanswered write are retried together, so that one check of the mark decides for all of them.
 import { createCache } from '../../foundation/cache/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { type Store, StoreUnavailable } from '../../storage/store/index.ts';
@@ -8,19 +8,19 @@ import { planWrite } from './plan-write.ts';
 import type { AfterCall, SettlementOutcome } from './requests.ts';
 import { hasMark, type Mark, withMarks } from './settlement-mark.ts';
 
-/** From the first try on. Callers repeat a settlement within the 10 s of `finish`. */
+/** Time for retries from the first try on. Callers repeat a settlement within the 10 s of `finish`. */
 const settlementRetryMs = 30_000;
-/** Each after the first follows a write of another process. */
+/** Maximum writes: each after the first follows a write of another process. */
 const writesMax = 10;
-/**
- * How long after it was taken a reservation may be settled; a process may have been suspended. Calls run for minutes at
- * most.
- */
+/** Time within which a reservation may be settled; a process may have been suspended. Calls run for minutes at most. */
 const openHoldMaxMs = 86_400_000;
-/** Settlements of doubtful writes that were found to be done, and may be asked for once more. */
+/**
+ * Maximum number of remembered settlements of unanswered writes that were found to be made, and may be requested once
+ * more.
+ */
 const resolvedMax = 1_000;
 
-/** For the client the same as a store that is down: try again soon. */
+/** Returns the error of a contended item: for the client the same as a store that is down, try again soon. */
 export const contended = () => new StoreUnavailable(new Error('other writes came first in every try'));
 
 interface DoubtfulWrite {
@@ -38,9 +38,9 @@ interface OwnedSettlement {
 export interface SettleOnce {
   /** Allows a settlement of this owner from here on. */
   taken(address: ItemAddress, owner: string): void;
-  /** The write of these settlements may have been made. */
+  /** Marks settlements whose write may have been made. */
   markUncertain(address: ItemAddress, mark: Mark, settlements: readonly OwnedSettlement[]): void;
-  /** `write`: makes the first try. */
+  /** Settles. `write` makes the first try. */
   settle(
     address: ItemAddress & { readonly owner: string },
     settlement: AfterCall,
@@ -57,7 +57,7 @@ interface SettleOnceOptions {
   readonly clock: Clock;
 }
 
-/** Repeats a write under the mark of its first try: whichever of them arrives is the one that counts. */
+/** Repeats a write under the mark of its first try: whichever of them arrives first is the one that counts. */
 async function repeatWrite(
   { store, clock }: SettleOnceOptions,
   address: ItemAddress,
@@ -81,7 +81,7 @@ export function createSettleOnce({ store, clock }: SettleOnceOptions): SettleOnc
   const open = new Map<string, number>();
   const resolved = createCache<'open' | 'reported'>({ sizeMax: resolvedMax });
   const underWay = new Map<string, Promise<unknown>>();
-  /** Unanswered writes, kept for `settlementRetryMs`. */
+  /** Unanswered writes, remembered for `settlementRetryMs`. */
   const doubtful = new Map<string, DoubtfulWrite>();
 
   async function resolve(address: ItemAddress, write: DoubtfulWrite): Promise<void> {
@@ -114,7 +114,10 @@ export function createSettleOnce({ store, clock }: SettleOnceOptions): SettleOnc
     return reportOnce(name);
   }
 
-  /** One caller asks for all of an unanswered write: each of the others gets the outcome when it asks again. */
+  /**
+   * Reports an outcome once: one caller retries everything of an unanswered write, and each of the others gets its
+   * outcome when it asks again.
+   */
   function reportOnce(name: string): SettlementOutcome {
     if (resolved.get(name) === 'reported') return { kind: 'gone' };
     resolved.set(name, 'reported');

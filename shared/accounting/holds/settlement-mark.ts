@@ -1,17 +1,20 @@
 // The mark by which a settlement counts once: its write adds a mark to the item and requires that the mark is absent,
 // so the same write sent again is refused by its own first try. The process deletes it with its next write to the item,
 // once the first try was answered. A mark whose write needed a second try stays, because the first may still arrive;
-// every mark is removed, by any process, when it is older than a repetition can be.
+// every mark is removed, by any process, when it is older than any retry can be.
 import type { Randomness } from '../../foundation/ids/index.ts';
 import { and, contains, type Item, not } from '../../storage/store/index.ts';
 import { timedName } from './counter.ts';
 import type { DraftedWrite } from './update-draft.ts';
 
-/** The repetitions of 30 s, and as much again as clocks may differ. */
+/** Lifetime of a mark: the retries of 30 s, and twice that for differences between clocks. */
 const lifeMs = 90_000;
-/** Marks that end together share an attribute: a write that removes it needs one name for all of them. */
+/**
+ * Length of a slot: marks that expire together share an attribute, and a write that removes it needs one name for all
+ * of them.
+ */
 const slotMs = 15_000;
-/** 40 bits, among the marks of one slot: some hundreds at most. */
+/** Random bytes of a mark, unique among those of one slot: some hundreds at most. */
 const idBytes = 5;
 
 export interface Mark {
@@ -20,7 +23,10 @@ export interface Mark {
   readonly isEven: boolean;
 }
 
-/** `former`: the mark that the same write deletes. DynamoDB does not add to and delete from one set at a time. */
+/**
+ * Returns a mark. `former`: the mark that the same write deletes. DynamoDB does not add to and delete from one set in
+ * the same write.
+ */
 export function createMark(randomness: Pick<Randomness, 'bytes'>, nowMs: number, former: Mark | undefined): Mark {
   const isEven = former?.isEven !== true;
   const endSeconds = (Math.ceil((nowMs + lifeMs) / slotMs) * slotMs) / 1_000;
@@ -31,7 +37,7 @@ export function createMark(randomness: Pick<Randomness, 'bytes'>, nowMs: number,
   };
 }
 
-/** The write leaves `mark` in the item, is made only where that is not there yet, and deletes `former`. */
+/** Makes the write leave `mark` in the item, require that it is absent, and delete `former`. */
 export function withMarks(
   { changes, condition }: DraftedWrite,
   mark: Mark | undefined,

@@ -11,7 +11,7 @@ export class UpdateDraft {
   readonly #removed = new Set<string>();
   readonly #conditions = new Map<string, Condition>();
 
-  /** Moves a number by an amount. An absent one is 0. */
+  /** Adds an amount to a number. An absent one is 0. */
   add(attribute: string, amount: bigint): void {
     this.#sums.set(attribute, (this.#sums.get(attribute) ?? 0n) + amount);
   }
@@ -28,7 +28,7 @@ export class UpdateDraft {
     this.#removed.add(attribute);
   }
 
-  /** Many requests of one write require the same: it is there once. */
+  /** Requires a condition; many requests of one write require the same one, which is written once. */
   require(condition: Condition): void {
     const text = JSON.stringify(condition, writable);
     if (!this.#conditions.has(text)) this.#conditions.set(text, condition);
@@ -46,6 +46,6 @@ export class UpdateDraft {
   }
 }
 
-/** Values that JSON cannot express. */
+/** Converts values that JSON cannot express. */
 const writable = (_name: string, value: unknown): unknown =>
   typeof value === 'bigint' ? { bigint: String(value) } : value instanceof Set ? { set: [...value] } : value;

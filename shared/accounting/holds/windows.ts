@@ -1,11 +1,11 @@
 // Limits per minute and per day: a window of about a dozen parts, each a count in an attribute of its own that is only
-// added to, beside the total of all counts ever made. The current use is that total less the expired parts. Expired parts
-// never change, and a writer whose copy of the item is old subtracts too little, never too much: so one comparison in the
-// write, of the total with a maximum, is enough.
+// added to, beside the total of all counts ever made. The current use is that total less the expired parts. Expired
+// parts never change, and a writer whose copy of the item is old subtracts too little, never too much: so one
+// comparison in the write, of the total with a maximum, is enough.
 //
-//        part     part      part                  A part counts until a window's length after its last call, so
-//   |---·--·--|---------|--·--·---|               never more than the limit fall into any window's length.
-//          last                last
+// part     part      part                  A part counts until a window's length after its last call, so
+// |---·--·--|---------|--·--·---|               never more than the limit fall into any window's length.
+// last                last
 import { dayMs } from '../../foundation/time/index.ts';
 import { exists, type Item } from '../../storage/store/index.ts';
 import { readAmount, readTimed, type SeenItem, type TimedKind, timedName } from './counter.ts';
@@ -17,14 +17,16 @@ export interface Window {
   readonly totalAttribute: string;
   readonly lengthMs: number;
   readonly partMs: number;
-  /** How long after the beginning of a part its count may be corrected, so that an older copy of it proves nothing. */
+  /**
+   * Time after the beginning of a part in which its count may be corrected, so that an older copy of it proves nothing.
+   */
   readonly correctableMs: number;
 }
 
 const minuteMs = 60_000;
 const minutePartMs = 5_000;
 
-/** A request that was not made after all is taken out within seconds. */
+/** Window of requests: a request that was not made after all is removed within seconds. */
 export const requestsPerMinute: Window = {
   counts: 'requests',
   last: 'lastInMinutePart',
@@ -34,7 +36,7 @@ export const requestsPerMinute: Window = {
   correctableMs: 2 * minutePartMs,
 };
 
-/** Tokens are estimated first, and corrected when the call has ended. */
+/** Window of tokens: they are estimated first, and corrected when the call has ended. */
 export const tokensPerMinute: Window = {
   counts: 'minuteTokens',
   last: 'lastInMinutePart',
@@ -53,20 +55,20 @@ export const tokensPerDay: Window = {
   correctableMs: dayMs,
 };
 
-/** Clocks differ by milliseconds. A part that begins further ahead was opened by a broken clock and is not counted. */
+/** Clocks differ by milliseconds. A part that begins further ahead was opened by a wrong clock and is not counted. */
 const clockSkewMaxMs = 60_000;
 
 export interface WindowUse {
   readonly total: bigint;
-  /** Current use, by the copy. */
+  /** Current use, by this copy of the item. */
   readonly used: bigint;
-  /** Parts that count, the one that ends first at the front. */
+  /** Parts that count, sorted by their end. */
   readonly live: readonly { readonly count: bigint; readonly endsAtMs: number }[];
-  /** Attributes that count no more. */
+  /** Attributes that do not count any more. */
   readonly over: readonly string[];
 }
 
-/** Current use, by an item that was just read. */
+/** Returns the current use, by an item that was just read. */
 export const readWindowUse = (window: Window, item: Item, nowMs: number): bigint =>
   readWindow(window, { item, atMs: nowMs }, nowMs).used;
 
@@ -88,7 +90,10 @@ export function readWindow(window: Window, { item, atMs: seenAtMs }: SeenItem, n
   };
 }
 
-/** Milliseconds until `amount` fits under `limit` if nothing else is counted; at most the length of the window. */
+/**
+ * Returns the milliseconds until `amount` fits under `limit` if nothing else is counted; at most the length of the
+ * window.
+ */
 export function waitMs(
   window: Window,
   { used, live }: Pick<WindowUse, 'used' | 'live'>,
@@ -124,7 +129,7 @@ export function correctCount(
 ): boolean {
   const startMs = partStartMs(window, countedAtMs);
   const part = timedName(window.counts, startMs / 1_000);
-  // An item that was deleted or tidied since it was counted has no such part.
+  // An item that was deleted or cleaned since it was counted has no such part.
   if (change === 0n || nowMs >= startMs + window.correctableMs || (seen && seen[part] === undefined)) return false;
   draft.add(part, change);
   draft.add(window.totalAttribute, change);

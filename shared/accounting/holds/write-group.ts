@@ -91,7 +91,7 @@ export class WriteGroup {
     return corrected.length === 0 ? 'gone' : 'covered';
   }
 
-  /** Slots are released with every write, amounts with one that knows their balances. */
+  /** Releases expired reservations: slots with every write, amounts with a write that knows their balances. */
   releaseExpired(wanted: readonly Pick<Demand, 'balances' | 'hold' | 'slot'>[]): void {
     if (this.#seen === undefined) return;
     const draft = this.#draft;
@@ -109,7 +109,7 @@ export class WriteGroup {
     );
   }
 
-  /** `isWriting`: others write in any case. */
+  /** Judges a demand. `isWriting`: others are written in any case. */
   judge(demand: Demand, isWriting: boolean): Verdict {
     const { hold, balances = [], slot, counts = [] } = demand;
     const takesNothing =
@@ -143,14 +143,14 @@ export class WriteGroup {
     return 'fits';
   }
 
-  /** By the item alone. */
+  /** Returns the wait by the item alone. */
   #waitOf({ window, amount, limit }: Count): number {
     const use = this.#useOf(window);
     if (use === undefined || use.used + amount <= limit) return 0;
     return waitMs(window, use, amount, limit, this.#nowMs);
   }
 
-  /** Includes those of this write. */
+  /** Returns the use, counts of this write included. */
   #usedOf(window: Window): bigint {
     const use = this.#useOf(window);
     return use === undefined ? 0n : use.used + use.counted;
@@ -201,10 +201,10 @@ class BalanceChange {
   readonly #kind: HeldKind;
   readonly #draft: UpdateDraft;
   readonly #seen: SeenItem | undefined;
-  /** All balances of a kind move alike. */
+  /** Amount that was released; all balances of a kind change alike. */
   #returned = 0n;
   #taken = 0n;
-  /** By the item; the same for each reservation of the write. */
+  /** Expired amount by the item; the same for each reservation of the write. */
   #expired: bigint | undefined;
   #releases = false;
   readonly #outOfBuckets = new Map<string, bigint>();
@@ -216,12 +216,12 @@ class BalanceChange {
     this.#seen = seen;
   }
 
-  /** Whether expired reservations are released, whatever else is requested. */
+  /** True where expired reservations are released, whatever else is requested. */
   get releases(): boolean {
     return this.#releases;
   }
 
-  /** By the item's state after the reservation; if unknown, the bucket is expected to have it. */
+  /** Settles by the item's state after the reservation; if unknown, the bucket is expected to contain it. */
   settle(
     balances: readonly Balance[],
     { bucket, amount: held }: BucketAmount,
@@ -244,7 +244,7 @@ class BalanceChange {
     return isLate ? 'late' : 'covered';
   }
 
-  /** Nothing was reserved for it. */
+  /** Charges a cost for which nothing was reserved. */
   charge(balances: readonly Balance[], amount: bigint): void {
     for (const { attribute } of balances) this.#draft.add(attribute, -amount);
     this.#returned -= amount;
@@ -270,7 +270,10 @@ class BalanceChange {
     }
   }
 
-  /** The rest by the item, expired amounts included, and the rest after those of this write. Null: no limit. */
+  /**
+   * Returns the rest by the item, expired amounts included, and the rest after the requests of this write. Null: no
+   * limit.
+   */
   available(balances: readonly Balance[]): { readonly now: bigint; readonly here: bigint } | null {
     if (this.#seen === undefined) return null;
     const available = readAvailable(balances, this.#seen.item);
@@ -292,7 +295,7 @@ class BalanceChange {
     }
   }
 
-  /** Conditions cannot add, so a number is compared with its minimum. */
+  /** Adds the condition: conditions cannot add, so a number is compared with its minimum. */
   finish(): void {
     const draft = this.#draft;
     for (const [bucket, amount] of this.#outOfBuckets) draft.require(atLeast(bucket, amount));

@@ -1,6 +1,6 @@
-// Concurrent claims of one name in one process, as a thousand retries make them: one of them asks the store, and its
-// answer serves the others too, because they came before. Each is answered as if it had come alone and in its turn. A
-// single claim is written at once.
+// Shares concurrent claims of one name in one process, as a thousand retries make them: one of them asks the store, and
+// its answer serves the others too, because they arrived before it. Each gets its answer as if it were alone and in its
+// turn. A single claim is written at once.
 import { createCache } from '../../foundation/cache/index.ts';
 import {
   batchRuns,
@@ -12,14 +12,17 @@ import {
   type Store,
 } from '../../storage/store/index.ts';
 
-/** Names that are claimed at the same time. Beyond it claims of one name go apart, and are as right. */
+/**
+ * Maximum number of names that are claimed at the same time. Beyond it claims of one name are not shared, and are as
+ * correct.
+ */
 const queuesMax = 5_000;
 
 interface ClaimRules<Claim, Outcome> {
   readonly toPut: (claim: Claim) => Put & { readonly condition: Condition };
   /** Outcome for the claim that was written. */
   readonly written: Outcome;
-  /** Asked where the item does not meet the condition of the claim's write. */
+  /** Returns the outcome where the item does not meet the condition of the claim's write. */
   readonly judge: (item: Item, claim: Claim) => Outcome;
 }
 
@@ -30,7 +33,7 @@ interface WaitingClaim<Claim, Outcome> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Throws StoreUnavailable, also for claims that shared the write. */
+/** Creates the queues. Claims throw StoreUnavailable, including those that shared the write. */
 export function createClaimQueues<Claim, Outcome>(
   store: Pick<Store, 'put'>,
   { toPut, written, judge }: ClaimRules<Claim, Outcome>,

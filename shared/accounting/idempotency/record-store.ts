@@ -1,5 +1,5 @@
-// Idempotency keys at rest: each call of this store is one conditional write to one item. The winner of a
-// race is decided there, and the loser learns the winner's record from the same call.
+// Idempotency keys in the store: each call is one conditional write to one item. The store decides the winner of a
+// race, and the loser gets the winner's record from the same call.
 
 import { resultPrefix, storedAnswerMaxBytes } from '../../foundation/constants/index.ts';
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
@@ -36,45 +36,48 @@ import type { Fingerprint } from './request-fingerprint.ts';
 interface KeyOwner {
   readonly workspace: string;
   readonly key: string;
-  /** Unique to the call, its execution id for instance: the fencing token. */
+  /** Id that is unique to the call, for instance its execution id: the fencing token. */
   readonly owner: string;
 }
 
 interface Claim extends KeyOwner {
   readonly fingerprint: Fingerprint;
   readonly nowMs: number;
-  /** From here on another claim may take over: past the moment the runtime ends the call. */
+  /** Time from which another claim may take over: after the moment at which the runtime ends the call. */
   readonly leaseUntilMs: number;
 }
 
 type ClaimOutcome =
-  /** The call may run. It ends with `complete` or `release`. */
+  /** The call may run, and ends with `complete` or `release`. */
   | { readonly kind: 'claimed' }
   | { readonly kind: 'conflict' }
   | { readonly kind: 'running'; readonly leaseUntilMs: number }
-  /** `owner`: of the call whose answer it is. */
+  /** `owner`: the call that got this answer first. */
   | { readonly kind: 'done'; readonly owner: string; readonly result: StoredResult }
   /** The call is done, and its answer was too long to be stored. */
   | { readonly kind: 'done_unstored' };
 
 interface Completion extends KeyOwner {
-  /** A complete 2xx answer: nothing else is ever stored. Without a body, or with one that is too long, its call is done. */
+  /**
+   * A complete 2xx answer: nothing else is ever stored. Where its body is missing or too long, its call still counts as
+   * done.
+   */
   readonly result: Omit<StoredResult, 'body'> & { readonly body: string | undefined };
   readonly nowMs: number;
 }
 
-/** 'fenced': another call took over the key, and its result is kept. */
+/** 'fenced': another call took over the key, and its result stays. */
 type CompletionOutcome = { readonly kind: 'completed' } | { readonly kind: 'fenced' };
 
-/** All calls throw StoreUnavailable. */
+/** The store; every call throws StoreUnavailable. */
 export interface IdempotencyStore {
   /**
-   * A claim that throws StoreUnavailable may have been written all the same: release it like one that was granted.
-   * Throws an Error when the stored result is lost for good (`loadBody` says why the call does not run again).
+   * Claims a key. A claim that throws StoreUnavailable may have been written all the same: release it like a granted
+   * one. Throws an Error when the stored result is lost for good (`loadBody` says why the call does not run again).
    */
   claim(claim: Claim, options?: LoadOptions): Promise<ClaimOutcome>;
   complete(completion: Completion, options?: CallOptions): Promise<CompletionOutcome>;
-  /** Gives a running claim back after a failure. Does nothing where the claim is no longer this owner's. */
+  /** Releases a running claim after a failure. Does nothing where the claim is no longer this owner's. */
   release(owner: KeyOwner, options?: CallOptions): Promise<void>;
 }
 
@@ -115,7 +118,7 @@ export function createIdempotencyStore({ store, blobs }: IdempotencyStoreOptions
   };
 }
 
-/** The record itself where its answer has to be loaded. */
+/** Returns the outcome, or the record itself where its answer has to be loaded. */
 function outcomeOf(record: IdempotencyRecord, claim: Claim): ClaimOutcome | DoneRecord {
   switch (judge(record, claim)) {
     case 'own':
@@ -127,12 +130,12 @@ function outcomeOf(record: IdempotencyRecord, claim: Claim): ClaimOutcome | Done
   }
 }
 
-// Bodies of results at rest: packed, in the item where they fit, else in the blob store. Both return exactly the stored
-// text, or fail.
+// Bodies of results in the store: compressed, in the item where they fit, otherwise in the blob store. Both return
+// exactly the stored text, or fail.
 
 /**
- * Packs a body; when this resolves, one that is too large for an item is in the blob store, because no record may name
- * a missing blob. Blobs of a refused completion expire. Returns undefined for a text that is too long.
+ * Compresses a body. When this resolves, a body that is too large for an item is in the blob store, because no record
+ * may name a missing blob. Blobs of a refused completion expire. Returns undefined for a text that is too long.
  */
 async function storeBody(
   blobs: BlobStore,
@@ -143,7 +146,7 @@ async function storeBody(
   if (textBytes > storedAnswerMaxBytes) return undefined;
   const { bytes, sha256 } = await packText(body);
   if (bytes.byteLength <= inlineMaxBytes) return { bytes, sha256 };
-  // The name includes owner and content, because the value of a key never changes.
+  // The name includes owner and content, because the value of a blob's key never changes.
   const blobKey = resultPrefix + sha256Hex(canonicalJson([pk, owner, sha256]));
   try {
     await orUnavailable(blobs.put(blobKey, bytes, options));
@@ -154,7 +157,7 @@ async function storeBody(
   return { blobKey, sha256, textBytes };
 }
 
-/** Rather too much than too little. */
+/** Assumed length of a text of unknown length: rather too much than too little. */
 const unknownTextBytes = 8 * 1024 * 1024;
 
 interface LoadOptions extends CallOptions {
@@ -163,8 +166,9 @@ interface LoadOptions extends CallOptions {
 }
 
 /**
- * Throws StoreUnavailable when the blob store does not answer, RATE_LIMITER_UNAVAILABLE where there is no memory for it. Throws an Error when the body is gone or damaged: the
- * call is not run again, because that would charge twice for a key whose whole purpose is that it is charged once.
+ * Loads a body. Throws StoreUnavailable when the blob store does not answer, RATE_LIMITER_UNAVAILABLE where there is no
+ * memory for it. Throws an Error when the body is gone or damaged: the call is not run again, because that would charge
+ * twice for a key whose whole purpose is that it is charged once.
  */
 async function loadBody(blobs: BlobStore, body: PackedBody, { allocation, ...options }: LoadOptions): Promise<string> {
   const textBytes = 'bytes' in body ? textBytesIn(body.bytes) : (body.textBytes ?? unknownTextBytes);
@@ -180,7 +184,7 @@ async function orUnavailable<Value>(answer: Promise<Value>): Promise<Value> {
   try {
     return await answer;
   } catch (error) {
-    // Too large for any place: asking again changes nothing.
+    // The body is too large for any place: another try changes nothing.
     if (error instanceof RangeError) throw error;
     throw new StoreUnavailable(error);
   }
@@ -188,10 +192,13 @@ async function orUnavailable<Value>(answer: Promise<Value>): Promise<Value> {
 
 // Records as items of the idempotency table, and the writes that move them from state to state.
 
-/** Client text is no part of a table key: it would have a length and characters of the client's choice. */
+/**
+ * Returns the key of a record. It contains no client text, which would have a length and characters of the client's
+ * choice.
+ */
 const recordKey = (workspace: string, key: string): string => `IDEM#${workspace}#${sha256Hex(key)}`;
 
-/** A record that is over, was released, or whose owner is dead. */
+/** Tests for a record that is over, was released, or whose owner is dead. */
 const isFree = (nowMs: number): Condition =>
   or(
     absent('pk'),
@@ -201,7 +208,9 @@ const isFree = (nowMs: number): Condition =>
 
 const isMineAndRunning = (owner: string): Condition => and(equals('owner', owner), equals('state', 'running'));
 
-/** One write that creates, takes over or is refused. The whole item is new: nothing of a former result stays. */
+/**
+ * Returns one write that creates, takes over or is refused. The whole item is new: nothing of a former result remains.
+ */
 const claimPut = (pk: string, { fingerprint, owner, nowMs, leaseUntilMs }: Claimant & { leaseUntilMs: number }) =>
   ({
     table: 'idempotency',
@@ -215,7 +224,7 @@ const claimPut = (pk: string, { fingerprint, owner, nowMs, leaseUntilMs }: Claim
       expires_at_epoch_seconds: expiryAfter(nowMs),
     },
     condition: isFree(nowMs),
-    // Its own first try is recognized by the owner in the refused item.
+    // The call's own first try is recognized by the owner in the refused item.
     repeatable: true,
   }) satisfies Put;
 
@@ -246,7 +255,7 @@ const completeUpdate = (
       remove: ['lease_until_ms'],
     },
     condition: isMineAndRunning(owner),
-    // Its own first try is recognized by owner and body in the refused item.
+    // The call's own first try is recognized by owner and body in the refused item.
     repeatable: true,
   }) satisfies Update;
 
@@ -255,7 +264,7 @@ const bodyMembers = (body: PackedBody): Item => ({
   ...('bytes' in body ? { body_gzip: body.bytes } : { body_blob_key: body.blobKey, body_text_bytes: body.textBytes }),
 });
 
-/** Ends the lease and removes the owner, whose late writes are then refused. */
+/** Returns the write that ends the lease and removes the owner, whose late writes are then refused. */
 const releaseUpdate = (pk: string, owner: string) =>
   ({
     table: 'idempotency',

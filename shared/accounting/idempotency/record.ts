@@ -1,18 +1,19 @@
 // The answer of an idempotency record to a claim that may not take it over. Pure.
 //
-//   claim            complete                                 expires
-//     |---- running ----|---------------- done ------------------|      ← the stored answer until here
+// claim            complete                                 expires
+// |---- running ----|---------------- done ------------------|      ← the stored answer until here
 //
-//   claim                          lease over                 expires
-//     |---- running (owner alive) ----|---- running (dead) ------|      ← free for exactly one claim from "lease over" on
-//                  ↑ release moves "lease over" to here
+// claim                          lease over                 expires
+// |---- running (owner alive) ----|---- running (dead) ------|      ← free for exactly one claim from "lease over" on
+// ↑ release moves "lease over" to here
 //
-// A dead owner is a failure that could not be reported, so its record is as free as a released one: with another body too.
-// Otherwise a mistake in the body would keep its key for a day only because a process died, not because it answered.
+// A dead owner is a failure that could not be reported, so its record is as free as a released one, even for another
+// body. Otherwise a mistake in the body would block its key for a day only because a process died, not because it
+// answered.
 
 import type { Fingerprint } from './request-fingerprint.ts';
 
-/** Counted from the claim while a call runs, from its completion once it is done. */
+/** Lifetime of a record, counted from the claim while a call runs, from its completion once it is done. */
 const recordLifeSeconds = 24 * 60 * 60;
 
 /** An answer as it left the gateway. */
@@ -21,18 +22,18 @@ export interface StoredResult {
   readonly headers: Readonly<Record<string, string>>;
   /** JSON text, or the whole transcript of a stream. */
   readonly body: string;
-  /** Model that answered; undefined for several. */
+  /** Model that answered; undefined where several did. */
   readonly model?: string | undefined;
   readonly provider?: string | undefined;
-  /** Function calls only. */
+  /** Execution id, for function calls only. */
   readonly executionId?: string | undefined;
-  /** Ids of the guardrails that have checked it. Absent: none. */
+  /** Ids of the guardrails that have checked it. Absent where none did. */
   readonly guardrails?: readonly string[] | undefined;
 }
 
 /**
- * Place of a body: in the item, or under a key of the blob store. The hash is that of the packed bytes; of a body in
- * the blob store its length is known before it is read (undefined where an earlier release stored it).
+ * Place of a body: in the item, or under a key of the blob store. The hash is over the compressed bytes. The length of
+ * a body in the blob store is known before it is read (undefined where an earlier release stored it).
  */
 export type PackedBody = { readonly sha256: string } & (
   | { readonly bytes: Uint8Array }
@@ -65,7 +66,7 @@ export type IdempotencyRecord = RunningRecord | DoneRecord;
 
 export interface Claimant {
   readonly fingerprint: Fingerprint;
-  /** Unique to this call, to fence off a late owner. */
+  /** Id that is unique to this call, to fence off a late owner. */
   readonly owner: string;
   readonly nowMs: number;
 }
@@ -82,7 +83,7 @@ export function judge(record: IdempotencyRecord, claimant: Claimant): ClaimVerdi
 
 export const expiryAfter = (nowMs: number): number => Math.ceil(nowMs / 1000) + recordLifeSeconds;
 
-/** Whether the record contains this completion's own write, whose answer was lost. */
+/** True where the record contains this completion's own write, whose answer was lost. */
 export const isOwnCompletion = (
   record: IdempotencyRecord | undefined,
   owner: string,

@@ -1,5 +1,5 @@
 // Fingerprint of the inputs that a retry must repeat: the interface, the body, the correlation headers as the client
-// sent them, and the client's own provider key. The gateway's own ids are no part of it, because they differ in every
+// sent them, and the client's own provider key. The gateway's own ids are not included, because they differ in every
 // try.
 
 import { headerNames, type InterfaceId } from '../../foundation/constants/index.ts';
@@ -25,13 +25,13 @@ interface Inputs {
 export interface Fingerprint {
   readonly version: number;
   readonly hash: string;
-  /** Hash of another version; undefined for a version unknown to this release. */
+  /** Returns the hash of another version; undefined for a version unknown to this release. */
   readonly hashOf: (version: number) => string | undefined;
 }
 
 /**
- * SHA-256, hex, by version; the newest is the one that is stored. A change is another version: the one before it stays
- * as long as its records are kept, so that a retry after an upgrade still finds its answer.
+ * SHA-256, hex, by version; the newest is stored. A change makes a new version: the version before it stays as long as
+ * its records live, so that a retry after an upgrade still finds its answer.
  */
 const versions: ReadonlyMap<number, (inputs: Inputs) => string> = new Map([[1, hashInputs]]);
 export const fingerprintVersions: readonly number[] = [...versions.keys()];
@@ -49,7 +49,7 @@ export function fingerprint(
   return { version, hash, hashOf: (wantedVersion) => (wantedVersion === version ? hash : hashOf(wantedVersion)) };
 }
 
-/** The order of fields and white space do not count, every value does. */
+/** Hashes the inputs: the order of fields and white space do not count, every value does. */
 function hashInputs({ interfaceId, body, headers, passedOn, idleMembers, path }: Inputs): string {
   const sent = (name: string): string | undefined => headers[name]?.[0];
   const byokKey = sent(headerNames.byokKey);
@@ -62,7 +62,7 @@ function hashInputs({ interfaceId, body, headers, passedOn, idleMembers, path }:
         trace: sent(headerNames.traceId),
         span: sent(headerNames.spanId),
         parent: sent(headerNames.parentSpanId),
-        // Two names for one thing: headers that disagree were refused before.
+        // Both headers name the same thing: headers that disagree were refused before.
         session: sent(headerNames.sessionId) ?? sent(headerNames.sessionIdAlias),
         // A tracing client sends a new parent id in every try.
         traceparent: sent(headerNames.traceparent)?.split('-')[1],

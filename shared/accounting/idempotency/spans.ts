@@ -1,12 +1,12 @@
-// A span id belongs to one call and is used once per workspace. Each claim is one conditional write, so of any number of
-// concurrent claims exactly one wins. The item identifies its call by hashes of the parts that a retry repeats.
+// A span id belongs to one call and is used once per workspace. Each claim is one conditional write, so of any number
+// of concurrent claims exactly one wins. The item identifies its call by hashes of the parts that a retry repeats.
 //
-//   claim                                 expires (30 days)
-//     |----- used ------------------------|----- free ...
-//                |-- released ------------|        ← free for the same fingerprint or Idempotency-Key, exactly once
+// claim                                 expires (30 days)
+// |----- used ------------------------|----- free ...
+// |-- released ------------|        ← free for the same fingerprint or Idempotency-Key, exactly once
 //
-// While it is used the same Idempotency-Key passes, and changes nothing: the record of the key decides whether its call may
-// run, and a call that may not run must not release the span of the one that does.
+// While it is used the same Idempotency-Key passes, and changes nothing: the record of the key decides whether its call
+// may run, and a call that may not run must not release the span of the one that does.
 import { sha256Hex } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import {
@@ -25,20 +25,21 @@ import {
 import { createClaimQueues } from './claim-queues.ts';
 import { type Fingerprint, fingerprintVersions } from './request-fingerprint.ts';
 
-/** A span id names one call of a workspace for so long. */
+/** Time for which a span id names one call of a workspace. */
 const spanLifeSeconds = 30 * 24 * 60 * 60;
 /**
- * In the past on every clock, and recent enough for DynamoDB, which deletes items that expired in the last five years.
+ * An expiry in the past on every clock, and recent enough for DynamoDB, which deletes items that expired in the last
+ * five years.
  */
 const withdrawnSeconds = 24 * 60 * 60;
 
 interface SpanClaim {
   readonly workspace: string;
-  /** As sent. */
+  /** Span id as sent. */
   readonly spanId: string;
-  /** Unique to the call, its execution id for instance. */
+  /** Id that is unique to the call, for instance its execution id. */
   readonly owner: string;
-  /** As sent, where the call has one. */
+  /** Idempotency-Key as sent, where the call has one. */
   readonly idempotencyKey?: string | undefined;
   /** Fingerprint of the call's inputs. */
   readonly fingerprint: Fingerprint;
@@ -49,13 +50,13 @@ type OwnSpan = Pick<SpanClaim, 'workspace' | 'spanId' | 'owner'>;
 
 type SpanOutcome = { readonly kind: 'claimed' } | { readonly kind: 'duplicate' };
 
-/** All calls throw StoreUnavailable. */
+/** The store; every call throws StoreUnavailable. */
 export interface SpanStore {
-  /** Granted again to the same Idempotency-Key, and once to the same inputs after a release. */
+  /** Claims a span. It is granted again to the same Idempotency-Key, and once to the same inputs after a release. */
   claim(claim: SpanClaim, options?: CallOptions): Promise<SpanOutcome>;
   /**
-   * After a failure that a client may retry, and only then: any other end leaves the span used. Does nothing where the
-   * span is another call's.
+   * Releases a span after a failure that a client may retry, and only then: any other end leaves the span used. Does
+   * nothing where the span is another call's.
    */
   release(claim: OwnSpan, options?: CallOptions): Promise<void>;
   /** Makes the span free again, for a call that was refused first. Does nothing where the span is another call's. */
@@ -88,7 +89,7 @@ export function createSpanStore(store: Pick<Store, 'put' | 'update'>, clock: Clo
   };
 }
 
-/** Client text is no part of a table key. */
+/** Returns the key of a span, which contains no client text. */
 const spanKey = (workspace: string, spanId: string): string => `SPAN#${workspace}#${sha256Hex(spanId)}`;
 
 const keyHashOf = ({ idempotencyKey }: Pick<SpanClaim, 'idempotencyKey'>): string | undefined =>
@@ -108,7 +109,7 @@ function claimPut(claim: SpanClaim) {
       expires_at_epoch_seconds: Math.ceil(nowMs / 1000) + spanLifeSeconds,
     },
     condition: isFreeFor(claim),
-    // Its own first try is recognized by the owner in the refused item.
+    // The call's own first try is recognized by the owner in the refused item.
     repeatable: true,
   } satisfies Put;
 }
@@ -118,7 +119,7 @@ const isOfKey = (claim: SpanClaim): Condition[] => {
   return key === undefined ? [] : [equals('idempotency_key_sha256', key)];
 };
 
-/** Whichever version of fingerprints the release knew that claimed it first. */
+/** Tests for the same inputs, by whichever version of fingerprints the release knew that claimed the span first. */
 const isOfSameInputs = ({ fingerprint }: SpanClaim): Condition[] =>
   fingerprintVersions.flatMap((version) => {
     const hash = fingerprint.hashOf(version);
@@ -132,7 +133,10 @@ const isFreeFor = (claim: SpanClaim): Condition =>
     and(equals('state', 'released'), or(...isOfSameInputs(claim), ...isOfKey(claim))),
   );
 
-/** The item has the claim already: the answer to its first try was lost, or it has the Idempotency-Key of that call. */
+/**
+ * Tests for an item that has the claim already: the answer to its first try was lost, or it has the Idempotency-Key of
+ * that call.
+ */
 const isClaimed = (claim: SpanClaim): Condition =>
   and(equals('state', 'used'), or(equals('owner', claim.owner), ...isOfKey(claim)));
 

@@ -8,7 +8,7 @@ interface LimitUse {
   readonly used: number;
 }
 
-/** By limit; null when there is no such limit. */
+/** Use by limit; null where there is no such limit. */
 type LimitsUse = { readonly [Name in keyof EntryLimits]: LimitUse | null };
 
 const noDemand = { tokens: 0, requests: 0 };
@@ -35,12 +35,13 @@ export async function readLimitUse(
   return { rpm: useOf('rpm'), tpm: useOf('tpm'), tpd: useOf('tpd') };
 }
 
-/** Many calls may wait for one slot, and every try costs a write: none tries more often than this. */
+/** Shortest time between two tries: many calls may wait for one slot, and every try costs a write. */
 const tryIntervalMinMs = 50;
 
 /**
- * Milliseconds until a limited call asks again, when the slot is free. Undefined where that would be after its
- * `queueMs` (of which it has spent `queuedMs`), or would leave nothing of its budget (`remainingMs`) for the provider.
+ * Returns the milliseconds after which a limited call asks again, when the slot is free. Undefined where that would be
+ * after its `queueMs` (of which it has spent `queuedMs`), or would leave nothing of its budget (`remainingMs`) for the
+ * provider.
  */
 export function nextTry(
   retryAfterMs: number,

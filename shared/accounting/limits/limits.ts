@@ -1,13 +1,13 @@
 // Owners of limits, the limits, and one call's demand on them.
 import { requestsPerMinute, tokensPerDay, tokensPerMinute, type Window } from '../holds/index.ts';
 
-/** One provider serving one model: limits belong to this pair. */
+/** One provider with one model: limits belong to this pair. */
 export interface LimitedEntry {
   readonly provider: string;
   readonly model: string;
 }
 
-/** Owner of limits: a provider entry, or an owner of limits of the gateway's own, such as `key#…`. */
+/** Owner of limits: a provider entry, or an owner within the gateway, such as `key#…`. */
 export type LimitOwner = LimitedEntry | { readonly owner: string };
 
 /** Requests per minute, tokens per minute, tokens per day; at least 1 each. Null: no such limit. */
@@ -24,21 +24,24 @@ export interface LimitDemand {
   readonly limit: bigint;
 }
 
-/** Key of the item in the table `limits` that counts one shard. */
+/** Returns the key of the item in the table `limits` that counts one shard. */
 export const limitItemKey = (limited: LimitOwner, shard: number): string =>
   'owner' in limited ? `${limited.owner}#${shard}` : `provider#${limited.provider}#${limited.model}#${shard}`;
 
 export const hasNoLimit = ({ rpm, tpm, tpd }: EntryLimits): boolean => rpm === null && tpm === null && tpd === null;
 
-/** Demand of one call. */
+/** The demand of one call on all limits. */
 export interface CallDemand {
-  /** An estimate. */
+  /** Tokens, an estimate. */
   readonly tokens: number;
-  /** Made of the provider at once. */
+  /** Number of requests that the provider gets at once. */
   readonly requests: number;
 }
 
-/** An estimate of tokens above a limit is cut to it, so that a large call passes when its window is empty. */
+/**
+ * Returns the demands. An estimate of tokens above a limit is cut to it, so that a large call passes when its window is
+ * empty.
+ */
 export function demandsOf({ rpm, tpm, tpd }: EntryLimits, call: CallDemand): LimitDemand[] {
   const tokens = Math.max(1, Math.ceil(call.tokens));
   const demands = [
@@ -55,17 +58,24 @@ export function demandsOf({ rpm, tpm, tpd }: EntryLimits, call: CallDemand): Lim
 // part of every limit. DynamoDB writes one item 1,000 times a second at most; half of that is planned for, the other
 // half is for settlements and refusals.
 
-/** 500 a second. */
+/** Admissions of one shard: 500 a second. */
 const admissionsPerShardAndMinute = 30_000;
-/** Where only tokens are limited: calls reserve at least this much on average, a short prompt and a short answer. */
+/**
+ * Least tokens per admission where only tokens are limited: calls reserve at least this much on average, for a short
+ * prompt and a short answer.
+ */
 const tokensPerAdmissionMin = 100;
-/** A day's tokens are not asked evenly: the busiest minute has this many times the mean. */
+/** Ratio of the busiest minute to the mean: a day's tokens are not used evenly. */
 const peakToMean = 10;
 const minutesPerDay = 1_440;
-/** 50,000 admissions a second. A limit above that is meant as "no limit" and must not make millions of items. */
+/**
+ * Maximum shards: 50,000 admissions a second. A limit above that means "no limit" and must not make millions of items.
+ */
 const shardsMax = 100;
 
-/** At least 1. Every shard of several has thousands of requests and millions of tokens, so no part is ever zero. */
+/**
+ * Returns at least 1. Every shard of several has thousands of requests and millions of tokens, so no part is ever zero.
+ */
 export function shardCountOf({ rpm, tpm, tpd }: EntryLimits): number {
   const admissionsPerMinute = Math.min(
     rpm ?? Number.POSITIVE_INFINITY,
@@ -75,7 +85,7 @@ export function shardCountOf({ rpm, tpm, tpd }: EntryLimits): number {
   return Math.min(Math.max(1, Math.ceil(admissionsPerMinute / admissionsPerShardAndMinute)), shardsMax);
 }
 
-/** The part of one shard; the parts of all shards add up to the limits. */
+/** Returns the part of one shard; the parts of all shards add up to the limits. */
 export function shardLimitsOf({ rpm, tpm, tpd }: EntryLimits, shard: number, shardCount: number): EntryLimits {
   const partOf = (limit: number | null): number | null =>
     limit === null ? null : Math.floor(limit / shardCount) + (shard < limit % shardCount ? 1 : 0);

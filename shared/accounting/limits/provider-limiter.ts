@@ -1,9 +1,9 @@
-// Provider admission: rpm, tpm and tpd of an entry hold across any number of gateway instances, because the write that
+// Provider admission: rpm, tpm and tpd of an entry apply across any number of gateway instances, because the write that
 // counts a call is the decision itself. An admission is one write where the item is known and the limits are open.
 //
-//   pk                         provider#<provider id>#<model id>#<shard>, key#<id>#<shard>, workspace#<id>#<shard>
-//   requests_total …           windows of requests and tokens (shared/accounting/holds)
-//   expires_at_epoch_seconds   when none of it counts any more
+// pk                         provider#<provider id>#<model id>#<shard>, key#<id>#<shard>, workspace#<id>#<shard>
+// requests_total …           windows of requests and tokens (shared/accounting/holds)
+// expires_at_epoch_seconds   time from which none of it counts any more
 import type { Randomness } from '../../foundation/ids/index.ts';
 import { type Clock, dayMs } from '../../foundation/time/index.ts';
 import { type ItemWriter, requestsPerMinute, type SettlementOptions, type UpdateDraft } from '../holds/index.ts';
@@ -19,10 +19,10 @@ import {
   shardLimitsOf,
 } from './limits.ts';
 
-/** Counts of one call. Settle or release it once, at the limiter that returned it. */
+/** Counts of one call. It is settled or released once, at the limiter that returned it. */
 export interface Permit {
   readonly key: string;
-  /** Names the permit. */
+  /** Id of the permit. */
   readonly id: string;
   readonly countedAtMs: number;
   readonly demands: readonly LimitDemand[];
@@ -31,22 +31,25 @@ export interface Permit {
 export type Admission =
   | { readonly kind: 'admitted'; readonly permit: Permit }
   /**
-   * The time until this very demand fits, if no other call is admitted before. Hours where a day's tokens are used up;
-   * infinite where it has more requests than a whole minute.
+   * `retryAfterMs`: the time until this same demand fits, if no other call is admitted before: hours where a day's
+   * tokens are used up, infinite where it has more requests than a whole minute.
    */
   | { readonly kind: 'limited'; readonly retryAfterMs: number };
 
 /**
- * All three reject with StoreUnavailable. `settle` and `release` count once per permit, whichever comes first, and do
- * nothing after that; one that was rejected may be called again. A permit that is never settled counts until its window
- * is over.
+ * The limiter. All three calls reject with StoreUnavailable. `settle` and `release` count once per permit, whichever
+ * comes first, and do nothing after that; a rejected one may be called again. A permit that is never settled counts
+ * until its window is over.
  */
 export interface ProviderLimiter {
-  /** Without any limit the store is not asked. An estimate of tokens above a limit is cut to it. */
+  /** Admits a call. Without any limit the store is not called. An estimate of tokens above a limit is cut to it. */
   admit(limited: LimitOwner, limits: EntryLimits, demand: CallDemand): Promise<Admission>;
-  /** Corrects the counts to the call's real tokens after the provider was called: 0 is a count. */
+  /** Corrects the counts to the call's real tokens after the provider was called; 0 is valid too. */
   settle(permit: Permit, actualTokens: number, options?: SettlementOptions): Promise<void>;
-  /** The provider was never called: its tokens count no more, and nor does the request where it was made just now. */
+  /**
+   * Releases a permit whose provider was never called: its tokens do not count any more, and neither does a request
+   * that was counted just now.
+   */
   release(permit: Permit): Promise<void>;
 }
 
@@ -56,7 +59,7 @@ interface ProviderLimiterOptions {
   readonly randomness: Pick<Randomness, 'fraction' | 'uuid'>;
 }
 
-/** A day's tokens still count during the next day. */
+/** Days for which an item stays: a day's tokens still count during the next day. */
 const retentionDays = 2;
 
 export function createProviderLimiter({ writer, clock, randomness }: ProviderLimiterOptions): ProviderLimiter {
@@ -75,7 +78,7 @@ export function createProviderLimiter({ writer, clock, randomness }: ProviderLim
     return { kind: 'admitted', permit: { key, id: randomness.uuid(), countedAtMs: outcome.atMs, demands } };
   }
 
-  /** `amountOf`: the call's real use of a limit. */
+  /** Ends a permit. `amountOf`: the call's real use of a limit. */
   async function close(permit: Permit, amountOf: (demand: LimitDemand) => bigint, isAwaited: boolean): Promise<void> {
     if (closed.has(permit)) return;
     closed.add(permit);

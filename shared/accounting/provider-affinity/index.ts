@@ -1,6 +1,6 @@
-// Remembers which provider keeps things that later requests refer to: a response, its items, a conversation, a prompt.
-// Each has an item of its own, because a later call may refer to any of them; like a span it is a name of a workspace
-// for thirty days.
+// Remembers which provider stores objects that later requests refer to: a response, its items, a conversation, a
+// prompt. Each has an item of its own, because a later call may refer to any of them; like a span it is a name within a
+// workspace for thirty days.
 import { createCache } from '../../foundation/cache/index.ts';
 import { sha256Hex } from '../../foundation/ids/index.ts';
 import { mapParallel } from '../../foundation/parallel/index.ts';
@@ -8,45 +8,45 @@ import type { Clock } from '../../foundation/time/index.ts';
 import type { CallOptions, Store } from '../../storage/store/index.ts';
 
 const lifeSeconds = 30 * 24 * 60 * 60;
-/** A conversation may be of hundreds of references. */
+/** Number of reads at a time: a conversation may have hundreds of references. */
 const readsAtOnce = 32;
-/** Ids that an instance remembers: the value of an id stays true. */
+/** Maximum number of ids that an instance remembers: the value of an id never changes. */
 const knownMax = 20_000;
 
-/** Who keeps it, and by whose call. */
+/** The account that stores it, and the call that created it. */
 interface StateOwner {
-  /** Its account, where it has several. */
+  /** The provider's account, where it has several. */
   readonly provider: string;
-  /** Of the catalogue. */
+  /** Catalogue id of the model. */
   readonly model?: string | undefined;
-  /** The call was made with a key of the client's own. */
+  /** True where the call was made with a key of the client's own. */
   readonly withOwnKey?: boolean | undefined;
 }
 
 interface StoredState extends StateOwner {
-  /** The workspace has made it by a call of its own, not only referred to it. */
+  /** True where the workspace created it by a call of its own, and did not only refer to it. */
   readonly isMade: boolean;
 }
 
 interface StateIds {
   /** Ids of objects that the call has created. */
   readonly newIds: readonly string[];
-  /** Ids that it referred to. */
+  /** Ids to which the call referred. */
   readonly referred?: readonly string[];
 }
 
-/** Both throw StoreUnavailable. Ids are as the provider gave them. */
+/** The memory; both calls throw StoreUnavailable. Ids are the provider's. */
 export interface ProviderAffinity {
-  /** In the order of the ids; undefined for unknown ones. */
+  /** Returns the owners in the order of the ids; undefined for unknown ones. */
   find(workspace: string, ids: readonly string[], options?: CallOptions): Promise<(StoredState | undefined)[]>;
-  /** May be repeated. */
+  /** Remembers the owner. It may be repeated. */
   remember(workspace: string, ids: StateIds, stateOwner: StateOwner, options?: CallOptions): Promise<void>;
 }
 
 const table = 'spans' as const;
-/** Stored attribute of objects that the workspace itself has created. */
+/** Stored attribute of objects that the workspace itself created. */
 const creationMark = 'made';
-/** A created object stays marked as created, however often it is referred to. */
+/** Condition that keeps a created object marked as created, however often it is referred to. */
 const isNotMade = { kind: 'absent', at: creationMark } as const;
 
 interface Known extends StoredState {
@@ -93,5 +93,5 @@ export function createProviderAffinity(store: Pick<Store, 'get' | 'put' | 'batch
   };
 }
 
-/** Hashed, because no text of a client is part of a table key. */
+/** Returns the key, in which the id is hashed, because no client text is part of a table key. */
 const keyOf = (workspace: string, id: string): string => `KEPT#${workspace}#${sha256Hex(id)}`;

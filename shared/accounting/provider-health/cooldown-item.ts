@@ -1,12 +1,13 @@
 // The item through which instances share provider failures:
 //
-//   cooling_until <provider> <model>            for all workspaces; written once per cooling, by the instance that begins it
-//   failure_of <workspace> <provider> <model>   { failed_at, cooling_until, limited }: the last failed call of one workspace, how
-//                                               long that workspace waits because of its own calls (0: it does not), and
-//                                               whether the provider had limited that call
-//
-//   unreached <provider>                        { reason, at_ms }: why it was not reached the last time
-//   alert_of <provider>                         the mark of the last alert about it, which `alerts` writes
+// cooling_until <provider> <model>            for all workspaces; written once per cooldown, by the instance that
+// begins it
+// failure_of <workspace> <provider> <model>   { failed_at, cooling_until, limited }: the last failed call of one
+// workspace, how
+// long that workspace waits because of its own calls (0: it does not), and
+// whether the provider had limited that call
+// unreached <provider>                        { reason, at_ms }: why it was not reached the last time
+// alert_of <provider>                         the mark of the last alert about it, which `alerts` writes
 //
 // Every write removes expired attributes, so that the item stays as small as the current failures.
 import type { Clock } from '../../foundation/time/index.ts';
@@ -27,59 +28,59 @@ import { windowMs } from './layout.ts';
 export interface FailureMark {
   readonly workspace: string;
   readonly failedAtMs: number;
-  /** How long the entry cools for this workspace. 0: it does not. */
+  /** End of the entry's cooldown for this workspace; 0 where there is none. */
   readonly coolingUntilMs: number;
-  /** The provider had limited that call. */
+  /** True where the provider had limited that call. */
   readonly isRateLimited: boolean;
 }
 
-/** Why a provider was not reached, in one word. */
+/** The reason why a provider was not reached, in one word. */
 export interface UnreachedMark {
   readonly reason: string;
   readonly atMs: number;
 }
 
 interface NamedMark extends FailureMark {
-  /** Provider and model. */
+  /** Names of provider and model. */
   readonly name: string;
 }
 
 interface CooldownItem {
   read(): Promise<void>;
-  /** For all workspaces. As of the last read or write, those that are over included. */
+  /** Returns the cooldowns for all workspaces, as of the last read or write, expired ones included. */
   coolings(): [name: string, untilMs: number][];
-  /** As of the last read or write, those that are over included. */
+  /** Returns the marks as of the last read or write, expired ones included. */
   marks(): NamedMark[];
-  /** The value of an attribute, as of the last read or write. */
+  /** Returns the value of an attribute, as of the last read or write. */
   noted(attribute: string): unknown;
-  /** Keeps the later of two ends. */
+  /** Writes a cooldown; of two ends the later stays. */
   writeCooling(name: string, untilMs: number): Promise<void>;
-  /** By provider. As of the last read or write, those that are over included. */
+  /** Returns the marks by provider, as of the last read or write, expired ones included. */
   unreached(): [provider: string, mark: UnreachedMark][];
   writeUnreached(provider: string, mark: UnreachedMark): Promise<void>;
-  /** Gives the marks of the entry as they were before. */
+  /** Writes the mark, and returns the entry's marks before it. */
   writeMark(mark: NamedMark): Promise<FailureMark[]>;
 }
 
-/** Two calls that failed so close to each other begin a cooling. */
+/** Longest time between two failed calls that together begin a cooldown. */
 export const failuresWithinMs = 30_000;
 
 export const cooldownItem = {
   table: 'limits',
   key: 'COOLDOWNS',
-  /** Of attributes with the mark of an alert. */
+  /** Prefix of attributes with the mark of an alert. */
   markPrefix: 'alert_of ',
-  /** From the last write on: longer than any cooling, and than most failures of a provider. */
+  /** Lifetime from the last write on: longer than any cooldown, and than most failures of a provider. */
   lifeSeconds: 604_800,
 } as const;
-/** Attributes that one write removes. An expression may be 4 KB long. */
+/** Maximum number of attributes that one write removes: an expression may have 4 KB. */
 const removedPerWriteMax = 20;
 
 const untilPrefix = 'cooling_until ';
 const markPrefix = 'failure_of ';
 const unreachedPrefix = 'unreached ';
 
-/** As stored: an end, what a workspace met, or why a provider was not reached. */
+/** A stored value: an end, a failure of a workspace, or the reason why a provider was not reached. */
 type Value =
   | number
   | { readonly failed_at: number; readonly cooling_until: number; readonly limited: boolean }
@@ -88,13 +89,13 @@ type Value =
 export function createCooldownItem({ store, clock }: { readonly store: Store; readonly clock: Clock }): CooldownItem {
   let item: Item = {};
 
-  /** The item as it was before, or as it stands where it has something later. */
+  /** Writes a value. Returns the item before, or as it is where it has something later. */
   async function write(attribute: string, value: Value): Promise<Item> {
     const nowMs = clock.nowMs();
     const over = Object.entries(item).filter(([name, seen]) => name !== attribute && isOver(name, seen, nowMs));
     const removed = over.slice(0, removedPerWriteMax);
     const result = await send(attribute, value, removed);
-    // Perhaps refused for what was to be removed: another instance has written it anew.
+    // The write may have been refused because of the attributes to be removed: another instance has written one anew.
     const last = result.kind === 'written' || removed.length === 0 ? result : await send(attribute, value, []);
     const before = last.item ?? {};
     item = last.kind === 'written' ? applyChanges(before, last.changes) : before;
@@ -146,7 +147,7 @@ export function createCooldownItem({ store, clock }: { readonly store: Store; re
 const marksIn = (item: Item): NamedMark[] =>
   Object.entries(item).flatMap(([attribute, value]) => {
     if (!attribute.startsWith(markPrefix)) return [];
-    // Ids of workspaces have no spaces.
+    // The ids of workspaces contain no spaces.
     const end = attribute.indexOf(' ', markPrefix.length);
     const { failed_at, cooling_until, limited } = value as Record<string, unknown>;
     return {
@@ -167,10 +168,10 @@ function isNoLater(attribute: string, value: Value): Condition {
   return or(absent(attribute), isLast);
 }
 
-/** As long as the statistics count its failures. */
+/** Lifetime of the mark: as long as the statistics count its failures. */
 export const unreachedLifeMs = 2 * windowMs;
 
-/** How long a provider that came and went is alerted of no more. */
+/** Time for which a provider that recovered and failed again causes no alert. */
 export const alertQuietMs = 300_000;
 
 function isOver(attribute: string, value: unknown, nowMs: number): boolean {

@@ -1,5 +1,5 @@
-// Providers that limited a call, or failed two, wait at the end of plans for a while: of the plans of one workspace as
-// long as only its calls failed, of all plans once those of two did. So no workspace moves a provider for another one.
+// Providers that limited a call, or failed two, are last in plans for a while: in the plans of one workspace as long as
+// only its calls failed, in all plans once those of two did. So no workspace changes the plans of another one.
 // Instances share their observations through one item. Losing it only makes first tries slower, so no failure of the
 // store is reported.
 import { type Cache, createCache } from '../../foundation/cache/index.ts';
@@ -13,38 +13,38 @@ import {
   unreachedLifeMs,
 } from './cooldown-item.ts';
 
-/** The cooled unit: one model of one provider. A limit on one model says nothing about the others. */
+/** The unit of a cooldown: one model of one provider. A limit on one model says nothing about the others. */
 interface CooledEntry {
   readonly provider: string;
   readonly model: string;
 }
 
 interface ReportedFailure {
-  /** Whose call it was. */
+  /** Workspace of the call. */
   readonly workspace: string;
-  /** Unique to the call of the client: the failures of one call count once. */
+  /** Id that is unique to the client's call: the failures of one call count once. */
   readonly callId: string;
   readonly isRateLimited: boolean;
-  /** Why the provider was not reached, in one word; absent where it was. */
+  /** Reason why the provider was not reached, in one word; absent where it was. */
   readonly unreached?: string | undefined;
-  /** As the provider named it; 0 or absent when it named none. */
+  /** Wait that the provider named; 0 or absent when it named none. */
   readonly retryAfterMs?: number | undefined;
 }
 
 export interface Cooldowns {
-  /** Whether the entry cools for calls of the workspace now, as far as this instance knows. */
+  /** True where the entry cools down for calls of the workspace now, as far as this instance knows. */
   isCooling(entry: CooledEntry, workspace: string): boolean;
-  /** The workspaces for which the entry cools now. */
+  /** Returns the workspaces for which the entry cools down now. */
   coolingFor(entry: CooledEntry): 'all' | readonly string[];
-  /** The latest failure there, as far as its mark is still kept. */
+  /** Returns the latest failure of the entry, while its mark is stored. */
   lastFailure(entry: CooledEntry): 'limited' | 'failing' | undefined;
-  /** Why the provider was not reached, where that was its last kind of failure. */
+  /** Returns why the provider was not reached, where that was its last kind of failure. */
   unreached(provider: string): string | undefined;
-  /** An attribute that others keep beside the coolings, as far as this instance knows. */
+  /** Returns an attribute that other modules store beside the cooldowns, as far as this instance knows. */
   noted(attribute: string): unknown;
-  /** Reads others' reports from the store, where the last read was long ago. Never rejects. */
+  /** Reads other instances' reports from the store, where the last read was long ago. Never rejects. */
   refresh(): Promise<void>;
-  /** Of overlapping cooldowns the longest counts. Does no I/O. */
+  /** Reports a failure. Of overlapping cooldowns the longest counts. Does no I/O. */
   report(entry: CooledEntry, failure: ReportedFailure): void;
   /** Shares the reports made here with other instances; undefined where there are none. Never rejects. */
   flush(): Promise<unknown> | undefined;
@@ -52,19 +52,24 @@ export interface Cooldowns {
 
 const refreshAfterMs = 5_000;
 const cooldownMs = 10_000;
-/** A provider that asks for more is asked again all the same: it moved to the end, it was not switched off. */
+/**
+ * Longest cooldown. A provider that asks for more is called again all the same: it is last in plans, not switched off.
+ */
 const cooldownMaxMs = 600_000;
-/** Entries an instance remembers. Only failing ones are remembered at all. */
+/** Maximum number of entries that an instance remembers. Only failing ones are remembered at all. */
 const entriesMax = 1_000;
-/** Words about one provider are shared no more often. */
+/** Shortest time between two shared reasons for one provider. */
 const unreachedAgainMs = 10_000;
-/** The latest. More than two that are recent meet only where the entry cools for all already. */
+/**
+ * Maximum number of workspaces per entry, the latest ones. Where more than two have recent failures, the entry cools
+ * down for all already.
+ */
 const workspacesPerEntryMax = 8;
 
 interface Failure extends FailureMark {
-  /** Undefined when another instance reported it. */
+  /** Id of the call; undefined when another instance reported it. */
   readonly callId?: string;
-  /** How long the entry cools if this failure turns out to be the second of two. */
+  /** Duration of the entry's cooldown if this failure turns out to be the second of two. */
   readonly coolMs: number;
 }
 
@@ -75,7 +80,7 @@ function createCooldownMemory(clock: Clock) {
   const failures: Cache<readonly Failure[]> = createCache({ sizeMax: entriesMax });
   const unreached: Cache<UnreachedMark> = createCache({ sizeMax: entriesMax });
   const failuresAt = (name: string): readonly Failure[] => failures.get(name) ?? [];
-  /** 0: it does not cool for all. */
+  /** Returns the end of the cooldown for all workspaces; 0 where there is none. */
   const untilMsOf = (name: string): number => untilMs.get(name) ?? 0;
   return {
     untilMsOf,
@@ -89,7 +94,7 @@ function createCooldownMemory(clock: Clock) {
     failureOf: (name: string, workspace: string): Failure | undefined =>
       failuresAt(name).find((failure) => failure.workspace === workspace),
     learn(name: string, until: number): void {
-      // Past ends must not displace later ones.
+      // Ends in the past must not displace later ones.
       if (until > Math.max(clock.nowMs(), untilMsOf(name))) untilMs.set(name, until);
     },
     remember(name: string, failure: Failure): void {
@@ -101,7 +106,7 @@ function createCooldownMemory(clock: Clock) {
 
 type CooldownMemory = ReturnType<typeof createCooldownMemory>;
 
-/** Exchange of observations between instances. */
+/** The exchange of observations between instances. */
 function createCooldownSharing(
   { store, clock }: { readonly store: Store; readonly clock: Clock },
   memory: CooldownMemory,
@@ -109,7 +114,7 @@ function createCooldownSharing(
   const shared = createCooldownItem({ store, clock });
   const { untilMsOf, failureOf, coolsForAll, coolsFor, learn, remember, unreachedAt, learnUnreached } = memory;
   const newUnreached = new Set<string>();
-  /** Cooldowns that the others do not know yet. */
+  /** Cooldowns that the other instances do not know yet. */
   const newCoolings = new Set<string>();
   const newFailures = new Map<string, Set<string>>();
   let requestedAtMs = Number.NEGATIVE_INFINITY;
@@ -130,7 +135,7 @@ function createCooldownSharing(
     learnAll();
   }
 
-  /** It may begin a cooldown together with other instances' recent marks. */
+  /** Shares a failure, which may begin a cooldown together with other instances' recent marks. */
   async function sendFailure(name: string, workspace: string): Promise<void> {
     const failure = failureOf(name, workspace);
     if (failure === undefined) return;
@@ -143,7 +148,7 @@ function createCooldownSharing(
       learn(name, until);
       return sendCooling(name);
     }
-    // A write whose answer was lost meets itself: that is one failure, not two.
+    // A write whose answer was lost finds its own mark: that is one failure, not two.
     const isSecond = before.some(({ failedAtMs }) => failedAtMs !== failure.failedAtMs);
     if (!isSecond || coolsFor(known)) return;
     const cooled = { ...known, coolingUntilMs: until };
@@ -166,7 +171,7 @@ function createCooldownSharing(
     async refresh(): Promise<void> {
       if (clock.nowMs() - requestedAtMs < refreshAfterMs) return;
       requestedAtMs = clock.nowMs();
-      // This instance's own knowledge is enough until the next time.
+      // If the read fails, this instance's own knowledge is enough until the next time.
       await shared.read().then(learnAll, () => {});
     },
     flush() {
@@ -181,7 +186,7 @@ function createCooldownSharing(
       newCoolings.clear();
       newUnreached.clear();
       newFailures.clear();
-      // The others will find out for themselves.
+      // If the writes fail, the other instances find out for themselves.
       return sendings.length === 0 ? undefined : Promise.allSettled(sendings);
     },
   };
@@ -194,14 +199,14 @@ export function createCooldowns(options: { readonly store: Store; readonly clock
   const { unreachedAt, learnUnreached } = memory;
   const { noted, noteCooling, noteFailure, noteUnreached, refresh, flush } = createCooldownSharing(options, memory);
 
-  /** Once per cooldown: reports while the entry cools may extend it here, and are not written. */
+  /** Begins a cooldown, once: reports while the entry cools down may extend it here, and are not written. */
   function cool(name: string, until: number): void {
     const isUnderWay = coolsForAll(name);
     learn(name, until);
     if (!isUnderWay) noteCooling(name);
   }
 
-  /** Without a reason: it was reached, and failed otherwise. */
+  /** Notes why a provider was not reached; without a reason it was reached, and failed in another way. */
   function noteReason(provider: string, reason = ''): void {
     const known = unreachedAt(provider);
     const atMs = clock.nowMs();
@@ -249,7 +254,7 @@ export function createCooldowns(options: { readonly store: Store; readonly clock
       const coolingUntilMs = workspaceFailure?.coolingUntilMs ?? 0;
       const failure: Failure = { workspace, callId, failedAtMs, coolMs, coolingUntilMs, isRateLimited };
       remember(name, failure);
-      // Failures of calls that were under way when the cooling began make it no longer; a named time does.
+      // Failures of calls that ran when the cooldown began do not extend it; a wait that the provider named does.
       if (coolsForAll(name) && retryAfterMs === 0) return;
       if (recent.some((other) => other.workspace !== workspace)) return cool(name, nowMs + coolMs);
       const isUnderWay = coolsFor(failure);
@@ -264,6 +269,6 @@ export function createCooldowns(options: { readonly store: Store; readonly clock
 
 const nameOf = ({ provider, model }: CooledEntry): string => `${provider} ${model}`;
 
-/** Whether it counts together with another failure at this time. */
+/** True where the failure counts together with another one at this time. */
 const isRecent = ({ failedAtMs, coolingUntilMs }: FailureMark, atMs: number): boolean =>
   Math.abs(atMs - failedAtMs) <= failuresWithinMs || coolingUntilMs > atMs;

@@ -1,31 +1,32 @@
-// Over how many items the counts of a group are spread: as many as its writes need. No process knows the rate of all, but each item
-// counts its writes, so a process that looks at one now and then sees how fast it is written. One that finds it too fast spreads
-// its writes further, and marks every item that it writes with how far; others follow, and a rebuild reads so many.
+// Decides over how many items the counts of a group are spread: as many as its writes need. No process knows the rate
+// of all writes, but each item counts its writes, so a process that reads an item now and then sees how fast it is
+// written. A process that finds it too fast spreads its writes further, and writes the number of shards into every
+// item; other processes follow, and a rebuild reads that many.
 import type { Clock } from '../../foundation/time/index.ts';
 import type { Changes, Item } from '../../storage/store/index.ts';
 import { readShards, shardsMax, shardsMin, shardsName, windowMs, windowOf, writesName } from './layout.ts';
 
-/** An item of 2 KB takes 500 writes a second. Half of that is planned for. */
+/** Highest planned rate: an item of 2 KB takes 500 writes a second, of which half is planned for. */
 const writesPerSecondMax = 250;
-/** Below, half as many items would do with some to spare. */
+/** Rate below which half as many items would be enough, with a reserve. */
 const writesPerSecondMin = writesPerSecondMax / 4;
-/** How often a process looks. */
+/** Interval at which a process reads an item. */
 const lookEveryMs = 10_000;
-/** Over a shorter time a rate says little. */
+/** Shortest time over which a rate is measured. */
 const measuredMinMs = 5_000;
 
 interface CounterWritePlace {
   readonly window: number;
   readonly shard: number;
-  /** Beside the counts. */
+  /** Changes besides the counts. */
   readonly changes: Changes;
-  /** The answer shall have the item. */
+  /** True where the answer must contain the item. */
   readonly returnsItem: boolean;
 }
 
 export interface CounterShards {
   place(group: number): CounterWritePlace;
-  /** Learns from the item of a place. */
+  /** Learns the rate from an item. */
   learn(group: number, place: CounterWritePlace, item: Item): void;
 }
 
@@ -37,13 +38,14 @@ interface Seen {
 interface Group {
   readonly window: number;
   readonly shards: number;
-  /** Rate of one item, where it was seen. */
+  /** Rate of one item that was read. */
   readonly perSecond: number;
   readonly lookedAtMs: number;
-  /** Counts of an item when it was seen, by shard, since the number of shards changed. */
+  /** Counts of an item when it was read, by shard, since the number of shards changed. */
   readonly seen: ReadonlyMap<number, Seen>;
   /**
-   * Counts assumed for every unseen item; undefined when the number of shards has changed, and they no longer apply.
+   * Counts assumed for every item that was not read; undefined when the number of shards has changed, and they no
+   * longer apply.
    */
   readonly start: Seen | undefined;
 }
@@ -51,10 +53,10 @@ interface Group {
 const ofOthers = { seen: new Map<number, Seen>(), start: undefined };
 
 export function createCounterShards(clock: Pick<Clock, 'nowMs'>, fraction: () => number): CounterShards {
-  /** At most one for each group. */
+  /** State of each group. */
   const groups = new Map<number, Group>();
 
-  /** The need of the last window, or half of it. */
+  /** Returns the number of shards that the last window needed, or half of it. */
   function groupAt(group: number, window: number): Group {
     const known = groups.get(group);
     if (known?.window === window) return known;
@@ -77,7 +79,7 @@ export function createCounterShards(clock: Pick<Clock, 'nowMs'>, fraction: () =>
       const marks = shards > shardsMin ? { [shardsName(shards)]: 1 } : {};
       return {
         ...{ window, returnsItem },
-        // A rate is the difference of two looks at one item.
+        // A rate is the difference between two reads of one item.
         shard: (returnsItem ? seen.keys().next().value : undefined) ?? Math.floor(fraction() * shards),
         changes: { set: marks, add: { [writesName]: 1 } },
       };

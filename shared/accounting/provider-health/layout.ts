@@ -1,24 +1,24 @@
 // Places and names of the counts. Every key follows from the clock alone, so a rebuild knows its reads without a list.
-// Attribute names are short hashes of ids, because a write costs by item size.
+// Attribute names are short hashes of ids, because the cost of a write depends on the item's size.
 import { sha256Hex } from '../../foundation/ids/index.ts';
 import type { Item } from '../../storage/store/index.ts';
 
-/** Part of every key: instances with another layout, during a deployment, do not meet. */
+/** Part of every key: instances with another layout, during a deployment, use other items. */
 const layoutVersion = 1;
 
-/** The running window and the one before it are read: the last 15 to 30 minutes. */
+/** Length of a window. The running window and the one before it are read: the last 15 to 30 minutes. */
 export const windowMs = 15 * 60_000;
 const windowsRead = 2;
 /**
- * Groups keep items small (a write costs one unit per KB of its item), shards keep them cool: an item of 2 KB takes 500
- * writes a second, so at its most a group takes 8,000, each of which may be many calls. Writes throttled above that are
- * lost at random: medians and uptime stay true, the throughput reads too low. A rebuild reads all items, and a small
- * Lambda function spends about 3 ms on each, so a group that is written slowly has few.
+ * Number of groups. Groups keep items small (a write costs one unit per KB of its item), shards keep their write rate
+ * low: an item of 2 KB takes 500 writes a second, so a group takes 8,000 at most, each of which may be many calls.
+ * Writes throttled above that are lost at random: medians and uptime stay true, the throughput reads too low. A rebuild
+ * reads all items, and a small Lambda function spends about 3 ms on each, so a group that is written slowly has few.
  */
 const groupCount = 32;
 export const shardsMin = 2;
 export const shardsMax = 16;
-/** A window is not read after this. */
+/** Time after which a window is not read any more. */
 export const windowLifeSeconds = 60 * 60;
 
 export const windowOf = (nowMs: number): number => Math.floor(nowMs / windowMs);
@@ -34,7 +34,7 @@ interface CountersPlace {
   readonly shard: number;
 }
 
-/** The 128 counters in force; with those that they name, the reads of one rebuild. */
+/** Returns the 128 counters in force; with the shards that they name, these are the reads of one rebuild. */
 export function countersPlaces(nowMs: number): CountersPlace[] {
   const windows = Array.from({ length: windowsRead }, (_, back) => windowOf(nowMs) - back);
   const groups = Array.from({ length: groupCount }, (_, group) => group);
@@ -44,13 +44,13 @@ export function countersPlaces(nowMs: number): CountersPlace[] {
 export const shardsOf = (of: Omit<CountersPlace, 'shard'>, from: number, to: number): CountersPlace[] =>
   Array.from({ length: to - from }, (_, index) => ({ ...of, shard: from + index }));
 
-/** How often an item was written. */
+/** Attribute that counts the writes of an item. */
 export const writesName = 'writes';
 const shardsPrefix = 'shards ';
 
 /**
- * Marks in an item how many shards its group has. Each number has a mark of its own, so that a writer that knows of
- * fewer removes none.
+ * Returns the attribute that says how many shards its group has. Each number has an attribute of its own, so that a
+ * writer that knows of fewer removes none.
  */
 export const shardsName = (shards: number): string => shardsPrefix + shards;
 
@@ -61,16 +61,22 @@ export const readShards = (item: Item): number => {
   return Math.min(shardsMax, Math.max(shardsMin, ...marked));
 };
 
-/** How long ago the oldest window that is read began, in minutes. */
+/** Returns how many minutes ago the oldest window that is read began. */
 export const minutesRead = (nowMs: number): number => (nowMs - (windowOf(nowMs) - windowsRead + 1) * windowMs) / 60_000;
 
 const modelNameLength = 6;
 const providerNameLength = 3;
 
-/** 36 bits: among a thousand models, two share a name, and then their statistics, once in 100,000 gateways. */
+/**
+ * Returns a name of 36 bits: among a thousand models, two share a name, and then their statistics, once in 100,000
+ * gateways.
+ */
 export const modelNameOf = (model: string): string => shortHash(model, modelNameLength);
 
-/** The model's name followed by 18 bits of the provider, which only has to differ from the model's other providers. */
+/**
+ * Returns the model's name followed by 18 bits of the provider, which only has to differ from the model's other
+ * providers.
+ */
 export const candidateNameOf = (model: string, provider: string): string =>
   modelNameOf(model) + shortHash(provider, providerNameLength);
 
@@ -86,14 +92,14 @@ export const counterKinds = {
   latency: 'l',
   firstToken: 't',
   failed: 'f',
-  /** Counted beside `failed`. */
+  /** Counted in addition to `failed`. */
   refused: 'c',
   rateLimited: 'r',
   invalid: 'i',
 } as const;
 type CounterKind = keyof typeof counterKinds;
 
-/** The attribute of one counter, 10 or 12 characters. */
+/** Returns the attribute of one counter, 10 or 12 characters. */
 export const counterName = (candidateName: string, kind: CounterKind, bucket?: number): string =>
   candidateName + counterKinds[kind] + (bucket === undefined ? '' : String(bucket).padStart(2, '0'));
 
@@ -105,7 +111,7 @@ interface CounterAddress {
   readonly bucket: number;
 }
 
-/** The reverse of counterName; undefined for the item's other attributes. */
+/** Parses the result of counterName; undefined for the item's other attributes. */
 export function readCounterName(attribute: string): CounterAddress | undefined {
   const [, candidateName, kind, bucket] = counterSign.exec(attribute) ?? [];
   return candidateName === undefined || kind === undefined

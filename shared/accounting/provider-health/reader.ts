@@ -1,10 +1,10 @@
-// The statistics as one instance sees them. No schedule makes them: requests do, one at a time in the whole fleet. Served
-// statistics are never older than 60 seconds; that there may be none is no error.
+// The statistics as one instance sees them. No schedule makes them: requests do, one at a time in the whole fleet.
+// Served statistics are never older than 60 seconds; having none is no error.
 //
-//   age    0 s ........... 30 s ........................................ 60 s ...
-//          served, no I/O  served; looked up, or rebuilt, meanwhile      not served: the request waits, a second at most
+// age    0 s ........... 30 s ........................................ 60 s ...
+// served, no I/O  served; looked up, or rebuilt, meanwhile      not served: the request waits, a second at most
 //
-// A rebuilder that dies at 30 s is replaced at 40 to 42 s: its lease takes 10, and instances look every 2.
+// A rebuilder that dies at 30 s is replaced at 40 to 42 s: its lease takes 10, and instances check every 2.
 import { type Randomness, systemRandomness } from '../../foundation/ids/index.ts';
 import { type Clock, sleep, waitAtMost } from '../../foundation/time/index.ts';
 import { packText, unpackText } from '../../storage/blobs/index.ts';
@@ -32,28 +32,33 @@ import {
   type Statistics,
 } from './statistics.ts';
 
-/** Promised by the listing. */
+/** Highest age that is served, as the listing promises. */
 const servedAgeMaxMs = 60_000;
 const rebuildAgeMs = 30_000;
-/** Pause after a look that found nothing fresh, which also bounds the calls to a store that is down. */
+/** Pause after a read that found nothing fresh, which also bounds the calls to a store that is down. */
 const askAgainMs = 2_000;
-/** From the start of a look: how long a request with nothing to serve waits for it, however often it asks. */
+/** Longest wait of a request that has nothing to serve, from the start of a read, however often it asks. */
 const waitMaxMs = 1_000;
-/** Another instance is rebuilding, and there is nothing to serve: a rebuild takes some 100 to 400 ms. */
+/**
+ * Maximum reads while another instance is rebuilding and there is nothing to serve: a rebuild takes some 100 to 400 ms.
+ */
 const looksMax = 5;
 const lookAgainMs = 200;
 
 export interface StatisticsReader {
-  /** At most 60 seconds old; empty where there is nothing that young. Never rejects, waits a second at most. */
+  /**
+   * Returns statistics that are at most 60 seconds old; empty where there are none that young. Never rejects, waits a
+   * second at most.
+   */
   current(): Promise<Statistics>;
   /**
-   * Resolves when no lookup or rebuild runs, undefined where none does: to be awaited after the last byte, lest a frozen
-   * process keeps the lease.
+   * Resolves when no lookup or rebuild runs, undefined where none does. Awaited after the last byte, so that a frozen
+   * process does not hold the lease.
    */
   settled(): Promise<void> | undefined;
 }
 
-/** For an operator, who waits until they are there. */
+/** Reads the statistics for an operator, who waits until they are there. */
 export async function awaitStatistics(reader: StatisticsReader): Promise<Statistics> {
   await reader.current();
   await reader.settled();
@@ -64,7 +69,7 @@ interface StatisticsReaderOptions {
   readonly store: Pick<Store, 'get' | 'put' | 'update'>;
   readonly clock: Clock;
   readonly randomness?: Pick<Randomness, 'uuid'>;
-  /** Told of every lookup or rebuild that failed, for the log. */
+  /** Called with the error of every lookup or rebuild that failed, for the log. */
   readonly onFailure?: (error: unknown) => void;
 }
 
@@ -80,14 +85,14 @@ export function createStatisticsReader(options: StatisticsReaderOptions): Statis
   const copyAge = (): number => ageOf(copy.measuredAtMs);
 
   async function adopt(stored: StoredSnapshot | undefined): Promise<void> {
-    // One too old to be served is not even unpacked: if it is broken, the next rebuild replaces it.
+    // A snapshot that is too old is not even decompressed: if it is broken, the next rebuild replaces it.
     const measuredAtMs = stored?.measuredAtMs;
     if (stored === undefined || measuredAtMs === undefined || ageOf(measuredAtMs) > servedAgeMaxMs) return;
     if (ageOf(measuredAtMs) < copyAge()) copy = createStatistics(measuredAtMs, await stored.unpack());
   }
 
   async function rebuild(owner: string): Promise<void> {
-    // Taken before the first read, because the age is that of the oldest.
+    // The time is taken before the first read, because the age is that of the oldest.
     const measuredAtMs = clock.nowMs();
     const tables = await measure(store, clock, measuredAtMs);
     copy = createStatistics(measuredAtMs, tables);
@@ -122,7 +127,7 @@ export function createStatisticsReader(options: StatisticsReaderOptions): Statis
       if (refreshing === undefined && clock.nowMs() >= askAgainAtMs) startRefresh();
       const waitMs = waitUntilMs - clock.nowMs();
       if (copyAge() > servedAgeMaxMs && refreshing !== undefined && waitMs > 0) {
-        // It continues past the wait, for later callers.
+        // The refresh continues after the wait, for later callers.
         await waitAtMost(clock, waitMs, refreshing, () => {});
       }
       return copyAge() <= servedAgeMaxMs ? copy : noStatistics;
@@ -131,15 +136,19 @@ export function createStatisticsReader(options: StatisticsReaderOptions): Statis
   };
 }
 
-// The snapshot that all instances share: one item with the figures, and with the lease of the instance that makes the next ones.
+// The snapshot that all instances share: one item with the figures, and with the lease of the instance that makes the
+// next ones.
 
-/** Longer than a rebuild may take (5 s) with its writes; a dead rebuilder costs the others this long. */
+/**
+ * Duration of the lease: longer than a rebuild may take (5 s) with its writes; a dead rebuilder costs the others this
+ * long.
+ */
 const leaseMs = 10_000;
-/** A snapshot is not served after a minute; the rest of its life is for operators who look back. */
+/** Lifetime of the item: a snapshot is not served after a minute, but operators may read it later. */
 const snapshotLifeSeconds = 60 * 60;
 
 interface StoredSnapshot {
-  /** Undefined when it was never published, only leased. */
+  /** Undefined when only a lease was written, and no snapshot yet. */
   readonly measuredAtMs: number | undefined;
   readonly leaseUntilMs: number;
   unpack(): Promise<FigureTables>;
@@ -152,7 +161,7 @@ interface SnapshotStore {
    * a lease runs.
    */
   elect(seen: StoredSnapshot | undefined, owner: string, nowMs: number): Promise<boolean>;
-  /** False: the lease was lost to another instance, and nothing was written. */
+  /** Publishes a snapshot. Returns false where the lease was lost to another instance, and nothing was written. */
   publish(owner: string, measuredAtMs: number, tables: FigureTables): Promise<boolean>;
 }
 
@@ -176,7 +185,7 @@ export function createSnapshotStore(store: Pick<Store, 'get' | 'put' | 'update'>
 
     async elect(seen, owner, nowMs) {
       if (seen !== undefined && seen.leaseUntilMs > nowMs) return false;
-      // No instance holds a lease, and none has published since this reader looked.
+      // No instance holds a lease, and none has published since this reader read.
       const isFree = or(absent('lease_until_ms'), atMost('lease_until_ms', nowMs));
       const isAsSeen = or(absent('measured_at_ms'), atMost('measured_at_ms', seen?.measuredAtMs ?? 0));
       const result = await store.update({
@@ -196,7 +205,7 @@ export function createSnapshotStore(store: Pick<Store, 'get' | 'put' | 'update'>
     },
 
     async publish(owner, measuredAtMs, tables) {
-      // A whole new item: the lease ends with it.
+      // The whole item is replaced, and the lease with it.
       const result = await store.put({
         table: 'statistics',
         item: {
@@ -212,23 +221,23 @@ export function createSnapshotStore(store: Pick<Store, 'get' | 'put' | 'update'>
   };
 }
 
-// One rebuild: reads every counter that still counts and makes figures of them. All or nothing: figures from half of the
-// shards would look like half of the traffic.
+// One rebuild: reads every counter that still counts and computes figures from them. It succeeds as a whole or fails:
+// figures from half of the shards would look like half of the traffic.
 
-/** Reads at a time, of 128 and more: the other requests of the process still get sockets, and turns. */
+/** Number of reads at a time, of 128 and more: the other requests of the process still get sockets, and turns. */
 const parallelReads = 16;
-/** The whole rebuild; below the lease, so that its snapshot can still be published. */
+/** Time limit of the whole rebuild; below the lease, so that its snapshot can still be published. */
 const measureTimeoutMs = 5_000;
 
-/** Throws StoreUnavailable when a read fails, or when `measureTimeoutMs` were not enough. */
+/** Reads the counters. Throws StoreUnavailable when a read fails, or when `measureTimeoutMs` was not enough. */
 export async function measure(store: Pick<Store, 'get'>, clock: Clock, nowMs: number): Promise<FigureTables> {
   const candidates = new Map<string, Counts>();
   const stop = new AbortController();
   const cancelTimer = clock.after(measureTimeoutMs, () => stop.abort(new Error('the rebuild took too long')));
   const places = countersPlaces(nowMs);
-  /** By window and group: the number of shards to read. */
+  /** The number of shards to read, by window and group. */
   const shardCounts = new Map<string, number>();
-  // The readers draw from one list: each item is read once.
+  // The readers share one list, so that each item is read once.
   const readRest = async () => {
     for (let place = places.shift(); place !== undefined; place = places.shift()) {
       const { window, group, shard } = place;
@@ -263,7 +272,7 @@ function addItem(candidates: Map<string, Counts>, item: Item | undefined): void 
     else if (kind === counterKinds.failed) counts.failed += Number(value);
     else if (kind === counterKinds.refused) counts.refused += Number(value);
     else if (kind === counterKinds.rateLimited) counts.rateLimited += Number(value);
-    // No figure is made of calls that were invalid.
+    // No figure includes calls that were invalid.
     else continue;
     candidates.set(counter.candidateName, counts);
   }
@@ -272,7 +281,7 @@ function addItem(candidates: Map<string, Counts>, item: Item | undefined): void 
 function toTables(candidates: ReadonlyMap<string, Counts>, minutes: number): FigureTables {
   const models = new Map<string, Counts>();
   for (const [name, counts] of candidates) {
-    // A model's figures are of calls that make the uptime.
+    // A model's figures include only calls that count in the uptime.
     if (counts.latency.size === 0 && counts.failed === 0) continue;
     const model = models.get(modelPartOf(name)) ?? emptyCounts();
     addHistogram(model.latency, counts.latency);

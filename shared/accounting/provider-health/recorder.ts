@@ -1,5 +1,5 @@
-// Counts provider calls, off the client's path: a call is noted in memory, and one write after the last byte adds it to
-// counters that any number of instances share. Statistics are never a reason for a call to fail or for memory to grow.
+// Counts provider calls without delaying the client: a call is noted in memory, and one write after the last byte adds
+// it to counters that any number of instances share. Statistics never make a call fail or memory grow.
 import { createEveryNth, type Randomness } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { coalesceRuns, type Gathering, type Store } from '../../storage/store/index.ts';
@@ -8,17 +8,17 @@ import { candidateNameOf, counterName, countersKey, groupOf, windowLifeSeconds, 
 import { bucketOf } from './statistics.ts';
 
 interface ObservedCall {
-  /** Catalogue ids. */
+  /** Catalogue id. */
   readonly model: string;
   readonly provider: string;
-  /** From sending the request to the last byte of the answer. Counts for calls that are 'ok'. */
+  /** Time from sending the request to the last byte of the answer. It counts for calls that are 'ok'. */
   readonly latencyMs: number;
-  /** To the first chunk with real output, of a stream. Counts whatever became of the stream. */
+  /** Time to the first chunk with real output, for a stream. It counts however the stream ended. */
   readonly firstTokenMs?: number | undefined;
   /**
    * 'ok' and 'failed' make the uptime. 'rate_limited' does not count there: a quota that is used up says nothing about
    * whether the provider works, and routing has limits and cooldowns for it. 'invalid' is the caller's own mistake.
-   * 'refused' is a failure too: the provider refused our credential, or its account has no quota left.
+   * 'refused' is a failure too: the provider refused the gateway's credential, or its account has no quota left.
    */
   readonly outcome: 'ok' | 'failed' | 'refused' | 'rate_limited' | 'invalid';
 }
@@ -27,9 +27,9 @@ export interface StatisticsRecorder {
   /** Notes one call to a provider, in memory. */
   record(call: ObservedCall): void;
   /**
-   * Resolves when everything noted before it was written or given up, within two store calls' time. To be awaited after
-   * the last byte. One write runs at a time, and the calls that end meanwhile share the next. Never rejects. A count
-   * whose write failed is lost: it may have been made, and one made twice would be worse.
+   * Resolves when everything noted before it was written or abandoned, within two store calls' time. Awaited after the
+   * last byte. One write runs at a time, and the calls that end meanwhile share the next. Never rejects. A count whose
+   * write failed is lost: it may have been made, and counting it twice would be worse.
    */
   flush(): Promise<void>;
 }
@@ -38,9 +38,9 @@ interface StatisticsRecorderOptions {
   readonly store: Pick<Store, 'update'>;
   readonly clock: Clock;
   readonly randomness: Pick<Randomness, 'fraction'>;
-  /** Told of every write that failed, for the log. */
+  /** Called with the error of every write that failed, for the log. */
   readonly onFailure?: (error: unknown) => void;
-  /** If absent, counts are written at once while no other write runs. */
+  /** Delay of counts. If absent, they are written at once while no other write runs. */
   readonly gathering?: Gathering | undefined;
   /**
    * Number of calls that one noted call counts for: where a process has one call at a time, each would be a write of
@@ -49,9 +49,9 @@ interface StatisticsRecorderOptions {
   readonly callsPerSample?: number | undefined;
 }
 
-/** Different counters that wait at a time: about 1 MB, and far more than the calls of one write's duration make. */
+/** Maximum number of counters that wait at a time: about 1 MB, and far more than the calls during one write make. */
 const waitingCountersMax = 10_000;
-/** Counters in one write: the expression stays below 2 KB where 4 KB are allowed. */
+/** Maximum counters of one write: the expression stays below 2 KB where 4 KB are allowed. */
 const countersPerWriteMax = 150;
 
 interface CounterWrite {
@@ -63,7 +63,7 @@ export function createStatisticsRecorder(options: StatisticsRecorderOptions): St
   const { onFailure = () => {}, callsPerSample = 1, randomness } = options;
   const isSample = createEveryNth(callsPerSample, randomness);
   const shards = createCounterShards(options.clock, randomness.fraction);
-  /** By group and counter: memory grows with the number of counters, not of calls. */
+  /** Waiting counts by group and counter: memory grows with the number of counters, not of calls. */
   let waiting = new Map<number, Map<string, number>>();
   let waitingCount = 0;
 
@@ -133,7 +133,7 @@ async function writeCounts(
   const { item } = await store.update({
     table: 'statistics',
     key: countersKey(window, group, shard),
-    // It has hundreds of counters.
+    // The item has hundreds of counters.
     returnsNoItem: !returnsItem,
     changes: {
       set: { ...changes.set, expires_at_epoch_seconds: endsAtEpochSeconds + windowLifeSeconds },

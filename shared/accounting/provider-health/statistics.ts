@@ -1,4 +1,4 @@
-// The figures that users and the planner see, made from counts.
+// The figures that users and the planner see, computed from counts.
 
 import { candidateNameOf, modelNameOf } from './layout.ts';
 
@@ -9,12 +9,12 @@ import { candidateNameOf, modelNameOf } from './layout.ts';
 type Histogram = Map<number, number>;
 
 const growth = 1.12;
-/** The last bucket starts at 1.12^99 = 74.6 seconds, past every deadline, and two digits name it. */
+/** Number of the last bucket, which starts at 1.12^99 = 74.6 seconds, after every deadline, and has two digits. */
 const lastBucket = 99;
 
 /**
- * The bucket of a duration: number n covers 1.12^n up to 1.12^(n+1) milliseconds, the first and last also everything
- * beyond.
+ * Returns the bucket of a duration: number n covers 1.12^n up to 1.12^(n+1) milliseconds, the first and last also
+ * everything beyond.
  */
 export const bucketOf = (durationMs: number): number =>
   durationMs >= 1 ? Math.min(lastBucket, Math.floor(Math.log(durationMs) / Math.log(growth))) : 0;
@@ -29,7 +29,7 @@ export function addHistogram(target: Histogram, source: Histogram): void {
 
 export const totalOf = (histogram: Histogram): number => histogram.values().reduce((sum, count) => sum + count, 0);
 
-/** The geometric middle of the bucket of the (lower) median, in milliseconds; undefined without counts. */
+/** Returns the geometric middle of the bucket of the (lower) median, in milliseconds; undefined without counts. */
 export function medianOf(histogram: Histogram): number | undefined {
   const rank = Math.ceil(totalOf(histogram) / 2);
   let seen = 0;
@@ -41,18 +41,18 @@ export function medianOf(histogram: Histogram): number | undefined {
 }
 
 export interface HealthFigures {
-  /** Of successful calls, to the last byte, in whole milliseconds; undefined when none succeeded lately. */
+  /** Median time of successful calls to the last byte, in whole milliseconds; undefined when none succeeded lately. */
   readonly medianLatencyMs: number | undefined;
-  /** Of streams, in whole milliseconds. */
+  /** Median time to the first token of streams, in whole milliseconds. */
   readonly medianFirstTokenMs: number | undefined;
-  /** Successful calls per minute. At most two decimals, so that String() gives a plain decimal. */
+  /** Successful calls per minute, with at most two decimals, so that String() gives a plain decimal. */
   readonly throughputRpm: number;
   /** The successful share of the successful and the failed calls, rounded down to four decimals: 1 means no failure. */
   readonly uptime: number;
   readonly unsuccessful: UnsuccessfulCalls;
 }
 
-/** Calls without an answer, by their failure. */
+/** Calls without an answer, by the kind of their failure. */
 interface UnsuccessfulCalls {
   /** Failed calls, refused ones included. */
   readonly failed: number;
@@ -61,24 +61,25 @@ interface UnsuccessfulCalls {
   readonly rateLimited: number;
 }
 
-/** With a measured latency. */
+/** Figures with a measured latency. */
 interface MeasuredFigures extends HealthFigures {
   readonly medianLatencyMs: number;
 }
 
-/** The last 15 to 30 minutes. */
+/** Statistics of the last 15 to 30 minutes. */
 export interface Statistics {
-  /** When the counts were read; undefined when there are none. */
+  /** Time at which the counts were read; undefined when there are none. */
   readonly measuredAtMs: number | undefined;
   /**
    * Returns undefined when no call succeeded lately, so that a provider that only fails is never taken for a fast one.
    */
   of(model: string, provider: string): MeasuredFigures | undefined;
   /**
-   * The same, but also for a provider that only fails or limits; undefined when there was no call of any kind lately.
+   * Returns the figures also for a provider that only fails or limits; undefined when there was no call of any kind
+   * lately.
    */
   ofCandidate(model: string, provider: string): HealthFigures | undefined;
-  /** Over all providers of the model; undefined when no call succeeded or failed lately. */
+  /** Returns the figures over all providers of the model; undefined when no call succeeded or failed lately. */
   ofModel(model: string): HealthFigures | undefined;
 }
 

@@ -3,17 +3,20 @@
 import { type CallRecord, callPosition } from '../call-records/index.ts';
 import { type CallRange, keepCalls, readNewestFirst } from './newest-first.ts';
 
-/** Calls that one page reads, about: it stops with the window that reaches them. As many as are read within a second. */
+/**
+ * Approximate number of calls that one page reads: it stops with the window that reaches it. As many are read within a
+ * second.
+ */
 const pageCallsMax = 4_000;
 const windowCallsMax = 2_000;
-/** Calls of a window, for each call of a page. */
+/** Number of calls of a window, for each call of a page. */
 const windowCallsPerCall = 5;
-/** Days of workspaces that one page looks at, about. */
+/** Approximate number of days of workspaces that one page reads. */
 const pageDaysMax = 400;
 const windowDaysMax = 200;
 
 export interface CallPageQuery extends Omit<CallRange, 'beforeMs'> {
-  /** Calls before this position; from the newest on if absent. */
+  /** Position before which calls are listed; absent: from the newest on. */
   readonly before?: string | undefined;
   readonly nowMs: number;
   readonly limit: number;
@@ -29,7 +32,7 @@ interface CallPage {
 const instantLength = '2026-11-20T00:00:00.000Z'.length;
 const positionShape = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(#[A-Za-z0-9_-]{1,64})?$/;
 
-/** Whether the text can be a `next`. */
+/** True for a text that can be a `next`. */
 export const isCallPosition = (text: string): boolean => positionShape.test(text) && !Number.isNaN(epochMsOf(text));
 
 const epochMsOf = (position: string): number => Date.parse(position.slice(0, instantLength));

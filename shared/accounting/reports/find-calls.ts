@@ -1,4 +1,4 @@
-// Finds calls among their records: the newest, dearest or slowest ones that match, or one by its id.
+// Finds calls among their records: the newest, most expensive or slowest matching ones, or one by its id.
 
 import { timeOfUuidv7 } from '../../foundation/ids/index.ts';
 import { hasText } from '../../foundation/lines/index.ts';
@@ -17,7 +17,7 @@ interface CallSearch extends CallRange {
 export const callOrders = ['time', 'cost', 'ms'] as const;
 export type CallOrder = (typeof callOrders)[number];
 
-/** For the newest it reads no further back than the limit needs; for any other order, all of the time. */
+/** Finds calls. For the newest it reads no further back than the limit needs; for any other order, the whole time. */
 export async function findCalls(search: CallSearch): Promise<CallRecord[]> {
   if ((search.order ?? 'time') !== 'time') return findFirst(search);
   const found: CallRecord[] = [];
@@ -54,8 +54,8 @@ interface CallLookup extends Omit<CallRange, 'records'> {
 }
 
 /**
- * Finds by the `x-request-id` of the answer, which is the execution id. An id that contains its time (UUIDv7) is one
- * read in each workspace; any other one is searched for from `sinceMs` on.
+ * Finds a call by the `x-request-id` of the answer, which is the execution id. An id that contains its time (UUIDv7) is
+ * one read in each workspace; any other id is searched for from `sinceMs` on.
  */
 export async function findCall(
   { records, workspaces, sinceMs, beforeMs }: CallLookup,
@@ -77,25 +77,25 @@ export async function findCall(
 // Filters of calls. An absent filter lets every call pass.
 
 export interface CallFilter {
-  /** The client got no whole answer. */
+  /** True where the client got no complete answer. */
   readonly failed?: boolean | undefined;
-  /** Failures of the gateway and its providers, or refusals of clients. */
+  /** Selects failures of the gateway and its providers, or refusals of clients. */
   readonly outcome?: 'failed' | 'refused' | undefined;
   /** Code of the error that the client got. */
   readonly code?: string | undefined;
   readonly interface?: string | undefined;
-  /** As its client sent it. */
+  /** Session as its client sent it. */
   readonly session?: string | undefined;
   /** Name or public id of its key. */
   readonly key?: string | undefined;
-  /** The model that was asked for, or that answered. */
+  /** The model that was requested, or that answered. */
   readonly model?: string | undefined;
   /** Matches the provider of any attempt. */
   readonly provider?: string | undefined;
   readonly totalMsMin?: number | undefined;
-  /** All of these tags. */
+  /** Tags that the call must have. */
   readonly tags?: Tags | undefined;
-  /** Text within a name or id of it, in any case. */
+  /** Text within a name or id of it, in upper or lower case. */
   readonly search?: string | undefined;
 }
 
@@ -145,7 +145,7 @@ const textsOf = (record: CallRecord): readonly (string | null | undefined)[] => 
   record.tags && formatTags(record.tags),
 ];
 
-/** A replay, and an answer from the cache, called no provider: they name the one whose answer was stored. */
+/** Replays, and answers from the cache, called no provider: they name the provider whose answer was stored. */
 const attempted = ({ attemptLog, provider: served }: CallRecord, provider: string): boolean =>
   attemptLog?.length !== 0 &&
   (served === provider || (attemptLog ?? []).some((attempt) => attempt.provider === provider));

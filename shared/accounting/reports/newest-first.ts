@@ -1,5 +1,5 @@
-// Reads calls from the newest back, window by window, so that a reader stops where it has enough. Windows grow while calls are
-// few, and are cut where they are many: no more than a bound is in memory, or read for nothing, at a time.
+// Reads calls from the newest back, window by window, so that a reader stops where it has enough. Windows grow while
+// calls are few, and are cut where they are many: no more than a bound is in memory, or read without use, at a time.
 import { mergeParallel } from '../../foundation/parallel/index.ts';
 import { nextTurn } from '../../foundation/time/index.ts';
 import { type CallRecord, type CallRecords, type MemberName, utcDaysBetween } from '../call-records/index.ts';
@@ -8,18 +8,18 @@ export interface CallRange {
   readonly records: Pick<CallRecords, 'read'>;
   readonly workspaces: readonly string[];
   readonly sinceMs: number;
-  /** Is not part of the range. */
+  /** End of the range, which is not part of it. */
   readonly beforeMs: number;
 }
 
 /**
- * A reader's accumulator for the calls of a window, while they are read. A truncated one is dropped with its window.
+ * A reader's accumulator for the calls of a window, while they are read. Where its window is truncated, it is dropped.
  */
 interface Keeper<Name extends MemberName = MemberName> {
   add(call: Pick<CallRecord, Name>): void;
 }
 
-/** Keeps the calls themselves, in no order. */
+/** Collects the calls themselves, in no order. */
 export function keepCalls() {
   const calls: CallRecord[] = [];
   return { calls, add: (call: CallRecord) => void calls.push(call) };
@@ -29,26 +29,29 @@ interface CallWindow<WindowKeeper> {
   readonly sinceMs: number;
   readonly keeper: WindowKeeper;
   readonly keptCallCount: number;
-  /** Days of workspaces that were looked at for it. */
+  /** Number of days of workspaces that were read for it. */
   readonly daysRead: number;
-  /** Includes those of truncated windows. */
+  /** Number of calls read, truncated windows included. */
   readonly callsRead: number;
 }
 
 const firstWindowMs = 5 * 60_000;
 const growth = 4;
 const windowCallsMax = 10_000;
-/** A report is read after the calls of clients: few days at a time, yielding after this many records. */
+/** Number of days that are read at a time: a report yields to the calls of clients, after this many records. */
 const reportDays = 2;
 const recordsPerTurn = 200;
-/** A window of this length is read whole, because no clock is finer. */
+/** Length of a window that is always read completely, because no clock is finer. */
 const windowMinMs = 1;
 const dayMs = 24 * 3_600_000;
 
 interface Reading<Name extends MemberName> {
-  /** Bound of the first window, which is truncated beyond it, so that a reader who needs few reads few for nothing. */
+  /**
+   * Bound of the first window, which is truncated beyond it, so that a reader who needs few calls reads few without
+   * use.
+   */
   readonly firstCallsMax?: number;
-  /** Bound of any window: its calls, and days of workspaces, of which it has one of each at least. */
+  /** Bound of any window: its calls, and days of workspaces. It has at least one of each. */
   readonly callsMax?: number;
   readonly daysMax?: number;
   /** Fields to read; all if absent. */
@@ -89,7 +92,7 @@ export async function* readNewestFirst<WindowKeeper extends Keeper<Name>, Name e
   }
 }
 
-/** Number of calls; undefined when there are more. */
+/** Returns the number of calls; undefined when there are more. */
 async function keepAtMost<Name extends MemberName>(
   window: CallRange,
   keeper: Keeper<Name>,
@@ -112,7 +115,7 @@ interface ReadingDays<Name extends MemberName> {
   readonly members?: readonly Name[] | undefined;
 }
 
-/** In no order. */
+/** Yields the calls in no order. */
 export function readCalls<Name extends MemberName = MemberName>(
   range: CallRange,
   { onDay, members }: ReadingDays<Name> = {},

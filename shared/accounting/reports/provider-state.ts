@@ -1,29 +1,29 @@
-// State of each provider of each model in one word, which an operator sees first in an outage. Pure.
+// The state of each provider of each model in one word, which an operator sees first in an outage. Pure.
 import type { Cooldowns, HealthFigures, Statistics } from '../provider-health/index.ts';
 
 /** A model at one of its providers, as it is configured. */
 export interface ConfiguredProvider {
   readonly model: string;
   readonly provider: string;
-  /** Names its credential in counters and marks. */
+  /** Name of its credential in counters and marks. */
   readonly account: string;
   /** Position of the credential; undefined when the provider has one. */
   readonly credential?: number | undefined;
   readonly isDisabled: boolean;
-  /** The gateway has no credential for it, and passes it over. */
+  /** True where the gateway has no credential for it, and skips it. */
   readonly lacksCredential: boolean;
 }
 
-/** State over the last 15 to 30 minutes, except for the operator's own settings. */
+/** State over the last 15 to 30 minutes, except where the operator's own settings determine it. */
 export type ProviderState = 'serving' | 'failing' | 'limited' | 'refusing' | 'no credential' | 'disabled' | 'unused';
 
 export interface ProviderHealth extends ConfiguredProvider {
   readonly state: ProviderState;
-  /** Workspaces, or all, in whose plans it comes last, because it failed or was rate limited lately. */
+  /** Workspaces in whose plans it is last, or all, because it failed or was rate limited lately. */
   readonly coolingFor: 'all' | readonly string[];
-  /** Why it was not reached, in one word, where it fails or cools for that. */
+  /** Reason why it was not reached, in one word, where it fails or cools down for that. */
   readonly reason: string | undefined;
-  /** Undefined when no call succeeded, failed or was limited lately. */
+  /** Figures; undefined when no call succeeded, failed or was limited lately. */
   readonly figures: HealthFigures | undefined;
 }
 
@@ -47,13 +47,13 @@ export function readProviderHealth(
   const serving = new Set(healths.flatMap(({ account, state }) => (state === 'serving' ? account : [])));
   return healths.map((health) => {
     const reason = serving.has(health.account) ? undefined : cooldowns.unreached(health.account);
-    // One attempt makes no figures yet, and the other models of a provider are as far away.
+    // One attempt makes no figures yet, and the provider is out of reach for its other models too.
     const state = health.state === 'unused' && reason !== undefined ? 'failing' : health.state;
     return { ...health, state, reason: state === 'failing' ? reason : undefined };
   });
 }
 
-/** The operator's settings outweigh recent events. `cause`: of the cooldown. */
+/** Returns the state; the operator's settings outweigh recent events. `cause`: of the cooldown. */
 function stateOf(
   { isDisabled, lacksCredential }: ConfiguredProvider,
   figures: HealthFigures | undefined,
@@ -61,13 +61,13 @@ function stateOf(
 ): ProviderState {
   if (isDisabled) return 'disabled';
   if (lacksCredential) return 'no credential';
-  // A provider that answered before it cooled does not serve now, and figures may be older than its failure.
+  // A provider that answered before its cooldown does not serve now, and figures may be older than its failure.
   if (figures === undefined) return cause ?? 'unused';
   if (cause === undefined) return figures.medianLatencyMs === undefined ? mostFrequent(figures) : 'serving';
   return mostFrequent(figures) === 'refusing' ? 'refusing' : cause;
 }
 
-/** Of equally frequent ones, the one on which the operator must act. */
+/** Returns the most frequent state; of equally frequent ones the one on which the operator must act. */
 function mostFrequent({ unsuccessful }: HealthFigures): ProviderState {
   const { refused, rateLimited } = unsuccessful;
   const failed = unsuccessful.failed - refused;

@@ -1,32 +1,32 @@
-// Totals, a series over the time, and groups by model, provider and key, of one reading of the calls. From the newest back
-// and bounded: where there are more calls, it says from when on all are counted.
+// Totals, a series over time, and groups by model, provider and key, from one reading of the calls. It reads from the
+// newest back and is bounded: where there are more calls, it says from which time on all are counted.
 import { type CallRange, readNewestFirst } from './newest-first.ts';
 import { type CountedCall, countedMembers, shareOf, sharesOf } from './usage-shares.ts';
 import { createUsageGroups, dearestFirst, type UsageSummary } from './usage-summary.ts';
 
-/** Calls that one overview counts, about: it stops with the window that reaches them. */
+/** Approximate number of calls that one overview counts: it stops with the window that reaches it. */
 const overviewCallsMax = 50_000;
-/** Days of workspaces that one overview looks at. */
+/** Maximum number of days of workspaces that one overview reads. */
 const overviewDaysMax = 2_000;
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** Longer times are shown by day. */
+/** Longest time that is shown by hour; longer ones are shown by day. */
 const hourlyMaxDays = 3;
 
 interface KeyUsage extends UsageSummary {
   readonly workspace: string;
-  /** Its name in the newest of these calls. */
+  /** Name of the key in the newest of these calls. */
   readonly name: string | undefined;
 }
 
 interface UsageOverview {
   readonly interval: 'hour' | 'day';
-  /** All calls from here on are counted, and none before. */
+  /** Time from which on all calls are counted, and before which none is. */
   readonly countedSinceMs: number;
   readonly isComplete: boolean;
   readonly total: UsageSummary;
-  /** Every hour or day (UTC) of the time, also those without calls. */
+  /** Every hour or day (UTC) of the time, including those without calls. */
   readonly series: readonly (UsageSummary & { readonly startMs: number })[];
   readonly byModel: readonly UsageSummary[];
   readonly byProvider: readonly UsageSummary[];
@@ -34,9 +34,9 @@ interface UsageOverview {
   readonly byKey: readonly KeyUsage[];
   /** Names of tags of these calls, in their order; at most `tagNamesMax`. */
   readonly tagNames: readonly string[];
-  /** By the values of the requested tag; undefined when none was requested. */
+  /** Groups by the values of the requested tag; undefined when none was requested. */
   readonly byTag: readonly UsageSummary[] | undefined;
-  /** Further values of the tag, as one; undefined when there are none. */
+  /** Further values of the tag as one group; undefined when there are none. */
   readonly otherTags: UsageSummary | undefined;
 }
 
@@ -48,7 +48,7 @@ const tagNamesMax = 200;
 
 type NamedCall = CountedCall & { readonly keyName?: string | undefined };
 
-/** `tag`: its name. */
+/** Reads the overview. `tag`: the name of a tag. */
 export async function readOverview(range: CallRange, tag?: string): Promise<UsageOverview> {
   const { sinceMs, beforeMs } = range;
   const interval = beforeMs - sinceMs <= hourlyMaxDays * dayMs ? 'hour' : 'day';
@@ -91,7 +91,10 @@ export async function readOverview(range: CallRange, tag?: string): Promise<Usag
   };
 }
 
-/** Counts calls of a window while it is read: all at once, they would delay other calls, and leave the store idle. */
+/**
+ * Counts the calls of a window while it is read: counting them all at the end would delay other calls, and leave the
+ * store idle.
+ */
 function countCalls(startOfCall: (call: CountedCall) => string, tag: string | undefined) {
   const groups = {
     total: createUsageGroups((call) => [shareOf(call, null)]),

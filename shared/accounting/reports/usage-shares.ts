@@ -1,4 +1,4 @@
-// Shares of one call record in the groups of a report: usually one; by model and by provider one for each that took
+// The shares of one call record in the groups of a report: usually one; by model and by provider one for each that took
 // part in the call.
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import { tagNameShape, tagOf } from '../../protocol/wire/index.ts';
@@ -6,7 +6,7 @@ import { type CallAttempt, type CallRecord, type CallShare, classOf, utcDayOf } 
 
 export const usageGroupings = ['model', 'provider', 'key', 'day', 'workspace', 'user', 'title', 'function'] as const;
 type NamedGrouping = (typeof usageGroupings)[number];
-/** By the value of a tag: `tag:team`. */
+/** Groups by the value of a tag: `tag:team`. */
 type TagGrouping = `tag:${string}`;
 export type UsageGrouping = NamedGrouping | TagGrouping;
 
@@ -46,24 +46,24 @@ export type CountedCall = Pick<CallRecord, (typeof countedMembers)[number]> &
 
 export interface UsageShare {
   /**
-   * Model: those that answered, else the one asked for; null where the call was refused before any was called. Key: its
-   * public id. Day: of the arrival, in UTC. Provider: null where none answered. Function, user, title, tag: null where
-   * the call has none. By model and provider attempts count at the one that was called, all else at the one that
-   * answered.
+   * Group by model: those that answered, else the requested one; null where the call was refused before any was called.
+   * By key: its public id. By day: the arrival, in UTC. By provider: null where none answered. By function, user,
+   * title, tag: null where the call has none. By model and provider attempts count at the one that was called,
+   * everything else at the one that answered.
    */
   readonly group: string | null;
   readonly calls: number;
-  /** Calls with the outcome `ok`. */
+  /** Number of calls with the outcome `ok`. */
   readonly okCalls: number;
   /** Calls that the gateway or its providers failed. */
   readonly failedCalls: number;
   /** Calls that were refused to their clients. */
   readonly refusedCalls: number;
   readonly cacheHits: number;
-  /** Calls whose tokens are in part an estimate. */
+  /** Calls whose tokens are partly an estimate. */
   readonly estimatedCalls: number;
   readonly attempts: number;
-  /** The part of attempts that failed. */
+  /** Number of attempts that failed. */
   readonly failedAttempts: number;
   readonly promptTokens: number;
   /** Part of promptTokens. */
@@ -72,7 +72,7 @@ export interface UsageShare {
   readonly costPicoUsd: PicoUsd;
   /** The part of costPicoUsd that the callers' own provider keys paid, not their credit. */
   readonly byokCostPicoUsd: PicoUsd;
-  /** Duration of a call with a good answer, until its end. By provider, of each such attempt. */
+  /** Duration of a call with a complete answer, until its end. By provider, of each such attempt. */
   readonly latenciesMs: readonly number[];
   /** Time of such a call from its arrival to its first output. */
   readonly firstOutputMs: number | undefined;
@@ -89,7 +89,7 @@ const groupOf: Readonly<Record<NamedGrouping, (record: CountedCall) => string | 
   title: ({ title }) => title ?? null,
 };
 
-/** Nothing was called for it, and its model may be in no catalogue. */
+/** True where nothing was called for it, and its model may be in no catalogue. */
 const isRefused = ({ outcome, attempts }: CountedCall): boolean =>
   attempts === 0 && outcome !== 'ok' && outcome !== 'client_gone';
 
@@ -99,9 +99,9 @@ export function sharesOf(record: CountedCall, by: UsageGrouping): UsageShare[] {
   return by === 'model' || by === 'provider' ? splitShare(record, share, by) : [share];
 }
 
-/** The whole call as one share. */
+/** Returns the whole call as one share. */
 export function shareOf(record: CountedCall, group: string | null): UsageShare {
-  // An answer that was stored says nothing of how fast answers are.
+  // A stored answer says nothing of how fast answers are.
   const isAnswered = record.outcome === 'ok' && !record.cacheHit && record.replayOf === undefined;
   return {
     group,

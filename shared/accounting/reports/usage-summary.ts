@@ -1,4 +1,4 @@
-// Sums of call records. Exact: tokens and money are summed as integers of any size.
+// Sums of call records. They are exact: tokens and money are summed as integers of any size.
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import { type CallRange, readCalls } from './newest-first.ts';
 import { type CountedCall, shareOf, sharesOf, type UsageGrouping, type UsageShare } from './usage-shares.ts';
@@ -9,7 +9,7 @@ interface Percentiles {
   readonly p95: number | undefined;
 }
 
-/** The sums of all shares, see there. */
+/** The sums of all shares; UsageShare describes the fields. */
 export interface UsageSummary {
   readonly group: string | null;
   readonly calls: number;
@@ -32,13 +32,13 @@ export interface UsageSummary {
 interface GroupedUsage {
   /** A summary of each group, ordered by group, null first. */
   readonly groups: readonly UsageSummary[];
-  /** Every call once, also where it counts in several groups. */
+  /** Total, in which every call counts once, even where it counts in several groups. */
   readonly total: UsageSummary;
 }
 
 /**
- * Pure: the order of the records does not matter. Takes them one by one, so that a day of millions needs no more memory
- * than its groups.
+ * Summarizes shares. Pure: the order of the records does not matter. It takes them one by one, so that a day of
+ * millions needs no more memory than its groups.
  */
 export async function summarizeUsage(
   records: Iterable<CountedCall> | AsyncIterable<CountedCall>,
@@ -58,14 +58,14 @@ export async function summarizeUsage(
 
 interface UsageGroups {
   add(record: CountedCall): void;
-  /** Adds sums of others for the same groups. */
+  /** Adds another reader's sums for the same groups. */
   addAll(others: UsageGroups): void;
   readonly sums: ReadonlyMap<string | null, Sums>;
-  /** A summary of each group, in no order. */
+  /** Returns a summary of each group, in no order. */
   summaries(): UsageSummary[];
-  /** The dearest, and all others as one. */
+  /** Returns the most expensive groups, and all others as one. */
   dearest(max: number): { readonly groups: readonly UsageSummary[]; readonly rest: UsageSummary | undefined };
-  /** Returns a summary for a group without calls, too. */
+  /** Returns the summary of a group, which may have no calls. */
   summaryOf(group: string | null): UsageSummary;
 }
 
@@ -100,7 +100,7 @@ export function createUsageGroups(sharesOfCall: (record: CountedCall) => readonl
   };
 }
 
-/** Sorts by cost, then by the number of calls. */
+/** Compares by cost, then by the number of calls. */
 export function dearestFirst(a: UsageSummary, b: UsageSummary): number {
   if (a.costPicoUsd !== b.costPicoUsd) return a.costPicoUsd > b.costPicoUsd ? -1 : 1;
   return b.calls - a.calls;
@@ -164,11 +164,11 @@ const percentilesOf = (durations: Durations): Percentiles => ({
 
 interface UsageQuery extends CallRange {
   readonly by: UsageGrouping;
-  /** After each day of a workspace, in no order: how many of all are read. */
+  /** Called after each day of a workspace, in no order, with the number of days that are read. */
   readonly onProgress?: (done: number, all: number) => void;
 }
 
-/** Groups are sorted by cost, then by the number of calls; days in their order. */
+/** Reads the usage. Groups are sorted by cost, then by the number of calls; days in their order. */
 export async function readUsage({ by, onProgress = () => {}, ...range }: UsageQuery): Promise<GroupedUsage> {
   let done = 0;
   const onDay = (all: number) => {
@@ -180,8 +180,8 @@ export async function readUsage({ by, onProgress = () => {}, ...range }: UsageQu
   return { groups: by === 'day' ? groups : groups.toSorted(dearestFirst), total };
 }
 
-// Durations as counts per value, for percentiles over any number of calls in bounded memory: exact below ten seconds, and
-// to four digits beyond.
+// Durations as counts per value, for percentiles over any number of calls in bounded memory: exact below ten seconds,
+// and to four digits beyond.
 
 /** Counts by milliseconds. */
 export type Durations = Map<number, number>;
@@ -193,7 +193,7 @@ export function addDuration(durations: Durations, durationMs: number, times = 1)
   durations.set(value, (durations.get(value) ?? 0) + times);
 }
 
-/** The shortest one that `share` of all do not exceed; undefined where there are none. */
+/** Returns the shortest duration that `share` of all do not exceed; undefined where there are none. */
 export function percentileOf(durations: Durations, share: number): number | undefined {
   const total = durations.values().reduce((sum, count) => sum + count, 0);
   const rank = Math.ceil(total * share);

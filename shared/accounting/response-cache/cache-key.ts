@@ -1,5 +1,5 @@
-// Key of requests that may share an answer, because they agree in everything that could change it. Ignored fields are
-// listed; everything else that a client sends counts, fields unknown to the gateway included.
+// The key of requests that may share an answer, because they agree in everything that could change it. Ignored fields
+// are listed; everything else that a client sends counts, fields unknown to the gateway included.
 import type { InterfaceId } from '../../foundation/constants/index.ts';
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
 import { type PassedOn, passesAnything } from '../../protocol/interfaces/index.ts';
@@ -8,27 +8,27 @@ import { canonicalText, type JsonText, type PolicyOptions } from '../../protocol
 interface CacheKeyParts {
   /** One body may be valid for two interfaces, and their answers differ. */
   readonly interfaceId: InterfaceId;
-  /** What the path asks of the model, where it names one. */
+  /** Operation in the path, where the path names the model. */
   readonly operation?: string | undefined;
-  /** Of the entries that may serve the name of the model. */
+  /** Region of the entries that may serve the name of the model. */
   readonly region?: string | undefined;
   readonly workspace: string;
   /** Policy of workspace, preset and request together. */
   readonly policy: PolicyOptions;
-  /** `cache.namespace`. */
+  /** Namespace from `cache.namespace`. */
   readonly namespace?: string | undefined;
-  /** `provider.only` and `provider.ignore`. */
+  /** Values of `provider.only` and `provider.ignore`. */
   readonly only?: readonly string[] | undefined;
   readonly ignore: readonly string[];
-  /** `provider.order`, where no other provider may serve. */
+  /** Value of `provider.order`, where no other provider may serve. */
   readonly order?: readonly string[] | undefined;
-  /** The fields of the request, a preset merged in. */
+  /** The fields of the request, with a preset merged in. */
   readonly body: JsonText;
-  /** Values beside the body that providers get. */
+  /** Values besides the body that providers get. */
   readonly passedOn?: PassedOn | undefined;
   /** Guardrails that have checked the answer. */
   readonly guardrails?: readonly object[] | undefined;
-  /** Its top-level fields that change no answer, or are in the other parts. */
+  /** Top-level fields of the body that change no answer, or are in the other parts. */
   readonly leftOut: ReadonlySet<string>;
 }
 
@@ -39,22 +39,23 @@ export interface CacheKey {
   readonly hash: string;
 }
 
-/** `model`: catalogue id of the one that will answer, `auto` resolved. */
+/** Hashes. `model`: catalogue id of the model that will answer, `auto` resolved. */
 type HashOfModel = (model: string) => string;
 
 /**
- * The newest first: under it an answer is stored, under the others one is found that the release before has stored. A change of
- * the key, or of the shape of an answer, is another version; the one before it stays for as long as an answer lives.
+ * Versions of the key, the newest first: an answer is stored under it, and the others find answers that an earlier
+ * release has stored. A change of the key, or of the structure of an answer, makes a new version; the one before it
+ * stays for as long as an answer lives.
  */
 const versions: readonly (readonly [number, (parts: CacheKeyParts) => HashOfModel])[] = [[1, hashParts]];
 
-/** Reads the body at once: it may be let go before its answer is stored. */
+/** Opens the keys. It reads the body at once, which may be dropped before its answer is stored. */
 export function openCacheKeys(parts: CacheKeyParts): (model: string) => readonly CacheKey[] {
   const opened = versions.map(([version, open]) => [version, open(parts)] as const);
   return (model) => opened.map(([version, hash]) => ({ version, hash: hash(model) }));
 }
 
-/** The order of fields does not count, every value does. */
+/** Hashes the parts: the order of fields does not count, every value does. */
 function hashParts({
   interfaceId,
   operation,
@@ -89,7 +90,9 @@ function hashParts({
     );
 }
 
-/** Effect of a policy: an absent field and an empty one, and regions in another order, are the same policy. */
+/**
+ * Returns the effect of a policy: an absent field and an empty one, and regions in another order, are the same policy.
+ */
 const effectOf = ({ zdr, data_collection, data_residency }: PolicyOptions) => ({
   zdr: zdr === true,
   deniesCollection: data_collection === 'deny',

@@ -30,22 +30,22 @@ export interface ResponseCache {
    */
   read(keys: readonly CacheKey[], nowMs: number, options?: ReadOptions): Promise<CachedAnswer | undefined>;
   /**
-   * For complete answers only; never rejects. One that is too large for an item, or for which there is no memory, is
-   * not stored.
+   * Writes a complete answer; never rejects. One that is too large for an item, or for which there is no memory, is not
+   * stored.
    */
   write(key: CacheKey, answer: CachedAnswer, life: CacheLife, options?: CallOptions): Promise<void>;
 }
 
 interface ResponseCacheOptions {
   readonly store: Pick<Store, 'get' | 'put'>;
-  /** Memory for writes, apart from their calls, which have ended; none if absent. */
+  /** Memory for writes, separate from their calls, which have ended; none if absent. */
   readonly memory?: Pick<MemoryBudget, 'openCopies'> | undefined;
-  /** Hears why a read or a write came to nothing. Must not throw. */
+  /** Called with the reason why a read or a write failed. Must not throw. */
   readonly onError: (cause: unknown) => void;
 }
 
 export function createResponseCache({ store, memory: budget, onError }: ResponseCacheOptions): ResponseCache {
-  /** Answers on their way to the store: the next call may ask before they are there. */
+  /** Answers that are being written: the next call may ask before they are stored. */
   const underWay = new Map<string, CachedAnswer>();
   return {
     async read(keys, nowMs, { allocation, ...options } = {}) {
@@ -78,7 +78,7 @@ export function createResponseCache({ store, memory: budget, onError }: Response
           expires_at_ms: expiresAtMs,
           expires_at_epoch_seconds: Math.ceil(expiresAtMs / 1000),
         };
-        // The last complete answer wins. Unconditional: of two concurrent ones both are right.
+        // The last complete answer wins. The write is unconditional: of two concurrent answers both are right.
         await store.put({ table: 'cache', item, repeatable: true }, options);
       } catch (error) {
         onError(error);
@@ -90,7 +90,9 @@ export function createResponseCache({ store, memory: budget, onError }: Response
   };
 }
 
-/** In milliseconds: a life may be as short as a second, and DynamoDB deletes days late. */
+/**
+ * True for an expired item, in milliseconds: a lifetime may be as short as a second, and DynamoDB deletes days late.
+ */
 const isExpired = (item: Item, nowMs: number): boolean => (item.expires_at_ms as number) <= nowMs;
 
 function charactersOf({ content }: CachedAnswer): number {
@@ -115,7 +117,7 @@ interface CachedUsage {
   readonly estimated: boolean;
 }
 
-/** The text of each event, beside its name where it has one. */
+/** Texts of events, each with its name where it has one. */
 export type CacheableEvents = readonly (string | readonly [name: string, text: string])[];
 
 export interface CachedAnswer {
@@ -125,10 +127,10 @@ export interface CachedAnswer {
   readonly content:
     | { readonly kind: 'json'; readonly text: string }
     | { readonly kind: 'stream'; readonly chunks: CacheableEvents };
-  /** Who answered: ids of provider and catalogue model. */
+  /** Id of the provider that answered; below, of the catalogue model. */
   readonly provider: string;
   readonly model: string;
   readonly usage: CachedUsage;
-  /** Paths of parts of the request that did not reach the provider. Absent: none. */
+  /** Paths of parts of the request that did not reach the provider. Absent where there are none. */
   readonly leftOut?: readonly string[] | undefined;
 }

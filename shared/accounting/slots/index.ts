@@ -1,5 +1,5 @@
-// How many calls of a workspace or of the whole service may be in flight at once, where no other write of a call could count
-// them. A large pool is spread over shards, each with its part of the slots, so the sum is exact; a slot is
+// Limits how many calls of a workspace or of the whole service may run at once, where no other write of a call could
+// count them. A large pool is spread over shards, each with its part of the slots, so the sum is exact; a slot is
 // refused only where every shard was found full.
 import { createCache } from '../../foundation/cache/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
@@ -7,39 +7,43 @@ import type { Clock } from '../../foundation/time/index.ts';
 import type { Counter, Counters, Hold, SettlementOptions } from '../holds/index.ts';
 
 /**
- * A counter takes some 500 writes a second, two for each call: 50 concurrent calls need as many where each takes 0.2 s.
+ * Slots per shard. A counter takes some 500 writes a second, two for each call: 50 concurrent calls need as many where
+ * each takes 0.2 s.
  */
 const slotsPerShard = 50;
-/** A full pool is looked through within an admission. */
+/** Maximum shards: all shards of a full pool are tried within an admission. */
 const shardsMax = 32;
-/** A quarter of the slots of a service. */
+/** Maximum shards of a pool with a substitute: a quarter of the slots of a service. */
 const substitutedShardsMax = 8;
-/** Pools whose last shard is remembered. */
+/** Maximum number of pools whose last shard is remembered. */
 const poolsMax = 1_000;
-/** As long as a refused client is asked to wait. */
+/** Time for which a pool counts as full: as long as a refused client is asked to wait. */
 const fullMs = 1_000;
 
 export interface SlotPool {
-  /** Key in the ledger. */
+  /** Key of the pool in the ledger. */
   readonly key: string;
-  /** At least 1. */
+  /** Number of slots, at least 1. */
   readonly slots: number;
-  /** Who finds none takes another slot: it is looked through in few steps. Default: false. */
+  /** True where a call that finds no slot takes another pool's: all shards are tried in few steps. Default: false. */
   readonly hasSubstitute?: boolean;
 }
 
-/** A taken slot: what releasing it needs. */
+/** A taken slot, with everything that releasing it needs. */
 export interface SlotHold {
   readonly counter: Counter;
   readonly hold: Hold;
 }
 
 export interface SlotPools {
-  /** Returns undefined when none is free. Throws StoreUnavailable: a slot that may have been taken expires. */
+  /**
+   * Takes a slot. Returns undefined when none is free. Throws StoreUnavailable: a slot that may have been taken
+   * expires.
+   */
   take(pool: SlotPool, holder: Pick<Hold, 'owner' | 'expiresAtMs'>): Promise<SlotHold | undefined>;
-  /** A hint: this process has found it full within the last second. */
+  /** True where this process has found it full within the last second, which is only a hint. */
   wasFull(pool: SlotPool): boolean;
-  /** Once, however often it is asked. Throws StoreUnavailable, and asking again is safe. */
+  /** Releases a slot once, however often it is called. Throws StoreUnavailable, and may be called again. */
   release(slot: SlotHold, options?: SettlementOptions): Promise<void>;
 }
 
@@ -50,7 +54,7 @@ interface SlotPoolsOptions {
 }
 
 export function createSlotPools({ counters, clock, randomness }: SlotPoolsOptions): SlotPools {
-  /** A process continues where it found a slot last, so that its calls share writes. */
+  /** Last shard of each pool: a process continues where it found a slot last, so that its calls share writes. */
   const lastShards = createCache<number>({ sizeMax: poolsMax });
   const fullPools = createCache<true>({ sizeMax: poolsMax, age: { freshMs: fullMs, clock } });
 
@@ -80,7 +84,7 @@ export function createSlotPools({ counters, clock, randomness }: SlotPoolsOption
   };
 }
 
-/** Parts that differ by one slot at most. */
+/** Returns the shards, whose numbers of slots differ by one at most. */
 function shardsOf({ key, slots, hasSubstitute = false }: SlotPool): readonly Counter[] {
   const count = Math.min(hasSubstitute ? substitutedShardsMax : shardsMax, Math.ceil(slots / slotsPerShard));
   return Array.from({ length: count }, (_none, index) => {
@@ -94,18 +98,18 @@ function shardsOf({ key, slots, hasSubstitute = false }: SlotPool): readonly Cou
   });
 }
 
-// Calls in this process, also those without a slot yet: a hint that needs no store, and decides nothing.
+// Calls in this process, including those without a slot yet: a hint that needs no store, and decides nothing.
 export interface CallsUnderWay {
   readonly of: (publicId: string) => number;
-  /** Of all keys. */
+  /** Returns the number of calls of all keys. */
   readonly all: () => number;
-  /** Whether so many calls of all keys run that batching their work pays. On Lambda a process has one. */
+  /** True where enough calls of all keys run that batching their work pays. On Lambda a process has one. */
   readonly isBusy: () => boolean;
-  /** Returns a function that ends it. */
+  /** Counts a call. Returns a function that ends it. */
   readonly enter: (publicId: string) => () => void;
 }
 
-/** From here on requests to the store and writes of sockets take most of the processor. */
+/** Number of calls from which requests to the store and writes of sockets take most of the processor. */
 const manyCallsMin = 16;
 
 export function createCallsUnderWay(): CallsUnderWay {

@@ -9,10 +9,11 @@ import {
 } from '../../storage/store/index.ts';
 
 /**
+ * The roles, each with the rights of the ones before it:
  * member  sees its own calls and spending, makes and revokes its own keys
  * viewer  reads
- * editor  and changes keys and functions; of all workspaces: providers too
- * owner   and changes credit and limits; of all workspaces: everything
+ * editor  changes keys and functions; of all workspaces: providers too
+ * owner   changes credit and limits; of all workspaces: everything
  */
 export const roles = ['member', 'viewer', 'editor', 'owner'] as const;
 export type Role = (typeof roles)[number];
@@ -27,19 +28,19 @@ export interface Grant {
   readonly content?: boolean | undefined;
 }
 
-/** A grant to all of a group, as the identity provider names it, or to one person. */
+/** A grant to everyone in a group, as the identity provider names it, or to one person. */
 export type AccessRule = Grant & ({ readonly group: string } | { readonly email: string });
 
 /** Claims of an identity token about a person. */
 export interface Person {
-  /** Unique at the issuer, and never another person's. */
+  /** Id that is unique at the issuer, and never reused for another person. */
   readonly subject: string;
-  /** Undefined when there is none, or the issuer did not verify it. */
+  /** E-mail; undefined when there is none, or the issuer did not verify it. */
   readonly email: string | undefined;
   readonly groups: readonly string[];
 }
 
-/** Several rules that match add up. */
+/** Returns the grants of all matching rules, which add up. */
 export const grantsOf = (rules: readonly AccessRule[], { email, groups }: Person): Grant[] =>
   rules
     .filter((rule) => ('group' in rule ? groups.includes(rule.group) : isSameEmail(rule.email, email)))
@@ -48,29 +49,33 @@ export const grantsOf = (rules: readonly AccessRule[], { email, groups }: Person
 const isSameEmail = (written: string, email: string | undefined): boolean =>
   email !== undefined && inLowerCase(written) === inLowerCase(email);
 
-/** An e-mail, of ASCII alone: beyond it other letters become the same, as the sign of Kelvin becomes a k. */
+/**
+ * Converts an e-mail in ASCII letters only: beyond ASCII different letters become the same, for example the Kelvin sign
+ * a k.
+ */
 export const inLowerCase = (email: string): string => email.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 /**
- * Owner of the person's keys. A subject is distinguished from an e-mail, because some issuers let people choose their
- * subject.
+ * Returns the owner of the person's keys. A subject is distinguished from an e-mail, because some issuers let people
+ * choose their subject.
  */
 export const ownerOf = ({ email, subject }: Pick<Person, 'email' | 'subject'>): string =>
   email === undefined ? `subject:${subject}` : inLowerCase(email);
 
-// The rights from all grants of one operator or person. Pure: evaluated with every request of the management interface.
+// The rights from all grants of one operator or person. Pure: they are evaluated with every request of the management
+// interface.
 export interface Rights {
-  /** True: the role, or a higher one, in this workspace. */
+  /** True where the role, or a higher one, applies in this workspace. */
   holds(role: Role, workspace: string): boolean;
-  /** Whether the role in this workspace is exactly member. A viewer reads, and makes no keys. */
+  /** True where the role in this workspace is exactly member. A viewer reads, and makes no keys. */
   isMember(workspace: string): boolean;
-  /** Whether the bodies of calls of this workspace may be read. */
+  /** True where the bodies of calls of this workspace may be read. */
   readsContent(workspace: string): boolean;
-  /** Whether the role, or a higher one, applies in all workspaces, later ones included. */
+  /** True where the role, or a higher one, applies in all workspaces, later ones included. */
   holdsInAll(role: Role): boolean;
-  /** True: the role, or a higher one, in some workspace. */
+  /** True where the role, or a higher one, applies in some workspace. */
   holdsSomewhere(role: Role): boolean;
-  /** Workspaces in which the role, or a higher one, applies. */
+  /** Returns the workspaces in which the role, or a higher one, applies. */
   workspacesOf(role: Role): 'all' | ReadonlySet<string>;
 }
 
@@ -105,7 +110,7 @@ export function rightsOf(grants: readonly Grant[]): Rights {
 const accessKey = 'ACCESS';
 
 export interface AccessStore {
-  /** Strongly consistent. Empty: only operator keys open the management interface. */
+  /** Reads the rules with strong consistency. Empty where only operator keys open the management interface. */
   read(): Promise<readonly AccessRule[]>;
   /** Replaces all rules. Throws WriteRefused when other writes keep coming in between. */
   write(rules: readonly AccessRule[]): Promise<DocumentWrite>;

@@ -14,7 +14,7 @@ export interface WorkspaceCredit {
   readonly summary: CreditSummary;
 }
 
-/** Credit of every workspace by id, or of the named one. */
+/** Returns the credit of every workspace by id, or of the named one. */
 export const readCredits = async (
   deps: Pick<Dependencies, 'workspaceStore' | 'credit'>,
   workspace?: string,
@@ -28,13 +28,13 @@ export const readCredit = async ({ credit }: Pick<Dependencies, 'credit'>, works
 
 interface CreditAddition {
   readonly workspace: string;
-  /** Below 0, it removes credit, but never reserved or spent credit. */
+  /** Amount; below 0 it removes credit, but never reserved or spent credit. */
   readonly amount: PicoUsd;
-  /** The same id adds once, within 30 days. */
+  /** Id of the addition: the same id adds once within 30 days. */
   readonly id: string;
 }
 
-/** Throws ChangeFailed. */
+/** Adds or removes credit. Throws ChangeFailed. */
 export async function addCredit(
   deps: Dependencies,
   { workspace, amount, id }: CreditAddition,

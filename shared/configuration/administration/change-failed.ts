@@ -1,19 +1,23 @@
 import { StoreUnavailable } from '../../storage/store/index.ts';
 
 /**
- * absent       what should be changed is not there
+ * Why a change was not made:
+ * absent       its subject does not exist
  * taken        another one has the name
- * invalid      the change cannot be made of what is stored
- * conflict     the same was changed otherwise, at this moment or under this id
- * insufficient there is not so much credit that is neither spent nor held
+ * invalid      the change is impossible for what is stored
+ * conflict     another writer changed it at this moment, or in another way under this id
+ * insufficient less credit is free, which means neither spent nor reserved
  * forbidden    members may not do it
- * unanswered   the store gave no answer: the change may have been made
+ * unanswered   the store did not answer: the change may have been made
  */
 export type ChangeFailure = 'absent' | 'taken' | 'invalid' | 'conflict' | 'insufficient' | 'forbidden' | 'unanswered';
 
-/** A change that an operator asked for was not made; nothing was written, unless the store gave no answer. One line. */
+/**
+ * Thrown where a change that an operator asked for was not made; nothing was written, unless the store did not answer.
+ * The message has one line.
+ */
 export class ChangeFailed extends Error {
-  /** By name, because a bundle's on-demand code has a class of its own. */
+  /** Compares by name, because a bundle that is loaded on demand has a class of its own. */
   static override [Symbol.hasInstance](error: unknown): boolean {
     return error instanceof Error && error.name === 'ChangeFailed';
   }
@@ -29,11 +33,11 @@ export class ChangeFailed extends Error {
   }
 }
 
-/** Whether an error says, in a text for the operator, why a change cannot be made. By name, as above. */
+/** True for an error whose text tells the operator why a change cannot be made. It compares by name, as above. */
 export const isRefusal = (error: unknown): error is Error =>
   error instanceof Error && ['WriteRefused', 'ChangeFailed', 'UnusableRevisions'].includes(error.name);
 
-/** For a write that a store refused with a text for the operator. */
+/** Returns a handler for a write that a store refused with a text for the operator. */
 export const refuseAs =
   (failure: 'invalid' | 'conflict') =>
   (cause: unknown): never => {
@@ -41,7 +45,7 @@ export const refuseAs =
     throw new ChangeFailed(failure, cause.message, { cause });
   };
 
-/** For a write that the store may have made although it gave no answer. */
+/** Returns a handler for a write that may have been made although the store did not answer. */
 export const refuseUnanswered =
   (advice: string) =>
   (cause: unknown): never => {
@@ -49,6 +53,6 @@ export const refuseUnanswered =
     throw new ChangeFailed('unanswered', `the store gave no answer; ${advice}`, { cause });
   };
 
-/** For a new key whose text was shown to no caller, so that it can only be revoked. */
+/** Returns a handler for a new key whose text was not shown to any caller, so that it can only be revoked. */
 export const refuseUnansweredKey = (list: 'keys' | 'operators', publicId: string) =>
   refuseUnanswered(`should ${list} list show ${publicId}, revoke it: its text is lost`);

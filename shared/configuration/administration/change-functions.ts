@@ -1,4 +1,5 @@
-// Stored functions, and the transitions that an operator asks for. Which are allowed is decided beside their records.
+// Stored functions, and the transitions that an operator requests. Which transitions are allowed is decided beside the
+// records of functions.
 import { collect } from '../../foundation/parallel/index.ts';
 import type { FunctionRecord, FunctionWithContents } from '../stored-functions/index.ts';
 import { ChangeFailed, refuseAs } from './change-failed.ts';
@@ -11,13 +12,13 @@ interface FunctionName {
   readonly id: string;
 }
 
-/** `activate` makes a revision the one that serves, and the function serve again. */
+/** A change. `activate` makes a revision the active one, and enables its function. */
 type FunctionChange =
   | { readonly kind: 'enable' }
   | { readonly kind: 'disable' }
   | { readonly kind: 'activate'; readonly revision: string };
 
-/** Functions of every workspace or of one, sorted by workspace and id. */
+/** Returns functions of every workspace or of one, sorted by workspace and id. */
 export async function readFunctions(
   { functionStore }: Pick<Dependencies, 'functionStore'>,
   workspace?: string,
@@ -26,13 +27,13 @@ export async function readFunctions(
   return records.sort((a, b) => (`${a.workspace}/${a.id}` < `${b.workspace}/${b.id}` ? -1 : 1));
 }
 
-/** A function with the contents of its revisions. Throws ChangeFailed where there is none. */
+/** Returns a function with the contents of its revisions. Throws ChangeFailed where there is none. */
 export const showFunction = async (
   { functionStore }: Pick<Dependencies, 'functionStore'>,
   name: FunctionName,
 ): Promise<FunctionWithContents> => present(await functionStore.show(name.workspace, name.id), name);
 
-/** Throws ChangeFailed where there is none. */
+/** Returns a function. Throws ChangeFailed where there is none. */
 export const readFunction = async (
   { functionStore }: Pick<Dependencies, 'functionStore'>,
   name: FunctionName,
@@ -43,7 +44,7 @@ function present<Found>(found: Found | undefined, { workspace, id }: FunctionNam
   return found;
 }
 
-/** Throws ChangeFailed, also where the function is in no state for the change. */
+/** Changes a function. Throws ChangeFailed, also where its state does not allow the change. */
 export async function changeFunction(
   deps: Dependencies,
   name: FunctionName,

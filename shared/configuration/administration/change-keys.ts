@@ -18,17 +18,17 @@ type Dependencies = Pick<
 interface WantedNewKey extends KeyChanges {
   readonly workspace: string;
   readonly name: string;
-  /** Asked with the public id of the new key before it is made: throws where it may not be. */
+  /** Called with the public id of the new key before it is made: throws where it may not be made. */
   readonly claim?: ((publicId: string) => Promise<void>) | undefined;
 }
 
 export interface NewKey {
   readonly publicId: string;
-  /** Stored nowhere: show it once. */
+  /** Text of the key, which is stored nowhere: show it once. */
   readonly text: string;
 }
 
-/** Throws ChangeFailed. */
+/** Makes a key. Throws ChangeFailed. */
 export async function createKey(deps: Dependencies, { claim, ...wanted }: WantedNewKey): Promise<NewKey> {
   const workspace = await readWorkspace(deps, wanted.workspace);
   const { models: workspaceModels } = workspace;
@@ -43,14 +43,14 @@ export async function createKey(deps: Dependencies, { claim, ...wanted }: Wanted
   return { publicId, text };
 }
 
-/** Throws ChangeFailed where there is none. */
+/** Returns the key. Throws ChangeFailed where there is none. */
 export async function readKey({ keys }: Pick<Dependencies, 'keys'>, publicId: string): Promise<KeyRecord> {
   const record = await keys.read(publicId);
   if (record === undefined) throw new ChangeFailed('absent', `there is no key ${publicId}`);
   return record;
 }
 
-/** Applies all changes or, where ChangeFailed is thrown, none. Effective from the next request on. */
+/** Applies all changes or, where ChangeFailed is thrown, none. They take effect from the next request on. */
 export async function updateKey(
   deps: Dependencies,
   publicId: string,
@@ -74,16 +74,16 @@ export async function updateKey(
 type Readers = Pick<Dependencies, 'keys' | 'clock'>;
 
 export interface KeyFigures extends KeyRecord {
-  /** Since the last reset, with a spend limit or without. */
+  /** Amount spent since the last reset, with a spend limit or without. */
   readonly spent: PicoUsd;
-  /** Reserved by running calls: nothing without a spend limit. */
+  /** Amount reserved by running calls; 0 without a spend limit. */
   readonly held: PicoUsd;
   readonly lastAlert: LastShareAlert | null;
-  /** Whether its `expiresAtMs` has passed. */
+  /** True where its `expiresAtMs` has passed. */
   readonly isExpired: boolean;
 }
 
-/** Every key, or those of one workspace, sorted by workspace and name. */
+/** Returns every key, or those of one workspace, sorted by workspace and name. */
 export async function readKeys({ keys, clock }: Readers, workspace?: string): Promise<KeyFigures[]> {
   const all = await collect(keys.list());
   const records = all.filter((record) => workspace === undefined || record.workspace === workspace);

@@ -1,4 +1,4 @@
-// Operator keys, which open the management interface and the console: made, listed and revoked.
+// Operator keys, which open the management interface and the console: here they are made, listed and revoked.
 
 import { collect } from '../../foundation/parallel/index.ts';
 import { newApiKey, type OperatorRecord } from '../keys/index.ts';
@@ -7,18 +7,21 @@ import type { AdministrationDependencies } from './operator-stores.ts';
 
 type Dependencies = Pick<AdministrationDependencies, 'operators' | 'clock' | 'randomness' | 'cell'>;
 
-/** Every operator by name, revoked ones too. */
+/** Returns every operator by name, revoked ones included. */
 export async function readOperators({ operators }: Pick<Dependencies, 'operators'>): Promise<OperatorRecord[]> {
   const records = await collect(operators.list());
   return records.sort((a, b) => (a.name === b.name ? a.createdAtMs - b.createdAtMs : a.name < b.name ? -1 : 1));
 }
 
 interface NewOperator extends Omit<OperatorRecord, 'secretSha256'> {
-  /** Stored nowhere: show it once. */
+  /** Text of the key, which is stored nowhere: show it once. */
   readonly text: string;
 }
 
-/** Throws ChangeFailed where another active operator has the name: a log line names who made a change. */
+/**
+ * Makes an operator key. Throws ChangeFailed where another active operator has the name: a log line names the operator
+ * who made a change.
+ */
 export async function createOperator(
   deps: Dependencies,
   name: string,
@@ -36,7 +39,7 @@ export async function createOperator(
   return { ...record, text };
 }
 
-/** Throws ChangeFailed where there is none. */
+/** Returns the operator. Throws ChangeFailed where there is none. */
 export async function readOperator(
   { operators }: Pick<Dependencies, 'operators'>,
   publicId: string,
@@ -46,6 +49,6 @@ export async function readOperator(
   return record;
 }
 
-/** Refused from the next request on. */
+/** Revokes an operator, who is refused from the next request on. */
 export const revokeOperator = ({ operators }: Pick<Dependencies, 'operators'>, record: OperatorRecord): Promise<void> =>
   operators.write({ ...record, status: 'revoked' });

@@ -12,7 +12,7 @@ import type { AdministrationDependencies, OperatorStores } from './operator-stor
 
 type Dependencies = Pick<AdministrationDependencies, 'workspaceStore' | 'credit' | 'catalogues'>;
 
-/** Throws ChangeFailed where there is one of that id already, or a name means no model of the catalogue. */
+/** Creates a workspace. Throws ChangeFailed where the id is taken, or a name means no model of the catalogue. */
 export async function createWorkspace(deps: Dependencies, wanted: WorkspaceChanges): Promise<WorkspaceDocument> {
   const models = await modelIdsOf(deps, wanted.models);
   await checkGuardrails(deps, wanted.guardrails);
@@ -23,7 +23,7 @@ export async function createWorkspace(deps: Dependencies, wanted: WorkspaceChang
   return readWorkspace(deps, wanted.id);
 }
 
-/** Absent fields keep their stored values. Throws ChangeFailed. */
+/** Changes a workspace; absent fields keep their stored values. Throws ChangeFailed. */
 export async function changeWorkspace(
   deps: Dependencies,
   changes: WorkspaceChanges,
@@ -46,14 +46,14 @@ export async function writeWorkspace(
   former: WorkspaceDocument | undefined,
   changes: WorkspaceChanges,
 ): Promise<DocumentWrite> {
-  // Credit before the workspace: a reader that finds the workspace finds its credit.
+  // The credit is written before the workspace: a reader that finds the workspace finds its credit.
   if (former === undefined) await credit.create(changes.id, parseUsd(changes.credit_usd ?? '0') ?? 0n);
   return workspaceStore.write(changes).catch(refuseAs('conflict'));
 }
 
 /**
- * Maps a list of models to their ids; other values pass. `own`: models of the workspace, among which a bare name is
- * searched first. Throws ChangeFailed for a name of no model of the catalogue, or of several.
+ * Maps a list of models to their ids; other values are returned unchanged. `own`: models of the workspace, among which
+ * a bare name is searched first. Throws ChangeFailed for a name of no model of the catalogue, or of several.
  */
 export async function modelIdsOf<Other>(
   { catalogues }: Pick<Dependencies, 'catalogues'>,
@@ -87,14 +87,14 @@ export async function checkGuardrails(
 
 type Stores = Pick<OperatorStores, 'workspaceStore'>;
 
-/** All of them by id, or the one that is named. For all of them the whole table of configuration is read. */
+/** Returns all workspaces by id, or the named one. For all of them the whole table of configuration is read. */
 export async function readWorkspaces(stores: Stores, id?: string): Promise<WorkspaceDocument[]> {
   if (id !== undefined) return [await readWorkspace(stores, id)];
   const documents = await collect(stores.workspaceStore.list());
   return documents.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** Throws ChangeFailed where there is none of that id. */
+/** Returns the workspace. Throws ChangeFailed where there is none with that id. */
 export async function readWorkspace({ workspaceStore }: Stores, id: string): Promise<WorkspaceDocument> {
   const document = await workspaceStore.read(id);
   if (document !== undefined) return document;

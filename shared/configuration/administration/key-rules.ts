@@ -1,4 +1,4 @@
-// How every key is made and changed: its name means it alone, and it has not ended.
+// The rules for making and changing every key: its name is unique, and it has not expired.
 import {
   contentLogFault,
   isKeyExpired,
@@ -13,12 +13,12 @@ import type { WorkspaceDocument } from '../workspaces/index.ts';
 import { ChangeFailed, refuseAs } from './change-failed.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
-/** Settings that operators give a key. An absent one keeps its value, or has its default. */
+/** Settings that operators give a key. An absent setting keeps its value, or has its default. */
 export type KeyChanges = {
   readonly [Name in Exclude<keyof KeySettings, 'status'>]?: KeySettings[Name] | undefined;
 };
 
-/** Throws ChangeFailed for an end that is over. */
+/** Throws ChangeFailed for an expiry in the past. */
 export function checkKeyEnd({ clock }: Pick<AdministrationDependencies, 'clock'>, { expiresAtMs }: KeyChanges): void {
   if (expiresAtMs !== undefined && isKeyExpired({ expiresAtMs }, clock.nowMs())) {
     throw new ChangeFailed('invalid', 'the end of the key is not in the future; revoke it to end it now', {
@@ -27,7 +27,7 @@ export function checkKeyEnd({ clock }: Pick<AdministrationDependencies, 'clock'>
   }
 }
 
-/** Throws ChangeFailed for a key that would keep more of its calls than its workspace. */
+/** Throws ChangeFailed for a key that would store more of its calls than its workspace. */
 export function checkContentLog({ content_log }: Pick<WorkspaceDocument, 'content_log'>, wanted: KeyChanges): void {
   const fault = contentLogFault(content_log, wanted.contentLog);
   if (fault === undefined) return;

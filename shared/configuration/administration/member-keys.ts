@@ -9,14 +9,14 @@ import { ChangeFailed, refuseAs } from './change-failed.ts';
 import type { KeyChanges } from './key-rules.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
-/** Upper limits of a member's key. Null: none. */
+/** Upper limits of a member's key. Null: no limit. */
 interface Bounds {
-  /** Keys of one person at once. */
+  /** Maximum number of keys that one person may have at once. */
   readonly max: number;
   readonly limits: Partial<Pick<WrittenKey, MemberLimit | 'expires_at'>>;
 }
 
-/** Throws ChangeFailed where members may not make keys in this workspace. */
+/** Returns the limits. Throws ChangeFailed where members may not make keys in this workspace. */
 export function memberBounds({ id, member_keys: allowed }: WorkspaceDocument, nowMs: number): Bounds {
   if (allowed === undefined || allowed === null) {
     const message = `workspace ${id} lets members make no keys: one of its owners sets member_keys`;
@@ -27,13 +27,13 @@ export function memberBounds({ id, member_keys: allowed }: WorkspaceDocument, no
   return { max, limits: { ...limits, expires_at: lengthMs === null ? null : instantOf(nowMs + lengthMs) } };
 }
 
-/** For a new key: absent settings get the upper limit. Throws ChangeFailed above it. */
+/** Applies the limits to a new key: absent settings get the upper limit. Throws ChangeFailed above it. */
 export function withinBounds(wanted: KeyChanges, bounds: Bounds): KeyChanges {
   checkWithin(wanted, bounds);
   return { ...fromWrittenKey(bounds.limits), ...written(wanted) };
 }
 
-/** For a change: absent settings keep their values. Throws ChangeFailed. */
+/** Applies the limits to a change: absent settings keep their values. Throws ChangeFailed. */
 export function checkWithin(changes: KeyChanges, { limits }: Bounds): void {
   const wanted = writtenKey(changes);
   for (const [param, { role }] of Object.entries<Setting>(keySettings)) {
@@ -44,7 +44,7 @@ export function checkWithin(changes: KeyChanges, { limits }: Bounds): void {
   for (const [member, most = null] of Object.entries(ordered)) {
     if (exceeds(wanted[member as keyof typeof ordered], most)) refuse(member, most);
   }
-  // A limit that starts again more often lets more be spent.
+  // A limit that resets more often allows more spending.
   if (limits.spend_limit_usd != null && ![undefined, reset].includes(wanted.spend_limit_reset)) {
     refuse('spend_limit_reset', reset);
   }
@@ -57,15 +57,15 @@ const refuse = (member: string, most: unknown): never => {
 
 type Limit = number | string | null;
 
-/** Undefined asks for nothing; null means no limit. */
+/** True where the wanted limit is higher. Undefined asks for nothing; null means no limit. */
 const exceeds = (wanted: Limit | undefined, most: Limit): boolean =>
   wanted !== undefined && most !== null && (wanted === null || sizeOf(wanted) > sizeOf(most));
 
-/** Size of a number, an amount of USD or an instant, which is compared with its own kind. */
+/** Returns the size of a number, an amount of USD or an instant, which is compared with values of its own kind. */
 const sizeOf = (limit: number | string): number | bigint =>
   typeof limit === 'number' ? limit : (parseUsd(limit) ?? Date.parse(limit));
 
-/** Called before a key is made for a person. Throws ChangeFailed at the maximum number. */
+/** Claims a slot; called before a key is made for a person. Throws ChangeFailed at the maximum number. */
 export async function claimMemberSlot(
   { keys, clock }: Pick<AdministrationDependencies, 'keys' | 'clock'>,
   { workspace, publicId, owner }: Pick<KeyRecord, 'workspace' | 'publicId'> & { readonly owner: string },

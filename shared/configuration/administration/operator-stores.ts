@@ -1,5 +1,5 @@
-// Stores that operators work on. A composition has all of them, and the command line makes them on the store that a
-// line names.
+// The stores for operators' changes. A composition has all of them, and the command line creates them on the store that
+// its arguments name.
 import { type CallRecords, createCallRecords } from '../../accounting/call-records/index.ts';
 import { type CreditLedger, createCreditLedger } from '../../accounting/credit/index.ts';
 import { createCounters } from '../../accounting/holds/index.ts';
@@ -32,7 +32,7 @@ export interface AdministrationDependencies extends OperatorStores {
 
 interface AdministrationOptions {
   readonly store: Store;
-  /** Determines which call records and reservations have expired, too. */
+  /** Clock, which also determines which call records and reservations have expired. */
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly cell?: string | undefined;

@@ -1,5 +1,5 @@
-// Providers on and off. Running gateways read it with the catalogue's pointer, so it reaches all of them without a
-// deployment or a restart.
+// Switches providers on and off. Running gateways read the status with the catalogue's pointer, so it reaches all of
+// them without a deployment or a restart.
 import type { ConfiguredProvider } from '../../accounting/reports/index.ts';
 import { nearestOf } from '../../errors/index.ts';
 import {
@@ -19,11 +19,14 @@ interface StatusChange {
   readonly isChange: boolean;
   /** Models that no enabled provider would serve. */
   readonly unserved: readonly string[];
-  /** Whether something was written: another operator may have been faster. Throws ChangeFailed. */
+  /**
+   * Writes the change. Returns whether something was written: another operator may have been faster. Throws
+   * ChangeFailed.
+   */
   write(): Promise<'changed' | 'unchanged'>;
 }
 
-/** Effect of the change; nothing is written yet. Throws ChangeFailed. */
+/** Returns the effect of the change; nothing is written yet. Throws ChangeFailed. */
 export async function planProviderStatus(
   { catalogues, clock }: Dependencies,
   id: string,
@@ -44,13 +47,15 @@ export async function planProviderStatus(
   };
 }
 
-/** Models that a provider serves, by id. */
+/** Returns the ids of the models that a provider serves. */
 export const modelsServedBy = (document: CatalogueDocument | undefined, id: string): string[] =>
   document?.models.flatMap(({ id: model, providers }) =>
     providers.some(({ provider }) => provider === id) ? [model] : [],
   ) ?? [];
 
-/** Each model at each of its providers, once per credential. `lacksCredential`: whether the gateway skips it. */
+/**
+ * Returns each model at each of its providers, once per credential. `lacksCredential`: whether the gateway skips it.
+ */
 export function configuredProviders(
   document: CatalogueDocument | undefined,
   lacksCredential: (provider: CalledProvider) => boolean,
@@ -80,7 +85,7 @@ function hint({ providers }: CatalogueDocument, id: string): string {
   return nearest === undefined ? `; there are ${known.join(', ') || 'none'}` : `; did you mean ${nearest}?`;
 }
 
-/** Models that no other enabled provider serves. */
+/** Returns the models that no other enabled provider serves. */
 function onlyServedBy({ providers, models }: CatalogueDocument, id: string): string[] {
   const enabled = new Set(providers.flatMap((provider) => (provider.status === 'enabled' ? [provider.id] : [])));
   return models.flatMap(({ id: model, providers: entries }) => {
@@ -89,7 +94,7 @@ function onlyServedBy({ providers, models }: CatalogueDocument, id: string): str
   });
 }
 
-/** The file may have been applied anew in between. */
+/** Returns the catalogue with the new status: the file may have been applied again in between. */
 function withStatus(former: CatalogueDocument | undefined, id: string, status: Status): CatalogueDocument {
   if (former?.providers.some((provider) => provider.id === id) !== true) throw absent(id);
   return {

@@ -1,5 +1,6 @@
 // Ends keys again after tables were restored to an earlier moment: keys that were revoked or rotated since then stay
-// ended, by the former tables. A lost text does not work again. Keys in the former tables alone are lost.
+// ended, according to the former tables. A lost text does not work again. Keys that exist only in the former tables are
+// lost.
 import { collect, mapParallel, parallelReads } from '../../foundation/parallel/index.ts';
 import type { KeyRecord, OperatorRecord } from '../keys/index.ts';
 import type { OperatorStores } from './operator-stores.ts';
@@ -12,11 +13,11 @@ interface EndedKey {
   readonly name: string;
   /** Workspace of the key, if it is an API key. */
   readonly workspace?: string;
-  /** Null: it is revoked. */
+  /** Expiry; null where the key is revoked. */
   readonly expiresAtMs: number | null;
 }
 
-/** May be repeated: only missing ends are written. Returns them. */
+/** Writes the missing ends, and returns them. It may be repeated. */
 export async function reconcileKeys(present: KeyStores, former: KeyStores): Promise<EndedKey[]> {
   const [keys, operators] = await Promise.all([collect(former.keys.list()), collect(former.operators.list())]);
   const endedKeys = await mapParallel(keys, parallelReads, (key) => endKey(present, key));

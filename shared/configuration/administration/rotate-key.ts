@@ -1,4 +1,4 @@
-// A second text of an active key; the former ends when every client had the time to take the new one.
+// Makes a second text of an active key; the former text ends when every client has had time to use the new one.
 import { collect } from '../../foundation/parallel/index.ts';
 import { holdersOf, type KeyRecord, newApiKey } from '../keys/index.ts';
 import { ChangeFailed, refuseAs, refuseUnanswered } from './change-failed.ts';
@@ -10,21 +10,21 @@ type Dependencies = Pick<AdministrationDependencies, 'keys' | 'catalogues' | 'cl
 
 interface Rotation {
   readonly workspace: string;
-  /** The key, if known; if absent, the only active one of the name. */
+  /** The key, if known; if absent, the only active one with the name. */
   readonly publicId?: string | undefined;
   /** Name of the replaced key, which the new one has too. */
   readonly name: string;
-  /** How long the former key stays valid. */
+  /** Time for which the former key stays valid. */
   readonly graceMs: number;
-  /** Expiry of the new key; that of the former if absent. */
+  /** Expiry of the new key; if absent, that of the former one. */
   readonly expiresAtMs?: number | null | undefined;
-  /** Asked with the public id of the new key before it is made: throws where it may not be. */
+  /** Called with the public id of the new key before it is made: throws where it may not be made. */
   readonly claim?: ((publicId: string) => Promise<void>) | undefined;
 }
 
 interface RotatedKey extends NewKey {
   readonly expiresAtMs: number | null;
-  /** The former key with its end. */
+  /** The former key with its expiry. */
   readonly former: { readonly publicId: string; readonly expiresAtMs: number };
 }
 
@@ -55,13 +55,13 @@ const atTheSameMoment = ({ workspace, name }: Rotation) =>
     `key ${name} of ${workspace} was rotated or revoked at the same moment: look at keys list`,
   );
 
-/** The one that a name means. Throws ChangeFailed unless one active key has it. */
+/** Returns the key that a name means. Throws ChangeFailed unless exactly one active key has it. */
 export const readActiveKey = async (
   { keys, clock }: Pick<Dependencies, 'keys' | 'clock'>,
   named: Pick<Rotation, 'workspace' | 'name'>,
 ): Promise<KeyRecord> => findOnly(await collect(keys.list()), named, clock.nowMs());
 
-/** Throws ChangeFailed unless one active key has the name. */
+/** Throws ChangeFailed unless exactly one active key has the name. */
 function findOnly(
   records: readonly KeyRecord[],
   { workspace, name, publicId }: Pick<Rotation, 'workspace' | 'name' | 'publicId'>,

@@ -5,9 +5,15 @@ import type { Randomness } from '../../foundation/ids/index.ts';
 
 const algorithm = 'aes-256-gcm';
 export const keyBytes = 32;
-/** 96 bits, the standard size for GCM. Random: every data key encrypts one text, so an iv cannot repeat under a key. */
+/**
+ * 96 bits, the standard size for GCM. The iv is random: every data key encrypts one text, so an iv cannot repeat under
+ * a key.
+ */
 const ivBytes = 12;
-/** Stated, because Node would otherwise accept a truncated tag, which can be guessed. */
+/**
+ * Length of the tag, which is passed explicitly, because Node would otherwise accept a truncated tag, which can be
+ * guessed.
+ */
 const tagBytes = 16;
 
 export interface Encrypted {
@@ -16,7 +22,7 @@ export interface Encrypted {
   readonly ciphertext: Uint8Array;
 }
 
-/** The bytes were changed, moved from their place, or encrypted with another key. */
+/** Thrown where the bytes were changed, moved from their place, or encrypted with another key. */
 export class SealBroken extends Error {
   override readonly name = 'SealBroken';
   /** `wrappedBy`: the master key that the sealed key names. */
@@ -33,7 +39,7 @@ export function encrypt(key: Uint8Array, clear: Uint8Array, boundTo: string, ran
   return { iv, tag: cipher.getAuthTag(), ciphertext };
 }
 
-/** Throws SealBroken without a cause, which could only say which byte is wrong. */
+/** Decrypts. Throws SealBroken without a cause, which could only say which byte is wrong. */
 export function decrypt(key: Uint8Array, { iv, tag, ciphertext }: Encrypted, boundTo: string): Buffer {
   try {
     const decipher = createDecipheriv(algorithm, key, iv, { authTagLength: tagBytes });
@@ -44,7 +50,7 @@ export function decrypt(key: Uint8Array, { iv, tag, ciphertext }: Encrypted, bou
   }
 }
 
-/** Wrapped keys are stored as one run of bytes: iv, tag, ciphertext. */
+/** Joins the parts of a wrapped key, which is stored as one sequence of bytes: iv, tag, ciphertext. */
 export const joinEncrypted = ({ iv, tag, ciphertext }: Encrypted): Uint8Array => Buffer.concat([iv, tag, ciphertext]);
 
 export const splitEncrypted = (bytes: Uint8Array): Encrypted => ({

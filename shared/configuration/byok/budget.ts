@@ -1,33 +1,33 @@
-// Budgets of connections: which calls must be priced before their provider is called, and in which counter.
+// Budgets of connections: decides which calls must be priced before their provider is called, and in which counter.
 // Reservations and settlements follow the rules of every counter.
 import { fail, type GatewayError } from '../../errors/index.ts';
 import { formatUsd, type PicoUsd } from '../../foundation/money/index.ts';
 import type { Connection } from './connection.ts';
 
 /**
- * One item per connection with a budget, made by its first reservation. The budget itself stays in the connection, so
- * that a changed one counts at once: the rest is `limit` + balance. A removed connection leaves its counter, and the
- * budget of one that is added again is not new.
+ * The counter of a connection with a budget: one item, made by its first reservation. The budget itself stays in the
+ * connection, so that a changed one counts at once: the rest is `limit` + balance. A removed connection leaves its
+ * counter, and a connection that is added again continues with it.
  */
 interface BudgetCounter {
   readonly table: 'ledger';
-  /** BYOKBUDGET#workspace#provider; neither id can contain a #. */
+  /** Key BYOKBUDGET#workspace#provider; neither id can contain a #. */
   readonly key: string;
-  /** Starts at 0 and decreases by reserved and spent amounts. */
+  /** The balance, which starts at 0 and decreases by reserved and spent amounts. */
   readonly balances: readonly [{ readonly attribute: 'balance_pico_usd'; readonly limit: PicoUsd }];
   readonly spentAttribute: 'spent_pico_usd';
 }
 
 type BudgetQuote =
-  /** No budget, or a call that costs nothing: nothing is reserved. */
+  /** Nothing is reserved where there is no budget, or the call costs nothing. */
   { readonly kind: 'free' } | { readonly kind: 'held'; readonly counter: BudgetCounter; readonly amount: PicoUsd };
 
 type Budgeted = Pick<Connection, 'workspace' | 'provider' | 'budgetPicoUsd'>;
 
 /**
- * Amount to reserve before the provider of this connection is called. `worstCase`: the highest cost of the call there;
- * null where the catalogue has no prices for it. Returns byok_budget_unquotable where a budget applies to such a call,
- * and byok_budget_exceeded where the call would not fit even an unused budget.
+ * Returns the amount to reserve before the provider of this connection is called. `worstCase`: the highest cost of the
+ * call there; null where the catalogue has no prices for it. Returns byok_budget_unquotable where a budget applies to
+ * such a call, and byok_budget_exceeded where the call would not fit even an unused budget.
  */
 export function quoteBudget(connection: Budgeted, worstCase: PicoUsd | null): BudgetQuote | GatewayError {
   const limit = connection.budgetPicoUsd;
@@ -38,7 +38,7 @@ export function quoteBudget(connection: Budgeted, worstCase: PicoUsd | null): Bu
   return { kind: 'held', counter: budgetCounter(connection, limit), amount: worstCase };
 }
 
-/** Error of a refused reservation. Its message names both amounts, as that of every 402 does. */
+/** Returns the error of a refused reservation. Its message names both amounts, like that of every 402. */
 export const budgetExceeded = (needed: PicoUsd, available: PicoUsd): GatewayError =>
   fail('byok_budget_exceeded', {
     message: `The request may cost ${formatUsd(needed)} USD, and ${formatUsd(atLeastNothing(available))} USD of the BYOK budget is available.`,

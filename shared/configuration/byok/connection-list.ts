@@ -1,6 +1,6 @@
-// Connections as they are stored, their keys sealed, for one instance and the workspaces it served lately; and for a call the
-// clear key of the one that is used. As with workspaces, an old copy is never served while the store is down: a connection
-// says whose money is spent.
+// Connections as they are stored, with sealed keys, for one instance and the workspaces it served lately; and for a
+// call the clear key of the connection that is used. As with workspaces, an old copy is never served while the store is
+// down: a connection decides whose money is spent.
 import { createReadCache } from '../../foundation/cache/index.ts';
 import { cachedWorkspacesMax, configFreshMs } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
@@ -10,14 +10,15 @@ import { type Connection, itemKey, readItem } from './connection.ts';
 import type { KeyVault } from './key-vault.ts';
 
 export interface ConnectionList {
-  /** At most `configFreshMs` old; empty where there are none. Throws StoreUnavailable. */
+  /** Returns connections that are at most `configFreshMs` old; empty where there are none. Throws StoreUnavailable. */
   connectionsOf(workspace: string): Promise<readonly Connection[]>;
 }
 
 export interface ConnectionReader extends ConnectionList {
   /**
-   * The clear key of a connection whose candidate was chosen: for its header and nothing else. Throws StoreUnavailable,
-   * and SealBroken where it cannot open here: then this connection serves no call until the file is applied again.
+   * Returns the clear key of a connection whose candidate was chosen: for its header and nothing else. Throws
+   * StoreUnavailable, and SealBroken where it cannot be opened here: then this connection serves no call until the file
+   * is applied again.
    */
   openKey(connection: Connection): Promise<string>;
 }
@@ -39,6 +40,8 @@ export const createConnectionReader = (list: ConnectionList, vault: Pick<KeyVaul
   },
 });
 
-/** Strongly consistent, one read. Empty for a workspace that has none or does not exist. */
+/**
+ * Reads the connections with strong consistency, in one read. Empty for a workspace that has none or does not exist.
+ */
 export const readConnections = async (store: Pick<Store, 'get'>, workspace: string): Promise<Connection[]> =>
   readItem(workspace, await store.get('connections', itemKey(workspace)));

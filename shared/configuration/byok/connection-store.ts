@@ -17,20 +17,20 @@ import {
 import { readConnections } from './connection-list.ts';
 import type { KeyVault } from './key-vault.ts';
 
-/** A sealed key takes 1.5 KB at most, and DynamoDB refuses items over 400 KB. */
+/** Maximum number of connections: a sealed key takes 1.5 KB at most, and DynamoDB refuses items over 400 KB. */
 export const connectionsPerWorkspaceMax = 100;
 
 /** A connection as a file writes it: absent fields keep their stored values. */
 export interface WantedConnection {
   readonly provider: string;
   readonly isRemoved: boolean;
-  /** A new one: allowed. */
+  /** Policy; where undefined, a new connection has `allowed`. */
   readonly policy: ConnectionPolicy | undefined;
-  /** A new one: null. */
+  /** Budget; where undefined, a new connection has none. */
   readonly budgetPicoUsd: PicoUsd | null | undefined;
   /** The clear key; undefined keeps the stored one, if there is one. */
   readonly key: string | undefined;
-  /** Where the file says that the key is. */
+  /** Place of the key, as the file names it. */
   readonly keySource?: KeySource | undefined;
 }
 
@@ -38,33 +38,35 @@ export interface ConnectionChange {
   readonly provider: string;
   readonly change: 'created' | 'changed' | 'unchanged' | 'removed';
   readonly former: Connection | undefined;
-  /** Undefined for a removal. Contains the former key. */
+  /** The new connection; undefined for a removal. It contains the former key. */
   readonly next: Connection | undefined;
-  /** Another key takes the place of the former one. */
+  /** True where another key replaces the former one. */
   readonly hasNewKey: boolean;
 }
 
-/** The clear key does not leave this file. */
+/** A change with a clear key, which does not leave this file. */
 interface UnsealedChange {
   readonly change: ConnectionChange;
   readonly newKey: string | undefined;
 }
 
 export interface ConnectionStore {
-  /** Strongly consistent, one read. Empty for a workspace that has none or does not exist. */
+  /**
+   * Reads the connections with strong consistency, in one read. Empty for a workspace that has none or does not exist.
+   */
   read(workspace: string): Promise<Connection[]>;
-  /** The first connection whose key cannot be decrypted here, if any. For the operator: reads the whole table. */
+  /** Finds the first connection whose key cannot be decrypted here, if any. For the operator: reads the whole table. */
   findClosed(): Promise<Connection | undefined>;
-  /** Changes that `write` would make now, in the order of `wanted`. */
+  /** Returns the changes that `write` would make now, in the order of `wanted`. */
   plan(workspace: string, wanted: readonly WantedConnection[]): Promise<ConnectionChange[]>;
   /**
-   * Writes the named connections, and leaves others unchanged. All or nothing, and nothing is written where nothing
+   * Writes the named connections, and leaves others unchanged. It writes all changes or none, and nothing where nothing
    * changes. Throws WriteRefused when other writes keep coming in between.
    */
   write(workspace: string, wanted: readonly WantedConnection[]): Promise<ConnectionChange[]>;
 }
 
-/** Whatever else keeps a key from being opened says nothing about its seal. */
+/** True for an error other than SealBroken, which says nothing about the seal of the key. */
 const isNotBroken = (error: unknown): boolean => !(error instanceof SealBroken);
 
 export function createConnectionStore(store: Store, vault: KeyVault): ConnectionStore {
@@ -137,7 +139,10 @@ async function planOne(
   return { change: { provider, change, former, next, hasNewKey: newKey !== undefined }, newKey };
 }
 
-/** Whether this very key is stored. One that no longer opens is treated like another key, and is sealed anew. */
+/**
+ * Returns true where this same key is stored. A key that no longer opens is treated like another key, and is sealed
+ * again.
+ */
 async function holds(vault: KeyVault, connection: Connection, key: string): Promise<boolean> {
   if (connection.sealed === undefined) return false;
   try {

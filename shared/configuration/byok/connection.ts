@@ -1,29 +1,29 @@
-// A stored BYOK connection: the workspace's own credential at one provider. Table `connections`, one
-// item per workspace, so that all of them are one read:
+// A stored BYOK connection: the workspace's own credential at one provider. Table `connections` has one item per
+// workspace, so that all of its connections are one read:
 //
-//   pk                WORKSPACE#<id>
-//   revision          counts the writes; a write states the one it read
-//   connections       list of {provider, policy, budget_usd: decimal string or null, key_source?: {env} or {secret},
-//                     key?: {v, wrapped_key, wrapped_by?, iv, tag, ciphertext}}
+// pk                WORKSPACE#<id>
+// revision          counts the writes; a write states the one it read
+// connections       list of {provider, policy, budget_usd: decimal string or null, key_source?: {env} or {secret},
+// key?: {v, wrapped_key, wrapped_by?, iv, tag, ciphertext}}
 import { formatUsd, type PicoUsd, parseUsd } from '../../foundation/money/index.ts';
 import type { Item } from '../../storage/store/index.ts';
 import type { SealedKey } from './key-vault.ts';
 
-/** always: plain calls may use stored connections only. allowed: used when its provider is chosen. */
+/** `always`: plain calls may use stored connections only. `allowed`: it is used when its provider is chosen. */
 export type ConnectionPolicy = 'always' | 'allowed';
 
-/** Where the file said that the key is. A name, never the key. */
+/** Place of the key, as the file names it. It is a name, never the key. */
 export type KeySource = { readonly env: string } | { readonly secret: string };
 
 export interface Connection {
   readonly workspace: string;
-  /** Names the connection: a workspace has at most one per provider. */
+  /** Provider, which identifies the connection: a workspace has at most one per provider. */
   readonly provider: string;
   readonly policy: ConnectionPolicy;
-  /** Cap on all that is spent through it; null: none. */
+  /** Cap on everything that is spent through it; null: no cap. */
   readonly budgetPicoUsd: PicoUsd | null;
   /**
-   * Undefined when no key was available as the file was applied. The policy applies, but no call can use the
+   * Undefined when no key was available as the file was applied. Then the policy applies, but no call can use the
    * connection.
    */
   readonly sealed: SealedKey | undefined;
@@ -61,14 +61,14 @@ export const toItem = (workspace: string, revision: number, connections: readonl
   ),
 });
 
-/** The workspace is the one that was asked for, not one that the item names: a copied item must not open. */
+/** Reads the item. The workspace is the requested one, not one that the item names: a copied item must not open. */
 export const readItem = (workspace: string, item: Item | undefined): Connection[] =>
   ((item?.connections as StoredConnection[] | undefined) ?? []).map(
     ({ provider, policy, budget_usd, key, key_source }) => ({
       workspace,
       provider,
       policy,
-      // A budget that cannot be read must not become none.
+      // A budget that cannot be parsed must not become no budget.
       budgetPicoUsd: budget_usd === null ? null : (parseUsd(budget_usd) ?? 0n),
       sealed: key,
       keySource: key_source,

@@ -1,5 +1,5 @@
-// Clear data keys in memory: unwrapped once, used for a few minutes, then overwritten. Without this every request on a
-// stored connection would cost a call to the master key.
+// Clear data keys in memory: unwrapped once, used for a few minutes, then overwritten. Without this every request with
+// a stored connection would cost a call to the master key.
 
 import { createCache } from '../../foundation/cache/index.ts';
 import { storeCallTimeoutMs } from '../../foundation/constants/index.ts';
@@ -9,24 +9,28 @@ import { StoreUnavailable } from '../../storage/store/index.ts';
 import { SealBroken } from './aes-gcm.ts';
 import { contextText, type KeyWrapper, type SealContext } from './key-wrapper.ts';
 
-/** How long a connection may be used after the right to unwrap was removed. */
+/** Time for which a data key is used, and so for which a connection works after the right to unwrap was removed. */
 const dataKeyLifeMs = 300_000;
-/** Connections an instance serves within that time; above it the one used longest ago is unwrapped again. */
+/**
+ * Maximum number of data keys: connections that an instance serves within that time. Above it the one that was used
+ * longest ago has to be unwrapped again.
+ */
 const dataKeysMax = 1_000;
 
 interface DataKeys {
   /**
-   * Runs `work` with the clear key, which is overwritten some time after `work` returned: keep nothing of it. Throws
-   * SealBroken, and StoreUnavailable where the master key does not answer within the time of a store call.
+   * Runs `work` with the clear key, which is overwritten some time after `work` has returned: it must not refer to the
+   * key afterwards. Throws SealBroken, and StoreUnavailable where the master key does not answer within the time of a
+   * store call.
    */
   use<Value>(wrapped: Uint8Array, context: SealContext, work: (clear: Buffer) => Value): Promise<Value>;
 }
 
 interface Entry {
-  /** A promise, so that callers at the same time share one call. */
+  /** The key as a promise, so that callers at the same time share one call. */
   readonly key: Promise<Buffer>;
   clear: Buffer | undefined;
-  /** Calls between their start and their end: a key is never overwritten under one of them. */
+  /** Number of running calls: a key is never overwritten during one of them. */
   users: number;
   isDropped: boolean;
 }
@@ -34,7 +38,7 @@ interface Entry {
 interface DataKeysOptions {
   readonly wrapper: KeyWrapper;
   readonly clock: Clock;
-  /** Limit of one call of the wrapper. */
+  /** Time limit of one call of the wrapper. */
   readonly callTimeoutMs?: number;
 }
 
@@ -51,7 +55,7 @@ export function createDataKeys({ wrapper, clock, callTimeoutMs = storeCallTimeou
   function unwrap(id: string, wrapped: Uint8Array, context: SealContext): Entry {
     const unwrapping = wrapper.unwrap(wrapped, context).then((clear) => {
       entry.clear = clear;
-      // It may arrive after the last caller gave up.
+      // The key may arrive after the last caller has stopped waiting.
       wipeUnused(entry);
       return clear;
     });
@@ -68,7 +72,8 @@ export function createDataKeys({ wrapper, clock, callTimeoutMs = storeCallTimeou
 
   return {
     async use(wrapped, context, work) {
-      // At each use, not by a timer: a timer would keep a process alive, and does not run while a function sleeps.
+      // Expired keys are removed at each use, not by a timer: a timer would keep a process running, and does not run
+      // while a function is frozen.
       entries.purgeStale();
       // The context is part of the name: bytes that were moved find no key that was unwrapped for their former place.
       const id = sha256Hex(`${Buffer.from(wrapped).toString('base64')} ${contextText(context)}`);

@@ -1,5 +1,5 @@
 // Provider keys of customers, sealed: encrypted under a data key that only the key wrapper can open, and bound to their
-// place. In another workspace, at another provider or in another stage a sealed key does not open.
+// place. In another workspace, at another provider or in another stage a sealed key cannot be opened.
 
 import { storeCallTimeoutMs } from '../../foundation/constants/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
@@ -11,18 +11,21 @@ import { contextText, type KeyWrapper, type SealContext } from './key-wrapper.ts
 
 const formatVersion = 1;
 
-/** The stored form, field for field. Not comparable: one key encrypted twice gives two different texts. */
+/** The stored form, field by field. It cannot be compared: one key encrypted twice gives two different texts. */
 export interface SealedKey {
   readonly v: number;
   readonly wrapped_key: Uint8Array;
-  /** The ARN of the KMS key that wrapped it. Left out where a local master key did. */
+  /** The ARN of the KMS key that wrapped it. Absent where a local master key did. */
   readonly wrapped_by?: string;
   readonly iv: Uint8Array;
   readonly tag: Uint8Array;
   readonly ciphertext: Uint8Array;
 }
 
-/** Place of a key: the connection of a workspace, named by its provider. It can be decrypted for this place only. */
+/**
+ * Place of a key: the connection of a workspace, identified by its provider. The key can be decrypted for this place
+ * only.
+ */
 interface KeyPlace {
   readonly workspace: string;
   readonly provider: string;
@@ -30,10 +33,14 @@ interface KeyPlace {
 
 export interface KeyVault {
   /**
-   * For the operator. Throws StoreUnavailable where the wrapper does not answer in time, or the wrapper's own error.
+   * Seals a key for the operator. Throws StoreUnavailable where the wrapper does not answer in time, or the wrapper's
+   * own error.
    */
   seal(place: KeyPlace, key: string): Promise<SealedKey>;
-  /** The clear key: for one header, never for a log, an error or a table. Throws SealBroken and StoreUnavailable. */
+  /**
+   * Returns the clear key: for one header, never for a log, an error or a table. Throws SealBroken and
+   * StoreUnavailable.
+   */
   open(place: KeyPlace, sealed: SealedKey): Promise<string>;
 }
 
@@ -42,7 +49,7 @@ interface KeyVaultOptions {
   readonly stage: string;
   readonly clock: Clock;
   readonly randomness: Randomness;
-  /** Limit of one call of the wrapper. Default `storeCallTimeoutMs`. */
+  /** Time limit of one call of the wrapper. Default `storeCallTimeoutMs`. */
   readonly callTimeoutMs?: number;
 }
 
@@ -84,7 +91,7 @@ function textOf(dataKey: Buffer, sealed: Encrypted, context: SealContext): strin
   return text;
 }
 
-/** For a process that may read connections, and has no right to decrypt or encrypt their keys. */
+/** A vault for a process that may read connections, and has no right to decrypt or encrypt their keys. */
 export const closedVault: KeyVault = {
   seal: () => Promise.reject(new Error('keys of connections are not sealed here')),
   open: () => Promise.reject(new Error('keys of connections are not opened here')),

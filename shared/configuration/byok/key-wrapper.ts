@@ -1,32 +1,32 @@
-// The port to the master key: KMS in an account, a file on one machine. The tables alone contain wrapped data keys,
+// The port to the master key: KMS in an account, a file on one machine. The tables contain only wrapped data keys,
 // which are useless without it.
 import { canonicalJson } from '../../foundation/ids/index.ts';
 
-/** Purpose and stage of an encrypted key. All of it is authenticated: under KMS it is the encryption context. */
+/** Purpose and stage of an encrypted key. Every field is authenticated: under KMS it is the encryption context. */
 export interface SealContext {
   readonly stage: string;
   readonly [name: string]: string;
 }
 
 export interface DataKey {
-  /** 32 bytes. The caller overwrites it after use. */
+  /** The data key, 32 bytes. The caller overwrites it after use. */
   readonly clear: Buffer;
-  /** Safe to store. */
+  /** The wrapped data key, which is safe to store. */
   readonly wrapped: Uint8Array;
   /** The ARN of the KMS key that wrapped it, which a new deployment must adopt. */
   readonly wrappedBy?: string | undefined;
 }
 
 export interface KeyWrapper {
-  /** All processes on the store have the master key, wherever they run. */
+  /** True where all processes on the store have the master key, wherever they run. */
   readonly isShared: boolean;
   createDataKey(context: SealContext): Promise<DataKey>;
   /**
-   * Returns a fresh buffer with the clear data key, which the caller overwrites after use. Throws SealBroken where the
+   * Returns a new buffer with the clear data key, which the caller overwrites after use. Throws SealBroken where the
    * bytes were not wrapped here for this context; any other error means that the master key is unavailable now.
    */
   unwrap(wrapped: Uint8Array, context: SealContext): Promise<Buffer>;
 }
 
-/** The context as additional authenticated data. One text for one context: the values are delimited. */
+/** Returns the context as additional authenticated data, unambiguously: the values are delimited. */
 export const contextText = (context: SealContext): string => canonicalJson(context);

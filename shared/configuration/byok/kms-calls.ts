@@ -1,5 +1,5 @@
-// The calls to KMS. Few instances serve a call with a stored connection: loaded with the first one, from a file of its
-// own beside the bundle, which is why it returns values and throws no error of this project.
+// The calls to KMS, loaded with the first call with a stored connection, from a file of its own beside the bundle,
+// because few instances serve one. Therefore it returns values and throws no error of this project.
 import {
   DecryptCommand,
   type DecryptCommandInput,
@@ -14,7 +14,7 @@ import type { Randomness } from '../../foundation/ids/index.ts';
 import { type AwsAccess, awsClientSettings, callWithAttempts } from '../../storage/aws-clients/index.ts';
 
 const socketsMax = 64;
-/** A wrapped key, or an error. */
+/** Bound of the answer, a wrapped key or an error. */
 const answerMaxBytes = 64 * 1024;
 
 export interface KmsCallsOptions {
@@ -28,7 +28,7 @@ export interface KmsCalls {
   decrypt(input: DecryptCommandInput): Promise<{ readonly clear: Uint8Array | undefined } | undefined>;
 }
 
-/** Calls nothing yet. */
+/** Creates the calls; no request is made yet. */
 export function createKmsCalls({ access, randomness }: KmsCallsOptions): KmsCalls {
   const kms = new KMSClient(awsClientSettings(access, { socketsMax, answerMaxBytes }));
   const { clock, callTimeoutMs: limitMs } = access;

@@ -6,14 +6,14 @@ import type { DataKey, KeyWrapper } from './key-wrapper.ts';
 import type { KmsCalls, KmsCallsOptions } from './kms-calls.ts';
 
 const dataKeyBytes = 32;
-/** KMS's limit of a wrapped key; it refuses longer ones like any malformed request. */
+/** Bound of a wrapped key; KMS refuses longer ones like any malformed request. */
 const wrappedMaxBytes = 6144;
 
 interface KmsKeyWrapperOptions extends KmsCallsOptions {
   readonly keyId: string;
 }
 
-/** Calls nothing yet, and makes no client: few instances serve a call with a stored connection. */
+/** Creates the wrapper, without a request and without a client: few instances serve a call with a stored connection. */
 export function kmsKeyWrapper({ keyId, ...options }: KmsKeyWrapperOptions): KeyWrapper {
   const kms = once(async (): Promise<KmsCalls> => (await import('./kms-calls.ts')).createKmsCalls(options));
   return {
@@ -21,12 +21,12 @@ export function kmsKeyWrapper({ keyId, ...options }: KmsKeyWrapperOptions): KeyW
     async createDataKey(context): Promise<DataKey> {
       const input = { KeyId: keyId, KeySpec: 'AES_256', EncryptionContext: { ...context } } as const;
       const { Plaintext, CiphertextBlob, KeyId } = await (await kms()).generateDataKey(input);
-      // KMS answers with the ARN, also where an alias was asked for.
+      // KMS answers with the ARN, also where an alias was requested.
       return { clear: readDataKey(Plaintext), wrapped: readBytes(CiphertextBlob), wrappedBy: KeyId };
     },
     async unwrap(wrapped, context) {
       if (wrapped.byteLength === 0 || wrapped.byteLength > wrappedMaxBytes) throw new SealBroken();
-      // Names the key, so that bytes which another key of the account wrapped are refused.
+      // The key is named, so that bytes which another key of the account wrapped are refused.
       const input = { KeyId: keyId, CiphertextBlob: wrapped, EncryptionContext: { ...context } };
       const opened = await (await kms()).decrypt(input);
       if (opened === undefined) throw new SealBroken();
@@ -41,7 +41,7 @@ function readDataKey(bytes: Uint8Array | undefined): Buffer {
   return key;
 }
 
-/** The same memory: a copy of a clear key would not be overwritten with it. */
+/** Returns a buffer on the same memory: a copy of a clear key would not be overwritten with it. */
 function readBytes(bytes: Uint8Array | undefined): Buffer {
   if (bytes === undefined || bytes.byteLength === 0) throw new Error('KMS answered without the bytes of a key');
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -1,5 +1,5 @@
-// The master key of a local run: 32 random bytes in a file that only its owner may read, or in memory where nothing is
-// kept. It protects a copied table, not a disk that others can read; in an account KMS does the wrapping.
+// The master key of a local run: 32 random bytes in a file that only its owner may read, or in memory where no data are
+// stored. It protects a copied table, not a disk that others can read; in an account KMS does the wrapping.
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Randomness, systemRandomness } from '../../foundation/ids/index.ts';
@@ -12,21 +12,24 @@ const fileMode = 0o600;
 
 interface LocalKeyWrapperOptions {
   /**
-   * Folder that keeps the master key between runs, created where it does not exist. Without it the key ends with the
+   * Folder that stores the master key between runs, created where it does not exist. Without it the key ends with the
    * process.
    */
   readonly folder?: string | undefined;
   readonly randomness?: Randomness;
-  /** False: where there is no master key none is made, and nothing opens. Default true. */
+  /** False where no master key may be made: without one, nothing opens. Default true. */
   readonly makesKey?: boolean;
 }
 
-/** Reads or makes the master key at once. Throws an Error for the operator when the file cannot be used. */
+/**
+ * Creates the wrapper, and reads or makes the master key at once. Throws an Error for the operator when the file cannot
+ * be used.
+ */
 export function localKeyWrapper(options: LocalKeyWrapperOptions = {}): KeyWrapper {
   const { folder, randomness = systemRandomness, makesKey = true } = options;
   const master = folder === undefined ? randomness.bytes(keyBytes) : masterKeyIn(folder, randomness, makesKey);
   return {
-    // Gateways on several machines share a server of the store, and no folder.
+    // Gateways on several machines share a server of the store, but no folder.
     isShared: false,
     async createDataKey(context) {
       const clear = randomness.bytes(keyBytes);
@@ -49,7 +52,9 @@ function masterKeyIn(folder: string, randomness: Randomness, makesKey: boolean):
   return master;
 }
 
-/** Gateways that start together on one folder must end with one key: linking fails where the name is taken. */
+/**
+ * Creates the file. Gateways that start together on one folder must use one key: linking fails where the name is taken.
+ */
 function create(folder: string, path: string, randomness: Randomness): Buffer {
   mkdirSync(folder, { recursive: true, mode: folderMode });
   const unfinished = `${path}.${randomness.uuid()}.part`;

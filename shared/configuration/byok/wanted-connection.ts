@@ -4,10 +4,10 @@ import { parseUsd } from '../../foundation/money/index.ts';
 import type { ConnectionPolicy } from './connection.ts';
 import type { WantedConnection } from './connection-store.ts';
 
-/** Absent fields keep their stored values. */
+/** A connection in a file; absent fields keep their stored values. */
 export interface ConnectionInFile {
   readonly provider: string;
-  /** absent: the connection is removed, with its key. */
+  /** `absent`: the connection is removed, with its key. */
   readonly state?: 'absent' | undefined;
   readonly key?: { readonly env: string } | { readonly secret: string } | undefined;
   readonly policy?: ConnectionPolicy | undefined;
@@ -16,11 +16,11 @@ export interface ConnectionInFile {
 
 interface ReadConnection {
   readonly wanted: WantedConnection;
-  /** Why a key named in the file is not stored now. Never contains a value. */
+  /** Reason why a key that the file names is not stored now. It never contains a value. */
   readonly skippedKey: string | undefined;
 }
 
-/** Characters that a header may contain, as for `x-byok-key`. */
+/** Matches characters that a header may contain, as for `x-byok-key`. */
 const keyShape = /^[\x21-\x7e]{1,1024}$/;
 
 export function readConnection(

@@ -1,22 +1,25 @@
-// Effect of stored connections on one call. Pure: the planner decides the outcome, and its error code.
+// The effect of stored connections on one call. Pure: the planner decides the outcome, and its error code.
 import type { WorkspaceDocument } from '../workspaces/index.ts';
 import type { Connection, ConnectionPolicy } from './connection.ts';
 
-/** A connection as the planner sees it: nothing sealed in it. */
+/** A connection as the planner sees it, without its sealed key. */
 export interface PlannedConnection {
   readonly provider: string;
   readonly policy: ConnectionPolicy;
-  /** A key is stored. Without one the policy still binds, and the connection serves no call. */
+  /** True where a key is stored. Without one the policy still applies, and the connection serves no call. */
   readonly isAuthorised: boolean;
 }
 
 interface WorkspaceConnections {
   readonly connections: readonly PlannedConnection[];
-  /** The connection whose key to open and whose budget to quote when this provider is called. Always has a key. */
+  /**
+   * Returns the connection whose key to open and whose budget to quote when this provider is called. It always has a
+   * key.
+   */
   connectionTo(provider: string): Connection | undefined;
 }
 
-/** For plain calls. Stored connections have no effect where BYOK is not enabled. */
+/** Returns the connections for plain calls. Stored connections have no effect where BYOK is not enabled. */
 export function workspaceConnections(
   { features }: Pick<WorkspaceDocument, 'features'>,
   stored: readonly Connection[],
@@ -33,8 +36,8 @@ export function workspaceConnections(
 }
 
 /**
- * For function calls: function_requires_managed_funding. A key header always, a stored connection where BYOK is
- * enabled.
+ * True for function calls that fail with function_requires_managed_funding: with a key header always, with a stored
+ * connection where BYOK is enabled.
  */
 export const requiresManagedFunding = (
   byokKey: string | undefined,

@@ -1,8 +1,8 @@
-// Bare model names, without the part before the slash, as clients use them that were made for one provider.
+// Bare model names, without the part before the slash, as clients that were made for one provider use them.
 
 /**
- * The ids for a name: itself where it is an id or no bare name, else those that end in it after a slash. `isId`: of the
- * whole catalogue; `among`: callable ones.
+ * Resolves a name: an exact id, or a name with a slash, is returned as it is; otherwise every id that ends in `/name`.
+ * `isId` tests the whole catalogue; `among` has callable ids.
  */
 export function idsMeantBy(
   name: string,
@@ -15,7 +15,7 @@ export function idsMeantBy(
   return found.length === 0 ? [name] : found;
 }
 
-/** The same for a configured list: a name that matches none of those is searched for in the whole catalogue. */
+/** Resolves a name in a configured list: one that matches none of its ids is searched for in the whole catalogue. */
 export function idsWritten(
   name: string,
   ids: ReadonlySet<string>,

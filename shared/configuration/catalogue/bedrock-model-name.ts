@@ -1,19 +1,19 @@
 // Names of models as clients of Amazon Bedrock write them: upstream names and ARNs, with or without the prefix of a
-// region. Such a prefix is a restriction: entries without it do not serve it.
+// region. Such a prefix is a restriction: entries without the prefix do not serve the name.
 import { coversRegion } from '../model-list/index.ts';
 import type { Candidate, CatalogueModel } from './catalogue.ts';
 
 interface BedrockName {
   readonly name: string;
-  /** `eu`, `us`, `global`. */
+  /** Prefix: `eu`, `us`, `global`. */
   readonly region: string | undefined;
 }
 
 const arn = /^arn:aws[\w-]*:bedrock:[^:]*:[^:]*:(?:foundation-model|inference-profile)\/(.+)$/;
-/** A maker's name is longer, but for these. */
+/** Matches a region's prefix; a maker's name is longer, except for these words. */
 const regionPrefix = /^(global|apac|[a-z]{2}(?:-gov)?)\.(.+\..+)$/;
 
-/** ARNs of other things name nothing but themselves. */
+/** Parses a name. ARNs of anything other than a model stay unchanged. */
 export function readBedrockName(modelId: string): BedrockName {
   const name = arn.exec(modelId)?.[1] ?? modelId;
   const [, region, rest] = regionPrefix.exec(name) ?? [];
@@ -21,14 +21,14 @@ export function readBedrockName(modelId: string): BedrockName {
 }
 
 export type NamedAtBedrock =
-  /** Its candidates are those that may serve the name. */
+  /** `model` has the candidates that may serve the name. */
   | { readonly kind: 'found'; readonly model: CatalogueModel }
   | { readonly kind: 'several'; readonly ids: readonly string[] }
-  /** No entry has the prefix. `regions`: the prefixes that there are, and AWS regions of entries without one. */
+  /** No entry has the prefix. `regions`: the existing prefixes, and AWS regions of entries without one. */
   | { readonly kind: 'elsewhere'; readonly regions: readonly string[] }
   | { readonly kind: 'unknown' };
 
-/** `among`: the models that the caller may use. */
+/** Finds the model. `among`: the models that the caller may use. */
 export function findAtBedrock(modelId: string, among: readonly CatalogueModel[]): NamedAtBedrock {
   const wanted = readBedrockName(modelId);
   const named = among.flatMap((model) => {
@@ -66,7 +66,7 @@ const isAtBedrock = ({ provider }: Candidate): boolean =>
 const isNamed = ({ entry }: Candidate, modelId: string, { name }: BedrockName): boolean =>
   entry.upstream_model === modelId || readBedrockName(entry.upstream_model).name === name;
 
-/** An entry without a prefix has the region of its provider. */
+/** True where the entry serves the region; an entry without a prefix has the region of its provider. */
 function serves({ entry, provider }: Candidate, region: string): boolean {
   const prefix = readBedrockName(entry.upstream_model).region;
   if (prefix !== undefined) return prefix === region;

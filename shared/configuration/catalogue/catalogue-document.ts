@@ -8,29 +8,32 @@ import type { UnitPricesDocument } from './unit-prices.ts';
 /** Place of a secret: a variable of the process, or a name in the secret of a stage. */
 export type SecretReference = { env: string } | { secret: string };
 
-/** How a provider is called, and where its credential comes from. Only the reference is stored, never the secret. */
+/**
+ * Authentication of calls to a provider, and the place of its credential. Only the reference is stored, never the
+ * secret.
+ */
 export type ProviderAuth =
   | { bearer: SecretReference }
-  /** The credential alone, in a header of this name (lower case). */
+  /** The credential by itself, in a header of this name (lower case). */
   | { header: { name: string } & SecretReference }
   | { sigv4: { service: string; region: string } }
-  /** Tokens of Google Cloud, made with the JSON of a service account. */
+  /** Tokens of Google Cloud, issued with the JSON of a service account. */
   | { gcp: SecretReference }
   | { entra: EntraClient }
   | 'none';
 
-/** An application of Microsoft Entra, whose tokens calls carry. */
+/** An application of Microsoft Entra, with whose tokens calls are authenticated. */
 export interface EntraClient {
   tenant: string;
   client_id: string;
   client_secret: SecretReference;
-  /** Absent: that of Azure's public cloud. */
+  /** Authority. Absent: that of Azure's public cloud. */
   authority?: string | undefined;
-  /** Absent: that of Azure's AI services. */
+  /** Scope. Absent: that of Azure's AI services. */
   scope?: string | undefined;
 }
 
-/** Policy that a provider declares. A missing field is unknown, and unknown satisfies no policy. */
+/** Policy that a provider declares. An absent field is unknown, and unknown satisfies no policy. */
 export interface DeclaredPolicy {
   zdr?: boolean | undefined;
   data_collection?: 'allow' | 'deny' | undefined;
@@ -39,43 +42,43 @@ export interface DeclaredPolicy {
 
 export interface ProviderDocument {
   id: string;
-  /** Its kind; absent where the file described it whole. */
+  /** Kind of the provider; absent where the file described it completely. */
   kind?: ProviderKind | undefined;
   /** AWS region. */
   region?: string | undefined;
   display_name: string;
   /**
-   * A disabled provider is not called. Stored beside the catalogue's version, so that a change of it is one small
-   * write.
+   * Status; a disabled provider is not called. It is stored beside the catalogue's version, so that a change of it is
+   * one small write.
    */
   status: 'enabled' | 'disabled';
-  /** The gateway appends the path of each interface. No trailing slash. */
+  /** Base URL without trailing slash; the gateway appends the path of each interface. */
   base_url: string;
-  /** The interfaces it speaks. */
+  /** The interfaces of the provider. */
   apis: ProviderApi[];
-  /** The first one where there are several credentials. */
+  /** Authentication; where there are several credentials, with the first one. */
   auth: ProviderAuth;
-  /** Secrets of several accounts, in place of the one in `auth`. Absent: it has one. */
+  /** Secrets of several accounts, in place of the one in `auth`. Absent where it has one. */
   credentials?: SecretReference[] | undefined;
-  /** Sent on each call as they are: names in lower case, none of them a credential. */
+  /** Headers that are sent unchanged with each call: names in lower case, none of them a credential. */
   headers?: Record<string, string> | undefined;
   accepts_byok_header: boolean;
   data_policy: DeclaredPolicy;
-  /** Absent: the default, which limits streams only. Written: it limits the first byte of JSON answers too. */
+  /** Absent: the default, which limits streams only. A written value limits the first byte of JSON answers too. */
   first_chunk_timeout_ms?: number | undefined;
   idle_timeout_ms: number;
   connect_timeout_ms: number;
   /** Absent: `effort`, and no reasoning options for unknown models. */
   reasoning_style?: 'effort' | 'object' | 'none' | undefined;
-  /** False: it refuses `stream_options.include_usage`, so a stream is billed by estimate. */
+  /** False where it refuses `stream_options.include_usage`, so that a stream is billed by estimate. */
   stream_usage?: boolean | undefined;
-  /** Betas of Anthropic and fields, of a body or inside one of its fields, that are never sent to it. */
+  /** Betas of Anthropic and fields, of a body or inside one of its fields, that it never gets. */
   drops?: { betas?: string[] | undefined; members?: string[] | undefined } | undefined;
-  /** Members of a body, by the name that clients or packages give them. */
+  /** New names of a body's fields, by the names that clients or packages use. */
   renames?: Record<string, string> | undefined;
-  /** Whether every workspace may refer to objects that its account keeps (responses, conversations, files). */
+  /** True where every workspace may refer to objects that its account stores (responses, conversations, files). */
   shared_state?: boolean | undefined;
-  /** additive: reasoning tokens come on top of completion tokens. */
+  /** `additive`: reasoning tokens are counted in addition to completion tokens. */
   reasoning_tokens: 'included' | 'additive';
 }
 
@@ -84,13 +87,13 @@ export interface SupportedParams {
   vision: boolean;
   json_mode: boolean;
   json_schema: boolean;
-  /** False: tools only in whole answers, which the gateway writes as streams. */
+  /** False where it supports tools only in whole answers, which the gateway writes as streams. */
   tools_in_streams?: boolean | undefined;
-  /** Absent: none. */
+  /** Extras that the entry allows. Absent: none. */
   extras?: Extra[] | undefined;
 }
 
-/** Prices of tokens that are no text; those of text if absent. */
+/** Prices of tokens other than text; those of text if absent. */
 export interface MediaPrices {
   audio_input_price_per_million?: string | undefined;
   image_input_price_per_million?: string | undefined;
@@ -98,9 +101,9 @@ export interface MediaPrices {
   image_output_price_per_million?: string | undefined;
 }
 
-/** Prices of a call whose prompt is longer: the whole call is priced by the last tier that it reaches. */
+/** Prices of a call with a longer prompt: the whole call is priced by the last tier that it reaches. */
 export interface PriceTierDocument extends MediaPrices {
-  /** Cached and written tokens included. */
+  /** Bound in tokens, cached and written ones included. */
   above_prompt_tokens: number;
   input_price_per_million: string;
   output_price_per_million: string;
@@ -113,9 +116,9 @@ export interface PriceTierDocument extends MediaPrices {
 export interface ModelProviderDocument extends MediaPrices, UnitPricesDocument {
   provider: string;
   upstream_model: string;
-  /** Whose prices, bounds and features in the model list it has: NAME of the provider's kind, or KIND/NAME. */
+  /** Model of the list whose prices, bounds and features it has: NAME of the provider's kind, or KIND/NAME. */
   list_model?: string | undefined;
-  /** USD per million tokens. Null cannot be billed: BYOK only. */
+  /** Price in USD per million tokens. A call with null cannot be billed: BYOK only. */
   input_price_per_million: string | null;
   output_price_per_million: string | null;
   cached_input_price_per_million?: string | undefined;
@@ -123,17 +126,17 @@ export interface ModelProviderDocument extends MediaPrices, UnitPricesDocument {
   cache_write_input_price_per_million?: string | undefined;
   /** Price of input that it caches for an hour. */
   cache_write_1h_input_price_per_million?: string | undefined;
-  /** Bounds rise. */
+  /** Tiers with rising bounds. */
   price_tiers?: PriceTierDocument[] | undefined;
   context_length: number;
   max_output_tokens: number;
-  /** The output bound of a call that names none; the service's if absent. */
+  /** Output bound of a call that names none; if absent, the service's. */
   default_output_tokens?: number | undefined;
-  /** `auto`: the gateway marks prompts for the cache of the provider. Default: that of the model. */
+  /** `auto`: the gateway marks prompts for the provider's cache. Default: the model's value. */
   prompt_cache?: PromptCache | undefined;
-  /** Its share of the calls among entries with a weight. Absent: it follows these, sorted by price. */
+  /** Share of the calls among entries with a weight. Absent: it follows these, sorted by price. */
   weight?: number | undefined;
-  /** Interfaces of its provider that it supports; all if absent. */
+  /** Interfaces of its provider that the entry supports; all if absent. */
   apis?: ProviderApi[] | undefined;
   supported_params: SupportedParams;
   streaming: boolean;
@@ -150,35 +153,35 @@ type PromptCache = (typeof promptCaches)[number];
 export interface ModelDocument {
   id: string;
   display_name: string;
-  /** Epoch seconds. */
+  /** Creation time in epoch seconds. */
   created: number;
   context_length: number;
   modalities: string[];
-  /** Whether `model: auto` may choose it. */
+  /** True where `model: auto` may choose it. */
   auto: boolean;
-  /** As of the service if absent. */
+  /** Default: the service's value. */
   prompt_cache?: PromptCache | undefined;
   providers: ModelProviderDocument[];
-  /** As of an entry. */
+  /** The fields that the file wrote itself, as in an entry. */
   written?: string[] | undefined;
 }
 
 export interface ServiceDocument {
   function_execution: 'enabled' | 'disabled';
-  /** Null: no limit. */
+  /** Maximum concurrent function calls. Null: no limit. */
   function_concurrency: number | null;
-  /** Calls in flight, of all workspaces. Null or absent: the default of the stage; locally no limit. */
+  /** Maximum concurrent calls of all workspaces. Null or absent: the default of the stage; locally no limit. */
   concurrency?: number | null | undefined;
-  /** For keys without one of their own. Null or absent: the default of the stage; locally no limit. */
+  /** Maximum concurrent calls of keys that set none. Null or absent: the default of the stage; locally no limit. */
   key_concurrency?: number | null | undefined;
   queue_ms: number;
-  /** Translation of Messages and Responses at providers with another interface. Absent: enabled. */
+  /** Whether Messages and Responses are translated for providers with another interface. Absent: enabled. */
   translation?: 'enabled' | 'disabled' | undefined;
-  /** For every entry without one of its own. Null or absent: none. */
+  /** Output bound for every entry that sets none. Null or absent: none. */
   default_output_tokens?: number | null | undefined;
-  /** If absent, clients mark the parts to cache. */
+  /** If absent, only clients mark the parts to cache. */
   prompt_cache?: PromptCache | undefined;
-  /** Null or absent: none are sent. */
+  /** Alerts. Null or absent: none are sent. */
   alerts?: AlertsDocument | null | undefined;
 }
 
@@ -186,15 +189,15 @@ interface AlertsDocument {
   url: SecretReference;
   /** Shares of a limit in percent, rising. */
   at: number[];
-  /** Key of the signature. Absent: none is sent. */
+  /** Key of the signature. Absent: no signature is sent. */
   secret?: SecretReference | undefined;
 }
 
-/** Models that a file takes from the model list, as it names them. */
+/** Models that a file takes from the model list, under the list's names. */
 interface ListedModelsDocument {
   from: string;
   only?: string[] | undefined;
-  /** Their ids are their names, without the provider's before it. */
+  /** If set, their ids are their names, without the provider's before it. */
   as?: 'NAME' | undefined;
 }
 
@@ -204,11 +207,11 @@ export type GuardrailDirection = (typeof guardrailDirections)[number];
 interface GuardrailRules {
   id: string;
   on: GuardrailDirection[];
-  /** Decides about a call whose check fails or is late. */
+  /** Decides about a call whose check fails or takes too long. */
   on_failure: 'block' | 'pass';
-  /** Of one check. */
+  /** Time limit of one check. */
   timeout_ms: number;
-  /** Characters of a stream that are held back for one check. */
+  /** Number of characters of a stream that are delayed for one check. */
   window_characters: number;
 }
 
@@ -221,28 +224,31 @@ export interface HttpGuardrail extends GuardrailRules {
 /** A guardrail of Amazon Bedrock. */
 export interface BedrockGuardrail extends GuardrailRules {
   kind: 'bedrock';
-  /** Id or ARN. */
+  /** Id or ARN of the guardrail. */
   guardrail: string;
   version: string;
   region: string;
-  /** USD per 1,000 text units, by the names of `usage` in its answers. Absent: its checks have units and no cost. */
+  /**
+   * Prices in USD per 1,000 text units, by the names of `usage` in its answers. Absent: its checks have units and no
+   * cost.
+   */
   unit_prices?: Record<string, string> | undefined;
 }
 
-/** Rules of a guardrail that looks for texts in the process. */
+/** Rules of a guardrail that searches texts within the process. */
 interface FindingRules extends GuardrailRules {
   action: 'block' | 'mask';
 }
 
 export interface WordsGuardrail extends FindingRules {
   kind: 'words';
-  /** Words and phrases. */
+  /** Words and phrases to find. */
   words: string[];
 }
 
 export interface PatternsGuardrail extends FindingRules {
   kind: 'patterns';
-  /** `regex`: in the syntax of RE2. A mask says the name. */
+  /** Patterns to find; `regex`: in the syntax of RE2. A mask contains the name. */
   patterns: { name: string; regex: string }[];
 }
 
@@ -254,7 +260,7 @@ export interface PersonalGuardrail extends FindingRules {
   types: PersonalType[];
 }
 
-/** Checks the texts of calls. */
+/** A guardrail, which checks the texts of calls. */
 export type GuardrailDocument =
   | HttpGuardrail
   | BedrockGuardrail
@@ -266,8 +272,8 @@ export interface CatalogueDocument {
   service: ServiceDocument;
   providers: ProviderDocument[];
   models: ModelDocument[];
-  /** Workspaces and keys name them. */
+  /** Guardrails, to which workspaces and keys refer by id. */
   guardrails?: GuardrailDocument[] | undefined;
-  /** Items of the model list, some of whose models are in `models`. Absent where the file named each. */
+  /** Items of the model list, some of whose models are in `models`. Absent where the file names each model. */
   listed?: ListedModelsDocument[] | undefined;
 }

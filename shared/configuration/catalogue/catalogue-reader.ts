@@ -1,5 +1,5 @@
 // The catalogue as one instance sees it: a copy in memory that costs no I/O while it is fresh, one small read after
-// that, and the whole body only when it changed. While the store is down an old catalogue is better than none.
+// that, and the whole body only when it has changed. While the store is down an old catalogue is better than none.
 import { fail } from '../../errors/index.ts';
 import { configFreshMs } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
@@ -7,15 +7,18 @@ import { StoreUnavailable } from '../../storage/store/index.ts';
 import { type Catalogue, loadCatalogue } from './catalogue.ts';
 import { type CataloguePointer, type CatalogueStore, isSamePointer } from './catalogue-store.ts';
 
-/** Prices and providers change by the day; an hour after its last confirmation a copy is too old to bill by. */
+/** Age of the last confirmation after which a copy is too old to bill by: prices and providers change within days. */
 const catalogueStaleMaxMs = 3_600_000;
-/** Where there is no copy to serve, and a second read failed: a process asks no more often, however many calls it has. */
+/**
+ * Shortest time between two reads where there is no copy to serve, and a second read failed, however many calls the
+ * process has.
+ */
 const failedAskAgainMs = 1_000;
 
 export interface CatalogueReader {
   /**
-   * The current catalogue, at most `configFreshMs` old while the store answers. Throws StoreUnavailable, and refuses while
-   * the gateway is paused.
+   * Returns the current catalogue, at most `configFreshMs` old while the store answers. Throws StoreUnavailable, and
+   * refuses while the gateway is paused.
    */
   current(): Promise<Catalogue>;
 }
@@ -27,11 +30,11 @@ interface CatalogueReaderOptions {
 
 interface CatalogueRead {
   readonly pointer: CataloguePointer;
-  /** Undefined while calls are refused. */
+  /** The catalogue; undefined while calls are refused. */
   readonly catalogue: Catalogue | undefined;
 }
 
-/** A pause lasts for minutes. */
+/** Wait for clients during a pause, which lasts for minutes. */
 const pausedRetryAfterSeconds = 60;
 
 /** Throws while operators have paused the gateway: writes of a call would be lost. */
@@ -51,9 +54,12 @@ function served({ pointer, catalogue }: CatalogueRead): Catalogue {
 }
 
 interface Copy extends CatalogueRead {
-  /** When the store last said that it is current. */
+  /** Time at which the store last confirmed that it is current. */
   readonly confirmedAtMs: number;
-  /** No I/O before this. A failure moves it too: a store that is down must not be asked on every request. */
+  /**
+   * Time before which no read is made. A failure moves it too: a store that is down must not be called with every
+   * request.
+   */
   readonly askAgainAtMs: number;
 }
 
@@ -63,7 +69,7 @@ export function createCatalogueReader({ catalogues, clock }: CatalogueReaderOpti
   let refreshing: Promise<Catalogue> | undefined;
 
   async function refresh(): Promise<Catalogue> {
-    // The age counts from before the question: the answer may be old by the time it arrives.
+    // The age counts from before the read: the answer may be old by the time it arrives.
     const requestedAtMs = clock.nowMs();
     try {
       const current = await readCurrent(catalogues, copy);
@@ -71,7 +77,7 @@ export function createCatalogueReader({ catalogues, clock }: CatalogueReaderOpti
       failed = undefined;
     } catch (error) {
       if (copy === undefined || requestedAtMs - copy.confirmedAtMs > catalogueStaleMaxMs) {
-        // Ignores the first failure, which may be that of the start.
+        // The first failure is ignored, because it may be that of the start.
         const waitMs = failed === undefined ? 0 : failedAskAgainMs;
         failed = { error: asUnavailable(error), askAgainAtMs: clock.nowMs() + waitMs };
         throw failed.error;

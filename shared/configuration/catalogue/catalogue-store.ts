@@ -1,6 +1,6 @@
 // The stored catalogue: every version is one immutable item named after the hash of its content, and one pointer names
-// the current version. A reader therefore never sees half of a change. The pointer also has the disabled providers, so
-// that one read finds both.
+// the current version. So a reader never sees half of a change. The pointer also has the disabled providers, so that
+// one read returns both.
 import { cataloguePointerItem } from '../../foundation/constants/index.ts';
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
 import { packText, unpackText } from '../../storage/blobs/index.ts';
@@ -17,9 +17,9 @@ import {
 } from '../../storage/store/index.ts';
 import type { CatalogueDocument, ProviderDocument } from './catalogue-document.ts';
 
-/** DynamoDB refuses items over 400 KB; the rest is for the other attributes. */
+/** Bound of a body: DynamoDB refuses items over 400 KB, and the rest is for the other attributes. */
 const catalogueBodyMaxBytes = 380 * 1024;
-/** How long a former version can be restored, and instances that still serve it can still read it. */
+/** Time for which a former version can be restored, and for which instances that still serve it can read it. */
 const supersededLifeSeconds = 7 * 24 * 60 * 60;
 
 const pointerKey = cataloguePointerItem.key;
@@ -33,9 +33,9 @@ interface CatalogueWrite {
 /** The current version. */
 export interface CataloguePointer {
   readonly version: string;
-  /** Ids, sorted. */
+  /** Ids of the disabled providers, sorted. */
   readonly disabledProviders: readonly string[];
-  /** While the gateway is paused: nothing else that its tables say counts. */
+  /** Set while the gateway is paused: then nothing else in its tables counts. */
   readonly refusesCalls?: true;
 }
 
@@ -45,10 +45,13 @@ export interface CatalogueStore {
    * document is too large or other writes keep coming in between, StoreUnavailable like any call.
    */
   write(plan: (former: CatalogueDocument | undefined) => CatalogueDocument, nowMs: number): Promise<CatalogueWrite>;
-  /** The current document; undefined: none was ever written. */
+  /** Returns the current document; undefined where none was ever written. */
   read(): Promise<CatalogueDocument | undefined>;
   readPointer(): Promise<CataloguePointer | undefined>;
-  /** Whether every process refuses calls, within seconds. False: that was so before. Throws WriteRefused where no file was ever applied. */
+  /**
+   * Makes every process refuse calls, or serve them again, within seconds. Returns false where that was so before.
+   * Throws WriteRefused where no file was ever applied.
+   */
   setPaused(isPaused: boolean): Promise<boolean>;
   readDocument(pointer: CataloguePointer): Promise<CatalogueDocument | undefined>;
 }
@@ -67,7 +70,7 @@ export function createCatalogueStore(store: Store): CatalogueStore {
     version,
     disabledProviders,
   }: CataloguePointer): Promise<CatalogueDocument | undefined> {
-    // Ignores its expiry: a body that still exists matches its name.
+    // The expiry does not matter: a body that still exists matches its name.
     const item = await store.get('config', bodyKey(version));
     if (item === undefined) return undefined;
     const json = await unpackText({ bytes: item.body_gzip as Uint8Array });
@@ -88,7 +91,8 @@ export function createCatalogueStore(store: Store): CatalogueStore {
         const { version } = next;
         if (former !== undefined && isSamePointer(former, next)) return { version, change: 'unchanged' };
         const isNewVersion = former?.version !== version;
-        // A whole new item, so that a restored version loses its expiry. The body first: a pointer never dangles.
+        // The whole item is replaced, so that a restored version loses its expiry. The body is written first, so that
+        // the pointer always names an existing one.
         if (isNewVersion) {
           const body = await packBody(json);
           await store.put({ table: 'config', item: { pk: bodyKey(version), body_gzip: body }, repeatable: true });
@@ -157,7 +161,7 @@ async function packBody(json: string): Promise<Uint8Array> {
   return bytes;
 }
 
-/** False: another write came in between. */
+/** Returns false where another write came in between. */
 async function movePointer(
   store: Store,
   former: CataloguePointer | undefined,
@@ -170,7 +174,7 @@ async function movePointer(
     condition: isStill(former),
   });
   if (result.kind === 'written') return true;
-  // Refused by its own first try, or by a writer of the same document.
+  // The write was refused by its own first try, or by a writer of the same document.
   const stored = pointerOf(result.item);
   return stored !== undefined && isSamePointer(stored, next);
 }
@@ -185,7 +189,7 @@ function isStill(former: CataloguePointer | undefined): Condition {
   );
 }
 
-/** A crash before this line leaves a body that stays for ever: some kilobytes that no pointer names. */
+/** Expires a former version. A crash before this leaves a body forever: some kilobytes to which no pointer refers. */
 async function expire(store: Store, version: string, nowMs: number): Promise<void> {
   await store.update({
     table: 'config',

@@ -15,7 +15,7 @@ import type {
 import { type CalledProvider, poolOf } from './credential-pool.ts';
 import { readUnitPrices, type UnitPrices } from './unit-prices.ts';
 
-/** Pico-USD per token. Null: the entry cannot be billed. */
+/** Prices in pico-USD per token. Null where the entry cannot be billed. */
 export interface TokenPrices {
   readonly input: TokenPrice | null;
   readonly output: TokenPrice | null;
@@ -25,7 +25,7 @@ export interface TokenPrices {
   readonly cacheWrite: TokenPrice | null;
   /** Price of tokens cached for an hour; `cacheWrite` where the entry names none. */
   readonly cacheWrite1h: TokenPrice | null;
-  /** Prices that the entry names: other media are priced as text. */
+  /** Prices that the entry names; other media are priced like text. */
   readonly media: Readonly<Partial<Record<MediaKind, TokenPrice>>>;
 }
 
@@ -35,9 +35,9 @@ interface PriceTier extends TokenPrices {
 
 /** Prices of short prompts, which plans compare. */
 export interface CandidatePrices extends TokenPrices {
-  /** Bounds rise. Empty for most. */
+  /** Tiers with rising bounds. Empty for most. */
   readonly tiers: readonly PriceTier[];
-  /** Beside or in place of those of tokens; undefined for most. */
+  /** Prices besides or in place of those of tokens; undefined for most. */
   readonly units?: UnitPrices | undefined;
 }
 
@@ -47,29 +47,35 @@ export interface Candidate {
   readonly provider: CalledProvider;
   readonly entry: ModelProviderDocument;
   readonly prices: CandidatePrices;
-  /** True: only clients of chat completions reach it in another interface than their own. */
+  /** True where only clients of chat completions reach it in another interface than their own. */
   readonly isTranslationOff?: boolean | undefined;
 }
 
-/** Whether its provider speaks an interface that can serve this one of a client. */
+/** True where its provider has an interface that can serve this one of a client. */
 export const serves = (candidate: Candidate, interfaceId: InterfaceId): boolean =>
   speaksOwn(candidate, interfaceId) || hubApisFor(candidate, interfaceId).length > 0;
 
-/** A call of this interface is relayed to it as it is. */
+/** True where a call of this interface is relayed to it unchanged. */
 export const speaksOwn = ({ provider }: Pick<Candidate, 'provider'>, interfaceId: InterfaceId): boolean =>
   provider.apis.includes(servingApis[interfaceId].native) && apiOfKind(provider, interfaceId) === undefined;
 
-/** Below it these providers speak OpenAI's form. */
+/** Matches base URLs below which these providers have OpenAI's format. */
 const openAiPath = /\/open(ai|api)(\/|$)/;
 
-/** The interface whose package writes the form that its provider's kind has for this one; undefined for the usual form. */
+/**
+ * Returns the interface whose package writes the format that its provider's kind has for this one; undefined for the
+ * usual format.
+ */
 function apiOfKind({ kind, base_url }: CalledProvider, interfaceId: InterfaceId): HubApi | undefined {
   const serving = servingApis[interfaceId];
   if (!('ofKinds' in serving) || kind === undefined || openAiPath.test(base_url)) return undefined;
   return (serving.ofKinds as Readonly<Partial<Record<typeof kind, HubApi>>>)[kind];
 }
 
-/** The interfaces of its provider that a call of this one is translated to, the one that carries most first. */
+/**
+ * Returns the interfaces of its provider to which a call of this one is translated, ordered by how much they can
+ * express.
+ */
 export function hubApisFor(
   { provider, isTranslationOff }: Pick<Candidate, 'provider' | 'isTranslationOff'>,
   interfaceId: InterfaceId,
@@ -84,7 +90,7 @@ export function hubApisFor(
 
 export interface CatalogueModel {
   readonly model: ModelDocument;
-  /** In catalogue order. */
+  /** Candidates in catalogue order. */
   readonly candidates: readonly Candidate[];
 }
 
@@ -93,12 +99,12 @@ export interface Catalogue {
   readonly version: string;
   readonly service: ServiceDocument;
   readonly providers: ReadonlyMap<string, ProviderDocument>;
-  /** In catalogue order. */
+  /** Models in catalogue order. */
   readonly models: ReadonlyMap<string, CatalogueModel>;
   readonly guardrails: ReadonlyMap<string, GuardrailDocument>;
 }
 
-/** Builds the lookups of a stored document. Trusts it: it was checked whole before it was written. */
+/** Builds the lookups of a stored document, which was checked completely before it was written. */
 export function loadCatalogue(document: CatalogueDocument, version: string): Catalogue {
   const providers = new Map(document.providers.map((provider) => [provider.id, provider]));
   const models = document.models.map((model): [string, CatalogueModel] => [
@@ -137,7 +143,7 @@ function toCandidate(
   return poolOf(narrowed).map((called) => ({ model, provider: called, entry, prices, ...isTranslationOff }));
 }
 
-/** Adds defaults of its model and the service. The output bound of a call without one never exceeds the model's. */
+/** Adds defaults of its model and the service. The output bound of a call that names none never exceeds the model's. */
 function withDefaults(
   entry: ModelProviderDocument,
   model: ModelDocument,
@@ -202,9 +208,9 @@ const readPriceOr = (unwritten: TokenPrice | null, text: string | undefined): To
 const readPrice = (text: string | null): TokenPrice | null =>
   text === null ? null : (parsePricePerMillion(text) ?? null);
 
-// Input that a model accepts by its name, at whatever host.
+// The input that a model accepts, determined by its name, at any host.
 
-/** Dots between digits are dashes: hosts and catalogues write both. */
+/** Replaces dots between digits by dashes: hosts and catalogues write both. */
 export const plainModelName = (name: string): string => name.toLowerCase().replaceAll(/(?<=\d)\.(?=\d)/g, '-');
 
 interface NamedCandidate {
@@ -212,15 +218,18 @@ interface NamedCandidate {
   readonly model: Pick<ModelDocument, 'id'>;
 }
 
-/** Names at the provider and in the list of models: the name of a deployment or a profile does not show its model. */
+/**
+ * Returns the names at the provider and in the list of models: the name of a deployment or a profile does not show its
+ * model.
+ */
 const namesOfEntry = ({ upstream_model, list_model }: NamedCandidate['entry']): readonly string[] =>
   list_model === undefined ? [upstream_model] : [upstream_model, list_model];
 
-/** Names by which a model is known, the catalogue's last. */
+/** Returns the names by which a model is known, the catalogue's last. */
 export const modelNames = ({ entry, model }: NamedCandidate): readonly string[] => [...namesOfEntry(entry), model.id];
 
 /**
- * Names by which a model may be one of OpenAI's. The catalogue's counts where names are those of
+ * Returns the names by which a model may be one of OpenAI's. The catalogue's name counts where names are those of
  * deployments; at other hosts it may be any word of the operator's.
  */
 export const openAiNames = ({
@@ -229,24 +238,30 @@ export const openAiNames = ({
 }: NamedCandidate & { readonly provider: Pick<ProviderDocument, 'kind'> }): readonly string[] =>
   kind === 'openai' || kind === 'azure' ? modelNames(named) : namesOfEntry(named.entry);
 
-/** The name by which a maker's package knows the model: that of the list, less its kind, where the file has one. */
+/**
+ * Returns the name by which a maker's package knows the model: the list's name without its kind, where the file has
+ * one.
+ */
 export const listedName = ({ upstream_model, list_model }: NamedCandidate['entry']): string =>
   list_model === undefined ? upstream_model : list_model.slice(list_model.lastIndexOf('/') + 1);
 
-/** OpenAI's own models that think: they take no temperature then, no stops, and their output bound under its newer name. */
+/**
+ * True for OpenAI's own models with thinking: these accept no temperature, no stops, and their output bound only under
+ * its newer name.
+ */
 export const isOpenAiThinker = (...names: readonly string[]): boolean =>
   names.some((name) => /(^|[./])(gpt-(?!5-chat)[5-9]|o[1-9](-|$))/.test(plainModelName(name)));
 
-/** From GPT-5.4 on they refuse tools together with an effort on chat completions. */
+/** True from GPT-5.4 on: these models refuse tools together with an effort on chat completions. */
 export const thinksWithToolsOnResponsesOnly = (...names: readonly string[]): boolean =>
   names.some((name) => /(^|[./])gpt-(5-([4-9]|\d\d)(?!\d)|[6-9])/.test(plainModelName(name)));
 
-/** True for models that can be kept from thinking. The others call tools on Responses alone. */
+/** True for models whose thinking can be switched off. The others call tools on Responses only. */
 export const canBeKeptFromThinking = (...names: readonly string[]): boolean =>
   names.some((name) =>
     /(^|[./])gpt-(5-\d{1,2}(?!\d)(?!-(pro|codex|chat))|6-(sol|luna)|6-1-terra)/.test(plainModelName(name)),
   );
 
-/** From GPT-5.5 on they think although nothing asks for it. */
+/** True from GPT-5.5 on: these models think although the request does not ask for it. */
 export const thinksUnasked = (...names: readonly string[]): boolean =>
   names.some((name) => /(^|[./])gpt-(5-([5-9]|\d\d)(?!\d)|[6-9])/.test(plainModelName(name)));

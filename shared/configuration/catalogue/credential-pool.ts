@@ -1,10 +1,10 @@
-// The credentials of a provider. One with several is called with each of them as if it were as many providers: each cools and
-// is limited on its own.
+// The credentials of a provider. A provider with several is called with each of them as if it were several providers:
+// each cools down and is limited separately.
 import type { ProviderAuth, ProviderDocument, SecretReference } from './catalogue-document.ts';
 
-/** A provider as one of its credentials calls it: `auth` is that one. */
+/** A provider with one of its credentials, which is in `auth`. */
 export interface CalledProvider extends ProviderDocument {
-  /** Position from 1. Absent: the provider has no other. */
+  /** Position of the credential, counted from 1. Absent where the provider has only one. */
   credential?: number | undefined;
 }
 
@@ -20,13 +20,13 @@ export function poolOf({ credentials = [], ...provider }: ProviderDocument): rea
 type Account = Pick<CalledProvider, 'id' | 'credential' | 'auth'>;
 
 /**
- * Names a credential in counters and marks: one of several by the name of its secret, so that it keeps both wherever the
- * file lists it.
+ * Returns the name of a credential in counters and marks: of several, the name of its secret, so that it keeps both
+ * wherever the file lists it.
  */
 export const accountOf = (provider: Account): string =>
   provider.credential === undefined ? provider.id : withSecretName(provider);
 
-/** Whether the account of this name, made when the provider had more or fewer credentials, is this one. */
+/** True where the name, which was made when the provider had more or fewer credentials, means this account. */
 export const isAccount = (provider: Account, name: string | undefined): boolean =>
   name === (provider.credential === 1 ? provider.id : accountOf(provider)) || name === withSecretName(provider);
 
@@ -36,7 +36,7 @@ function withSecretName({ id, auth }: Account): string {
   return `${id}#${'env' in reference ? reference.env : `secret:${reference.secret}`}`;
 }
 
-/** Place of the secret, as the gateway file names it, if it does. */
+/** Returns the place of the secret, as the gateway file names it, if it does. */
 export function secretReferenceOf(auth: ProviderAuth): SecretReference | undefined {
   if (auth === 'none' || 'sigv4' in auth) return undefined;
   if ('gcp' in auth) return auth.gcp;
@@ -44,7 +44,7 @@ export function secretReferenceOf(auth: ProviderAuth): SecretReference | undefin
   return 'bearer' in auth ? auth.bearer : auth.header;
 }
 
-/** The same form of credential with another secret. */
+/** Returns the same authentication with another secret. */
 export function withReference(auth: ProviderAuth, reference: SecretReference): ProviderAuth {
   if (auth === 'none' || 'sigv4' in auth) return auth;
   if ('gcp' in auth) return { gcp: reference };

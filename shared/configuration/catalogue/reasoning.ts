@@ -1,35 +1,36 @@
-// Reasoning options by model: one table for all formats. Thinking is output, so a budget is part of the output bound.
+// Reasoning options by model, in one table for all formats. Thinking is output, so a budget is part of the output
+// bound.
 import type { Effort, ReasoningPreference } from '../../protocol/wire/index.ts';
 import { plainModelName } from './catalogue.ts';
 
 /** Reasoning options of a model. */
 export interface ModelReasoning {
   /**
-   * `budget`: tokens. `adaptive`: its own choice, at an effort. `effort`: an effort. `switch`: on or off. `none`: no
-   * options.
+   * Kind of the options. `budget`: tokens. `adaptive`: the model's own choice, at an effort. `effort`: an effort.
+   * `switch`: on or off. `none`: no options.
    */
   readonly kind: 'budget' | 'adaptive' | 'effort' | 'switch' | 'none';
-  /** The names that it knows, the lowest first. */
+  /** The names of efforts that it knows, the lowest first. */
   readonly efforts: readonly Effort[];
-  /** Where thinking cannot be turned off: the lowest option. */
+  /** The lowest option, where thinking cannot be turned off. */
   readonly least: Effort | 'between_tools' | 'budget' | undefined;
   readonly budgetMin: number;
   readonly budgetMax: number;
 }
 
-/** Thinking of one call; undefined where the client does not ask, or the model does not think. */
+/** Thinking of one call; undefined where the client does not ask for it, or the model does not think. */
 export type Thinking =
   | { readonly kind: 'off' | 'on' }
   | { readonly kind: 'between_tools' }
   | { readonly kind: 'budget'; readonly tokens: number }
-  /** `isLeast`: none was wanted. */
+  /** `isLeast`: the client asked for none. */
   | { readonly kind: 'adaptive' | 'effort'; readonly effort: Effort; readonly isLeast: boolean };
 
-/** The least that Claude takes. */
+/** The smallest budget that Claude accepts. */
 export const thinkingMinTokens = 1_024;
 
 const noBound = Number.POSITIVE_INFINITY;
-/** Models with fixed thinking, or none. */
+/** Options of models with fixed thinking, or without thinking. */
 const fixedReasoning: ModelReasoning = {
   kind: 'none',
   efforts: [],
@@ -37,7 +38,7 @@ const fixedReasoning: ModelReasoning = {
   budgetMin: thinkingMinTokens,
   budgetMax: noBound,
 };
-/** Options of an unknown model, at a target without a default for those. */
+/** Options of an unknown model, at a target that has no default for it. */
 export const unknownModelReasoning: ModelReasoning = { ...fixedReasoning };
 export const byBudget: ModelReasoning = { ...fixedReasoning, kind: 'budget' };
 const adaptive: ModelReasoning = {
@@ -55,10 +56,10 @@ const gemini2: ModelReasoning = { ...byBudget, budgetMax: 24_576 };
 const gemini2Pro: ModelReasoning = { ...byBudget, budgetMax: 32_768 };
 
 /**
- * The first match counts. A test compares it with the catalogues of the installed packages, which do not cover `-pro`,
- * `-codex` and `-chat` of GPT (https://github.com/anomalyco/opencode/pull/26268, tried there in May 2026) and Claude
- * Mythos (https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-adaptive-thinking.html, read in November
- * 2026).
+ * Models, of which the first match counts. A test compares them with the catalogues of the installed packages, which do
+ * not cover `-pro`, `-codex` and `-chat` of GPT (https://github.com/anomalyco/opencode/pull/26268, tried there in May
+ * 2026) and Claude Mythos (https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-adaptive-thinking.html,
+ * read in November 2026).
  */
 const models: readonly (readonly [RegExp, ModelReasoning])[] = [
   [/claude-sonnet-5-5/, { ...adaptive, least: 'between_tools' }],
@@ -82,16 +83,16 @@ const models: readonly (readonly [RegExp, ModelReasoning])[] = [
   [/gpt-[6-9]/, byEffort('low', 'low', 'medium', 'high', 'xhigh', 'max')],
   [/gpt-5/, byEffort('minimal', 'minimal', 'low', 'medium', 'high')],
   [/(^|[./])o[1-9](-|$)/, byEffort('low', 'low', 'medium', 'high')],
-  // At high effort it takes no bound of its output.
+  // At high effort the model accepts no output bound.
   [/nova-2/, byEffort(undefined, 'low', 'medium')],
   [/kimi-k[3-9]/, byEffort('low', 'low', 'high', 'max')],
   [/kimi-k2-[56]/, { ...fixedReasoning, kind: 'switch' }],
   [/grok-3-mini/, byEffort('low', 'low', 'high')],
   [/grok-4-3(?=$|-)/, byEffort(undefined, 'low', 'medium', 'high')],
-  // Here it is how many agents are at work.
+  // For this model the effort is the number of agents that work.
   [/grok-[\w-]*multi-agent|grok-(4-[6-9]|[5-9])/, byEffort('low', 'low', 'medium', 'high', 'xhigh')],
   [/grok-(4-5|build-latest)(?=$|-)/, byEffort('low', 'low', 'medium', 'high')],
-  // Their thinking is fixed, and they refuse options.
+  // These models have fixed thinking, and refuse options.
   [/grok-/, fixedReasoning],
   [/gemini-3-pro-image/, gemini2Pro],
   [/gemini-2-5-pro/, { ...gemini2Pro, least: 'budget', budgetMin: 128 }],
@@ -103,7 +104,10 @@ const models: readonly (readonly [RegExp, ModelReasoning])[] = [
   [/gemini-/, byEffort('minimal', 'minimal', 'low', 'medium', 'high')],
 ];
 
-/** `names`: of one model, at its provider and in the catalogue. A host's profile does not show its model. */
+/**
+ * Returns the options. `names`: the names of one model, at its provider and in the catalogue, because the name of a
+ * host's profile does not show its model.
+ */
 export function reasoningOf(...names: readonly string[]): ModelReasoning | undefined {
   for (const name of names) {
     const plain = plainModelName(name);
@@ -113,7 +117,7 @@ export function reasoningOf(...names: readonly string[]): ModelReasoning | undef
   return undefined;
 }
 
-/** Shares of the output for efforts, as OpenRouter defines them. */
+/** Shares of the output for efforts, from OpenRouter's definition. */
 const shares: Readonly<Record<Effort, number>> = {
   minimal: 0.1,
   low: 0.2,
@@ -123,10 +127,10 @@ const shares: Readonly<Record<Effort, number>> = {
   max: 0.95,
 };
 const efforts = Object.keys(shares) as readonly Effort[];
-/** At whatever the client asks for. */
+/** Options with any effort that the client asks for. */
 export const byAnyEffort: ModelReasoning = { ...fixedReasoning, kind: 'effort', efforts };
 
-/** For a model that knows only effort a budget becomes the nearest one. */
+/** Efforts by budget: for a model that knows only effort, a budget becomes the nearest one. */
 const effortByBudget: readonly (readonly [tokensMax: number, effort: Effort])[] = [
   [2_048, 'low'],
   [8_192, 'medium'],
@@ -146,8 +150,8 @@ export function thinkingOf(
 }
 
 /**
- * Effort for a relayed chat completion; undefined where its model gets none. A host with budgets or a switch converts
- * an effort itself.
+ * Returns the effort for a relayed chat completion; undefined where its model gets none. A host with budgets or a
+ * switch converts an effort itself.
  */
 export function relayedEffort(preference: ReasoningPreference, ...names: readonly string[]): string | undefined {
   const model = reasoningOf(...names) ?? byAnyEffort;
@@ -157,7 +161,7 @@ export function relayedEffort(preference: ReasoningPreference, ...names: readonl
   return thinking !== undefined && 'effort' in thinking ? thinking.effort : undefined;
 }
 
-/** Some models cannot be kept from thinking: they think as little as they can. */
+/** Returns the least thinking, for models whose thinking cannot be switched off. */
 function leastOf({ kind, least, budgetMin }: ModelReasoning, boundTokens: number): Thinking {
   if (least === undefined) return { kind: 'off' };
   if (least === 'between_tools') return { kind: least };
@@ -172,14 +176,14 @@ function budgetOf(
 ): Thinking {
   const wanted =
     typeof preference === 'object' ? preference.budgetTokens : Math.floor(boundTokens * shares[preference]);
-  // One token at least is left for the answer: a budget has to be less than the bound.
+  // At least one token is left for the answer: a budget has to be less than the bound.
   const tokens = Math.min(Math.max(wanted, thinkingMinTokens), boundTokens - 1, model.budgetMax);
   return tokens < thinkingMinTokens ? leastOf(model, boundTokens) : { kind: 'budget', tokens };
 }
 
 const effortOfBudget = (tokens: number): Effort => effortByBudget.find(([max]) => tokens <= max)?.[1] ?? 'high';
 
-/** The next lower effort that a model knows; below the lowest, that. */
+/** Returns the next lower effort that a model knows, or its lowest. */
 function knownEffort(wanted: Effort, model: ModelReasoning): Effort {
   const rank = efforts.indexOf(wanted);
   const known = model.efforts.filter((effort) => efforts.indexOf(effort) <= rank);

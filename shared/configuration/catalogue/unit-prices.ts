@@ -1,11 +1,11 @@
-// Prices of what is not counted in tokens: images, characters, seconds and requests.
+// Prices of units other than tokens: images, characters, seconds and requests.
 import { type PicoUsd, parseUsd } from '../../foundation/money/index.ts';
 import type { ImageCount } from '../../protocol/wire/index.ts';
 
-/** USD, as decimal strings. */
+/** Prices in USD, as decimal strings. */
 export interface UnitPricesDocument {
   output_price_per_image?: string | undefined;
-  /** By `SIZE/QUALITY`, `SIZE`, or `default`. */
+  /** Prices by `SIZE/QUALITY`, `SIZE`, or `default`. */
   image_prices?: Record<string, string> | undefined;
   input_price_per_character?: string | undefined;
   input_price_per_second?: string | undefined;
@@ -22,17 +22,17 @@ export const unitPriceMembers = [
 
 interface ImagePrice {
   readonly size: string;
-  /** Absent: of any. */
+  /** Quality; absent for any. */
   readonly quality: string | undefined;
   readonly price: PicoUsd;
 }
 
-/** Pico-USD each. */
+/** Prices in pico-USD per unit. */
 export interface UnitPrices {
   readonly images: readonly ImagePrice[];
-  /** Of an image of no listed size and quality. */
+  /** Price of an image of no listed size and quality. */
   readonly otherImage: PicoUsd | undefined;
-  /** Of an image of which neither size nor quality is known: as its provider documents it. */
+  /** Price of an image of which neither size nor quality is known, from its provider's documentation. */
   readonly usualImage: PicoUsd | undefined;
   readonly character: PicoUsd | undefined;
   readonly second: PicoUsd | undefined;
@@ -41,7 +41,7 @@ export interface UnitPrices {
 
 const otherImages = 'default';
 
-/** Undefined where an entry has none. */
+/** Returns undefined where an entry has none. */
 export function readUnitPrices(written: UnitPricesDocument): UnitPrices | undefined {
   if (unitPriceMembers.every((member) => written[member] === undefined)) return undefined;
   const { [otherImages]: other, ...listed } = written.image_prices ?? {};
@@ -60,19 +60,19 @@ export function readUnitPrices(written: UnitPricesDocument): UnitPrices | undefi
 
 const priceIn = (text: string | undefined): PicoUsd | undefined => (text === undefined ? undefined : parseUsd(text));
 
-/** Size or quality is the provider's to choose. */
+/** True where the provider chooses the size or quality. */
 export const isOpenWord = (word: string | undefined): boolean => word === undefined || word === 'auto';
 
 type ImageWords = Pick<ImageCount, 'size' | 'quality'>;
 
 /**
- * The price of one image; undefined where images have none. Where size or quality is not known, or is the provider's
- * to choose, the dearest that fits.
+ * Returns the price of one image; undefined where images have none. Where size or quality is unknown, or the provider
+ * chooses it, the highest matching price.
  */
 export const imagePriceOf = (prices: UnitPrices, image: ImageWords): PicoUsd | undefined =>
   dearestOf(pricesThatFit(prices, image));
 
-/** Whether another price might have been right. */
+/** True where another price might have been right. */
 export const isImagePriceGuessed = (prices: UnitPrices, image: ImageWords): boolean =>
   new Set(pricesThatFit(prices, image).map(({ price }) => price)).size > 1;
 

@@ -1,5 +1,6 @@
-// The gateway file that a start or `gw apply` applied last, kept with the store it was applied to: a later start applies what
-// the file has changed since, and leaves the rest as operators changed it. Key texts are kept as hashes alone.
+// The gateway file that a start or `gw apply` applied last, stored with the data to which it was applied: a later start
+// applies the file's changes since then, and leaves the rest as operators changed it. Key texts are stored only as
+// hashes.
 import { sha256Hex } from '../../foundation/ids/index.ts';
 import type { JsonObject } from '../../protocol/wire/index.ts';
 import { packText, unpackText } from '../../storage/blobs/index.ts';
@@ -9,17 +10,17 @@ import { checkWith } from './problems.ts';
 import { isMapping } from './yaml-source.ts';
 
 const itemKey = 'APPLIED_FILE';
-/** DynamoDB refuses items over 400 KB. */
+/** Bound of the stored body: DynamoDB refuses items over 400 KB. */
 const bodyMaxBytes = 380 * 1024;
 
 export interface AppliedFile {
-  /** Absolute path. */
+  /** Absolute path of the file. */
   readonly path: string;
-  /** Without the texts of keys. */
+  /** The file without the texts of keys. */
   readonly file: GatewayFile;
-  /** By `keyNameIn`. */
+  /** Hashes of key texts, by `keyNameIn`. */
   readonly keyHashes: ReadonlyMap<string, string>;
-  /** Ids of the models that it made, of which a later model list may have more. */
+  /** Ids of the models that it made; a later model list may make more. */
   readonly modelIds: ReadonlySet<string>;
 }
 
@@ -32,7 +33,7 @@ interface StoredFile {
 
 const keyNameIn = (workspace: string, key: string): string => `${workspace}/${key}`;
 
-/** Returns undefined where no file was kept, or one that this release no longer accepts. */
+/** Returns undefined where no file was stored, or one that this release no longer accepts. */
 export async function readAppliedFile(store: Pick<Store, 'get'>): Promise<AppliedFile | undefined> {
   const item = await store.get('config', itemKey);
   if (item === undefined) return undefined;
@@ -44,7 +45,7 @@ export async function readAppliedFile(store: Pick<Store, 'get'>): Promise<Applie
   return { path, file: checked.value, keyHashes: new Map(Object.entries(keys)), modelIds: new Set(models) };
 }
 
-/** False: the file is too large to be kept, so the next start applies it whole. */
+/** Stores the file. Returns false where it is too large, so that the next start applies it completely. */
 export async function keepAppliedFile(
   store: Pick<Store, 'put' | 'delete'>,
   { file, source }: Pick<ReadFile, 'file' | 'source'>,
@@ -66,7 +67,7 @@ export async function keepAppliedFile(
   return isStored;
 }
 
-/** The file without the texts of keys that are those of the former file. */
+/** Returns the file without key texts that are unchanged since the former file. */
 export function withoutFormerKeyTexts(file: GatewayFile, { keyHashes }: AppliedFile): GatewayFile {
   const workspaces = file.workspaces.map((workspace) => ({
     ...workspace,

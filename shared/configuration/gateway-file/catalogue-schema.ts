@@ -1,5 +1,5 @@
-// The sections service, providers and models, as they are written. Absent fields of providers and models are filled in
-// where the file is applied (complete-catalogue.ts): from the store, and from the model list.
+// The sections service, providers and models, as a file writes them. Absent fields of providers and models are filled
+// in where the file is applied (complete-catalogue.ts): from the store, and from the model list.
 import * as z from 'zod';
 import { autoModelId, extraNames, reservedModelPrefix } from '../../foundation/constants/index.ts';
 import { parsePricePerMillion, parseUsd } from '../../foundation/money/index.ts';
@@ -140,7 +140,7 @@ const pattern = text(128).check(
   }),
 );
 
-/** All models that the list has for a provider's kind, or those whose names have one of these forms. */
+/** All models that the list has for a provider's kind, or those whose names match one of these patterns. */
 const listedModels = mapping('models[]', {
   from: providerId,
   only: z.array(pattern).min(1, { error: 'must name one, such as gpt-5*, or be left out' }).optional(),
@@ -191,7 +191,10 @@ const service = mapping('service', {
 
 const guardrailsMax = 64;
 
-/** Providers and models must be written, if only as empty lists: a file without them would empty the catalogue. */
+/**
+ * Schemas of the sections. Providers and models must be written, if only as empty lists: a file without them would
+ * empty the catalogue.
+ */
 export const catalogueSections = {
   service: service.prefault({}),
   providers: z.array(provider),

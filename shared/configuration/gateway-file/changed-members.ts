@@ -7,18 +7,18 @@ import { formatPath, type Path } from './problems.ts';
 import { isMapping } from './yaml-source.ts';
 
 export interface MemberChange {
-  /** `models[acme/large-1].providers[acme].input_price_per_million` */
+  /** Path such as `models[acme/large-1].providers[acme].input_price_per_million`. */
   readonly path: string;
-  /** Absent for a new field. */
+  /** Former value; absent for a new field. */
   readonly from?: unknown;
-  /** Absent: it is gone. */
+  /** New value; absent where the field was removed. */
   readonly to?: unknown;
 }
 
 /** Fields by which the lists of a gateway file name their items. */
 const nameMembers = ['id', 'provider', 'slug', 'version'] as const;
 
-/** Returns an empty list where both are the same. An undefined field counts as absent. */
+/** Returns the changes, none where both are equal. An undefined field counts as absent. */
 export const changedMembers = (former: unknown, next: unknown): MemberChange[] => compare(former, next, '');
 
 function compare(former: unknown, next: unknown, path: string): MemberChange[] {
@@ -35,7 +35,7 @@ const compareMappings = (former: JsonObject, next: JsonObject, path: string): Me
     compare(former[name], next[name], joinPath(path, name)),
   );
 
-/** Returns undefined when these are no lists of named items. */
+/** Compares lists of named items; returns undefined for other values. */
 function compareNamed(former: unknown, next: unknown, path: string): MemberChange[] | undefined {
   for (const member of nameMembers) {
     const [before, after] = [byName(former, member), byName(next, member)];
@@ -57,7 +57,7 @@ function byName(list: unknown, member: string): ReadonlyMap<string, JsonObject> 
   return named;
 }
 
-/** Order counts: of equal prices, the provider listed first is called first. */
+/** Compares the order, which counts: of equal prices, the provider listed first is called first. */
 function compareOrder(before: readonly string[], after: readonly string[], path: string): MemberChange[] {
   const commonNames = before.filter((name) => after.includes(name));
   const reordered = after.filter((name) => before.includes(name));

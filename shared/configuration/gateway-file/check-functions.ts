@@ -37,7 +37,7 @@ export function checkFunction(declared: Node, models: KnownModels | undefined, r
 function checkActive(active: Node, revisions: readonly Node[], report: Report): void {
   const id = textOf(active);
   const revision = revisions.find((candidate) => member(candidate, 'id').value === id);
-  // A revision that the file leaves out, or whose state it leaves out, may be stored and activated.
+  // A revision that the file omits, or whose state it omits, may be stored and activated.
   if (id === undefined || revision === undefined || member(revision, 'state').value !== 'draft') return;
   report(active, `names the revision ${quote(id)}, whose state is draft: write state: activated, or leave active out`);
 }
@@ -61,7 +61,7 @@ function checkModels(caller: Node, models: KnownModels | undefined, report: Repo
   }
 }
 
-/** Things that a template may refer to. Without steps it is a prompt. */
+/** Values to which a template may refer. Without steps it is a prompt. */
 interface Scope {
   readonly input: Node;
   readonly steps: readonly Node[] | undefined;
@@ -84,7 +84,7 @@ function checkWorkflow(revision: Node, models: KnownModels | undefined, report: 
   checkKnown(member(output, 'step'), namesIn(list, 'id'), 'step', 'steps of this revision', report);
 }
 
-/** Checks every template of some messages and answers with the steps they need. */
+/** Checks every template of some messages and returns the steps they need. */
 function checkMessages(caller: Node, scope: Scope, report: Report): string[] {
   return entries(member(caller, 'messages')).flatMap((message) => {
     const content = member(message, 'content');
@@ -133,12 +133,12 @@ function isMissingInOutput(step: Node, path: readonly string[]): boolean {
   return isCertainlyMissing(member(member(format, 'json_schema'), 'schema').value, path);
 }
 
-/** Keywords that can add properties beside those of `properties`. */
+/** Keywords that can add properties to those of `properties`. */
 const openKeywords = ['$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf', 'if', 'patternProperties'] as const;
 const scalarTypes: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'null']);
 
 /**
- * Whether a JSON Schema excludes a path for certain. An optional property, a reference or a choice between schemas may
+ * True where a JSON Schema certainly excludes a path. An optional property, a reference or a choice between schemas may
  * contain it, and then the call decides.
  */
 function isCertainlyMissing(schema: unknown, path: readonly string[]): boolean {

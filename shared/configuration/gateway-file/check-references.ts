@@ -1,4 +1,4 @@
-// Checks across sections: duplicate names, names of nothing, and values that a provider's kind does not fill in.
+// Checks across sections: duplicate names, unknown names, and values that a provider's kind does not fill in.
 import { autoModelId } from '../../foundation/constants/index.ts';
 import { idsWritten } from '../catalogue/index.ts';
 import { type ProviderKind, providerKinds } from '../model-list/index.ts';
@@ -20,15 +20,18 @@ import { apisOfKind } from './provider-schema.ts';
 
 interface Known {
   readonly providers: ReadonlySet<string>;
-  /** Undefined when the file takes models from the list, so that all of them are known only when it is applied. */
+  /**
+   * Ids of models; undefined when the file takes models from the list, so that all of them are known only when it is
+   * applied.
+   */
   readonly models: ReadonlySet<string> | undefined;
-  /** Providers for which nothing is filled in. */
+  /** Providers without a kind, for which nothing is filled in. */
   readonly withoutKind: ReadonlySet<string>;
   /** Interfaces by provider. */
   readonly apis: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Names of models that are none of the catalogue that the file makes. */
+/** Returns issues for names of models that are not in the file's catalogue. */
 export function modelReferenceIssues(
   file: { readonly workspaces: readonly unknown[] },
   { providers, models }: Readonly<Record<'providers' | 'models', readonly { readonly id: string }[]>>,
@@ -54,7 +57,7 @@ export function referenceIssues(value: unknown): Issue[] {
     member(file, 'workspaces'),
   ];
   for (const list of [providers, models, guardrails, workspaces]) checkUnique([list], 'id', report);
-  // A key is found by its own id alone, so one key cannot belong to two workspaces.
+  // A key is found only by its own id, so one key cannot belong to two workspaces.
   checkUnique(
     entries(workspaces).map((workspace) => member(workspace, 'keys')),
     'key',
@@ -76,7 +79,7 @@ export function referenceIssues(value: unknown): Issue[] {
   return issues;
 }
 
-/** Names of no guardrail, where the file keeps those that are stored. */
+/** Returns issues for names of unknown guardrails, where the file leaves the stored guardrails unchanged. */
 export function guardrailReferenceIssues(file: object, known: ReadonlySet<string>): Issue[] {
   const issues: Issue[] = [];
   const report: Report = ({ path }, message) => void issues.push({ path, message });
@@ -133,11 +136,11 @@ function checkModel(model: Node, known: Known, report: Report): void {
   }
 }
 
-/** The model list has entries of providers with a kind, and those that name an item of it. */
+/** True where the model list may have the entry: its provider has a kind, or it names an item of the list. */
 const mayBeListed = (entry: Node, known: Known): boolean =>
   !known.withoutKind.has(textOf(member(entry, 'provider')) ?? '') || member(entry, 'list_model').value !== undefined;
 
-/** Where nothing is filled in. One line for an entry, however much it lacks. */
+/** Checks an entry for which nothing is filled in. It reports one line per entry, however much is missing. */
 function checkRequired(entry: Node, report: Report): void {
   const missing = ['input_price_per_million', 'output_price_per_million']
     .map((name) => ({ name, at: member(entry, name) }))
@@ -175,10 +178,10 @@ function checkWorkspace(workspace: Node, known: Known, report: Report): void {
   checkUnique([presets], 'slug', report);
   for (const preset of entries(presets)) checkUnique([member(preset, 'versions')], 'version', report);
   const connections = member(member(workspace, 'byok'), 'connections');
-  // A workspace has one stored credential for a provider: of two, a call could not choose.
+  // A workspace has one stored credential for a provider: with two, a call could not choose.
   checkUnique([connections], 'provider', report);
   for (const connection of entries(connections)) {
-    // A connection to a provider that has left the file can still be removed.
+    // A connection to a provider that is no longer in the file can still be removed.
     if (member(connection, 'state').value === 'absent') continue;
     checkKnown(member(connection, 'provider'), known.providers, 'provider', 'providers', report);
   }

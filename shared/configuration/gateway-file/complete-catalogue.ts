@@ -1,4 +1,4 @@
-// Builds the new catalogue from a file and the stored one: providers and models whole, with all absent fields filled
+// Builds the new catalogue from a file and the stored one: complete providers and models, with all absent fields filled
 // in. A value that cannot be filled in is a problem of the file.
 import type {
   CatalogueDocument,
@@ -22,7 +22,7 @@ import { type Issue, type Path, quote, suggest } from './problems.ts';
 
 interface CompletedCatalogue {
   readonly document: CatalogueDocument;
-  /** Filled values that are not stored yet. */
+  /** Filled-in values that are not stored yet. */
   readonly filled: readonly FilledMembers[];
   readonly issues: readonly Issue[];
 }
@@ -56,13 +56,13 @@ export function completeCatalogue(file: CatalogueInFile, sources: CatalogueSourc
   };
 }
 
-/** Absent fields of the service keep their stored values. */
+/** Returns the service; its absent fields keep their stored values. */
 const completeService = ({ service }: CatalogueInFile, { former }: CatalogueSources): ServiceDocument => ({
   ...(former?.service ?? serviceDefaults),
   ...written(service),
 });
 
-/** Only a file that says so removes one. */
+/** Returns the guardrails; a guardrail is removed only where the file says so. */
 function guardrailsOf({ guardrails: inFile }: CatalogueInFile, { former }: CatalogueSources) {
   const guardrails = inFile ?? former?.guardrails ?? [];
   return guardrails.length === 0 ? {} : { guardrails };
@@ -108,7 +108,7 @@ const originOf = ({ date }: ModelList): string => `model list of ${date}`;
 
 interface CompletedEntry {
   readonly entry: ModelProviderDocument;
-  /** Modalities in the list. */
+  /** Modalities in the model list. */
   readonly modalities: readonly string[] | undefined;
 }
 
@@ -147,7 +147,7 @@ function completeEntry(
   const context_length = context ?? 0;
   const max_output_tokens = (rest.max_output_tokens as number | undefined) ?? context_length;
   const { default_output_tokens } = written;
-  // Missing bounds are reported instead.
+  // If bounds are missing, they are reported instead.
   const isAbove = (default_output_tokens ?? 0) > max_output_tokens;
   if (missing === undefined && isAbove) {
     report([...path, 'default_output_tokens'], `must be at most max_output_tokens, ${max_output_tokens}`);
@@ -172,7 +172,10 @@ function completeEntry(
 
 type NamedEntry = Pick<ModelProviderDocument, 'upstream_model' | 'list_model'>;
 
-/** A deployment may have any name: then the file says whose facts it has, or the model's name identifies it. */
+/**
+ * Finds the model in the list. A deployment may have any name: then the file names the model of the list, or the
+ * model's own name identifies it.
+ */
 export function findListed(
   list: ModelList,
   { kind, region }: Pick<ProviderDocument, 'kind' | 'region'>,
@@ -211,7 +214,7 @@ interface EntryInput {
   readonly list: Pick<ModelList, 'names'>;
 }
 
-/** One problem for all of them, if any. */
+/** Returns one problem for all missing fields, if there are any. */
 function missingMembers(
   values: Readonly<Record<string, unknown>>,
   { provider, upstream_model, listed, list }: EntryInput,

@@ -1,5 +1,5 @@
-// Fills in the absent fields of a provider entry. Written values win; then values that were filled in before and are
-// stored, so that no upgrade changes a price or a feature by itself; then the model list.
+// Fills in the absent fields of a provider entry. Written values take precedence; then stored values that were filled
+// in before, so that no upgrade changes a price or a feature by itself; then the model list.
 
 import { canonicalJson } from '../../foundation/ids/index.ts';
 import { type JsonObject, mediaKinds } from '../../protocol/wire/index.ts';
@@ -21,7 +21,7 @@ const mediaPrices = ({ media }: ListedModel): MediaPrices =>
     mediaKinds.flatMap((kind) => (media[kind] === undefined ? [] : [[mediaPriceMembers[kind], media[kind]]])),
   );
 
-/** Fields that the list can fill in, in the order of the file. Those of `supported_params` are beside the others. */
+/** Fields that the list can fill in, in the order of the file. Fields of `supported_params` are among the others. */
 const listableMembers = [
   'apis',
   'input_price_per_million',
@@ -39,7 +39,7 @@ const listableMembers = [
   'streaming',
 ] as const;
 
-/** The list's values for an entry, by the fields of the file. */
+/** Returns the list's values for an entry, by the fields of the file. */
 export const listedMembers = (
   listed: ListedModel,
   { apis, kind }: Pick<ProviderDocument, 'apis' | 'kind'>,
@@ -68,7 +68,7 @@ export const listedMembers = (
   };
 };
 
-/** Omits prices that the list does not have. */
+/** Returns the prices that the list has. */
 function priceMembers({ input, output, cachedInput, cacheWrite, cacheWrite1h }: ListedPrices) {
   return {
     input_price_per_million: input,
@@ -79,13 +79,13 @@ function priceMembers({ input, output, cachedInput, cacheWrite, cacheWrite1h }: 
   };
 }
 
-/** The fields of an entry that the list could fill in. */
+/** Returns the fields of an entry that the list could fill in. */
 export function entryMembers(entry: EntryInFile | ModelProviderDocument): JsonObject {
   const all: JsonObject = { ...entry, ...entry.supported_params };
   return Object.fromEntries(listableMembers.map((member) => [member, all[member]]));
 }
 
-/** Without a price of tokens, what is priced by something else costs none. */
+/** Adds token prices of 0, where something else has a price. */
 export const withTokenPrices = (values: JsonObject): JsonObject =>
   unitPriceMembers.every((member) => values[member] === undefined)
     ? values
@@ -106,11 +106,11 @@ interface CompletedMembers {
 }
 
 interface FilledValues extends CompletedMembers {
-  /** Values from the list now: neither written by the file nor stored. */
+  /** Values from the current list that are neither written by the file nor stored. */
   readonly filled: JsonObject;
 }
 
-/** `former`: as it is stored. `listed`: undefined where the list does not know the model. */
+/** Completes an entry. `former`: the stored entry. `listed`: undefined where the list does not know the model. */
 export function completeMembers(
   written: JsonObject,
   former: CompletedMembers | undefined,
@@ -126,7 +126,8 @@ export function completeMembers(
     const value = isLeftOut ? (isFilled ? former.values[member] : listed?.[member]) : written[member];
     values[member] = value;
     if (isLeftOut && !isFilled && value !== undefined) filled[member] = value;
-    // A value that stays keeps its origin, so that applying a file that writes it out, as an export does, changes nothing.
+    // A value that stays keeps its origin, so that applying a file that writes it out, as an export does, changes
+    // nothing.
     const isOfList =
       isStored && isSame(former.values[member], value) ? isFilled : isLeftOut || isSame(value, listed?.[member]);
     if (!isOfList) ownMembers.push(member);
@@ -137,7 +138,7 @@ export function completeMembers(
 export const isSame = (one: unknown, other: unknown): boolean =>
   one === undefined || other === undefined ? one === other : canonicalJson(one) === canonicalJson(other);
 
-/** The name that the provider has for a model, where the file does not say it. */
+/** Returns the provider's name for a model, where the file does not state it. */
 export function upstreamModelOf(
   modelId: string,
   { provider: providerId, upstream_model: written }: EntryInFile,
@@ -145,7 +146,7 @@ export function upstreamModelOf(
   list: ModelList,
 ): string {
   if (written !== undefined) return written;
-  // `acme/large-1` at acme is `large-1`.
+  // The upstream name of `acme/large-1` at acme is `large-1`.
   const upstreamName = modelId.startsWith(`${providerId}/`) ? modelId.slice(providerId.length + 1) : modelId;
   const slash = modelId.indexOf('/');
   if (kind === undefined || slash === -1 || list.find(kind, upstreamName, region) !== undefined) return upstreamName;

@@ -1,4 +1,4 @@
-// The providers that a file makes of the stored ones, whole.
+// The complete providers that result from a file and the stored ones.
 import type { CatalogueDocument, ProviderDocument } from '../catalogue/index.ts';
 import type { ModelList } from '../model-list/index.ts';
 import type { CatalogueInFile } from './catalogue-schema.ts';
@@ -29,7 +29,7 @@ export function completeProviders(
 
 const kindMembers = ['base_url', 'apis', 'auth', 'headers', 'reasoning_style', 'stream_usage'] as const;
 
-/** Values of its kind that are not stored. */
+/** Returns values of its kind that are not stored. */
 function membersOfKind(provider: Omit<ProviderDocument, 'status'>, stored: ProviderDocument | undefined) {
   if (provider.kind === undefined) return {};
   const bare = bareProvider(provider);
@@ -45,20 +45,20 @@ function membersOfKind(provider: Omit<ProviderDocument, 'status'>, stored: Provi
 export interface CatalogueSources {
   readonly former: CatalogueDocument | undefined;
   readonly list: ModelList;
-  /** AWS region where the gateway runs. */
+  /** AWS region in which the gateway runs. */
   readonly region: string | undefined;
   readonly nowMs: number;
 }
 
-/** Fields that a file omits and applying it fills in, at one place of it. */
+/** Fields that a file omits and that are filled in when it is applied, at one place of it. */
 export interface FilledMembers {
-  /** `models[openai/gpt-5.4].providers[openai]` */
+  /** Place such as `models[openai/gpt-5.4].providers[openai]`. */
   readonly place: string;
   readonly origin: string;
   readonly members: Readonly<Record<string, unknown>>;
 }
 
-/** Lists to which the completion of each part adds. */
+/** Lists to which the completion of each part adds its results. */
 export interface CompletionReport {
   readonly report: (path: Path, message: string) => void;
   readonly fill: (place: string, origin: string, members: FilledMembers['members']) => void;

@@ -1,5 +1,5 @@
-// The two sides of a change, in the words of the file, compared. No secret is in either: keys and credentials are compared
-// in their stores.
+// The two sides of a change, with the file's names, and their comparison. Neither contains a secret: keys and
+// credentials are compared in their stores.
 import { formatUsd } from '../../foundation/money/index.ts';
 import type { Connection, ConnectionChange } from '../byok/index.ts';
 import { type KeyRecord, type WantedKey, writtenKey } from '../keys/index.ts';
@@ -25,7 +25,7 @@ export function keyMembers(former: KeyRecord | undefined, wanted: WantedKey): Me
   return changedMembers(writtenKey(former), writtenKey({ ...former, ...written(wanted) }));
 }
 
-/** Changes of the revisions that the file names: others stay unchanged. */
+/** Returns changes of the revisions that the file names: others stay unchanged. */
 export async function functionMembers(
   functions: Pick<FunctionStore, 'readContent'>,
   { revisions: declared }: FunctionDocument,
@@ -48,7 +48,7 @@ export async function functionMembers(
   return members.length > 0 ? members : [{ path: 'order of members' }];
 }
 
-/** `rpm: 60 → 120`, in one line of bounded length. */
+/** Writes a change such as `rpm: 60 → 120`, in one line of bounded length. */
 export function memberText({ path, ...values }: MemberChange): string {
   if (!('from' in values) && !('to' in values)) return `${path}: another one`;
   return `${path}: ${valueText(values.from)} → ${valueText(values.to)}`;
@@ -61,19 +61,22 @@ function valueText(value: unknown): string {
   return text.length <= valueMaxCharacters ? text : `${text.slice(0, valueMaxCharacters)}…`;
 }
 
-// Changes of a plan that remove access, or restore revoked access: the first may be in use this minute, and a revoked
-// key may be in wrong hands. A person must confirm both where one can be asked; a start reports the first.
+// Changes of a plan that remove access, or restore revoked access: the former may affect someone at work, and a revoked
+// key may be in wrong hands. A person must confirm both where one can be asked; a start reports the former.
 
 const switches = new Set(['status', 'function_execution', 'byok', 'presets']);
 const offValues = new Set<unknown>(['revoked', 'disabled', false]);
 
-/** `models[acme/large-1] of catalogue`, `key ci of team-a is revoked`. Empty: the file only adds and changes. */
+/**
+ * Returns lines such as `models[acme/large-1] of catalogue`, `key ci of team-a is revoked`. Empty where the file only
+ * adds and changes.
+ */
 export const destructiveChanges = (changes: readonly PlannedChange[]): string[] =>
   changes.flatMap(({ resource, change, members }) =>
     change === 'removed' ? [resource] : members.flatMap((member) => describe(resource, member)),
   );
 
-/** `key ci of team`: revoked in the store, active by the file. */
+/** Returns lines such as `key ci of team`, for keys that are revoked in the store and active in the file. */
 export const restoredKeys = (changes: readonly PlannedChange[]): string[] =>
   changes.filter(({ members }) => members.some(isRestored)).map(({ resource }) => resource);
 
@@ -81,18 +84,18 @@ const isRestored = ({ path, from, to }: MemberChange): boolean =>
   path === 'status' && from === 'revoked' && to === 'active';
 
 function describe(resource: string, { path, from, to }: MemberChange): string[] {
-  // Entries of a list that are no longer there, or the whole list.
+  // These are entries of a list that no longer exist, or the whole list.
   if (to === undefined && path.endsWith(']')) return [`${path} of ${resource}`];
   if (to === undefined) return idsOf(from).map((id) => `${path}[${id}] of ${resource}`);
   if (switches.has(path.split('.').at(-1) ?? '') && offValues.has(to)) {
     return [path === 'status' ? `${resource} is ${String(to)}` : `${path} of ${resource} is ${to || 'off'}`];
   }
-  // Calls are checked less.
+  // Calls are checked less than before.
   if (path === 'guardrails' && Array.isArray(from)) {
     const gone = from.filter((id) => !Array.isArray(to) || !to.includes(id));
     return gone.map((id) => `guardrail ${String(id)} of ${resource}`);
   }
-  // Who loses a role may be at work.
+  // Someone who loses a role may be at work.
   if (resource === 'access') return ['access is replaced: roles that the file does not name end'];
   if (path === 'active' && to === null) return [`active revision ${String(from)} of ${resource}`];
   return [];

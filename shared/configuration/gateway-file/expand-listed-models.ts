@@ -1,4 +1,5 @@
-// `{ from: openai, only: [gpt-5*] }`: the models that the list has of a provider's kind, each as if the file wrote it.
+// Expands `{ from: openai, only: [gpt-5*] }` to the models that the list has of a provider's kind, each as if the file
+// wrote it.
 import type { CatalogueDocument, ModelDocument, ProviderDocument } from '../catalogue/index.ts';
 import type { ModelList } from '../model-list/index.ts';
 import { isListedModels, type ListedModelsInFile, type ModelInFile } from './catalogue-schema.ts';
@@ -16,7 +17,7 @@ interface WrittenModel {
   readonly path: Path;
 }
 
-/** Items that describe a model, and those that items of the list add. */
+/** Returns the items that describe a model, and those that items of the list add. */
 export function writtenModels(
   items: readonly (ModelInFile | ListedModelsInFile)[],
   sources: ExpansionSources,
@@ -26,7 +27,7 @@ export function writtenModels(
   for (const [index, item] of items.entries()) {
     const path = ['models', index];
     if (!isListedModels(item)) {
-      // It wins over an item of the list, and has its position where the list added the id before.
+      // It takes precedence over an item of the list, and has its position where the list added the id before.
       byId.set(item.id, { model: item, path });
       continue;
     }
@@ -48,7 +49,7 @@ export function expandListedModels(
   { former, list, byId, report }: ExpansionSources,
 ): ModelInFile[] {
   const provider = byId.get(from);
-  // A provider that is not there is a problem of its own.
+  // A missing provider is a problem of its own.
   if (provider === undefined) return [];
   const { kind, region, apis } = provider;
   if (kind === undefined) {
@@ -70,7 +71,7 @@ export function expandListedModels(
   const names = new Set<string>();
   for (const [index, pattern] of (only ?? ['*']).entries()) {
     const matches = matcherOf(pattern);
-    // An ended model is available by its whole name alone.
+    // A model that has ended is available only by its whole name.
     const found = [...offered.filter(matches), ...stored.filter(matches), ...known.filter((name) => name === pattern)];
     if (found.length === 0) {
       const nearest = suggest(pattern.replaceAll('*', ''), known);
@@ -87,7 +88,7 @@ export function expandListedModels(
     .sort((left, right) => placeOf(left) - placeOf(right));
 }
 
-/** A model that an earlier list had stays: the name of one that was filled in from it. */
+/** Returns the name of a stored model that was filled in from an earlier list: such a model stays. */
 function storedName({ id, providers }: ModelDocument, from: string, idOf: (name: string) => string): string[] {
   const [entry, ...others] = providers;
   if (entry === undefined || others.length > 0 || entry.provider !== from || entry.written === undefined) return [];

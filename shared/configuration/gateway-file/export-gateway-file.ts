@@ -1,5 +1,5 @@
-// Exports the store as a gateway file. It contains no secret: of keys there are only limits, and keys of BYOK
-// connections are named as the file named them. Applied to the same store it changes nothing.
+// Exports the store as a gateway file. It contains no secret: keys have only their limits, and keys of BYOK connections
+// have the names that the file gave them. Applied to the same store it changes nothing.
 import { canonicalJson } from '../../foundation/ids/index.ts';
 import { formatUsd } from '../../foundation/money/index.ts';
 import { collect } from '../../foundation/parallel/index.ts';
@@ -40,11 +40,11 @@ interface ExportStores extends Pick<OperatorStores, 'workspaceStore' | 'keys' | 
 
 interface ExportedFile {
   readonly file: Readonly<Record<string, unknown>>;
-  /** Stored data that no file can contain, one line each. */
+  /** Stored data that a file cannot contain, one line each. */
   readonly notes: readonly string[];
 }
 
-/** `isFull`: includes the values that the kind of a provider and the model list fill in. */
+/** Exports the file. `isFull`: includes the values that the kind of a provider and the model list fill in. */
 export async function exportGatewayFile(
   stores: ExportStores,
   catalogue: CatalogueDocument | undefined,
@@ -84,11 +84,14 @@ const connectionsInFile = async ({ connectionStore }: ExportStores, workspace: s
     budget_usd: formatUsd(budgetPicoUsd),
   }));
 
-/** `BYOK_TEAM_A_ACME`: for a connection that was stored before its source was kept. */
+/** Returns a name such as `BYOK_TEAM_A_ACME`, for a connection that was stored before the place of its key was. */
 const variableName = (workspace: string, provider: string): string =>
   `BYOK_${workspace}_${provider}`.toUpperCase().replace(/[^A-Z0-9]/g, '_');
 
-/** A file identifies keys by their name: several active ones of one name are one item, if they have the same limits. */
+/**
+ * Returns the keys of the file, which identifies keys by their name: several active ones with one name are one item, if
+ * they have the same limits.
+ */
 function keysInFile(records: readonly KeyRecord[], workspace: WorkspaceDocument, notes: string[]): unknown[] {
   const active = records.filter(({ status, replacedBy }) => status === 'active' && replacedBy === null);
   const byName = Map.groupBy(active, ({ name }) => name);
@@ -108,7 +111,7 @@ function keysInFile(records: readonly KeyRecord[], workspace: WorkspaceDocument,
   });
 }
 
-/** Why the content log of a key would be a fault in a file, where it narrows that of its workspace all the same. */
+/** Returns why a file could not contain the content log of a key that narrows the one of its workspace. */
 function narrowingLost(
   { content_log: ofWorkspace }: WorkspaceDocument,
   ofKey: KeyRecord['contentLog'],
@@ -141,7 +144,7 @@ async function functionInFile(record: FunctionRecord, { functionStore }: ExportS
 
 const nameMembers = ['id', 'from', 'slug', 'version', 'provider', 'display_name', 'service', 'providers', 'models'];
 
-/** Documents are stored with their fields in alphabetical order; in the file the name comes first. */
+/** Moves names to the front: documents are stored with their fields in alphabetical order. */
 function namesFirst(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(namesFirst);
   if (typeof value !== 'object' || value === null) return value;
@@ -150,8 +153,8 @@ function namesFirst(value: unknown): unknown {
   return Object.fromEntries([...names.map((name) => [name, undefined] as const), ...entries]);
 }
 
-// Leaves out of an export the parts of workspaces that name a model, provider or guardrail that is gone. A file with them
-// would be refused; left out, they stay as they are stored.
+// Omits from an export the parts of workspaces that refer to a model, provider or guardrail that no longer exists. A
+// file with them would be refused; omitted parts stay as they are stored.
 
 type Item = Record<PropertyKey, unknown>;
 
@@ -159,7 +162,7 @@ interface Exported {
   readonly workspaces: readonly unknown[];
 }
 
-/** Changes the file. Returns a line for each part that it leaves out. */
+/** Changes the file. Returns a line for each part that it omits. */
 function leaveOutMissing(file: Exported, catalogue: CatalogueDocument | undefined): string[] {
   const known = { providers: catalogue?.providers ?? [], models: catalogue?.models ?? [] };
   const guardrails = new Set(catalogue?.guardrails?.map(({ id }) => id));
@@ -167,15 +170,17 @@ function leaveOutMissing(file: Exported, catalogue: CatalogueDocument | undefine
   if (issues.length === 0) return [];
   const parts = [...new Map(issues.map((issue) => [formatPath(partOf(issue.path)), issue])).values()];
   const workspaces = parts.filter((issue) => isWorkspace(partOf(issue.path)));
-  // From the last on, so that the places of the others stay: those in workspaces once no workspace goes.
+  // The last parts are removed first, so that the positions of the others stay valid: those inside workspaces only once
+  // no workspace is removed.
   const first = (workspaces.length > 0 ? workspaces : parts).toSorted((a, b) => lastStep(b) - lastStep(a));
   const lines = first.map((issue) => leaveOut(file, issue));
   return [...lines, ...leaveOutMissing(file, catalogue)].sort();
 }
 
 /**
- * Steps to what is left out: a name in the list of models, a key, a connection, a revision. A key, and a workspace whose
- * guardrail is gone, go whole, since elsewhere they would be made without the restriction.
+ * Number of steps of the path to the omitted part: a name in the list of models, a key, a connection, a revision. A
+ * key, and a workspace whose guardrail no longer exists, are omitted completely, since elsewhere they would be made
+ * without the restriction.
  */
 const stepsByList: Readonly<Record<string, number>> = { guardrails: 2, models: 4, keys: 4, byok: 5, functions: 6 };
 const partOf = (path: Path): Path => path.slice(0, stepsByList[String(path[2])]);
@@ -208,13 +213,13 @@ function nameOf([, , list]: Path, item: Item | undefined): string {
 const itemAt = (file: Exported, path: Path): Item | undefined =>
   path.reduce<unknown>((item, step) => (item as Item | undefined)?.[step], file) as Item | undefined;
 
-// The catalogue in the form of a gateway file, for exports. Values that applying it would fill in again may be omitted.
+// The catalogue as a part of a gateway file, for exports. Values that applying it would fill in again may be omitted.
 
 type Members = Record<string, unknown>;
 
 /**
- * `list`: without it all is written. The service is always written whole, because absent fields of it keep their stored
- * values.
+ * `list`: if absent, everything is written. The service is always written completely, because absent fields of it keep
+ * their stored values.
  */
 export function catalogueInFile(
   catalogue: CatalogueDocument,
@@ -234,13 +239,13 @@ export function catalogueInFile(
 const guardrailInFile = (guardrail: GuardrailDocument, isShort: boolean): Members =>
   isShort ? without({ ...guardrail }, guardrailDefaults) : { ...guardrail };
 
-/** Omits the status of an enabled provider: a file with it would enable one again that was disabled since. */
+/** Omits the status of an enabled provider: a file with it would enable a provider again that was disabled since. */
 function providerInFile({ status, ...provider }: ProviderDocument, isShort: boolean): Members {
   const members: Members = status === 'enabled' ? provider : { ...provider, status };
   return isShort ? without(members, bareProvider(provider), ['id', 'kind', 'region', 'credentials']) : members;
 }
 
-/** Removes the fields that are the same in the other one. */
+/** Removes the fields that are equal in the other document. */
 const without = (members: Members, same: Members, required: readonly string[] = []): Members =>
   Object.fromEntries(
     Object.entries(members).filter(([name, value]) => required.includes(name) || !isSame(value, same[name])),
@@ -251,7 +256,7 @@ const wholeModel = ({ written: _written, providers, ...model }: ModelDocument): 
   providers: providers.map(({ written: _writtenOfEntry, ...entry }) => entry),
 });
 
-/** In their order, with an item of the list in place of the first model that it adds. */
+/** Returns the models in their order, with an item of the list in place of the first model that it adds. */
 function shortModels(catalogue: CatalogueDocument, list: ModelList): Members[] {
   const itemById = listedItems(catalogue, list);
   const items = new Set<Members>();
@@ -260,7 +265,7 @@ function shortModels(catalogue: CatalogueDocument, list: ModelList): Members[] {
     const item = itemById.get(model.id);
     items.add(item !== undefined && isBare(short, item) ? item.inFile : short);
   }
-  // One whose models all differ from the list.
+  // These are items whose models all differ from the list.
   return [...items.union(new Set([...itemById.values()].map(({ inFile }) => inFile)))];
 }
 
@@ -271,7 +276,9 @@ interface ListedItem {
   readonly upstream: string | undefined;
 }
 
-/** Items by the stored models that each adds. Where the list has more of them by now, they are named. */
+/**
+ * Returns items by the stored models that each adds. Where the list has more of them by now, the stored ones are named.
+ */
 function listedItems({ providers, models, listed = [] }: CatalogueDocument, list: ModelList): Map<string, ListedItem> {
   const byId = new Map(providers.map((provider) => [provider.id, provider]));
   const stored = new Set(models.map(({ id }) => id));
@@ -283,7 +290,7 @@ function listedItems({ providers, models, listed = [] }: CatalogueDocument, list
       byId,
       report: () => {},
     });
-    // The list may have more of them by now, which an item before it makes too.
+    // The list may have more of them by now, which an earlier item makes too.
     const storedModels = listedModels.filter(({ id }) => stored.has(id) && !itemById.has(id));
     const names = storedModels.map(({ providers: [entry] }) => entry?.upstream_model);
     const inFile = written({ from, only: storedModels.length === listedModels.length ? only : names, as });
@@ -292,7 +299,7 @@ function listedItems({ providers, models, listed = [] }: CatalogueDocument, list
   return itemById;
 }
 
-/** Whether it equals what an item of the list adds, at whatever time. */
+/** True where it equals what an item of the list adds, at any time. */
 const isBare = (
   { id: _id, created: _created, providers, ...others }: Members,
   { from, upstream }: ListedItem,

@@ -1,4 +1,4 @@
-// Small forms that many sections of the file share. Each message names a valid form.
+// Small schemas that many sections of the file share. Each message names the valid form.
 import * as z from 'zod';
 import { idPattern } from '../../foundation/constants/index.ts';
 import {
@@ -14,18 +14,18 @@ import {
 } from './problems.ts';
 import { isMapping } from './yaml-source.ts';
 
-/** Member name → the mappings that have it. */
+/** The mappings that have a field, by its name. */
 const placesByMember = new Map<string, string[]>();
 const placed = new WeakSet<z.core.$ZodType>();
 
-/** A mapping without unknown fields. `place`: as in `models[].providers[]`. */
+/** Returns the schema of a mapping without unknown fields. `place`: for example `models[].providers[]`. */
 export const mapping = <Shape extends z.ZodRawShape>(place: string, shape: Shape) => {
   const schema = z.strictObject(shape);
   placeMembers(place, schema);
   return schema;
 };
 
-/** Sets the places of inner mappings, which other folders describe. */
+/** Sets the places of inner mappings, which other folders define. */
 function placeMembers(place: string, schema: z.core.$ZodType): void {
   const { def } = schema._zod as z.core.$ZodTypes['_zod'];
   if (def.type === 'optional' || def.type === 'nullable') placeMembers(place, def.innerType);
@@ -37,7 +37,7 @@ function placeMembers(place: string, schema: z.core.$ZodType): void {
   }
 }
 
-/** One issue per unknown field, one per any other issue of zod. */
+/** Returns one issue per unknown field, and one per any other issue of zod. */
 export const toIssues = (issues: readonly z.core.$ZodIssue[]): Issue[] =>
   issues.flatMap(({ path, message, ...issue }) =>
     issue.code === 'unrecognized_keys'
@@ -45,7 +45,7 @@ export const toIssues = (issues: readonly z.core.$ZodIssue[]): Issue[] =>
       : [{ path, message }],
   );
 
-/** Fields in which other programs expect a credential. */
+/** Matches fields in which other programs expect a credential. */
 const credentialMember = /^(x-)?(api[-_]?)?(key|token|secret|password|credentials?|authorization|bearer)s?$/i;
 
 function unknownMember(name: string, path: Path, known: readonly string[]): string {
@@ -57,16 +57,19 @@ function unknownMember(name: string, path: Path, known: readonly string[]): stri
   return `is not known here; ${isElsewhere ? `it is a member of ${places.join(' and ')}` : suggest(name, known)}`;
 }
 
-/** For a rule over several parts of a value: it also runs where some part is wrong, so that one fault hides no other. */
+/**
+ * Options of a rule over several parts of a value: it also runs where some part is wrong, so that one fault hides no
+ * other.
+ */
 export const besideFaults = {
   when: ({ value }: { readonly value: unknown }) => isMapping(value) || Array.isArray(value),
 };
 
-/** Names of the fields at fault, for a rule that reads others. */
+/** Returns the names of the fields at fault, for a rule that reads others. */
 export const faultyFields = ({ issues }: z.core.ParsePayload): ReadonlySet<unknown> =>
   new Set(issues.map(({ path }) => path?.[0]));
 
-/** One of several forms, chosen by the written value, so that the problems are those of the intended form. */
+/** Returns a schema that is chosen by the written value, so that the problems are those of the intended form. */
 export const chosenBy = <Output>(choose: (input: unknown) => z.core.$ZodType<Output>) =>
   z.unknown().transform((input, context): Output => {
     const checked = checkWith(choose(input), input);
@@ -82,16 +85,16 @@ export const providerId = matching(
   /^[a-z0-9][a-z0-9._-]{0,63}$/,
   '1 to 64 lower-case letters, digits, dots, hyphens or underscores, and begin with a letter or digit',
 );
-/** Workspaces, functions, revisions and steps. */
+/** Id of a workspace, a function, a revision or a step. */
 export const plainId = matching(idPattern, '1 to 64 letters, digits, hyphens or underscores');
-/** Preset slugs and versions: a call may write them as `slug@version`. YAML reads an unquoted 1 as a number. */
+/** Slug or version of a preset: a call may write them as `slug@version`. YAML reads an unquoted 1 as a number. */
 export const presetName = z
   .string({
     error: (issue) => (typeof issue.input === 'number' ? 'must be written in quotes, such as "1"' : undefined),
   })
   .regex(/^[A-Za-z0-9._-]{1,64}$/, { error: 'must be 1 to 64 letters, digits, dots, hyphens or underscores' });
 export const region = matching(/^[a-z][a-z0-9-]{1,31}$/, 'a region or country code in lower case, such as eu');
-/** For places where people write the secret itself: no part of it is repeated. */
+/** Returns a schema for places where people write the secret itself: its message repeats no part of it. */
 const unquoted = (pattern: RegExp, description: string) => {
   const error = `must be ${description}, not the credential itself: write ${credentialAdvice}`;
   return z
@@ -102,7 +105,7 @@ const unquoted = (pattern: RegExp, description: string) => {
 const environmentName = unquoted(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'the name of an environment variable');
 const secretName = unquoted(/^[A-Za-z0-9/_+=.@-]{1,256}$/, 'the name of a secret');
 
-/** Reference to a secret; the secret itself is never in the file. */
+/** Returns the schema of a reference to a secret; the secret itself is never in the file. */
 export const referenceSchema = <Shape extends z.ZodRawShape>(more: Shape) => {
   const secretSchema = mapping('', { ...more, secret: secretName });
   const environmentSchema = mapping('', { ...more, env: environmentName });
@@ -122,19 +125,19 @@ const wholeNumber = (least: number, most: number, message: string) =>
 
 export const positiveInteger = wholeNumber(1, Number.MAX_SAFE_INTEGER, 'must be at least 1');
 export const epochSeconds = wholeNumber(0, 253_402_300_799, 'must be seconds since 1970');
-/** Timers overflow beyond 2^31 ms and would fire at once; an hour is far above any budget. */
+/** A time limit. Timers overflow beyond 2^31 ms and would fire at once; an hour is far above any budget. */
 export const timeoutMs = wholeNumber(1, 3_600_000, 'must be at least 1');
 export const waitMs = wholeNumber(0, 3_600_000, 'must not be negative');
 
-/** The error of a union whose forms one field distinguishes. */
+/** Returns the error of a union whose forms one field distinguishes. */
 export const mustBe = (forms: string) => (issue: z.core.$ZodRawIssue) =>
   issue.code === 'invalid_union' ? `must be ${forms}${notThis(wordIn(issue))}` : undefined;
 
-/** The field of a mapping that chooses its form. */
+/** Returns the field of a mapping that chooses its form. */
 const wordIn = ({ input, discriminator }: { readonly input?: unknown; readonly discriminator?: unknown }): unknown =>
   isMapping(input) && typeof discriminator === 'string' ? input[discriminator] : input;
 
-/** Fields that are sent to the provider unchanged, except those with a place of their own. */
+/** Returns a schema of fields that are sent to the provider unchanged, except those with a place of their own. */
 export const freeMembers = (reserved: readonly string[]) =>
   z.record(z.string(), z.unknown()).superRefine((members, context) => {
     for (const name of reserved.filter((name) => Object.hasOwn(members, name))) {

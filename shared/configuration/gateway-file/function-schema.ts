@@ -1,17 +1,17 @@
-// Stored functions: the form of a function, its revisions, and the steps of a workflow. A revision is one value with
-// its defaults; absent fields of the function around it keep their stored values.
+// Stored functions: the structure of a function, its revisions, and the steps of a workflow. A revision is one value
+// with its defaults; absent fields of the function around it keep their stored values.
 import * as z from 'zod';
 import { type FunctionDocument, stepsMax } from '../stored-functions/index.ts';
 import { instant, text } from '../value-forms/index.ts';
 import { chosenBy, freeMembers, mapping, mustBe, plainId } from './fields.ts';
 
-/** A revision is read from one item; 256 KiB is the size of the largest call. */
+/** Maximum length of a template: a revision is read from one item, and 256 KiB is the size of the largest call. */
 const templateLengthMax = 256 * 1024;
 const messagesMax = 64;
 const fallbackModelsMax = 8;
 const schemaMaxBytes = 64 * 1024;
 
-/** Have a place of their own in a revision, or no meaning in a function. */
+/** Options that have a place of their own in a revision, or no meaning in a function. */
 const reservedOptions = [
   'model',
   'messages',
@@ -69,7 +69,7 @@ const promptInput = z
   })
   .default({ type: 'text' });
 
-/** Qualification: an input and the expectations of its answer. */
+/** A test case for the qualification: an input and the expectations of its answer. */
 const testCase = mapping('cases[]', {
   input: z.union([z.string(), z.record(z.string(), z.unknown())], { error: 'must be text or a mapping' }),
   expect: mapping('cases[].expect', {
@@ -85,7 +85,7 @@ const revisionLife = {
   id: plainId,
   state: z.enum(['draft', 'activated']).optional(),
   expires_at: z._default(z.nullable(instant), null),
-  /** Counted from the activation: `30d`, `12h`. */
+  /** Duration from the activation on: `30d`, `12h`. */
   valid_for: z
     .string()
     .regex(/^[1-9]\d{0,4}[mhdw]$/, { error: 'must be a number of m, h, d or w, such as 30d' })
@@ -124,11 +124,11 @@ const stepOutput = mapping('output', { step: plainId });
 const shared = {
   id: plainId,
   status: z.enum(['enabled', 'disabled']).optional(),
-  /** The revision an unpinned call runs; null: none. */
+  /** The revision that an unpinned call runs; null: none. */
   active: plainId.nullable().optional(),
 };
 
-/** The compiler proves that the parsed type is the stored one. */
+/** Schema of a function. The compiler proves that the parsed type is the stored one. */
 export const functionSchema = z.discriminatedUnion(
   'kind',
   [

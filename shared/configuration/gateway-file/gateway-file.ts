@@ -1,5 +1,5 @@
 // The whole file: the catalogue's sections and the workspaces with their contents. Absent fields of a workspace keep
-// their stored values, so nothing has a default here.
+// their stored values, so nothing here has a default.
 import * as z from 'zod';
 import { programs } from '../../foundation/constants/index.ts';
 import { type AccessRule, roles } from '../access/index.ts';
@@ -25,7 +25,7 @@ import { isMapping, readYaml, type YamlSource } from './yaml-source.ts';
 
 // `access`: roles on the management interface.
 
-/** More would be read with every request of a person. */
+/** Maximum number of rules, because they are read with every request of a person. */
 const rulesMax = 1_000;
 const workspacesMax = 256;
 
@@ -60,7 +60,7 @@ const accessSection = z
   .max(rulesMax, { error: `must not hold more than ${rulesMax} entries` })
   .optional();
 
-/** A preset cannot name a preset, and a request always brings its own messages. */
+/** Configuration of a preset, which cannot name a preset, and no messages, because a request always brings its own. */
 const presetConfig = freeMembers(['preset', 'messages']);
 const absent = z.literal('absent', { error: 'must be absent, or be left out' });
 
@@ -93,7 +93,7 @@ const connection = mapping('workspaces[].byok.connections[]', {
   budget_usd: z.optional(z.nullable(usd)),
 }) satisfies z.ZodType<ConnectionInFile>;
 
-/** More than this a shortage could not look through within an admission. */
+/** Maximum number of shards: a shortage has to read all of them within an admission. */
 const creditShardsMax = 32;
 
 const workspace = mapping('workspaces[]', {
@@ -119,16 +119,16 @@ export type GatewayFile = z.infer<typeof gatewayFileSchema>;
 export type WorkspaceInFile = GatewayFile['workspaces'][number];
 export type KeyInFile = WorkspaceInFile['keys'][number];
 
-/** The stored part of a workspace: keys, connections and functions have tables of their own. */
+/** Returns the stored part of a workspace: keys, connections and functions have tables of their own. */
 export function settingsOf({ keys: _keys, byok: _byok, functions: _functions, ...settings }: WorkspaceInFile) {
   return settings satisfies WorkspaceChanges;
 }
 
-// The whole file is checked before anything of it is used: syntax first, then every section's form and every reference
-// between them in one pass, so that all problems are reported at once.
+// Reads and checks the whole file before anything of it is used: syntax first, then every section's schema and every
+// reference between sections in one pass, so that all problems are reported at once.
 export interface ReadFile {
   readonly file: GatewayFile;
-  /** The same before its check: plain values, without defaults. */
+  /** The file before its check: plain values, without defaults. */
   readonly source: unknown;
   readonly lineOf: LineOf;
 }
@@ -144,7 +144,7 @@ export function readGatewayFile(text: string): ReadResult {
 const isLiteLlmFile = (value: unknown): boolean => isMapping(value) && 'model_list' in value && !('models' in value);
 const liteLlmAdvice = `belongs to a file of LiteLLM: \`${programs.commandLine} import litellm FILE > gateway.yaml\` makes a gateway file of it`;
 
-/** `issues`: as they are before their paths are written out. */
+/** Checks plain values. `issues`: with their paths as lists. */
 export function readSource(source: YamlSource): ReadResult & { readonly issues: readonly Issue[] } {
   if (source.kind === 'unreadable') {
     const { issues } = source;

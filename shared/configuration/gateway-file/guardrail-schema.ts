@@ -1,4 +1,4 @@
-// The section guardrails: what checks the texts of calls, in services outside the gateway or in its process.
+// The section guardrails: checks of the texts of calls, by services outside the gateway or within its process.
 import * as z from 'zod';
 import { parseUsd } from '../../foundation/money/index.ts';
 import { patternFault } from '../../foundation/patterns/index.ts';
@@ -9,9 +9,9 @@ import { faultOfUrl } from './provider-address.ts';
 import { auth, awsRegion } from './provider-schema.ts';
 import { isMapping } from './yaml-source.ts';
 
-/** A call has 55 seconds, and its provider needs most of them. */
+/** Longest time limit of a check: a call has 55 seconds, and its provider needs most of them. */
 const timeoutMaxMs = 30_000;
-/** Beyond, a stream is no stream any more. */
+/** Largest window: a stream with a larger one is hardly a stream. */
 const windowMaxCharacters = 100_000;
 
 export const guardrailDefaults = {
@@ -61,7 +61,7 @@ const http = mapping('guardrails[]', {
     .default(guardrailDefaults.auth),
 });
 
-/** The patterns of ApplyGuardrail. */
+/** Name of a guardrail, with the patterns of ApplyGuardrail. */
 const guardrailName = z
   .string()
   .regex(/^([a-z0-9]{1,64}|arn:aws:bedrock:[a-z0-9-]{1,20}:[0-9]{12}:guardrail\/[a-z0-9]{1,64})$/, {

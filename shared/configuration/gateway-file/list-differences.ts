@@ -6,16 +6,16 @@ import { entryMembers, isSame, listedMembers } from './complete-entry.ts';
 
 export interface ListDifference {
   readonly model: string;
-  /** Undefined for a field of the model itself. */
+  /** Provider; undefined for a field of the model itself. */
   readonly provider: string | undefined;
   readonly member: string;
   readonly stored: unknown;
   readonly listed: unknown;
-  /** The file wrote it: a later apply of the file writes it again. */
+  /** True where the file wrote the value: applying the file again writes it again. */
   readonly isWritten: boolean;
 }
 
-/** In catalogue order. A model that is not in the list has no difference. */
+/** Returns the differences in catalogue order. A model that is not in the list has none. */
 export const listDifferences = (document: CatalogueDocument, list: ModelList): ListDifference[] =>
   document.models.flatMap((model) => {
     const known = knownEntries(document, model, list);
@@ -35,7 +35,7 @@ export const listDifferences = (document: CatalogueDocument, list: ModelList): L
     return [...ofEntries, { model: model.id, provider: undefined, ...modelDifference }];
   });
 
-/** Includes all of the list's values for these models. */
+/** Returns the catalogue with all of the list's values for these models. */
 export function withListValues(
   document: CatalogueDocument,
   list: ModelList,
@@ -81,7 +81,7 @@ interface KnownEntry {
   readonly members: Readonly<Record<string, unknown>>;
 }
 
-/** Entries of the model that the list knows. */
+/** Returns the entries of the model that the list knows. */
 export function knownEntries(
   { providers }: { readonly providers: readonly ProviderDocument[] },
   model: ModelDocument,

@@ -1,4 +1,4 @@
-// The values of a file with their places. The checks across sections walk these, not the checked form, so that one
+// The values of a file with their places. The checks across sections walk these, not the parsed result, so that one
 // wrong field never hides faults elsewhere.
 import { idsWritten } from '../catalogue/index.ts';
 import { looksLikeCredential, type Path, quote, suggest } from './problems.ts';
@@ -11,13 +11,13 @@ export interface Node {
 
 export type Report = (at: Node, message: string) => void;
 
-/** A field of a mapping; a node without a value where there is none. */
+/** Returns a field of a mapping; a node without a value where there is none. */
 export const member = (node: Node, name: string): Node => ({
   value: isMapping(node.value) && Object.hasOwn(node.value, name) ? node.value[name] : undefined,
   path: [...node.path, name],
 });
 
-/** The entries of a list; none where there is no list. */
+/** Returns the entries of a list; none where there is no list. */
 export const entries = (node: Node): Node[] =>
   Array.isArray(node.value)
     ? node.value.map((value: unknown, index): Node => ({ value, path: [...node.path, index] }))
@@ -25,7 +25,7 @@ export const entries = (node: Node): Node[] =>
 
 export const textOf = (node: Node): string | undefined => (typeof node.value === 'string' ? node.value : undefined);
 
-/** Values written at `name` in every item of a list. */
+/** Returns the values at `name` in every item of a list. */
 export const namesIn = (list: Node, name: string): Set<string> =>
   new Set(entries(list).flatMap((entry) => textOf(member(entry, name)) ?? []));
 
@@ -41,7 +41,10 @@ export function checkUnique(lists: readonly Node[], name: string, report: Report
   }
 }
 
-/** `own`: those of the workspace, among which a bare name is searched first; undefined when it has all. */
+/**
+ * The known models. `own`: models of the workspace, among which a bare name is searched first; undefined when it has
+ * all.
+ */
 export interface KnownModels {
   readonly all: ReadonlySet<string>;
   readonly ofWorkspace: readonly string[] | undefined;
@@ -57,7 +60,7 @@ export function checkModel(at: Node, models: KnownModels | undefined, report: Re
   else if (meant[0] === written) checkKnown(at, known, 'model', 'models', report);
 }
 
-/** Reports a written name that is not among the known ones of `place`. `known` is undefined while they are unknown. */
+/** Reports a written name that is not among the known ones of `place`. `known` is undefined while these are unknown. */
 export function checkKnown(
   at: Node,
   known: ReadonlySet<string> | undefined,

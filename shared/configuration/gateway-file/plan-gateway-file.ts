@@ -1,5 +1,5 @@
 // Applies a checked file to a stage, in two steps: the plan compares the file with the store and writes nothing, which
-// is all of a dry run; `apply` carries it out. Applying a file twice writes nothing the second time.
+// is the whole dry run; `apply` carries it out. Applying a file twice writes nothing the second time.
 import { canonicalJson } from '../../foundation/ids/index.ts';
 import type { JsonObject } from '../../protocol/wire/index.ts';
 import { writeKey } from '../administration/index.ts';
@@ -38,7 +38,7 @@ import { isMapping } from './yaml-source.ts';
 export interface GatewayFilePlan {
   /** The new catalogue. */
   readonly catalogue: CatalogueDocument;
-  /** Of the models that the file makes. */
+  /** Ids of the models that the file makes. */
   readonly modelIds: ReadonlySet<string>;
   readonly changes: readonly PlannedChange[];
   /** Fields of the catalogue that the file omits, and that are not stored yet. */
@@ -47,7 +47,7 @@ export interface GatewayFilePlan {
   readonly notes: readonly string[];
   /** Keys of the file that were revoked and that it does not revoke, as `key ci of team`. */
   readonly revokedKeys: readonly string[];
-  /** Throws ApplyInterrupted. */
+  /** Applies the plan. Throws ApplyInterrupted. */
   apply(): Promise<ApplyReport>;
 }
 
@@ -58,8 +58,8 @@ export interface ApplyReport {
 }
 
 /**
- * The store cannot be changed to match the file: a key is taken, credit shards would be lost, an activated revision
- * would change.
+ * Thrown where the store cannot be changed to match the file: a key is taken, credit shards would be lost, an activated
+ * revision would change.
  */
 export class GatewayFileRefused extends Error {
   override readonly name = 'GatewayFileRefused';
@@ -71,8 +71,8 @@ export class GatewayFileRefused extends Error {
 }
 
 /**
- * Some of the file was applied before something failed. The keys in the report may have been stored and cannot be made
- * again: show them. Applying the file once more does the rest.
+ * Thrown where a part of the file was applied before something failed. The keys in the report may have been stored and
+ * cannot be made again: show them. Applying the file once more does the rest.
  */
 export class ApplyInterrupted extends Error {
   override readonly name = 'ApplyInterrupted';
@@ -83,7 +83,7 @@ export class ApplyInterrupted extends Error {
   }
 }
 
-/** The catalogue is not the one any more that the writer of the file had read. Nothing was written. */
+/** Thrown where the catalogue has changed since the writer of the file read it. Nothing was written. */
 export class ChangedMeanwhile extends Error {
   override readonly name = 'ChangedMeanwhile';
   constructor() {
@@ -91,11 +91,11 @@ export class ChangedMeanwhile extends Error {
   }
 }
 
-/** Throws GatewayFileRefused before anything is written, ApplyInterrupted after that. */
+/** Applies a file. Throws GatewayFileRefused before anything is written, ApplyInterrupted after that. */
 export const applyGatewayFile = async (options: FileApplyOptions): Promise<ApplyReport> =>
   (await planGatewayFile(options)).apply();
 
-/** Reads only. Throws GatewayFileRefused. */
+/** Plans a file, and only reads. Throws GatewayFileRefused. */
 export async function planGatewayFile(input: FileApplyOptions): Promise<GatewayFilePlan> {
   const modelList = input.modelList ?? (await loadModelList());
   const options = { ...input, modelList, region: input.region ?? input.readVariable?.('AWS_REGION') };
@@ -143,7 +143,7 @@ async function carryOut(steps: readonly ApplyStep[], notes: readonly string[]): 
   const report: ApplyReport = { changes: [], createdKeys: [], notes };
   try {
     for (const { planned, write, createdKey } of steps) {
-      // Handed on before it is written: a write whose answer is lost may still have been done.
+      // The key is reported before it is written: a write whose answer is lost may have been made.
       if (createdKey !== undefined) report.createdKeys.push(createdKey);
       const done = planned.every(({ change }) => change === 'unchanged') ? [] : await write();
       report.changes.push(
@@ -176,7 +176,7 @@ function planCatalogue(planning: Planning, former: CatalogueDocument | undefined
 
 type Sources = Pick<Planning, 'modelList' | 'region' | 'nowMs' | 'former'>;
 
-/** The catalogue of the file, or of its changes since it was applied last. */
+/** Returns the catalogue of the file, or with the file's changes since it was last applied. */
 function onStored(sources: Sources, ofFile: CatalogueDocument, stored: CatalogueDocument | undefined) {
   const { former } = sources;
   if (former === undefined || stored === undefined) return ofFile;
@@ -186,7 +186,7 @@ function onStored(sources: Sources, ofFile: CatalogueDocument, stored: Catalogue
   return mergeCatalogue({ former: { ...document, models }, next: ofFile, stored });
 }
 
-/** Workspaces and access as far as they differ from those of the file that was read or applied before. */
+/** Returns the workspaces and access that differ from the file that was read or applied before. */
 function changedPart(
   { readBefore, former }: FileApplyOptions,
   file: GatewayFile,
@@ -197,7 +197,7 @@ function changedPart(
   return withoutUnchanged(withoutFormerKeyTexts(file, former), withModelIds(former.file, models));
 }
 
-/** A file that has `access` replaces it whole, one without keeps it. */
+/** Plans the access rules. A file that has `access` replaces all of them, one without leaves them unchanged. */
 async function planAccess({ file: { access: rules }, stores: { access } }: Planning): Promise<ApplyStep[]> {
   if (rules === undefined) return [];
   const former = await access.read();
@@ -216,7 +216,7 @@ const sourcesOf = (
   nowMs,
 });
 
-/** Omits how a file wrote listed models, which changes nothing. */
+/** Returns the catalogue without the way in which a file wrote listed models, which changes nothing. */
 const shownCatalogue = ({ models, listed: _listed, ...rest }: CatalogueDocument): unknown => ({
   ...rest,
   models: models.map(({ written: _written, providers, ...model }) => ({
@@ -244,9 +244,10 @@ async function planKeySteps(planning: Planning): Promise<ApplyStep[]> {
   });
 }
 
-// Bare names in the lists of models that a workspace or a key may call, as the ids that are stored and compared.
+// Replaces bare names in the lists of models that a workspace or a key may call by the ids that are stored and
+// compared.
 
-/** A name that means several stays as it is: it was refused. */
+/** Returns the file with ids. A name that means several models stays unchanged, because it was refused. */
 function withModelIds<File extends Pick<GatewayFile, 'workspaces'>>(
   file: File,
   models: readonly { readonly id: string }[],
@@ -266,10 +267,10 @@ function withModelIds<File extends Pick<GatewayFile, 'workspaces'>>(
   return { ...file, workspaces };
 }
 
-// The catalogue of a start: what the file has changed since it was applied last, on what operators have stored since.
-// Pure. All three catalogues are complete, so that a field that a file omits has the same value in both of its versions.
+// The catalogue of a start: the file's changes since it was last applied, merged into what operators have stored since.
+// Pure. All three catalogues are complete, so a field that a file omits has the same value in both of its versions.
 
-/** `former`: of the file as it was applied last. `next`: of the file now. */
+/** `former`: of the file when it was last applied. `next`: of the file now. */
 interface CatalogueVersions<Part> {
   readonly former: Part;
   readonly next: Part;
@@ -296,14 +297,14 @@ function mergeCatalogue({ former, next, stored }: CatalogueVersions<CatalogueDoc
   };
 }
 
-/** Fields that hold one of several forms: parts of two of them would be none. */
+/** Fields that have one of several forms, of which parts cannot be mixed. */
 const wholeFields: readonly string[] = ['auth', 'alerts'];
 
 type FieldMerge = <Part extends object>(versions: CatalogueVersions<Part>) => Part;
 
 const mergeFields: FieldMerge = ({ former, next, stored }) => {
   const [before, after, current] = [former, next, stored] as unknown as [JsonObject, JsonObject, JsonObject];
-  // The fields of one kind are none of another.
+  // Fields of one kind have no meaning in another.
   if (before.kind !== after.kind || current.kind !== after.kind) return isSame(before, after) ? stored : next;
   const names = new Set([...Object.keys(current), ...Object.keys(after)]);
   const fields = [...names].flatMap((name): [string, unknown][] => {
@@ -321,8 +322,8 @@ function mergeValue(name: string, { former, next, stored }: CatalogueVersions<un
 }
 
 /**
- * An item that the file changed comes back where operators removed it; one that it did not change stays removed. An order
- * of the file that changed is that of the items, those of operators last.
+ * Merges lists. An item that the file changed is restored where operators removed it; one that it did not change stays
+ * removed. If the file's order changed, it determines the order of the items, with those of operators last.
  */
 function mergeItems<Name extends string, Item extends { readonly [name in Name]: string }>(
   name: Name,
@@ -359,7 +360,7 @@ function mergeModel({ former, next, stored }: CatalogueVersions<ModelDocument>):
   return { ...mergeListable({ former, next, stored }), providers };
 }
 
-/** With the origin of each value, the file or the model list, beside it. */
+/** Merges values together with the origin of each, the file or the model list. */
 function mergeListable<Part extends Listable & object>(versions: CatalogueVersions<Part>): Part {
   const { former, next, stored } = versions;
   const merged = mergeFields(versions);
@@ -380,7 +381,7 @@ const valuesOf = (part: object): JsonObject => {
   return { ...values, ...(params as JsonObject | undefined) };
 };
 
-/** A provider that the file took away takes the entries with it that operators gave it. */
+/** Removes entries of a provider that the file removed, including those that operators added to it. */
 const withProviders = (models: readonly ModelDocument[], ids: ReadonlySet<string>): ModelDocument[] =>
   models.flatMap((model) => {
     const providers = model.providers.filter(({ provider }) => ids.has(provider));

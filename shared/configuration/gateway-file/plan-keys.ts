@@ -1,5 +1,5 @@
-// Which keys a file asks for. A key with a text is that key; one without is found by workspace and name, and made when
-// there is none.
+// Finds the keys that a file asks for. A key with a text is the key with that text; one without is found by workspace
+// and name, and made when there is none.
 import type { Randomness } from '../../foundation/ids/index.ts';
 import {
   changedSettings,
@@ -19,7 +19,7 @@ import { formatPath, type Issue, type Path, quote } from './problems.ts';
 interface PlannedKey {
   readonly former: KeyRecord | undefined;
   readonly wanted: WantedKey;
-  /** Only for a key that is made here. */
+  /** Text of a key that is made here; absent for others. */
   readonly createdText?: string;
 }
 
@@ -39,7 +39,7 @@ interface KeyPlanOptions {
   readonly randomness: Randomness;
   readonly cell?: string | undefined;
   readonly nowMs: number;
-  /** A revoked key stays revoked whatever the file says. */
+  /** True where a revoked key stays revoked whatever the file says. */
   readonly keepsRevoked: boolean;
 }
 
@@ -116,7 +116,7 @@ async function planWritten(
   return [{ former, wanted }];
 }
 
-/** The end that a rotation gave a key stays, whatever the file says. */
+/** Describes a rotated key. The expiry that a rotation gave it stays, whatever the file says. */
 function describeReplaced({ name, workspace, publicId, replacedBy, expiresAtMs }: KeyRecord): string[] {
   if (replacedBy === null) return [];
   const end = expiresAtMs === null ? '' : ` and ends ${new Date(expiresAtMs).toISOString()}`;
@@ -129,7 +129,7 @@ function planNamed(
   stored: readonly KeyRecord[],
   makeKey: () => ReturnType<typeof newApiKey>,
 ): PlannedKey[] | Issue {
-  // Rotated keys only wait for their end.
+  // Rotated keys only wait for their expiry.
   const named = stored.filter(
     (record) => record.workspace === workspace && record.name === key.name && record.replacedBy === null,
   );
@@ -138,7 +138,7 @@ function planNamed(
     const wanted = { publicId, secretSha256, workspace, name: key.name, ...settingsIn(key, undefined) };
     return [{ former: undefined, wanted, createdText }];
   }
-  // Revoked keys keep their name. Settings apply to those in use, and never reactivate an older one.
+  // Revoked keys keep their name. Settings apply to active ones, and never reactivate an older one.
   const active = named.filter(({ status }) => status === 'active');
   if (active.length === 0 && named.length > 1 && key.status === 'active') {
     const message =
@@ -151,7 +151,7 @@ function planNamed(
     return { former, wanted: { publicId, workspace, secretSha256, name, ...settingsIn(key, former) } };
   });
   if (active.length > 0) return planned;
-  // The one that the file has revoked before, so that a second run changes no other.
+  // The first is the key that the file has revoked before, so that a second run changes no other.
   const [first] = planned;
   return [planned.find(({ former, wanted }) => changedSettings(former, wanted).length === 0) ?? first].flatMap(
     (one) => one ?? [],
@@ -168,9 +168,9 @@ function settingsIn(key: KeyInFile, former: KeyRecord | undefined) {
   const { name: _name, status, expiresAtMs, ...settings } = fromWrittenKey(key);
   return {
     ...settings,
-    // A rotation has given it an end.
+    // A rotation has set its expiry.
     expiresAtMs: former?.replacedBy != null ? undefined : expiresAtMs,
-    // Undefined where it is so already: a key that is revoked while the file is being applied stays revoked.
+    // Undefined where the status is unchanged: a key that is revoked while the file is being applied stays revoked.
     status: status === former?.status ? undefined : status,
   };
 }

@@ -1,4 +1,4 @@
-// Updates the catalogue from the shipped model list: the differences, and the write that ends them.
+// Updates the catalogue from the shipped model list: the differences, and the write that removes them.
 import { suggest } from '../../errors/index.ts';
 import { ChangeFailed, refuseAs } from '../administration/index.ts';
 import type { CatalogueDocument, CatalogueStore } from '../catalogue/index.ts';
@@ -9,14 +9,14 @@ export const shippedListDifferences = async (document: CatalogueDocument): Promi
   listDifferences(document, await loadModelList());
 
 interface ListUpdate {
-  /** The day on which the list was made. */
+  /** The day on which the list was generated. */
   readonly listDate: string;
   readonly differences: readonly ListDifference[];
-  /** Nothing where there are none. */
+  /** Writes the values; does nothing where there are no differences. */
   write(nowMs: number): Promise<void>;
 }
 
-/** `models`: none, all that are stored. Throws ChangeFailed where one is not. */
+/** Plans the update. `models`: if empty, all stored ones. Throws ChangeFailed where one is not stored. */
 export async function planListUpdate(
   catalogues: Pick<CatalogueStore, 'read' | 'write'>,
   models: readonly string[] = [],

@@ -1,4 +1,4 @@
-// A revision as operators publish it, without a gateway file around it: in the words of one.
+// A revision as operators publish it, without a gateway file around it, but with the same field names.
 import { autoModelId } from '../../foundation/constants/index.ts';
 import type { JsonObject } from '../../protocol/wire/index.ts';
 import { type AdministrationDependencies, readFunction, readWorkspace, refuseAs } from '../administration/index.ts';
@@ -13,15 +13,15 @@ import { isMapping, readYaml } from './yaml-source.ts';
 interface Publication {
   readonly workspace: string;
   readonly functionId: string;
-  /** Kind of the function; as stored if absent. A different one in the text wins. */
+  /** Kind of the function; if absent, the stored one. A different kind in the text takes precedence. */
   readonly kind?: FunctionDocument['kind'];
   /** The revision as the file writes it: its fields, or their text (YAML or JSON), which may contain its kind too. */
   readonly revision: string | JsonObject;
-  /** Its id, where it has none or another one. */
+  /** Id of the revision, where its text has none or another one. */
   readonly revisionId?: string | undefined;
-  /** Whether it becomes the active one. */
+  /** True where it becomes the active revision. */
   readonly activates: boolean;
-  /** Whether its test cases were passed or not. */
+  /** True where it becomes active even though its test cases have not passed. */
   readonly skipsCases: boolean;
 }
 
@@ -31,13 +31,16 @@ interface PublicationPlan {
   readonly ok: true;
   readonly revision: FunctionDocument['revisions'][number];
   /**
-   * Throws ChangeFailed for a revision that no call could use, for one that is activated and says something else, and for one that
-   * shall serve and whose test cases were not passed.
+   * Writes the revision. Throws ChangeFailed for one that no call could use, for one whose activated text differs, and
+   * for one that would become active before its test cases have passed.
    */
   write(): Promise<{ readonly change: 'created' | 'changed' | 'unchanged'; readonly record: FunctionRecord }>;
 }
 
-/** A problem of the revision has a path below `revision`, one of the text as a whole none. Throws ChangeFailed. */
+/**
+ * Plans a publication. A problem of the revision has a path below `revision`, a problem of the text as a whole has
+ * none. Throws ChangeFailed.
+ */
 export async function planPublication(
   deps: Pick<AdministrationDependencies, 'catalogues' | 'workspaceStore' | 'functionStore' | 'clock'>,
   { workspace, functionId: id, skipsCases, ...publication }: Publication,

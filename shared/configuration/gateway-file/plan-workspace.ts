@@ -55,7 +55,7 @@ async function planSettings(
   };
 }
 
-/** An export leaves out models that are gone: a list that differs in these alone stays as it is stored. */
+/** Returns the lists unchanged where they differ only in models that no longer exist, which an export omits. */
 function withoutListOfExport(
   changes: WorkspaceChanges,
   former: WorkspaceDocument | undefined,
@@ -68,7 +68,7 @@ function withoutListOfExport(
     : changes;
 }
 
-/** Parts of this workspace without effect, with advice. */
+/** Returns the parts of this workspace that have no effect, with advice. */
 function withoutEffect(
   former: WorkspaceDocument | undefined,
   next: WorkspaceDocument,
@@ -99,7 +99,7 @@ function withoutEffect(
   ];
 }
 
-/** Faults that only the merged preset shows, because its versions may be in the file or stored. */
+/** Returns faults that only the merged preset shows, because its versions may be in the file or stored. */
 function presetIssues(preset: PresetDocument | undefined, path: Path): Issue[] {
   const versions = preset?.versions.map(({ version }) => version) ?? [];
   if (preset === undefined || versions.includes(preset.designated)) return [];
@@ -108,7 +108,10 @@ function presetIssues(preset: PresetDocument | undefined, path: Path): Issue[] {
   return [{ path: [...path, 'designated'], message: `${missing}; ${suggest(preset.designated, versions)}` }];
 }
 
-/** A note, since a call may name another version, and one that was stored before must not keep a file from being applied. */
+/**
+ * Returns notes, not faults, since a call may name another version, and a preset that was stored before must not
+ * prevent a file from being applied.
+ */
 const unusablePresets = ({ presets = [] }: WorkspaceChanges, path: Path): string[] =>
   presets.flatMap(({ versions = [] }, index) =>
     versions.flatMap(({ config }, at) => {

@@ -1,4 +1,4 @@
-// Common types of a plan's parts: inputs, changes, and how a store's refusal becomes a problem of the file.
+// Common types of a plan's parts: inputs, changes, and the conversion of a store's refusal to a problem of the file.
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { WriteRefused } from '../../storage/store/index.ts';
 import { isRefusal, type OperatorStores } from '../administration/index.ts';
@@ -11,7 +11,7 @@ import type { MemberChange } from './changed-members.ts';
 import type { GatewayFile } from './gateway-file.ts';
 import type { Issue, LineOf, Path } from './problems.ts';
 
-/** A composition has them all. */
+/** The stores that a plan reads and writes; a composition has all of them. */
 export interface ConfigurationStores extends Pick<OperatorStores, 'catalogues' | 'workspaceStore' | 'keys' | 'access'> {
   readonly credit: Pick<OperatorStores['credit'], 'create'>;
   readonly functionStore: Pick<OperatorStores['functionStore'], 'plan' | 'apply' | 'readContent'>;
@@ -22,7 +22,7 @@ export interface ConfigurationStores extends Pick<OperatorStores, 'catalogues' |
 
 export interface FileApplyOptions {
   readonly file: GatewayFile;
-  /** Lines of problems. */
+  /** Finds the lines of problems. */
   readonly lineOf?: LineOf | undefined;
   readonly stores: ConfigurationStores;
   /** Reads a variable that the file names, for keys of BYOK connections. If absent, none is read. */
@@ -31,16 +31,18 @@ export interface FileApplyOptions {
   readonly nowMs: number;
   /** The shipped list, which fills in absent fields of models. */
   readonly modelList?: ModelList | undefined;
-  /** AWS region where the gateway of this store runs; the variable AWS_REGION if absent. */
+  /** AWS region in which the gateway of this store runs; the variable AWS_REGION if absent. */
   readonly region?: string | undefined;
   /**
-   * Catalogue that the writer of the file had read, whose later changes are kept. If absent, the file is applied as it
-   * is.
+   * Catalogue that the writer of the file had read; later changes of it are preserved. If absent, the file is applied
+   * as it is.
    */
   readonly readBefore?: ReadBefore | undefined;
-  /** The file as it was applied last: only its changes since are applied. If absent, all of it. */
+  /** The file as it was last applied: only its changes since are applied. If absent, all of it. */
   readonly former?: AppliedFile | undefined;
-  /** For a start, where no person can be asked: revoked keys stay revoked whatever the file says. Default false. */
+  /**
+   * True for a start, where no person can be asked: revoked keys stay revoked whatever the file says. Default false.
+   */
   readonly keepsRevoked?: boolean;
 }
 
@@ -52,36 +54,38 @@ interface ReadBefore {
 type ChangeKind = 'created' | 'changed' | 'unchanged' | 'removed';
 
 export interface PlannedChange {
-  /** `catalogue`, `workspace team-a`, `key ci of team-a`. */
+  /** Resource such as `catalogue`, `workspace team-a`, `key ci of team-a`. */
   readonly resource: string;
   readonly change: ChangeKind;
   /** The differences; empty unless the change is `changed`. */
   readonly members: readonly MemberChange[];
 }
 
-/** A key that was made here. Its text is stored nowhere: show it, once. */
+/** A key that was made here. Its text is stored nowhere: show it once. */
 export interface CreatedKey {
   readonly workspace: string;
   readonly name: string;
   readonly key: string;
 }
 
-/** Changes that one write makes, and that write. */
+/** The changes of one write, and the write itself. */
 export interface ApplyStep {
   readonly planned: readonly PlannedChange[];
-  /** Returns the changes that were made: another writer of the same file may have been faster. */
+  /** Makes the changes and returns those that were made: another writer of the same file may have been faster. */
   write(): Promise<readonly ChangeKind[]>;
   readonly createdKey?: CreatedKey | undefined;
 }
 
 export interface Planning extends FileApplyOptions {
   readonly modelList: ModelList;
-  /** Of the catalogue that the file makes. */
+  /** Ids of the models that the file makes. */
   readonly modelIds: ReadonlySet<string>;
   readonly issues: Issue[];
   readonly notes: string[];
   readonly revokedKeys: string[];
-  /** Path in the file as it was written, of one in `file`, from which unchanged items may be gone. */
+  /**
+   * Returns the path in the file as it was written, for a path in `file`, from which unchanged items may be missing.
+   */
   readonly placeOf: (path: Path) => Path;
 }
 
@@ -94,7 +98,7 @@ export const describe = (resource: string, change: ChangeKind, members: readonly
   members: change === 'changed' ? members : [],
 });
 
-/** Turns a store's refusal with a text for the operator into a problem of the file; any other failure is thrown. */
+/** Converts a store's refusal with a text for the operator to a problem of the file; any other failure is thrown. */
 export async function attempt<Value>(
   issues: Issue[],
   path: Path,

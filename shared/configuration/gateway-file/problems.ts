@@ -1,20 +1,20 @@
-// Problems of a gateway file, with their places. A path reads as a person would write it. Messages quote names (of
-// models, providers, steps …) and plain words in the place of one, never other values: a secret may have been written
-// in the wrong place.
+// Problems of a gateway file, with their places. A path is written as a person would write it. Messages quote names (of
+// models, providers, steps …) and plain words in the place of a name, never other values: a secret may have been
+// written in the wrong place.
 import * as z from 'zod';
 import { nearestOf } from '../../errors/index.ts';
 
 export interface Problem {
-  /** `models[0].providers[1].input_price_per_million`. Empty: the file as a whole. */
+  /** Path such as `models[0].providers[1].input_price_per_million`. Empty for the file as a whole. */
   readonly path: string;
   readonly message: string;
-  /** From 1. Absent where the parser does not know it. */
+  /** Line, counted from 1. Absent where the parser does not know it. */
   readonly line?: number;
 }
 
 export type Path = readonly PropertyKey[];
 
-/** A problem before its path is written out. */
+/** A problem whose path is still a list. */
 export interface Issue {
   readonly path: Path;
   readonly message: string;
@@ -26,16 +26,16 @@ export const toProblem = ({ path, message }: Issue, line?: number): Problem => (
   ...(line === undefined ? {} : { line }),
 });
 
-/** From 1: the line of a path in the file. */
+/** Returns the line of a path in the file, counted from 1. */
 export type LineOf = (path: Path) => number | undefined;
 
-/** In the order of the file; without a line, last. */
+/** Sorts problems in the order of the file; those without a line are last. */
 export const inOrder = (problems: readonly Problem[]): Problem[] =>
   problems.toSorted((a, b) => lineOrLast(a) - lineOrLast(b));
 
 const lineOrLast = ({ line }: Problem): number => line ?? Number.MAX_SAFE_INTEGER;
 
-/** The first issue of a place is the nearest to its cause: an id of a wrong form also names nothing. */
+/** Returns the first issue of each place, which is the nearest to its cause: an invalid id is also an unknown name. */
 export function oncePerPlace(issues: readonly Issue[]): Issue[] {
   const first = new Map<string, Issue>();
   for (const issue of issues) {
@@ -45,7 +45,7 @@ export function oncePerPlace(issues: readonly Issue[]): Issue[] {
   return [...first.values()];
 }
 
-/** One line. `file`: the name used for an empty path. */
+/** Writes a problem in one line. `file`: the name used for an empty path. */
 export const formatProblem = ({ path, message, line }: Problem, file: string): string =>
   `${path === '' ? file : path}: ${message}${line === undefined ? '' : ` (line ${line})`}`;
 
@@ -64,7 +64,7 @@ type Checked<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly issues: z.core.$ZodIssue[] };
 
-/** Checks with messages for people: the schema's own first, then these, then those of zod. */
+/** Checks with messages for people: the schema's own first, then these, then zod's. */
 export function checkWith<Output>(schema: z.core.$ZodType<Output>, value: unknown): Checked<Output> {
   const result = z.safeParse(schema, value, { error: describeIssue });
   return result.success ? { ok: true, value: result.data } : { ok: false, issues: result.error.issues };
@@ -87,7 +87,7 @@ function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'too_big') return `must be at most ${issue.maximum}`;
   if (issue.code === 'too_small') return `must be at least ${issue.minimum}`;
   if (issue.code === 'invalid_key') return issue.issues[0]?.message;
-  // Known names, for `toIssues`.
+  // The known names are for `toIssues`.
   if (issue.code === 'unrecognized_keys') return namesOf(issue.inst);
   return undefined;
 }
@@ -100,14 +100,14 @@ function oneOf(known: readonly string[], written: unknown): string {
   return `must be one of ${known.join(', ')}${notThis(written)}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
 }
 
-/** Short, and without a run of digits: keys are neither. */
+/** Matches short words without a run of digits: keys are neither. */
 const plainWord = /^(?!.*\d{4})[A-Za-z0-9][A-Za-z0-9 ._-]{0,23}$/;
 
-/** Keys of well-known providers begin so. Names of variables and of models do not. */
+/** Matches prefixes of well-known providers' keys. Names of variables and of models do not have them. */
 const credentialShape =
   /^(?:(?:sk|pk|rk|gsk|csk|xai|hf|ghp|pplx|nvapi)[-_](?=.*\d)\S{16,}|AIza[\w-]{20,}|A[KS]IA[A-Z0-9]{12,})$/;
 
-/** A secret in the place of its name: it must not be taken for one, and then be printed. */
+/** True for a secret in the place of its name: it must not be taken for a name, and then be printed. */
 export const looksLikeCredential = (text: string): boolean => credentialShape.test(text);
 
 /** Advice where a credential was about to be written into the file. */
@@ -120,7 +120,7 @@ export const authAdvice =
 const quoteName = (written: unknown): string | undefined =>
   typeof written === 'string' && plainWord.test(written) ? quote(written) : undefined;
 
-/** End of a message about a value in the place of a name. */
+/** Returns the end of a message about a value in the place of a name. */
 export function notThis(written: unknown): string {
   const quoted = quoteName(written);
   return quoted === undefined ? '' : `, not ${quoted}`;
@@ -132,7 +132,7 @@ const nameShownMax = 64;
 export const quote = (name: string): string =>
   JSON.stringify(name.length <= nameShownMax ? name : `${name.slice(0, nameShownMax)}…`);
 
-/** Ends a message about a name that is not among the known ones. */
+/** Returns the end of a message about a name that is not among the known ones. */
 export function suggest(name: string, known: readonly string[]): string {
   const nearest = nearestName(name, known);
   if (nearest !== undefined) return `did you mean ${nearest}?`;
@@ -140,7 +140,7 @@ export function suggest(name: string, known: readonly string[]): string {
   return `known are ${known.slice(0, namesShownMax).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** The shortest known name that begins with this one, else the nearest. */
+/** Returns the shortest known name that begins with this one, else the nearest. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const longer = known.filter((candidate) => candidate.startsWith(`${name}_`));
   if (longer.length > 0)

@@ -1,4 +1,4 @@
-// Addresses of providers in a gateway file: what can be called there, and what a kind serves.
+// Addresses of providers in a gateway file: the paths that can be called there, and the interfaces that a kind serves.
 import * as z from 'zod';
 import { calledPaths, type ProviderApi } from '../../foundation/constants/index.ts';
 import { type ProviderKind, providerKinds } from '../model-list/index.ts';
@@ -24,7 +24,7 @@ function faultOfBaseUrl(written: string): string | undefined {
   return undefined;
 }
 
-/** Undefined for a URL that can be called. */
+/** Returns undefined for a URL that can be called. */
 export function faultOfUrl(written: string): string | undefined {
   if (/\s/.test(written) || !URL.canParse(written)) return 'must be a URL, such as https://api.acme.example/v1';
   const url = new URL(written);
@@ -35,12 +35,12 @@ export function faultOfUrl(written: string): string | undefined {
 
 interface ServedHost {
   readonly host: RegExp;
-  /** Of paths that can be called there. */
+  /** Matches paths that can be called there. */
   readonly path: RegExp;
   readonly message: string;
 }
 
-/** Hosts that have other addresses beside the one that can be called. Their references, November 2026. */
+/** Hosts that have other addresses besides the one that can be called (from their references, November 2026). */
 const servedHosts: readonly ServedHost[] = [
   {
     // docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-openai-compatible.html
@@ -74,7 +74,7 @@ interface WrittenAddress {
   readonly base_url?: string | undefined;
 }
 
-/** An interface without an address would be a 404 of the first call. */
+/** Returns faults of the address: an interface without an address would be a 404 of the first call. */
 export function addressFaults({ kind, apis: written, base_url }: WrittenAddress): {
   readonly path: readonly (string | number)[];
   readonly message: string;

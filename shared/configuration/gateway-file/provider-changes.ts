@@ -1,5 +1,5 @@
-// A provider's deviations from its format, as the operator writes them: fields that are not sent to it, and other
-// names. No change may let a call cost more than its reservation, or let a provider store data that it must not.
+// A provider's deviations from its format, as the operator writes them: fields that it does not get, and fields with
+// other names. No change may let a call cost more than its reservation, or let a provider store data that it must not.
 import * as z from 'zod';
 import type { ProviderApi } from '../../foundation/constants/index.ts';
 import { outputBoundNames } from '../../protocol/interfaces/chat-completions/index.ts';
@@ -7,7 +7,7 @@ import { stateMemberShapes, surchargeFields } from '../../protocol/interfaces/in
 import { text } from '../value-forms/index.ts';
 import { mapping } from './fields.ts';
 
-/** Without these nothing is asked of a provider. */
+/** Fields without which a request asks a provider for nothing. */
 const neededMembers = ['model', 'messages', 'input', 'contents', 'stream'];
 const isNeeded = { error: 'is needed in every call' };
 const beta = text(128).check(
@@ -29,12 +29,12 @@ export const drops = mapping('providers[].drops', {
 export const renames = z.record(memberName, memberName);
 
 const boundNames: readonly string[] = outputBoundNames;
-/** Where formats without a name of their own at the top have it. */
+/** Paths of the output bound in formats that have no name for it at the top level. */
 const boundPaths: readonly string[] = [
   ...boundNames,
   ...['inferenceConfig', 'inferenceConfig.maxTokens', 'generationConfig', 'generationConfig.maxOutputTokens'],
 ];
-/** Fields that determine a price, a policy, or access to data: they are read under their own name alone. */
+/** Fields that determine a price, a policy, or access to data: they are read only under their own name. */
 const readNames: readonly string[] = [
   ...surchargeFields,
   ...Object.keys(stateMemberShapes),
@@ -70,7 +70,7 @@ export function changeFaults(
 
 function dropFault(path: string, apis: readonly ProviderApi[]): string | undefined {
   if (boundPaths.includes(path)) return 'bounds the output that is reserved for a call; renames gives it another name';
-  // Responses stores unless it is forbidden.
+  // Responses stores every answer unless that is forbidden.
   return path === 'store' && apis.includes('responses') ? 'says to Responses that nothing is to be stored' : undefined;
 }
 

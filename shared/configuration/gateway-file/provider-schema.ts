@@ -1,4 +1,4 @@
-// A provider of the gateway file: its address, how it is called, and the policy that it declares.
+// A provider of the gateway file: its address, its authentication, and the policy that it declares.
 import * as z from 'zod';
 import {
   connectTimeoutDefaultMs,
@@ -53,7 +53,7 @@ const nameShape = /^[a-z0-9!#$%&'*+.^_`|~-]{1,64}$/;
 const valueShape = /^[\x21-\x7e]([\x20-\x7e]{0,1022}[\x21-\x7e])?$/;
 const headersMax = 32;
 
-/** Name of the header with a credential: any that is not the gateway's. */
+/** Name of the header with a credential: any that the gateway does not use itself. */
 const credentialHeader = z
   .string()
   .transform((written) => written.toLowerCase())
@@ -109,7 +109,7 @@ const ownHeader = mapping('providers[].auth', {
 const serviceAccount = mapping('providers[].auth', { gcp: secretReference });
 const signed = mapping('providers[].auth', { sigv4: mapping('providers[].auth.sigv4', { service: text(64), region }) });
 
-/** More accounts than this at one provider are spread over several providers. */
+/** Maximum number of credentials: further accounts are spread over several providers. */
 const credentialsMax = 32;
 const credentials = z
   .array(secretReference)
@@ -131,7 +131,7 @@ export const apis = z
     }
   });
 const defaultApis: ProviderApi[] = ['chat-completions'];
-/** Interfaces of a provider whose file does not name them. */
+/** Returns the interfaces of a provider whose file does not name them. */
 export const apisOfKind = (kind: ProviderKind | undefined): readonly ProviderApi[] =>
   (kind && providerKinds[kind].apis) ?? defaultApis;
 
@@ -155,8 +155,8 @@ export const awsRegion = region.regex(/^[a-z]{2}(-[a-z]+)+-\d$/, {
 });
 
 /**
- * Without a status a provider keeps the one that is stored. Its address and its signature may lack the region: that is
- * filled in where the file is applied.
+ * A provider in a file. Without a status it keeps the stored one. Its address and its signature may lack the region,
+ * which is filled in where the file is applied.
  */
 type ProviderInFile = Omit<ProviderDocument, 'status' | 'base_url' | 'auth'> & {
   status?: ProviderDocument['status'] | undefined;
@@ -178,7 +178,7 @@ const writtenProvider = mapping('providers[]', {
   accepts_byok_header: z.boolean().default(false),
   /** An absent field is unknown, and unknown satisfies no policy. */
   data_policy: z._default(policySchema, {}),
-  // Stays absent when it is not written: only a written one limits the first byte of JSON answers.
+  // The field stays absent when it is not written: only a written value limits the first byte of JSON answers.
   first_chunk_timeout_ms: timeoutMs.optional(),
   idle_timeout_ms: timeoutMs.default(idleTimeoutDefaultMs),
   connect_timeout_ms: timeoutMs.default(connectTimeoutDefaultMs),
@@ -194,7 +194,7 @@ type WrittenProvider = z.infer<typeof writtenProvider>;
 export const provider = writtenProvider
   .superRefine((written, context) => {
     const faulty = faultyFields(context);
-    // These fields decide what the others may say.
+    // These fields determine which values of the others are valid.
     if (faulty.has('kind') || faulty.has('auth') || faulty.has('apis')) return;
     const right = Object.fromEntries(Object.entries(written).filter(([name]) => !faulty.has(name)));
     for (const { path, message } of faultsOf(right as WrittenProvider)) {
@@ -228,7 +228,7 @@ function faultsOf(written: WrittenProvider): Fault[] {
   return faults;
 }
 
-/** `auth` then says how a credential is sent, and names one of them. */
+/** Returns faults of several credentials: `auth` then says how a credential is sent, and refers to one of them. */
 function credentialFaults({ kind, auth, credentials }: WrittenProvider): Fault[] {
   if (credentials === undefined || credentials.length === 0) return [];
   const isSigned = auth === undefined && kind !== undefined && providerKinds[kind].auth?.scheme === 'sigv4';
@@ -241,14 +241,14 @@ function credentialFaults({ kind, auth, credentials }: WrittenProvider): Fault[]
 
 const isSame = (one: SecretReference, other: SecretReference): boolean => canonicalJson(one) === canonicalJson(other);
 
-/** Without the name of a header. */
+/** Returns the reference without the name of a header. */
 const referenceIn = (reference: SecretReference): SecretReference =>
   'env' in reference ? { env: reference.env } : { secret: reference.secret };
 
 const headerOfKey = (auth: ProviderAuth | undefined): string | undefined =>
   typeof auth === 'object' && 'header' in auth ? auth.header.name : undefined;
 
-/** Returns undefined where its signature needs a region. */
+/** Returns the usual authentication; undefined where its signature needs a region. */
 function authOf(kind: ProviderKind | undefined): ProviderAuth | undefined {
   const known = kind && providerKinds[kind].auth;
   if (known === undefined) return 'none';
@@ -256,7 +256,7 @@ function authOf(kind: ProviderKind | undefined): ProviderAuth | undefined {
   return known.scheme === 'header' ? { header: { name: known.name, env: known.env } } : undefined;
 }
 
-/** The written or usual form, with the first of the credentials; undefined when there are none. */
+/** Returns the written or usual authentication, with the first of the credentials; undefined when there are none. */
 function authOfCredentials({ kind, auth, credentials }: WrittenProvider): ProviderAuth | undefined {
   const first = credentials?.[0];
   if (first === undefined) return undefined;
@@ -267,7 +267,7 @@ function authOfCredentials({ kind, auth, credentials }: WrittenProvider): Provid
   return withReference(schema, first);
 }
 
-/** Written values win. */
+/** Fills in the values of its kind; written values take precedence. */
 function withKind({ display_name, region: writtenRegion, ...written }: WrittenProvider): ProviderInFile {
   const known = written.kind && providerKinds[written.kind];
   const headers = known?.headers === undefined ? written.headers : { ...known.headers, ...written.headers };
@@ -288,8 +288,8 @@ function withKind({ display_name, region: writtenRegion, ...written }: WrittenPr
 }
 
 /**
- * The provider with its region, where it needs one: the file's, else where the gateway runs, else the stored one;
- * undefined for none.
+ * Returns the provider with its region, where it needs one: the file's, else where the gateway runs, else the stored
+ * one; undefined for none.
  */
 export function inRegion(
   provider: ProviderInFile,
@@ -311,7 +311,10 @@ export function inRegion(
   };
 }
 
-/** A provider in a file with its kind, its region where it needs one, and its credentials where its kind has a secret. */
+/**
+ * Returns a provider of a file with its kind, its region where it needs one, and its credentials where its kind has a
+ * secret.
+ */
 export function bareProvider({
   id,
   kind,
@@ -328,7 +331,7 @@ export function bareProvider({
   return { ...bare, ...inRegion(bare, undefined, region) };
 }
 
-// Headers that a provider entry names: the one that carries its credential, and constant ones.
+// Headers that a provider entry names: the one with its credential, and constant ones.
 
 /** Returns undefined when the gateway can send a header of this name (lower case). */
 function faultOfName(name: string): string | undefined {

@@ -1,4 +1,4 @@
-// Reads a file as an operator gives it: faults that only the model list knows are in the same round as all others.
+// Reads a file as an operator gives it, and reports faults that only the model list reveals together with all others.
 import { loadModelList, type ModelList } from '../model-list/index.ts';
 import { completeCatalogue } from './complete-catalogue.ts';
 import { gatewayFileSchema, type ReadResult, readSource } from './gateway-file.ts';
@@ -7,7 +7,7 @@ import { isMapping, readYaml } from './yaml-source.ts';
 
 interface ListReadOptions {
   readonly modelList?: ModelList | undefined;
-  /** AWS region where the gateway runs, for providers without their own. */
+  /** AWS region in which the gateway runs, for providers without a region. */
   readonly region?: string | undefined;
 }
 
@@ -15,14 +15,14 @@ interface ListReadOptions {
 export async function readWithList(text: string, options: ListReadOptions = {}): Promise<ReadResult> {
   const source = readYaml(text);
   const read = readSource(source);
-  // A file without other faults is completed when it is planned, on what is stored.
+  // A file without other faults is completed when it is planned, from the stored values.
   if (read.ok || source.kind === 'unreadable') return read;
   const list = options.modelList ?? (await loadModelList());
   const issues = oncePerPlace([...read.issues, ...listIssues(source.value, read.issues, { ...options, list })]);
   return { ok: false, problems: inOrder(issues.map((issue) => toProblem(issue, source.lineOf(issue.path)))) };
 }
 
-/** Of providers and models without another fault. */
+/** Returns issues of providers and models without another fault. */
 function listIssues(
   value: unknown,
   faults: readonly Issue[],

@@ -1,11 +1,11 @@
 // Changes of a file since the one that its writer had read. Pure. Absent fields of workspaces keep their stored values:
-// so others' changes while the file is being applied are not undone by fields that its writer only repeated.
+// so fields that the writer only repeated do not undo other operators' changes.
 import type { JsonObject } from '../../protocol/wire/index.ts';
 import type { GatewayFile, WorkspaceInFile } from './gateway-file.ts';
 import type { Path } from './problems.ts';
 import { isMapping } from './yaml-source.ts';
 
-/** Catalogue sections are described whole, and stay. */
+/** Returns the changes. Catalogue sections are described completely, and stay. */
 export function withoutUnchanged({ access, workspaces, ...catalogue }: GatewayFile, base: GatewayFile): GatewayFile {
   const before = new Map(base.workspaces.map((workspace) => [workspace.id, workspace]));
   return {
@@ -37,7 +37,7 @@ function changedWorkspace(workspace: WorkspaceInFile, former: WorkspaceInFile): 
   };
 }
 
-/** The differences of each item, with its naming fields; items without differences are omitted. */
+/** Returns the differences of each item, with its naming fields; items without differences are omitted. */
 function changedEntries<Entry extends object>(
   entries: readonly Entry[],
   formerEntries: readonly Entry[],
@@ -54,7 +54,7 @@ function changedEntries<Entry extends object>(
   });
 }
 
-/** Of several with one name the first. */
+/** Returns the entries by name; of several with one name the first. */
 const firstBy = <Entry extends object, Name extends keyof Entry>(name: Name, entries: readonly Entry[]) =>
   new Map(entries.toReversed().map((entry) => [entry[name], entry]));
 
@@ -67,7 +67,9 @@ function changedMembers(written: JsonObject, former: JsonObject): JsonObject {
   return Object.fromEntries(entries);
 }
 
-/** Path in the written file of a path in what was left of it: an item of a list is found again by its name. */
+/**
+ * Returns the path in the written file for a path in the remaining part: an item of a list is found again by its name.
+ */
 export function writtenPlace(path: Path, rest: unknown, written: unknown): Path {
   const [step, ...below] = path;
   if (step === undefined) return [];
@@ -87,6 +89,6 @@ function placeIn(written: readonly unknown[], step: PropertyKey, item: unknown):
 
 const nameOf = (item: unknown): unknown => (isMapping(item) ? (item.id ?? item.name ?? item.provider) : undefined);
 
-/** With the order of fields, which counts in texts of functions. */
+/** Returns the text with the order of fields, which counts in texts of functions. */
 const asWritten = (value: unknown): string | undefined => JSON.stringify(value);
 const isSame = (left: unknown, right: unknown): boolean => asWritten(left) === asWritten(right);

@@ -1,4 +1,5 @@
-// From text to plain values, bounded: a file may be large, deep, or an alias bomb, and still costs little to refuse.
+// Parses text to plain values, with bounds: a file may be large, deep, or an alias bomb, and still costs little to
+// refuse.
 import {
   type Document,
   type ErrorCode,
@@ -12,11 +13,14 @@ import {
 } from 'yaml';
 import type { Issue, LineOf, Path } from './problems.ts';
 
-/** The catalogue is stored in one item of 400 KB, compressed: four mebibytes of YAML are far above that. */
+/**
+ * Bound of a file: the catalogue is stored compressed in one item of 400 KB, and four mebibytes of YAML are far above
+ * that.
+ */
 const gatewayFileMaxBytes = 4 * 1024 * 1024;
-/** How many values aliases may multiply into. */
+/** Bound of the values into which aliases may multiply. */
 const aliasCountMax = 100;
-/** Aliases can form a cycle: depth and number of values are bounded while they are walked. */
+/** Maximum nesting; aliases can form a cycle, so nesting and number of values are counted during the walk. */
 const depthMax = 64;
 const valuesMax = 500_000;
 const syntaxProblemsMax = 20;
@@ -26,9 +30,9 @@ export type YamlSource =
   | {
       readonly kind: 'value';
       readonly value: unknown;
-      /** Values that JSON cannot express; the form can still be checked. */
+      /** Issues of values that JSON cannot express; the other checks can still run. */
       readonly issues: Issue[];
-      /** Of a field that is not written: the nearest one around it that is. */
+      /** Finds the line; for a field that is not written, the line of the nearest written one around it. */
       readonly lineOf: LineOf;
     };
 
@@ -38,7 +42,7 @@ export function readYaml(text: string): YamlSource {
   try {
     return parse(text);
   } catch (cause) {
-    // The only errors that this parser throws: nesting beyond the stack, aliases of nothing or beyond the bound.
+    // This parser throws only these errors: nesting beyond the stack, unknown aliases, and aliases beyond the bound.
     return unreadable(
       cause instanceof RangeError
         ? tooDeep
@@ -49,7 +53,7 @@ export function readYaml(text: string): YamlSource {
 
 function parse(text: string): YamlSource {
   const lines = new LineCounter();
-  // Pretty errors would quote the file, secrets included.
+  // Pretty errors would quote the file, including secrets.
   const document = parseDocument(text, {
     prettyErrors: false,
     lineCounter: lines,
@@ -68,8 +72,8 @@ function parse(text: string): YamlSource {
 const unreadable = (message: string): YamlSource => ({ kind: 'unreadable', issues: [{ path: [], message }] });
 
 /**
- * The first fault alone, because the parser's faults in later lines follow from it. Duplicate names leave the rest
- * valid, so all of them are shown.
+ * Returns only the first fault, because the parser's faults in later lines follow from it. Duplicate names leave the
+ * rest valid, so all of them are returned.
  */
 function syntaxFaults(all: readonly YAMLError[]): readonly YAMLError[] {
   const [first] = all.filter(({ code }) => code !== 'DUPLICATE_KEY').toSorted((a, b) => a.pos[0] - b.pos[0]);
@@ -93,7 +97,7 @@ function syntaxIssue({ pos: [offset], code, message }: YAMLError, lines: LineCou
   return { path: [], message: `line ${line}, column ${col}: ${adviceByCode[code] ?? message}` };
 }
 
-/** Undefined for the file as a whole. */
+/** Returns undefined for the file as a whole. */
 function findLine(document: Document, lines: LineCounter, path: Path): number | undefined {
   let node: unknown = document.contents;
   let offset: number | undefined;
@@ -119,7 +123,7 @@ interface Walk {
   values: number;
 }
 
-/** False once a bound is passed: the walk ends there. */
+/** Visits a value. Returns false once a bound is exceeded, which ends the walk. */
 function visit(value: unknown, path: Path, walk: Walk): boolean {
   walk.values += 1;
   if (walk.values > valuesMax || path.length > depthMax) {
@@ -137,7 +141,7 @@ function visit(value: unknown, path: Path, walk: Walk): boolean {
 }
 
 function visitMember(mapping: Record<string, unknown>, key: string, path: Path, walk: Walk): boolean {
-  // A field of this name would change an object's prototype wherever objects are merged.
+  // A field with this name would change an object's prototype wherever objects are merged.
   if (key === '__proto__') walk.issues.push({ path: [...path, key], message: 'is not allowed as a name' });
   return visit(mapping[key], [...path, key], walk);
 }
@@ -150,6 +154,8 @@ function faultOf(value: unknown): string | undefined {
   return undefined;
 }
 
-/** A plain object: the result of a YAML mapping, and nothing else (no buffer, set or map of an explicit tag). */
+/**
+ * True for a plain object: the result of a YAML mapping, and nothing else (no buffer, set or map of an explicit tag).
+ */
 export const isMapping = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;

@@ -1,14 +1,14 @@
-// Writes values as YAML, for exports and shown revisions, which reading restores.
+// Writes values as YAML, for exports and shown revisions. Reading the text restores them.
 import { Document, visit } from 'yaml';
 import { escapeControls } from '../../foundation/log/index.ts';
 
 const lineWidth = 120;
 
-/** Blanks that editors, forms and terminals remove from the end of a file. */
+/** Matches blanks that editors, forms and terminals remove from the end of a file. */
 const blankEnd = /(?:[ \t]|\s\n)$/;
 const needsQuotes = (text: string): boolean => escapeControls(text) !== text || blankEnd.test(text);
 
-/** Escapes characters that control a terminal, in quotes. */
+/** Writes YAML with quoted escapes for characters that control a terminal. */
 export function yamlText(value: unknown): string {
   const document = new Document(value, { aliasDuplicateObjects: false });
   visit(document, {

@@ -1,5 +1,5 @@
-// `sk-gw-<16 base62 public id>-<43 base62 secret><6 base62 checksum>`. Shape and checksum are checked
-// before any I/O, so a mistyped or guessed key costs nothing.
+// The format of a key: `sk-gw-<16 base62 public id>-<43 base62 secret><6 base62 checksum>`. Pattern and checksum are
+// checked before any I/O, so a mistyped or guessed key costs nothing.
 import { crc32 } from 'node:zlib';
 import { type Randomness, sha256Hex } from '../../foundation/ids/index.ts';
 
@@ -10,12 +10,12 @@ const checksumLength = 6;
 const keyPattern = /^sk-gw-([0-9A-Za-z]{16})-([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/;
 
 export interface ApiKey {
-  /** The table key, safe to log. */
+  /** The table key, which is safe to log. */
   readonly publicId: string;
   readonly secretSha256: string;
 }
 
-/** Reads a whole key; undefined for a wrong form or checksum. */
+/** Parses a whole key; undefined for a wrong form or checksum. */
 export function parseApiKey(text: string): ApiKey | undefined {
   const match = keyPattern.exec(text);
   if (match === null) return undefined;
@@ -25,8 +25,8 @@ export function parseApiKey(text: string): ApiKey | undefined {
 }
 
 /**
- * Makes a new key. The text is shown once and never stored. `cell`: the beginning of its public id, two characters of a stage for an edge that
- * picks among several; no gateway looks at them.
+ * Makes a new key. The text is shown once and never stored. `cell`: the prefix of its public id, two characters of a
+ * stage for an edge that chooses among several; no gateway reads them.
  */
 export function createApiKey(randomness: Randomness, cell = ''): string {
   const publicId = cell + base62(randomness, publicIdLength - cell.length);
@@ -34,7 +34,7 @@ export function createApiKey(randomness: Randomness, cell = ''): string {
   return unsigned + checksumOf(unsigned);
 }
 
-/** A new key with its stored parts. */
+/** Returns a new key with its stored parts. */
 export function newApiKey(randomness: Randomness, cell?: string): ApiKey & { readonly text: string } {
   const text = createApiKey(randomness, cell);
   const parsed = parseApiKey(text);

@@ -1,5 +1,5 @@
-// Which key a request carries. Its shape is checked before any I/O; the record is read on every request and never
-// kept, so a revoked key ends with the next one.
+// Finds the key of a request. Its pattern is checked before any I/O; the record is read on every request and never
+// cached, so a revoked key ends with the next one.
 
 import { isSecretActive, type KeySecret } from '../../accounting/holds/index.ts';
 import { fail, type GatewayError } from '../../errors/index.ts';
@@ -9,18 +9,18 @@ import { type AuthenticatedRequest, type CredentialPlace, credentialPlaces } fro
 import { type ApiKey, parseApiKey } from './api-key.ts';
 import type { KeyRecord } from './key-record.ts';
 
-/** The scheme's name is case-insensitive; anything after the key makes it malformed. */
+/** Matches a header; the scheme's name is case-insensitive, and anything after the key makes it malformed. */
 const bearerShape = /^bearer +([^ ]+)$/i;
 
 interface CredentialReading {
   readonly credentialPlace?: CredentialPlace;
-  /** Makes the error of a header that has no key. */
+  /** Returns the error of a header that has no key. */
   readonly refuse?: (reason: keyof typeof reasons, place: CredentialPlace) => GatewayError;
 }
 
 /**
- * The key of this gateway among those sent; a key of another service beside it is dropped. Throws UNAUTHORIZED where none is
- * of this gateway, or two that differ are.
+ * Returns the key of this gateway among those sent; a key of another service beside it is ignored. Throws UNAUTHORIZED
+ * where none is of this gateway, or two that differ are.
  */
 export function readCredential(
   request: AuthenticatedRequest,
@@ -47,7 +47,7 @@ function isWithoutScheme({ [headerNames.authorization]: values = [] }: Authentic
   return more.length === 0 && header !== '' && !/^bearer( |$)/i.test(header);
 }
 
-/** SDKs that were given an empty key send the scheme alone. */
+/** Matches the scheme without a key, which SDKs send that were given an empty key. */
 const emptyShape = /^(bearer)? *$/i;
 
 /** Returns undefined when none was sent, and an empty text, which is no key, for a malformed one. */
@@ -75,7 +75,7 @@ export async function authenticate(keys: KeyReader, credential: ApiKey, nowMs: n
   return record;
 }
 
-// Reasons of a refused key, in words of its own for each case, so that its client learns how to correct it. They name
+// Reasons for the refusal of a key, each with a text of its own, so that its client learns how to correct it. They name
 // no header: some agents take such a text for a failure of their own log-in, and hide it.
 
 const reasons = {
@@ -98,7 +98,7 @@ export function refuseKey(
   return fail('UNAUTHORIZED', { message: reasons[reason] + advice });
 }
 
-/** Refusal of a key whose secret is right, by its state at that moment. */
+/** Returns the refusal of a key whose secret is right, by its state at that moment. */
 export function refuseEndedKey(
   { status, expiresAtMs = null }: Partial<Pick<KeySecret, 'status' | 'expiresAtMs'>> = {},
   asksFunction = false,

@@ -1,16 +1,16 @@
-// How much of its calls' bodies a workspace keeps, and how a key narrows that.
+// Decides how much of its calls' bodies a workspace stores, and how a key narrows that.
 import { type ContentKeep, daysOf } from '../../foundation/constants/index.ts';
 
 interface ContentLog {
   readonly keep: ContentKeep;
-  /** Share of the calls that are kept, from 0 to 1. */
+  /** Share of the calls whose bodies are stored, from 0 to 1. */
   readonly share: number;
 }
 
-/** Of a key: what is absent is as in its workspace. */
+/** Content log of a key: absent fields are as in its workspace. */
 type KeyContentLog = { readonly [Name in keyof ContentLog]?: ContentLog[Name] | undefined };
 
-/** Undefined where nothing is kept. */
+/** Returns undefined where nothing is stored. */
 export function effectiveContentLog(
   ofWorkspace: ContentLog | null | undefined,
   ofKey: KeyContentLog | null,
@@ -23,7 +23,7 @@ export function effectiveContentLog(
   };
 }
 
-/** Where a key would keep more than its workspace; undefined where it does not. */
+/** Returns where a key would store more than its workspace; undefined where it does not. */
 export function contentLogFault(
   ofWorkspace: ContentLog | null | undefined,
   ofKey: KeyContentLog | null | undefined,

@@ -1,12 +1,12 @@
-// A name means one key of a workspace: the one that can be used and was not replaced in a rotation. Revoked and expired keys
-// keep their names beside it, for the records of their calls.
+// Names are unique: a name means the key of a workspace that can be used and was not replaced in a rotation. Revoked
+// and expired keys keep their names, for the records of their calls.
 import { absent, equals, type Item, or, type Store } from '../../storage/store/index.ts';
 import { isKeyExpired, type KeyRecord, readKeyItem, recordsOf, type WantedKey } from './key-record.ts';
 
 const holdsName = (record: Pick<KeyRecord, 'status' | 'replacedBy' | 'expiresAtMs'>, nowMs: number): boolean =>
   record.status === 'active' && record.replacedBy === null && !isKeyExpired(record, nowMs);
 
-/** The key that has this name. Several where they were made before names were unique. */
+/** Returns the key with this name, or several where they were made before names were unique. */
 export const holdersOf = (
   records: readonly KeyRecord[],
   { workspace, name }: Pick<KeyRecord, 'workspace' | 'name'>,
@@ -14,39 +14,39 @@ export const holdersOf = (
 ): KeyRecord[] =>
   records.filter((record) => record.workspace === workspace && record.name === name && holdsName(record, nowMs));
 
-/** Whether a write gives the key a name that it does not have yet. */
+/** True where a write gives the key a name that it does not have yet. */
 export function takesName(former: KeyRecord | undefined, wanted: WantedKey, nowMs: number): boolean {
   const { status = former?.status ?? 'active', expiresAtMs = former?.expiresAtMs ?? null } = wanted;
   const hasName = former?.name === wanted.name && holdsName(former, nowMs);
   return !hasName && holdsName({ status, expiresAtMs, replacedBy: former?.replacedBy ?? null }, nowMs);
 }
 
-/** Prefix of name items, which are in the table of their keys. No public id has this character. */
+/** Prefix of name items, which are in the table of their keys. No public id contains this character. */
 const namePrefix = 'name#';
 export const isNameItem = ({ pk }: Item): boolean => String(pk).startsWith(namePrefix);
 
-/** How long a writer may take from the claim of a name to the key that has it. */
+/** Time within which a writer has to make the key after claiming its name. */
 const claimMs = 10_000;
-/** Writers that one claim meets: each attempt takes the name from a key that lost it. */
+/** Maximum attempts of one claim: each takes the name from a key that no longer uses it. */
 const attemptsMax = 3;
 
 export type NamedKey = Pick<KeyRecord, 'workspace' | 'name' | 'publicId'>;
 
-/** A name that a key asks for. */
+/** A claim of a name for a key. */
 interface NameClaim {
   readonly table: 'keys' | 'operators';
-  /** The name among those that are unique together. */
+  /** The name, within the group in which names are unique. */
   readonly name: string;
   readonly publicId: string;
-  /** The key that claimed it: undefined where there is none that has this name. */
+  /** Reads the key that claimed it: undefined where there is none with this name. */
   readonly readHolder: (
     publicId: string,
   ) => Promise<{ readonly publicId: string; readonly holdsName: boolean } | undefined>;
 }
 
 /**
- * One conditional write, made before a key gets a name: of concurrent writers one gets it. Returns the public id of the
- * key that has the name, which may be about to be made.
+ * Claims a name with one conditional write, before a key gets it: of concurrent writers one succeeds. Returns the
+ * public id of the key that has the name, which may be about to be made.
  */
 export async function claimName(
   store: Store,
@@ -71,7 +71,7 @@ export async function claimName(
   }
 }
 
-/** Of a workspace's keys. */
+/** Claims the name of a workspace's key. */
 export const claimKeyName = (store: Store, { workspace, name, publicId }: NamedKey, nowMs: number): Promise<string> =>
   claimName(
     store,

@@ -15,7 +15,7 @@ import {
   usd,
 } from '../value-forms/index.ts';
 
-/** Text that can be stored and shown in a line: no control character and no half of a surrogate pair. */
+/** Name that can be stored and shown in a line: without control characters and halves of surrogate pairs. */
 export const keyName = text(64).check(z.regex(/^[^\p{Cc}\p{Cs}]*$/u, { error: 'must not hold control characters' }));
 
 export const keySchema = z.object({
@@ -33,8 +33,8 @@ export const keySchema = z.object({
   }),
 });
 
-/** The settings of a key in the words of a gateway file. */
+/** The settings of a key with the field names of a gateway file. */
 export type WrittenKey = Readonly<z.output<typeof keySchema>>;
 
-/** An absent setting keeps its value, or has its default. */
+/** Changes of a key; an absent setting keeps its value, or has its default. */
 export const keyChanges = z.partial(keySchema);

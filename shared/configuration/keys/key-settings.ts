@@ -1,4 +1,4 @@
-// Settings of a key in its record, between its item and the words of a gateway file.
+// Conversion of a key's settings between its record, its item and the fields of a gateway file.
 import { instantOf } from '../../foundation/time/index.ts';
 import type { Tags } from '../../protocol/wire/index.ts';
 import type { Item } from '../../storage/store/index.ts';
@@ -7,15 +7,15 @@ import type { WrittenKey } from './key-schema.ts';
 
 type Rows = typeof keySettings;
 
-/** Values that a record has in another form than a gateway file, by their kind. */
+/** Types of values that a record has in another form than a gateway file, by their kind. */
 interface RecordValues {
-  /** Epoch milliseconds. */
+  /** Instant in epoch milliseconds. */
   readonly instant: number | null;
   readonly models: readonly string[] | null;
   readonly tags: Tags | null;
   readonly ids: readonly string[] | null;
 }
-/** Forms of null in a gateway file. */
+/** Values of a gateway file that stand for null. */
 const writtenNulls: Readonly<Record<string, unknown>> = { models: 'all', tags: {}, ids: [] };
 
 type NameOf<Member extends keyof Rows> = Rows[Member] extends { readonly name: infer Name extends string }
@@ -36,7 +36,7 @@ type SettingName = keyof KeySettings;
 interface StoredSetting {
   readonly name: SettingName;
   readonly attribute: string;
-  /** Name in a gateway file; undefined for a setting that is in none. */
+  /** Name in a gateway file; undefined for a setting that no file has. */
   readonly member: keyof WrittenKey | undefined;
   readonly kind?: string;
 }
@@ -59,7 +59,9 @@ export const attributeOf = (name: SettingName): string => attributes[name] ?? na
 /** Status of a new key. */
 const status = 'active';
 
-/** Attributes of an item. Null is left out: the item of a key with every limit is to be below a kilobyte. */
+/**
+ * Returns the attributes of an item. Null is omitted, so that the item of a key with every limit is below a kilobyte.
+ */
 export const settingAttributes = (wanted: { readonly [Name in SettingName]?: unknown }): Item => ({
   status,
   ...Object.fromEntries(
@@ -67,7 +69,7 @@ export const settingAttributes = (wanted: { readonly [Name in SettingName]?: unk
   ),
 });
 
-/** Reads one setting: a call that needs no other spares the work for all. */
+/** Reads one setting, for a call that needs no other. */
 export const readKeySetting = <Name extends SettingName>(item: Item, name: Name): KeySettings[Name] =>
   (item[attributeOf(name)] ?? null) as KeySettings[Name];
 
@@ -76,7 +78,7 @@ export const readKeySettings = (item: Item): KeySettings =>
 
 type Some<Members> = { readonly [Name in keyof Members]?: Members[Name] | undefined };
 
-/** Undefined values are not written. */
+/** Converts settings to a file's; undefined values are omitted. */
 export function writtenKey(key: KeySettings): WrittenKey;
 export function writtenKey(key: Some<KeySettings>): Some<WrittenKey>;
 export function writtenKey(key: Some<KeySettings>): Some<WrittenKey> {
@@ -89,7 +91,7 @@ export function writtenKey(key: Some<KeySettings>): Some<WrittenKey> {
   );
 }
 
-/** Settings of a new key where nothing is written. */
+/** Settings of a new key where none are written. */
 export const initialKey = writtenKey(readKeySettings({ status }));
 
 export const fromWrittenKey = (written: Some<WrittenKey>) =>

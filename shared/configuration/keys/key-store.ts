@@ -1,4 +1,4 @@
-// Keys at rest. Nothing here is kept in memory: a revoked key ends with the next request.
+// Keys in the store. Nothing here is cached: a revoked key ends with the next request.
 import {
   currentSecret,
   formerSecrets,
@@ -35,9 +35,9 @@ import { attributeOf, type KeySettings, settingNames } from './key-settings.ts';
 export type KeyWrite = 'created' | 'changed' | 'unchanged';
 
 export interface KeyStore {
-  /** Strongly consistent; undefined when there is no such key. */
+  /** Reads a key with strong consistency; undefined when there is none. */
   read(publicId: string): Promise<KeyRecord | undefined>;
-  /** The item as it is stored, with which the admission of a request compares. */
+  /** Reads the item as it is stored, with which the admission of a request compares. */
   readItem(publicId: string): Promise<Item | undefined>;
   /**
    * Creates a key, or changes the settings of a stored one, leaving its counters unchanged. Writes nothing where
@@ -46,24 +46,24 @@ export interface KeyStore {
    */
   write(wanted: WantedKey): Promise<KeyWrite>;
   /**
-   * Writes these settings of a stored key and no other, so that concurrent changes all apply: of one setting the later.
-   * `stored`: as it was read. Status and end are those of its text, and a replaced text keeps an end; everything else
-   * belongs to the key with all its texts.
+   * Writes these settings of a stored key and no other, so that concurrent changes all apply; of one setting the later
+   * one. `stored`: as it was read. Status and expiry are those of its text, and a replaced text keeps an expiry;
+   * everything else belongs to the key with all its texts.
    */
   update(stored: KeyRecord, changes: KeySettingChanges): Promise<KeyWrite>;
   /**
-   * One write gives a key its next text and the former its end. False: `stored` is not active any more or was rotated, and
-   * all is left as it is.
+   * Gives a key its next text and the former one its expiry, in one write. Returns false where `stored` is not active
+   * any more or was rotated, and nothing is changed.
    */
   rotate(stored: KeyRecord, next: NextText, formerEndsAtMs: number): Promise<boolean>;
   /**
-   * Called before a write by which a key gets its name. Returns the public id of the key that has the name afterwards:
-   * another one where it is taken.
+   * Claims a name; called before a write by which a key gets it. Returns the public id of the key that has the name
+   * afterwards: another one where it is taken.
    */
   claimName(key: NamedKey, nowMs: number): Promise<string>;
-  /** Asked before a key is made for a person. False: they have as many as there may be. */
+  /** Claims a slot; called before a key is made for a person. Returns false where the person has the maximum number. */
   claimMemberSlot(wanted: WantedSlot, nowMs: number): Promise<boolean>;
-  /** Every text of every key. For the operator, never on a request's path. */
+  /** Yields every text of every key. For the operator, never on a request's path. */
   list(): AsyncIterable<KeyRecord>;
 }
 
@@ -86,7 +86,7 @@ export function createKeyStore(store: Store): KeyStore {
       } as const;
       const result = await store.put(put);
       if (result.kind === 'written') return 'created';
-      // Refused by its own first try, or by another writer of the same file.
+      // The write was refused by its own first try, or by another writer of the same file.
       if (result.item === undefined) throw conflict(wanted);
       const written = await change(store, result.item, wanted);
       return written === 'unchanged' ? 'created' : written;
@@ -103,21 +103,24 @@ export function createKeyStore(store: Store): KeyStore {
   };
 }
 
-/** A key is its secret and its workspace; all else may change. */
+/** True where secret and workspace are equal, which identify a key; everything else may change. */
 export const isSameKey = (left: WantedKey, right: WantedKey): boolean =>
   left.workspace === right.workspace && left.secretSha256 === right.secretSha256;
 
-/** Settings as they are to be; undefined: as they are stored. */
+/** Settings to write; undefined ones keep their stored values. */
 type KeySettingChanges = { readonly [Name in keyof KeySettings]?: KeySettings[Name] | undefined };
 
-/** The differences from the stored record, by setting. */
+/** Returns the differences from the stored record, by setting. */
 export const changedSettings = (stored: KeyRecord, wanted: KeySettingChanges) =>
   settingNames.filter((name) => {
     const value = wanted[name];
     return value !== undefined && canonicalJson(value) !== canonicalJson(stored[name]);
   });
 
-/** Shows calls whether their copy of the key is current. A repeated change counts twice, which does no harm. */
+/**
+ * Addition that tells calls whether their copy of the key is current. A repeated change counts twice, which does no
+ * harm.
+ */
 const countChange = { [keyAttributes.settingsVersion]: 1 };
 
 const conflict = ({ publicId }: Pick<WantedKey, 'publicId'>): WriteRefused =>
@@ -159,7 +162,7 @@ async function rotate(store: Store, stored: KeyRecord, next: NextText, formerEnd
     const former = item && secretOf(item, stored.publicId);
     if (item === undefined || former === undefined) return 'late';
     const current = currentSecret(item);
-    // Refused by its own first try.
+    // The write was refused by its own first try.
     if (current.publicId === next.publicId) return 'rotated';
     if (current.publicId !== stored.publicId || current.status !== 'active') return 'late';
     await store.put({ table: 'keys', item: pointerTo(item, next.publicId), repeatable: true });
@@ -181,24 +184,24 @@ async function rotate(store: Store, stored: KeyRecord, next: NextText, formerEnd
 const updateOf = (item: Item, set: Item) =>
   ({ table: 'keys', key: String(item.pk), changes: { set, add: countChange }, repeatable: true }) as const;
 
-/** No rotation came in between. */
+/** Tests that no rotation came in between. */
 const isCurrent = ({ secret_sha256: secret }: Item) => equals(keyAttributes.secretSha256, secret);
-/** No change at all did. */
+/** Tests that no change at all came in between. */
 const isUnchanged = (item: Item) =>
   and(isCurrent(item), unchanged(keyAttributes.settingsVersion, item[keyAttributes.settingsVersion]));
 
 // Counts the keys of one person in a workspace. Their public ids are in one item beside the keys, which is written
-// conditionally before a key is made: of concurrent requests no more than the maximum get one.
+// conditionally before a key is made: of concurrent requests no more than the maximum succeed.
 
 const slotsPrefix = 'member#';
 const isSlotsItem = ({ pk }: Item): boolean => String(pk).startsWith(slotsPrefix);
 
-/** How long a writer may take from the claim to the key. */
+/** Time within which a writer has to make the key after the claim. */
 const claimMs = 10_000;
 
 interface WantedSlot extends Pick<KeyRecord, 'workspace' | 'publicId'> {
   readonly owner: string;
-  /** Keys at once, ending ones among them. */
+  /** Maximum number of keys at once, including those that wait for their expiry. */
   readonly max: number;
 }
 
@@ -207,7 +210,10 @@ interface Claim {
   readonly claimed_at_ms: number;
 }
 
-/** False: the person has as many keys as there may be. Throws WriteRefused when other claims keep coming in between. */
+/**
+ * Claims a slot. Returns false where the person has the maximum number. Throws WriteRefused when other claims keep
+ * coming in between.
+ */
 async function claimSlot(store: Store, wanted: WantedSlot, nowMs: number): Promise<boolean> {
   const pk = `${slotsPrefix}${wanted.workspace}#${wanted.owner}`;
   const outcome = await writeOptimistically('the keys of this person are', async () => {

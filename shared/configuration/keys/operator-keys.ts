@@ -1,13 +1,13 @@
-// Operator keys: the shape of API keys, another role. They have a table of their own, which the functions that serve clients
-// cannot reach, so that no key opens what the other one does:
+// Operator keys: the format of API keys, but another purpose. They have a table of their own, which the functions that
+// serve clients cannot reach, so that neither kind of key opens what the other one does:
 //
-//   pk             the 16 characters after `sk-gw-`
-//   name, status   active | revoked
-//   secret_sha256  the secret itself is stored nowhere
-//   created_at_ms
-//   role, workspaces   absent: an owner of all
+// pk             the 16 characters after `sk-gw-`
+// name, status   active | revoked
+// secret_sha256  the secret itself is stored nowhere
+// created_at_ms
+// role, workspaces   absent: an owner of all
 //
-// Beside them an item for each name (key-names.ts): `name#NAME`.
+// Beside them there is an item for each name (key-names.ts): `name#NAME`.
 import { fail } from '../../errors/index.ts';
 import { operatorKeyRefusal } from '../../foundation/constants/index.ts';
 import { equalInConstantTime } from '../../foundation/ids/index.ts';
@@ -27,15 +27,17 @@ export interface OperatorRecord extends Grant {
   readonly createdAtMs: number;
 }
 
-/** Nothing is kept in memory: a revoked operator ends with the next request. */
+/** The store of operators. Nothing is cached: a revoked operator ends with the next request. */
 export interface OperatorStore {
-  /** Strongly consistent; undefined when there is no such operator. */
+  /** Reads an operator with strong consistency; undefined when there is none. */
   read(publicId: string): Promise<OperatorRecord | undefined>;
-  /** Replaces what is stored under the public id. */
+  /** Replaces the record that is stored under the public id. */
   write(record: OperatorRecord): Promise<void>;
-  /** Asked before an operator is made. Returns its public id, or that of another active one which has the name. */
+  /**
+   * Claims a name before an operator is made. Returns its public id, or that of another active operator with the name.
+   */
   claimName(operator: Pick<OperatorRecord, 'name' | 'publicId'>, nowMs: number): Promise<string>;
-  /** Every one, revoked ones too: there are as many as were made by hand. */
+  /** Yields every operator, revoked ones included: there are only as many as were made by hand. */
   list(): AsyncIterable<OperatorRecord>;
 }
 
@@ -95,8 +97,8 @@ const apiKeyRefusal =
   'This is an API key, which calls models: the console and /v1/manage need an operator key (gw operators create), or the token of a person who has signed in.';
 
 /**
- * Throws UNAUTHORIZED for a header without a key, and for a key that is no operator's or was revoked. The refusal of an API
- * key says that it is one.
+ * Returns the operator. Throws UNAUTHORIZED for a header without a key, and for a key that is no operator's or was
+ * revoked. The refusal of an API key says that it is one.
  */
 export async function authenticateOperator(
   operators: Pick<OperatorStore, 'read'>,

@@ -1,4 +1,5 @@
-// The bodies of changes over HTTP, in the words of the gateway file, from which the API description is made.
+// The bodies of changes over HTTP, with the field names of the gateway file; the API description is generated from
+// them.
 import * as z from 'zod/mini';
 import { type JsonObject, listOf } from '../../protocol/wire/index.ts';
 import { operatorRoles } from '../access/index.ts';
@@ -21,7 +22,7 @@ const workspaceMembers = {
 export const newWorkspaceSchema = z.strictObject({ id, credit_usd: z.optional(usd), ...workspaceMembers });
 export const workspaceChangesSchema = z.strictObject(workspaceMembers).check(notEmpty);
 
-/** Absent: an owner of all workspaces. */
+/** A new operator. Without a role: an owner of all workspaces. */
 export const newOperatorSchema = z.strictObject({
   name: keyName,
   role: z.optional(z.enum(operatorRoles, { error: `must be one of ${operatorRoles.join(', ')}` })),
@@ -30,10 +31,10 @@ export const newOperatorSchema = z.strictObject({
   ),
 });
 
-/** `id` names the addition, as the number of an invoice does. */
+/** An addition of credit. `id` identifies the addition, as an invoice number does. */
 export const creditSchema = z.strictObject({ amount_usd: usdChange, id });
 
-/** `grace`: how long the former key stays valid; 24 hours if absent. */
+/** A rotation. `grace`: time for which the former key stays valid; 24 hours if absent. */
 export const rotationSchema = z.strictObject({
   grace: z.optional(duration),
   expires_at: z.optional(z.nullable(instant)),
@@ -47,8 +48,8 @@ export const listUpdateSchema = z.strictObject({
 export const activationSchema = z.strictObject({ revision: id });
 
 /**
- * A revision as in the gateway file, its fields or their text (YAML or JSON), and whether it becomes active: one with
- * cases only after they were passed, or where `skip_cases` says so. `kind` is that of the function, `id` that of a
+ * A publication: a revision as in the gateway file, its fields or their text (YAML or JSON), and whether it becomes
+ * active: one with cases only after they have passed, or with `skip_cases`. `kind` is the function's, `id` that of a
  * revision with none or another one.
  */
 export const publicationSchema = z.strictObject({
@@ -60,7 +61,10 @@ export const publicationSchema = z.strictObject({
 });
 
 const answersMax = 1_024;
-/** Models' answers to the calls of the cases, by the `call` that named each: a text, none, or why the call failed. */
+/**
+ * Models' answers to the calls of the cases, by the `call` that identifies each: a text, null for none, or the reason
+ * why the call failed.
+ */
 export const caseAnswersSchema = z.strictObject({
   revision: id,
   answers: z.optional(
@@ -77,7 +81,7 @@ export const caseAnswersSchema = z.strictObject({
   ),
 });
 
-/** Schema for the API description, without rules that JSON Schema cannot express. */
+/** Returns the schema for the API description, without rules that JSON Schema cannot express. */
 export const jsonSchemaOf = (schema: z.ZodMiniObject): JsonObject => {
   const { $schema: _dialect, ...described } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   return described;

@@ -1,4 +1,4 @@
-// Forms of values in the management interface's answers.
+// Schemas of values in the management interface's answers.
 import * as z from 'zod/mini';
 
 export const text = z.string();

@@ -1,5 +1,5 @@
-// Answers of the management interface. Its description and the types of the console's page are made from these schemas,
-// and the code that makes the documents is checked against their types. Money is exact decimal text.
+// Answers of the management interface. Its description and the types of the console's page are generated from these
+// schemas, and the code that builds the documents is checked against their types. Money is exact decimal text.
 import * as z from 'zod/mini';
 import type { operatorCallDocument } from '../../accounting/call-records/index.ts';
 import { policySchema } from '../workspaces/index.ts';
@@ -49,7 +49,7 @@ const overviewDocument = z.object({
   other_tags: z.optional(figures).check(z.describe('All values that `by_tag` does not name, as one.')),
 });
 
-/** One model at one provider. */
+/** Health of one model at one provider. */
 const health = z.object({
   state: text,
   reason: textOrNull.check(z.describe('Why it is not reached, in one word, where it fails for that.')),
@@ -98,7 +98,7 @@ const unitPrices = {
   input_price_per_second: z.optional(text),
   price_per_request: z.optional(text),
 };
-/** Difference of a model from the list, by fields of the gateway file. */
+/** Difference between a model and the list, by fields of the gateway file. */
 const listDifference = z.object({
   provider: textOrNull.check(z.describe('Null: a member of the model itself.')),
   member: text,
@@ -265,7 +265,7 @@ const contentDocument = z.object({
     .check(z.describe('The part of an answer that a guardrail blocked: JSON, or the data of events in lines.')),
 });
 
-/** By the names in the API description. That of a call is made beside its record. */
+/** Schemas by their names in the API description. The schema of a call is defined beside its record. */
 export const documents = {
   ...accountDocuments,
   ManagedContent: contentDocument,

@@ -26,7 +26,7 @@ import type { ManagementRoute } from './route-form.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** By method and path below `/v1/manage`. */
+/** Routes by method and path below `/v1/manage`. */
 export const managementRoutes = {
   'GET /session': {
     operation: 'readSession',
@@ -260,7 +260,7 @@ export const managementRoutes = {
     summary: 'Judge the test cases of a revision by the answers that are sent',
     role: 'editor there',
     body: caseAnswersSchema,
-    // Texts of answers, of all calls of all cases.
+    // The body has texts of answers, for all calls of all cases.
     bodyMaxBytes: 4 * mebibyte,
     answer: { one: 'ManagedCases' },
   },

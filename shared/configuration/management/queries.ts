@@ -19,7 +19,7 @@ const limit = z
     String(limitDefault),
   )
   .check(
-    // A number in the query, as every reader of a description takes it.
+    // The description says number, which every reader of a description accepts in a query.
     z.meta({
       description: 'Items of a page.',
       ...{ type: 'integer', minimum: 1, maximum: limitMax, pattern: undefined },
@@ -29,11 +29,11 @@ const cursor = z
   .optional(matching(/^[A-Za-z0-9_-]+$/, 'a next_cursor of the page before').check(z.maxLength(cursorMaxCharacters)))
   .check(z.describe('The `next_cursor` of the page before.'));
 
-/** Lifetime of call records. */
+/** Lifetime of call records, in days. */
 const sinceDaysMax = 90;
 const lengthOf = (text: string): number => readDuration(text, ['s', 'm', 'h', 'd']) ?? 0;
 
-/** A length of time before now, as milliseconds. */
+/** Duration before now, in milliseconds. */
 const since = z
   .pipe(
     z.prefault(
@@ -69,7 +69,7 @@ export const keysQuery = z.strictObject({
     .optional(
       z.pipe(
         matching(/^\S{1,320}$/, 'an e-mail address'),
-        // Stored in lower case; a person without an e-mail by the identity provider's subject.
+        // Owners are stored in lower case; a person without an e-mail by the identity provider's subject.
         z.transform((text: string) => (text.startsWith('subject:') ? text : inLowerCase(text))),
       ),
     )

@@ -6,12 +6,12 @@ import type { GatewayFileText, ManagementRoute } from './route-form.ts';
 
 type Routes = typeof managementRoutes;
 
-/** The names in a path, in its order. */
+/** Returns the names in a path, in its order. */
 export const namesIn = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 
 export type NamesOf<Name> = Name extends `${string}{${infer One}}${infer Rest}` ? One | NamesOf<Rest> : never;
 
-/** The words of every command that is one request. */
+/** Names of all commands that are one request. */
 export type CommandWords = {
   [Name in RouteName]: Routes[Name] extends { readonly commands: readonly (infer Words)[] } ? Words : never;
 }[RouteName];
@@ -35,11 +35,11 @@ type MemberOf<Name extends RouteName, Member extends string> = Member extends ke
   : undefined;
 
 type Written<Body> = Body extends z.ZodMiniObject ? z.input<Body> : Body extends GatewayFileText ? string : undefined;
-/** As a client sends them. */
+/** The body as a client sends it. */
 export type WrittenBody<Name extends RouteName> = Written<MemberOf<Name, 'body'>>;
 export type WrittenQuery<Name extends RouteName> = Written<MemberOf<Name, 'query'>>;
 
-/** A file is read on demand: it is not read when its headers are refused. */
+/** The body as its handler gets it. A file is read on demand, because it is not read when its headers are refused. */
 type ReadBodyOf<Body> = Body extends z.ZodMiniObject
   ? z.output<Body>
   : Body extends GatewayFileText

@@ -3,7 +3,7 @@ import type { ProviderApi } from '../../foundation/constants/index.ts';
 import { type MediaKind, mediaKinds } from '../../protocol/wire/index.ts';
 import type { ProviderKind } from './provider-kinds.ts';
 
-/** Decimal strings, USD per million tokens. Absent: the default of the gateway file. */
+/** Prices as decimal strings, USD per million tokens. Absent: the default of the gateway file. */
 export interface ListedPrices {
   readonly input: string;
   readonly output: string;
@@ -12,10 +12,10 @@ export interface ListedPrices {
   readonly cacheWrite1h?: string | undefined;
 }
 
-/** Prices of tokens that are no text, where they differ. */
+/** Prices of tokens other than text, where they differ. */
 export type ListedMediaPrices = Readonly<Partial<Record<MediaKind, string>>>;
 
-/** USD each. */
+/** Prices in USD per unit. */
 export interface ListedUnitPrices {
   readonly output_price_per_image?: string;
   readonly image_prices?: Readonly<Record<string, string>>;
@@ -35,19 +35,19 @@ export type ListedModality = (typeof listedModalities)[number];
 
 export interface ListedModel {
   readonly kind: ProviderKind;
-  /** The provider's name of it: its `upstream_model`. */
+  /** The provider's name of the model: its `upstream_model`. */
   readonly name: string;
   readonly prices: ListedPrices;
   readonly contextLength: number;
   readonly maxOutputTokens: number;
   readonly features: readonly ListedFeature[];
   readonly modalities: readonly ListedModality[];
-  /** False: tools only in whole answers. */
+  /** False where it supports tools only in whole answers. */
   readonly toolsInStreams?: false | undefined;
   readonly apis: readonly ProviderApi[];
   readonly tiers: readonly ListedTier[];
   readonly media: ListedMediaPrices;
-  /** By their fields in the gateway file; absent for most. */
+  /** Prices per unit, by their fields in the gateway file; absent for most. */
   readonly units?: ListedUnitPrices | undefined;
   /** The day on which its provider ends it, where that is announced. */
   readonly endsOn?: string | undefined;
@@ -122,7 +122,7 @@ export function toRow({ prices, tiers, media, units, ...model }: ListedModel): L
   ];
 }
 
-/** Left out where nothing follows. */
+/** Returns the last cells of a row, without those behind which nothing follows. */
 function lastCells(
   media: ListedMediaPrices,
   units: ListedUnitPrices | undefined,
@@ -148,7 +148,7 @@ const tierCells = ({
   cacheWrite1h ?? null,
 ];
 
-/** Trusts the row: a test checks the whole list. */
+/** Converts a row, which is not checked here: a test checks the whole list. */
 export function fromRow(row: ListRow): ListedModel {
   const [kind, name, input, output, cachedInput, cacheWrite, cacheWrite1h, contextLength, maxOutputTokens] = row;
   const [features, modalities, apis, tiers, endsOn, media, units] = row.slice(9) as unknown as readonly [
@@ -178,7 +178,10 @@ export function fromRow(row: ListRow): ListedModel {
   };
 }
 
-/** No list has it: docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference-supported-models-features.html, November 2026. */
+/**
+ * Matches models that no list marks
+ * (docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference-supported-models-features.html, November 2026).
+ */
 const wholeTools = /(^|[./])meta\.llama/;
 
 const pricesOf = ([input, output, cachedInput, cacheWrite, cacheWrite1h]: PriceCells): ListedPrices => ({

@@ -1,4 +1,5 @@
-// Common values of providers of a kind. A gateway file that names the kind need not write them; written values win.
+// Common values of providers of a kind. A gateway file that names the kind need not write them; written values take
+// precedence.
 import type { ProviderApi } from '../../foundation/constants/index.ts';
 
 export const providerKindNames = [
@@ -23,25 +24,30 @@ export const providerKindNames = [
 export type ProviderKind = (typeof providerKindNames)[number];
 
 interface KindDefaults {
-  /** Absent: each has an address of its own, so the file says it; `example` shows its form. */
+  /**
+   * Base URL. Absent where each provider has an address of its own, which the file has to write; `example` shows its
+   * form.
+   */
   readonly baseUrl?: string | ((region: string) => string);
   readonly example?: string;
   readonly apis: readonly ProviderApi[];
-  /** How its key is sent, and the name that its variable or secret usually has. Absent: it takes none. */
+  /** Authentication, with the usual name of its variable or secret. Absent where the provider needs no key. */
   readonly auth?:
     | { readonly scheme: 'bearer'; readonly env: string }
     | { readonly scheme: 'header'; readonly name: string; readonly env: string }
-    /** Signed with the role of the process. */
+    /** Requests are signed with the role of the process. */
     | { readonly scheme: 'sigv4'; readonly service: string }
-    /** Has no usual name. */
+    /** The variable or secret has no usual name. */
     | { readonly scheme: 'written'; readonly example: string };
   readonly headers?: Readonly<Record<string, string>>;
   readonly reasoningStyle?: 'effort' | 'object' | 'none';
-  /** False: it refuses `stream_options`, and reports usage without. */
+  /** False where it refuses `stream_options`, and reports usage without it. */
   readonly streamUsage?: false;
-  /** Interfaces that it has an address for, beside the usual ones; absent: any, at an address that the file writes. */
+  /**
+   * Interfaces for which it has an address, besides the usual ones; absent: any, at an address that the file writes.
+   */
   readonly furtherApis?: readonly ProviderApi[];
-  /** Names of models are those of the account's own deployments. */
+  /** Set where names of models are those of the account's own deployments. */
   readonly namesDeployments?: true;
 }
 

@@ -1,29 +1,29 @@
-// The list of models that this release ships. It is data that costs nothing until a file is applied: no call reads it.
+// The list of models that this release ships. It costs nothing until a file is applied: no call reads it.
 import { fromRow, type ListDocument, type ListedModel } from './listed-model.ts';
 import { type ProviderKind, providerKinds } from './provider-kinds.ts';
 
 export interface ModelList {
-  /** The day on which it was made. */
+  /** The day on which it was generated. */
   readonly date: string;
-  /** `region`: of an AWS provider, where prices of some models differ by it. */
+  /** Finds a model. `region`: an AWS provider's, where prices of some models differ by region. */
   find(kind: ProviderKind, name: string, region?: string): ListedModel | undefined;
   /**
-   * Models that a provider of the kind offers; of Amazon Bedrock, those callable from the region. Models that had ended
-   * when the list was made are omitted.
+   * Returns models that a provider of the kind offers; for Amazon Bedrock, those callable from the region. Models that
+   * had ended when the list was generated are omitted.
    */
   offered(kind: ProviderKind, region?: string): readonly ListedModel[];
   names(kind: ProviderKind): readonly string[];
-  /** Whether names of models are those of an account's own deployments. */
+  /** True where names of models are those of an account's own deployments. */
   namesDeployments(kind: ProviderKind): boolean;
 }
 
-/** Loads the list: a file beside a bundle. */
+/** Loads the list, which is a file beside a bundle. */
 export async function loadModelList(): Promise<ModelList> {
   const { listDocument } = await import('./list-document.ts');
   return openModelList(listDocument as unknown as ListDocument);
 }
 
-/** Prefix of a name with prices in this region. */
+/** Matches the prefix of a name with prices in one region. */
 const regional = /^[a-z]{2}(-[a-z]+)+-\d\//;
 
 export function openModelList({ date, models }: ListDocument): ModelList {
@@ -50,7 +50,7 @@ export function openModelList({ date, models }: ListDocument): ModelList {
   };
 }
 
-/** Inference profiles, by the prefix of their names: the AWS regions that can call them. */
+/** The AWS regions that can call inference profiles, by the prefix of their names. */
 const profileRegions: Readonly<Record<string, RegExp>> = {
   us: /^us-(?!gov)|^ca-/,
   'us-gov': /^us-gov-/,
@@ -62,7 +62,7 @@ const profileRegions: Readonly<Record<string, RegExp>> = {
   ca: /^ca-/,
 };
 
-/** Whether a profile of this prefix stays where the AWS region is. */
+/** True where the AWS region can call profiles with this prefix. */
 export const coversRegion = (prefix: string, region: string): boolean => profileRegions[prefix]?.test(region) === true;
 
 function isInRegion(kind: ProviderKind, name: string, region: string | undefined): boolean {

@@ -4,7 +4,7 @@ type ListedName<Rows extends SettingRows> = {
   [Name in keyof Rows]: Rows[Name] extends { readonly kind: 'count'; readonly listed: string } ? Name : never;
 }[keyof Rows];
 
-/** Counts that the console lists. */
+/** Returns the counts that the console lists. */
 export const listedCounts = <Rows extends SettingRows>(rows: Rows) =>
   Object.entries(rows).flatMap(([name, { listed }]) =>
     listed === undefined ? [] : [{ name: name as ListedName<Rows>, listed }],

@@ -1,5 +1,5 @@
-// Settings of keys and workspaces, a row each, by their names in a gateway file. Schemas, items, options, columns and forms
-// are made from these rows, in their order.
+// Settings of keys and workspaces, a row each, by their names in a gateway file. Schemas, items, options, columns and
+// forms are generated from these rows, in their order.
 import { functionCallsDefault } from '../../foundation/constants/index.ts';
 
 /** Kinds of values. Each reader of the rows has one map of them. */
@@ -9,32 +9,34 @@ export type SettingKind =
 
 export interface Setting {
   readonly kind: SettingKind;
-  /** In records of keys, where it has another name there. */
+  /** Name in records of keys, where it differs. */
   readonly name?: string;
-  /** Of the items of keys, where it has another name there. */
+  /** Attribute in the items of keys, where it differs. */
   readonly attribute?: string;
-  /** In the API description. */
+  /** Text in the API description. */
   readonly description?: string;
-  /** Least role that sets it, where the owner of a key may not. */
+  /** Lowest role that sets it, where the owner of a key may not. */
   readonly role?: 'editor';
-  /** Of the command line. */
+  /** Option of the command line. */
   readonly option: readonly [flags: `--${string}`, help: string];
-  /** Meaning of none, in the help and in an empty field. */
+  /** Meaning of an absent value, in the help and in an empty field. */
   readonly absent?: string;
-  /** Column in lists of the command line; `leftOut`: columns with lower numbers are dropped first in a narrow terminal. */
+  /**
+   * Column in lists of the command line; `leftOut`: columns with lower numbers are dropped first in a narrow terminal.
+   */
   readonly column?: {
     readonly title: string;
     readonly align?: 'right' | 'decimal';
     readonly isFlexible?: boolean;
     readonly leftOut?: number;
   };
-  /** Field in forms of the console. */
+  /** Title of the field in forms of the console. */
   readonly title: string;
-  /** In the empty field, where it is not `absent`. */
+  /** Text in the empty field, where it is not `absent`. */
   readonly placeholder?: string;
-  /** Below the field. */
+  /** Note below the field. */
   readonly note?: string;
-  /** Where the console lists a count: its unit for a key, the title of its column for a workspace. */
+  /** Set where the console lists a count: its unit for a key, the title of its column for a workspace. */
   readonly listed?: string;
 }
 
@@ -138,7 +140,7 @@ export const keySettings = {
   },
 } as const satisfies SettingRows;
 
-/** A point is before a field of a setting. */
+/** Settings of workspaces. A dot separates a setting from its field. */
 export const workspaceSettings = {
   spend_limit_usd: {
     kind: 'usd',

@@ -1,10 +1,10 @@
-// The secret of a store: the processes that serve calls on it share it, so that each recognizes the signatures of the others.
-// The first that needs it makes it. Where all processes have one master key (KMS) it wraps the secret; others store it
-// unwrapped, since gateways on several machines share no other key.
+// The secret of a store: the processes that serve calls on it share it, so that each recognizes the signatures of the
+// others. The first process that needs it makes it. Where all processes have one master key (KMS) it wraps the secret;
+// others store it unwrapped, since gateways on several machines share no other key.
 //
-// One item in the table `spans`, of which every gateway reads and writes items already:
-//   pk            STOREKEY
-//   wrapped_key   base64   or   key   base64
+// It is one item in the table `spans`, of which every gateway reads and writes items already:
+// pk            STOREKEY
+// wrapped_key   base64   or   key   base64
 import { createReadCache } from '../../foundation/cache/index.ts';
 import { storeCallTimeoutMs, storeKeyItem } from '../../foundation/constants/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
@@ -15,7 +15,7 @@ import { type KeyWrapper, SealBroken } from '../byok/index.ts';
 const keyBytes = 32;
 
 export interface StoreKey {
-  /** Read once in a process. Throws StoreUnavailable, also where the master key cannot be asked. */
+  /** Reads the secret, once in a process. Throws StoreUnavailable, also where the master key does not answer. */
   read(): Promise<Uint8Array>;
 }
 
@@ -28,7 +28,7 @@ interface StoreKeyOptions {
 }
 
 export function createStoreKey({ store, wrapper, stage, clock, randomness }: StoreKeyOptions): StoreKey {
-  /** Authenticated: bytes that were wrapped for another purpose are no key of a store. */
+  /** The context is authenticated: bytes that were wrapped for another purpose are no key of a store. */
   const context = { purpose: storeKeyItem.purpose, stage };
   const cached = createReadCache<Uint8Array>({ sizeMax: 1, clock });
 
@@ -39,9 +39,9 @@ export function createStoreKey({ store, wrapper, stage, clock, randomness }: Sto
       throw error instanceof SealBroken || error instanceof StoreUnavailable ? error : new StoreUnavailable(error);
     });
 
-  /** Returns undefined when there is none, or a lost master key wrapped it. */
+  /** Returns undefined when there is no key, or a lost master key wrapped it. */
   async function openItem(item: Item | undefined): Promise<Uint8Array | undefined> {
-    // Where a master key wraps it, one that is not wrapped was put there without it.
+    // Where a master key wraps it, a key that is not wrapped was put there without it.
     if (!wrapper.isShared && typeof item?.key === 'string') return Buffer.from(item.key, 'base64');
     if (typeof item?.wrapped_key !== 'string') return undefined;
     try {
@@ -69,7 +69,7 @@ export function createStoreKey({ store, wrapper, stage, clock, randomness }: Sto
     const found = await store.get('spans', storeKeyItem.key);
     const known = await openItem(found);
     if (known !== undefined) return known;
-    // Only the item that was read gives way: of processes that begin together one makes the key.
+    // Only the item that was read is replaced: of processes that begin together one makes the key.
     const item = await makeItem();
     const written = await store.put({
       table: 'spans',

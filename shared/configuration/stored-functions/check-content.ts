@@ -1,5 +1,5 @@
-// Schemas that cannot be used, and options that no provider call can have. Checked when a revision is saved, so that no
-// call of a client meets them.
+// Finds schemas that cannot be used, and options that no provider call can have. They are checked when a revision is
+// saved, so that no call of a client meets them.
 import { GatewayError } from '../../errors/index.ts';
 import { readChatRequest } from '../../protocol/interfaces/chat-completions/index.ts';
 import { checkResponseSchema } from '../../protocol/json-schema/index.ts';
@@ -9,12 +9,12 @@ import { toRequest } from './request.ts';
 import { contentOf } from './revision-content.ts';
 
 interface ContentFault {
-  /** Below the function. */
+  /** Path below the function. */
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
 
-/** Revisions that no call could use, with everything that is wrong with them. */
+/** Thrown for revisions that no call could use, with everything that is wrong with them. */
 export class UnusableRevisions extends Error {
   override readonly name = 'UnusableRevisions';
   readonly faults: readonly ContentFault[];
@@ -27,7 +27,7 @@ export class UnusableRevisions extends Error {
 const textOf = ([first, ...below]: ContentFault['path']): string =>
   `${first}${below.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('')}`;
 
-/** Throws UnusableRevisions. */
+/** Checks revisions. Throws UnusableRevisions. */
 export async function checkRevisions(workspace: string, { id, kind, revisions }: FunctionDocument): Promise<void> {
   const faults: ContentFault[] = [];
   for (const [index, revision] of revisions.entries()) {

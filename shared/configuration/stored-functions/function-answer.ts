@@ -5,16 +5,16 @@ import { isJsonObject, type JsonObject, type JsonText, parseJson, rewriteMembers
 
 interface FunctionExecution {
   readonly functionId: string;
-  /** The one that ran, also where the call did not pin it. */
+  /** The revision that ran, whether the call pinned it or not. */
   readonly revisionId: string;
-  /** Set where a fallback model produced the result, or a part of it. */
+  /** True where a fallback model produced the result, or a part of it. */
   readonly fallbackUsed: boolean;
-  /** UUIDv7. */
+  /** Id of the execution, UUIDv7. */
   readonly executionId: string;
 }
 
 type FunctionResult =
-  /** The provider's own body, kept unchanged. */
+  /** The provider's own body, unchanged. */
   | { readonly kind: 'prompt'; readonly json: JsonText }
   | {
       readonly kind: 'workflow';
@@ -24,7 +24,7 @@ type FunctionResult =
       readonly nowMs: number;
     };
 
-/** JSON text. `usage` covers every provider call of the execution. */
+/** Returns the answer as JSON text. `usage` covers every provider call of the execution. */
 export function toFunctionAnswer(execution: FunctionExecution, result: FunctionResult, usage: JsonObject): string {
   const functionMembers = {
     function_id: execution.functionId,
@@ -37,7 +37,7 @@ export function toFunctionAnswer(execution: FunctionExecution, result: FunctionR
   return rewriteMembers(result.json, new Map(Object.entries(added)));
 }
 
-/** No single provider answered, so the gateway writes the completion. */
+/** Returns the completion that the gateway writes, because no single provider answered. */
 const completionOf = (
   { executionId }: FunctionExecution,
   { output, model, nowMs }: Extract<FunctionResult, { kind: 'workflow' }>,
@@ -57,8 +57,8 @@ const completionOf = (
 });
 
 /**
- * The text of a step or a test case: the content of the first choice; undefined when the model refused or called a
- * tool.
+ * Returns the text of a step or a test case: the content of the first choice; undefined when the model refused or
+ * called a tool.
  */
 export function outputTextOf({ choices }: JsonObject): string | undefined {
   const [choice]: unknown[] = Array.isArray(choices) ? choices : [];
@@ -71,7 +71,10 @@ export function outputTextOf({ choices }: JsonObject): string | undefined {
   return texts.length === 0 ? undefined : texts.join('');
 }
 
-/** The JSON that a model answered, in a code fence or not; undefined where there is none. Bounded in size and depth. */
+/**
+ * Returns the JSON that a model answered, in a code fence or not; undefined where there is none. Bounded in size and
+ * depth.
+ */
 export function jsonIn(output: string): unknown {
   const read = readAnswerText(output);
   return read.kind === 'json' ? parseJson(read.text) : undefined;

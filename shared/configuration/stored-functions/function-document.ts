@@ -1,12 +1,12 @@
-// Functions as they are written in the gateway file, checked. Absent fields of a function keep their stored values; a
-// revision has its defaults filled in, and its content is stored in this form.
+// Functions of the gateway file, checked. Absent fields of a function keep their stored values; a revision has its
+// defaults filled in, and its content is stored in this form.
 
 interface ContentPart {
   readonly type: string;
   readonly [member: string]: unknown;
 }
 
-/** Templates are in a text content and in the `text` of parts, nowhere else. */
+/** A message with templates, which occur in a text content and in the `text` of parts, nowhere else. */
 export interface MessageTemplate {
   readonly role: 'system' | 'developer' | 'user' | 'assistant';
   readonly content: string | readonly ContentPart[];
@@ -56,9 +56,9 @@ export interface TestCase {
 }
 
 interface RevisionLife {
-  /** ISO instant. */
+  /** Expiry as an ISO instant. */
   readonly expires_at: string | null;
-  /** A number of minutes, hours, days or weeks: `30d`. */
+  /** Number of minutes, hours, days or weeks: `30d`. */
   readonly valid_for: string | null;
   readonly cases: readonly TestCase[];
 }
@@ -74,11 +74,11 @@ export interface WorkflowStep extends ModelCall {
 interface WorkflowContent extends RevisionLife {
   readonly input: ObjectInput;
   readonly steps: readonly WorkflowStep[];
-  /** A template, or the step whose output it is. */
+  /** A template, or the step whose output is the result. */
   readonly output: string | { readonly step: string };
 }
 
-/** All of a revision that never changes once it is activated. */
+/** The parts of a revision that never change once it is activated. */
 export type RevisionContent = PromptRevision | WorkflowRevision;
 export type PromptRevision = { readonly kind: 'prompt' } & PromptContent;
 export type WorkflowRevision = { readonly kind: 'workflow' } & WorkflowContent;
@@ -88,15 +88,15 @@ export type FunctionStatus = 'enabled' | 'disabled';
 
 interface RevisionHead {
   readonly id: string;
-  /** Absent: as stored; a new one is a draft. */
+  /** State. Absent: as stored; a new revision is a draft. */
   readonly state?: RevisionState | undefined;
 }
 
 interface FunctionHead {
   readonly id: string;
-  /** Absent: as stored; a new one is enabled. */
+  /** Status. Absent: as stored; a new function is enabled. */
   readonly status?: FunctionStatus | undefined;
-  /** The revision that an unpinned call runs; null: none. Absent: as stored; a new one has none. */
+  /** The revision that an unpinned call runs; null: none. Absent: as stored; a new function has none. */
   readonly active?: string | null | undefined;
 }
 

@@ -1,7 +1,7 @@
-// The functions of a workspace in one item, because records are found by their whole name only. It follows the records:
-// it is written after each, and where that write was lost, by the next one of the function.
+// The functions of a workspace in one item, because records are found by their whole name only. The item follows the
+// records: it is written after each, and where that write was lost, by the next one of the function.
 //
-//   FUNCTIONS#<workspace>   id:<function>   the listed fields of the function, and the version of the record with them
+// FUNCTIONS#<workspace>   id:<function>   the listed fields of the function, and the version of the record with them
 import { createReadCache } from '../../foundation/cache/index.ts';
 import { configFreshMs } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
@@ -10,19 +10,21 @@ import type { FunctionRecord } from './function-record.ts';
 import { wantedRevision } from './open-revision.ts';
 import { isExpired } from './transitions.ts';
 
-/** A function's fields in a list. */
+/** The fields of a function in a list. */
 export interface ListedFunction {
   readonly id: string;
   readonly kind: FunctionRecord['kind'];
   readonly isEnabled: boolean;
-  /** The revision that an unpinned call runs, where it was activated. Null: none. */
+  /** The revision that an unpinned call runs, if it was activated. Null: none. */
   readonly active: { readonly id: string; readonly expiresAtMs: number | null; readonly activatedAtMs: number } | null;
 }
 
 const listKey = (workspace: string): string => `FUNCTIONS#${workspace}`;
 const attributePrefix = 'id:';
 
-/** Repeatable, and in any order: an older version never replaces a newer one. */
+/**
+ * Writes a function into the list. It may be repeated, and in any order: an older version never replaces a newer one.
+ */
 export async function listFunction(
   store: Pick<Store, 'update'>,
   record: FunctionRecord,
@@ -61,16 +63,16 @@ const fromAttribute = ([name, value]: readonly [string, unknown]): ListedFunctio
   ];
 };
 
-/** Whether an unpinned call would find a revision to run. */
+/** True where an unpinned call would find a revision to run. */
 export const isCallable = ({ isEnabled, active }: ListedFunction, nowMs: number): boolean =>
   isEnabled && active !== null && !isExpired(active, nowMs);
 
 export interface FunctionList {
-  /** All functions of a workspace, by id; at most `configFreshMs` old. Throws StoreUnavailable. */
+  /** Returns all functions of a workspace, by id; at most `configFreshMs` old. Throws StoreUnavailable. */
   of(workspace: string): Promise<readonly ListedFunction[]>;
 }
 
-/** Lists are some hundred bytes for each function. */
+/** Maximum number of cached lists, which have some hundred bytes for each function. */
 const cachedListsMax = 200;
 
 export function createFunctionList({

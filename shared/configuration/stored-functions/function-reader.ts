@@ -1,6 +1,6 @@
 // Functions as one instance sees them. A record is read at most once per `configFreshMs`; a content never changes under
-// its name, so it is read once and kept while the cache has space. A first call therefore costs two reads, a later one
-// none or one. As with workspaces, an old record is never served while the store is down: it may be disabled by now.
+// its name, so it is read once and cached while there is space. So a first call costs two reads, a later one none or
+// one. As with workspaces, an old record is never served while the store is down: the function may be disabled by now.
 import { createReadCache } from '../../foundation/cache/index.ts';
 import { configFreshMs } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
@@ -9,13 +9,13 @@ import { contentKey, type FunctionRecord, fromItem, functionKey, type RevisionRe
 import { type FoundFunction, type FunctionAlias, wantedRevision } from './open-revision.ts';
 import { readContentItem, type StoredContent } from './revision-content.ts';
 
-// Reads stored functions for calls. A function is found only under its workspace.
+// Reads stored functions for calls. A function is found only in its workspace.
 
-/** All calls throw StoreUnavailable. */
+/** The reads; all calls throw StoreUnavailable. */
 export interface FunctionReads {
-  /** Strongly consistent, one read; undefined when this workspace has no such function. */
+  /** Reads a function with strong consistency, in one read; undefined when this workspace has none with the id. */
   read(workspace: string, id: string, options?: CallOptions): Promise<FunctionRecord | undefined>;
-  /** The content of a revision that the record names. */
+  /** Reads the content of a revision that the record names. */
   readContent(record: FunctionRecord, revision: RevisionRecord, options?: CallOptions): Promise<StoredContent>;
 }
 
@@ -29,14 +29,14 @@ export const createFunctionReads = (store: Pick<Store, 'get'>): FunctionReads =>
   },
 });
 
-/** Records are some kilobytes each. */
+/** Maximum number of cached records, which have some kilobytes each. */
 const cachedFunctionsMax = 1_000;
-/** Bytes of content text; parsed it is a few times as large, which fits into a function of 512 MB. */
+/** Maximum bytes of cached content text; parsed it is a few times as large, which fits into a function of 512 MB. */
 const cachedContentBytesMax = 16 * 1024 * 1024;
 
 export interface FunctionReader {
   /**
-   * The function and the content of the revision that the alias names, where it was ever activated. At most
+   * Returns the function and the content of the revision that the alias names, if it was ever activated. At most
    * `configFreshMs` old. Undefined when this workspace has no such function. Throws StoreUnavailable.
    */
   read(workspace: string, alias: FunctionAlias): Promise<FoundFunction | undefined>;
@@ -48,7 +48,7 @@ interface FunctionReaderOptions {
 }
 
 export function createFunctionReader({ functions, clock }: FunctionReaderOptions): FunctionReader {
-  // A function that does not exist, is disabled or has no active revision is looked for at each call: it may be applied,
+  // A function that does not exist, is disabled or has no active revision is read at each call: it may be applied,
   // enabled or activated at any moment, and is called right after.
   const records = createReadCache<FunctionRecord | undefined>({
     sizeMax: cachedFunctionsMax,

@@ -1,11 +1,13 @@
-// A stored function without the contents of its revisions: everything that decides whether a call may run. It is one item,
-// so every change of state is one conditional write.
+// A stored function without the contents of its revisions: everything that decides whether a call may run. It is one
+// item, so every change of state is one conditional write.
 //
-//   FUNCTION#<workspace>#<function>            status, active revision, and of each revision all but its content; `version`
-//                                              counts the writes
-//   CONTENT#<workspace>#<function>#<sha256>    the content of a revision, compressed, under the hash of its text: never changed
+// FUNCTION#<workspace>#<function>            status, active revision, and of each revision all but its content;
+// `version`
+// counts the writes
+// CONTENT#<workspace>#<function>#<sha256>    the content of a revision, compressed, under the hash of its text: never
+// changed
 //
-//   FUNCTIONS#<workspace>                      the list of a workspace: function-list.ts
+// FUNCTIONS#<workspace>                      the list of a workspace: function-list.ts
 //
 // The workspace is part of every key, so a function of another workspace is as unknown as one that does not exist.
 import type { Item } from '../../storage/store/index.ts';
@@ -14,16 +16,16 @@ import type { FunctionDocument, FunctionStatus, RevisionState } from './function
 export interface RevisionRecord {
   readonly id: string;
   readonly state: RevisionState;
-  /** From here on it is expired. Null: never, or not known before it is qualified or activated. */
+  /** Expiry. Null: never, or unknown until it is qualified or activated. */
   readonly expiresAtMs: number | null;
   readonly validForMs: number | null;
-  /** Carries test cases, so a command activates it only when it is qualified. */
+  /** True where it has test cases, so that a command activates it only when it is qualified. */
   readonly hasCases: boolean;
   readonly qualifiedAtMs: number | null;
   readonly activatedAtMs: number | null;
   /** Hash of the content as text, under which it is stored. */
   readonly textSha256: string;
-  /** Hash of the content in canonical order: two texts with the same meaning have the same. */
+  /** Hash of the content in canonical order: two texts with the same meaning have the same hash. */
   readonly contentSha256: string;
 }
 
@@ -34,11 +36,11 @@ export interface FunctionRecord {
   readonly status: FunctionStatus;
   /** The revision that an unpinned call runs; null: none. */
   readonly active: string | null;
-  /** In the order in which they were saved. */
+  /** Revisions in the order in which they were saved. */
   readonly revisions: ReadonlyMap<string, RevisionRecord>;
 }
 
-/** About 300 bytes each, in an item of at most 400 KB. */
+/** Maximum number of revisions: about 300 bytes each, in an item of at most 400 KB. */
 export const revisionsMax = 200;
 
 const functionPrefix = 'FUNCTION#';
@@ -57,7 +59,7 @@ export const toItem = (record: FunctionRecord, version: number): Item => ({
   kind: record.kind,
   status: record.status,
   active: record.active,
-  // A list, because as fields of a map ids such as __proto__ would be lost.
+  // They are stored as a list, because as fields of a map ids such as __proto__ would be lost.
   revisions: [...record.revisions.values()].map((revision) => ({
     id: revision.id,
     state: revision.state,
@@ -96,5 +98,5 @@ const revisionFrom = (item: Item): RevisionRecord => ({
   contentSha256: String(item.content_sha256),
 });
 
-/** Zero: there is no item yet. */
+/** Returns the version; zero where there is no item yet. */
 export const versionOf = (item: Item | undefined): number => Number(item?.version ?? 0);

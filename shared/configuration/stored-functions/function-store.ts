@@ -1,5 +1,5 @@
-// Stored functions. A function is found only under its workspace, and every write is conditional on the version that
-// was read before.
+// Stored functions. A function is found only in its workspace, and every write is conditional on the version that was
+// read before.
 
 import { canonicalJson } from '../../foundation/ids/index.ts';
 import { readDuration } from '../../foundation/time/index.ts';
@@ -29,7 +29,7 @@ interface QualifiedRevision {
 
 export interface FunctionWithContents {
   readonly record: FunctionRecord;
-  /** By revision id. */
+  /** Contents by revision id. */
   readonly contents: ReadonlyMap<string, RevisionContent>;
 }
 
@@ -39,9 +39,12 @@ export interface PlannedFunction {
   readonly next: FunctionRecord;
 }
 
-/** All calls throw StoreUnavailable; the operator's calls throw an Error that says why a change cannot be made. */
+/**
+ * The store. All calls throw StoreUnavailable; the operator's calls throw an Error that says why a change cannot be
+ * made.
+ */
 export interface FunctionStore extends FunctionReads {
-  /** Change that `apply` would make now. Throws its errors. */
+  /** Returns the change that `apply` would make now. Throws its errors. */
   plan(workspace: string, declared: FunctionDocument, nowMs: number): Promise<PlannedFunction>;
   /** Writes a checked function of the gateway file; writes nothing where it is unchanged. */
   apply(
@@ -52,11 +55,11 @@ export interface FunctionStore extends FunctionReads {
   ): Promise<FunctionWriteOutcome>;
   /** Makes a revision the active one and enables the function. */
   activate(workspace: string, id: string, revisionId: string, nowMs: number): Promise<FunctionRecord>;
-  /** After every test case of the revision passed. */
+  /** Notes that every test case of the revision passed. */
   qualify(workspace: string, id: string, revision: QualifiedRevision, nowMs: number): Promise<FunctionRecord>;
   disable(workspace: string, id: string): Promise<FunctionRecord>;
   enable(workspace: string, id: string): Promise<FunctionRecord>;
-  /** Functions of one workspace, or of all. For the operator: reads the whole table. */
+  /** Yields functions of one workspace, or of all. For the operator: reads the whole table. */
   list(workspace?: string): AsyncIterable<FunctionRecord>;
   show(workspace: string, id: string): Promise<FunctionWithContents | undefined>;
 }
@@ -109,9 +112,9 @@ export function createFunctionStore(store: Store): FunctionStore {
   return functions;
 }
 
-// Reads, plans, writes; and again where another write came in between. Contents are written first: a record never names
-// a missing one. The former content of a draft stays, some kilobytes that no record names: deleting it could remove
-// content that another write has just named again.
+// Reads, plans and writes; and repeats that where another write came in between. Contents are written first: a record
+// never names a missing one. The former content of a draft stays, some kilobytes that no record names: deleting it
+// could remove content that another write has just named again.
 
 type FunctionWriteOutcome = 'created' | 'changed' | 'unchanged';
 
@@ -120,7 +123,7 @@ interface WrittenFunction {
   readonly change: FunctionWriteOutcome;
 }
 
-/** `plan` throws to refuse. Throws WriteRefused when other writes keep coming in between. */
+/** Writes a function. `plan` throws to refuse. Throws WriteRefused when other writes keep coming in between. */
 function writeFunction(
   store: Pick<Store, 'get' | 'put' | 'update'>,
   workspace: string,
@@ -133,7 +136,7 @@ function writeFunction(
     const { record, newTexts } = plan(former);
     const change = changeOf(former, record);
     if (change === 'unchanged') {
-      // Its last write may not have reached the list.
+      // The record's last write may not have reached the list.
       await listFunction(store, record, versionOf(item));
       return { record, change };
     }
@@ -159,7 +162,9 @@ function changeOf(former: FunctionRecord | undefined, next: FunctionRecord): Fun
 // revision, and revisions that it does not name. An activated revision never changes and never becomes a draft again.
 
 interface FunctionApplyOptions {
-  /** A draft with test cases is activated only after they were passed. A gateway file activates it without. */
+  /**
+   * True where a draft with test cases is activated only after they have passed. A gateway file activates it without.
+   */
   readonly needsQualified?: boolean;
 }
 
@@ -169,7 +174,7 @@ interface ApplyPlan {
   readonly newTexts: readonly RevisionText[];
 }
 
-/** Throws WriteRefused. */
+/** Plans the change. Throws WriteRefused. */
 function planApply(
   former: FunctionRecord | undefined,
   workspace: string,

@@ -14,18 +14,21 @@ type CaseVerdict =
   | { readonly passed: false; readonly problem: string };
 
 interface CaseOutcome {
-  /** Undefined when the answer contains no text. */
+  /** Text of the answer; undefined when it contains none. */
   readonly output: string | undefined;
-  /** A sentence for the operator; undefined: the case is passed. */
+  /** A sentence for the operator; undefined where the case passed. */
   readonly problem: string | undefined;
 }
 
-/** A call of a test case gave no answer that it could be judged by. The text is for the operator. */
+/** Thrown where a call of a test case gave no answer that can be judged. The message is for the operator. */
 export class CaseFailed extends Error {
   override readonly name = 'CaseFailed';
 }
 
-/** `textOf`: makes a call and returns its text, if any. Throws its errors, and where the input does not fit. */
+/**
+ * Runs a case. `textOf` makes a call and returns its text, if there is one. Throws its errors, and an error where the
+ * input does not fit.
+ */
 export async function runCase(
   content: RevisionContent,
   { input, expect }: TestCase,
@@ -44,7 +47,7 @@ export async function runCase(
   return { output, problem: verdict.passed ? undefined : `the answer ${verdict.problem}` };
 }
 
-/** All expectations must be met. `outputText` is undefined when the answer contains no text. */
+/** Judges a case, all of whose expectations must be met. `outputText` is undefined when the answer contains no text. */
 export async function judgeCase(
   { schema, equals, contains }: Expectation,
   outputText: string | undefined,
@@ -57,7 +60,7 @@ export async function judgeCase(
   return checked.kind === 'valid' ? { passed: true } : failed(checked.problem);
 }
 
-/** Texts are compared without surrounding blanks, other values as JSON with fields in any order. */
+/** Compares texts without surrounding blanks, and other values as JSON with fields in any order. */
 async function isEqual(expected: unknown, outputText: string): Promise<boolean> {
   if (typeof expected === 'string') return outputText.trim() === expected.trim();
   const value = jsonIn(outputText);

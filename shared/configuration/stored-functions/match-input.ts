@@ -1,9 +1,9 @@
-// Checks the body of a function call: `user` and `metadata`, and messages that are the input alone or the fixed messages
-// verbatim and then the input.
+// Checks the body of a function call: `user` and `metadata`, and messages that are only the input, or the fixed
+// messages verbatim and then the input.
 //
-//   fixed   the messages of a prompt without a reference, in their order. The steps of a workflow fix none: a client
-//           does not see them, so a workflow is called with its input alone.
-//   input   one more message of the role user: a text, or a text that is one JSON object.
+// fixed   the messages of a prompt without a reference, in their order. The steps of a workflow fix none: a client
+// does not see them, so a workflow is called with its input alone.
+// input   one more message of the role user: a text, or a text that is one JSON object.
 import { canonicalJson } from '../../foundation/ids/index.ts';
 import type { SchemaWork } from '../../protocol/json-schema/index.ts';
 import { isJsonObject, type JsonObject } from '../../protocol/wire/index.ts';
@@ -13,13 +13,13 @@ import { fixedMessages, modelCallsOf } from './template.ts';
 
 export interface MatchedInput {
   readonly input: FunctionInput;
-  /** `user` and `metadata` as sent: they go to every provider call of the function. */
+  /** `user` and `metadata` as sent: every provider call of the function gets them. */
   readonly passed: JsonObject;
 }
 
 /**
- * Throws invalid_function_request with the fixed and the sent value. `raw`: a valid request with a model, and messages
- * with a role each.
+ * Finds the input. Throws invalid_function_request with the fixed and the sent value. `raw`: a valid request with a
+ * model, and messages with a role each.
  */
 export async function matchInput(content: RevisionContent, raw: JsonObject, work?: SchemaWork): Promise<MatchedInput> {
   const passed = readCallMembers(content, raw);
@@ -35,8 +35,8 @@ const passedMembers = new Map<string, (value: unknown) => boolean>([
 ]);
 
 /**
- * Fields that are sent to the providers unchanged. Null counts as absent, as it does for the gateway's fields: clients
- * write it for values that they do not set. Throws invalid_function_request.
+ * Returns the fields that are sent to the providers unchanged. Null counts as absent, as it does for the gateway's
+ * fields: clients write it for values that they do not set. Throws invalid_function_request.
  */
 function readCallMembers(content: RevisionContent, raw: JsonObject): JsonObject {
   const sent = Object.entries(raw).filter(([name, value]) => !ownMembers.has(name) && (value ?? null) !== null);

@@ -1,5 +1,5 @@
-// Which revision a function call runs, if it may run: execution off, found, disabled, revision, expired, in
-// this order. The input contract is checked after this. Pure.
+// Decides which revision a function call runs, if it may run. Errors win in this order: execution off, not found,
+// disabled, revision, expired. The input contract is checked after this. Pure.
 import { fail, type GatewayError, nearestOf, suggest } from '../../errors/index.ts';
 import { functionAliasPrefix, idPattern } from '../../foundation/constants/index.ts';
 import type { RevisionContent } from './function-document.ts';
@@ -13,7 +13,10 @@ export interface FunctionAlias {
   readonly revisionId: string | undefined;
 }
 
-/** Returns undefined for a text in neither form, which is `invalid_function_alias` where a function is called. */
+/**
+ * Parses an alias. Returns undefined for a text in neither form, which is `invalid_function_alias` where a function is
+ * called.
+ */
 export function parseFunctionAlias(model: string): FunctionAlias | undefined {
   if (!model.startsWith(functionAliasPrefix)) return undefined;
   const [functionId = '', ...rest] = model.slice(functionAliasPrefix.length).split('@');
@@ -25,12 +28,12 @@ export function parseFunctionAlias(model: string): FunctionAlias | undefined {
 /** A function with the content of the revision that a call asks for. */
 export interface FoundFunction {
   readonly record: FunctionRecord;
-  /** Undefined where there is no such revision, or none that was ever activated. */
+  /** Undefined where the revision does not exist, or was never activated. */
   readonly content: RevisionContent | undefined;
 }
 
 interface RevisionInput {
-  /** `service.function_execution` of the gateway file. */
+  /** Setting `service.function_execution` of the gateway file. */
   readonly executionEnabled: boolean;
   /** The function in the workspace of the key; undefined when there is none there. */
   readonly found: FoundFunction | undefined;
@@ -47,8 +50,9 @@ export interface OpenRevision {
 }
 
 /**
- * Throws execution_disabled, function_not_found, function_disabled, revision_not_available or qualification_expired. A
- * pinned revision that does not exist and one that was never activated are the same to a client.
+ * Returns the revision. Throws execution_disabled, function_not_found, function_disabled, revision_not_available or
+ * qualification_expired. To a client a pinned revision that does not exist and one that was never activated are the
+ * same.
  */
 export function openRevision({ executionEnabled, found, alias, knownIds, nowMs }: RevisionInput): OpenRevision {
   if (!executionEnabled) throw fail('execution_disabled');
@@ -73,7 +77,7 @@ function failUnknownFunction({ functionId }: FunctionAlias, knownIds: readonly s
   return fail('function_not_found', { message: `The workspace has no such function. ${hint}` });
 }
 
-/** A revision that does not exist and one that was never activated are the same to a client. */
+/** Returns the message, which is the same for a revision that does not exist and one that was never activated. */
 function unavailableMessage({ revisions }: FunctionRecord, pinned: string | undefined): string {
   if (pinned === undefined) return 'The function has no active revision.';
   const callable = [...revisions.values()].filter(({ state }) => state === 'activated').map(({ id }) => id);
@@ -81,6 +85,6 @@ function unavailableMessage({ revisions }: FunctionRecord, pinned: string | unde
   return `The function has no such activated revision. ${hint}`;
 }
 
-/** The pinned revision, else the active one. */
+/** Returns the pinned revision, else the active one. */
 export const wantedRevision = (record: FunctionRecord, pinned: string | undefined): RevisionRecord | undefined =>
   record.revisions.get(pinned ?? record.active ?? '');

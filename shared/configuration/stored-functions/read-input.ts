@@ -1,5 +1,5 @@
-// The input of a function call: found among its messages, then read as the revision declares it, free text or one JSON
-// object that satisfies a schema.
+// The input of a function call: found among its messages, then parsed as the revision declares it, free text or one
+// JSON object that satisfies a schema.
 import { isDeepStrictEqual } from 'node:util';
 import { fail, type GatewayError } from '../../errors/index.ts';
 import { nextTurn } from '../../foundation/time/index.ts';
@@ -11,7 +11,7 @@ import { revisionReferences } from './template.ts';
 
 export type FunctionInput = string | JsonObject;
 
-/** Length from which the event loop gets a turn before an input is read, and before it is checked. */
+/** Length from which other work of the event loop runs before an input is parsed, and before it is checked. */
 const longInputCharacters = 32 * 1024;
 
 /** Reads the declared input from the text of a message. Throws invalid_function_request. */
@@ -30,8 +30,8 @@ export async function readDeclaredInput(
 }
 
 /**
- * Also for an input that is not the text of a message, as that of a test case. Every path that a template needs is
- * looked up before any step of a workflow is paid for. Throws invalid_function_request.
+ * Checks an input, also one that is not the text of a message, such as a test case's. Every path that a template needs
+ * is looked up before any step of a workflow is paid for. Throws invalid_function_request.
  */
 export async function checkInput(content: RevisionContent, input: FunctionInput, work?: SchemaWork): Promise<void> {
   if (content.input.type === 'object') {
@@ -46,7 +46,7 @@ export async function checkInput(content: RevisionContent, input: FunctionInput,
   }
 }
 
-/** The text of the input message. Throws invalid_function_request. */
+/** Returns the text of the input message. Throws invalid_function_request. */
 export function readInputMessage(fixed: readonly MessageTemplate[], sent: unknown): string {
   const messages: unknown[] = Array.isArray(sent) ? sent : [];
   if (messages.length !== 1 && messages.length !== fixed.length + 1) {
@@ -55,7 +55,7 @@ export function readInputMessage(fixed: readonly MessageTemplate[], sent: unknow
   for (const [index, message] of messages.slice(0, -1).entries()) {
     const expected = fixed[index];
     if (expected === undefined || !isSameMessage(expected, message)) {
-      // Not its text: who may call a function need not be who may read it.
+      // The text is not quoted: callers of a function may not be allowed to read it.
       throw refuse(`messages[${index}] differs from the fixed message that the function has there.`);
     }
   }
@@ -72,11 +72,13 @@ function wayToCall(fixed: readonly MessageTemplate[]): string {
   return `Send one user message that holds the input, alone or after ${prefix} of the function`;
 }
 
-/** Reads the sent message no deeper than the fixed one. */
+/** Compares messages; the sent message is read no deeper than the fixed one. */
 const isSameMessage = (expected: MessageTemplate, sent: unknown): boolean =>
   isDeepStrictEqual(plain(expected), plain(sent));
 
-/** The same message has several forms: fields may be null, and a content of one text part equals that text. */
+/**
+ * Converts a message to one of its several forms: fields may be null, and a content of one text part equals that text.
+ */
 function plain(message: unknown): unknown {
   if (!isJsonObject(message)) return message;
   const members = Object.entries(message).filter(([, value]) => (value ?? null) !== null);
@@ -102,7 +104,7 @@ function readText(message: JsonObject): string {
 const textShownMax = 80;
 const namesShownMax = 5;
 
-/** `member`: of the request, as a path. */
+/** Returns the error. `member`: path in the request. */
 export const refuse = (message: string, member = 'messages'): GatewayError =>
   fail('invalid_function_request', { message, param: shorten(member) });
 

@@ -1,18 +1,18 @@
-// Fills templates, without logic: a reference becomes the text of a value. Inserted text is never read as a template
-// again, inherited properties do not exist, and the size of the result is bounded.
+// Fills in templates, without logic: a reference becomes the text of a value. Inserted text is never parsed as a
+// template again, inherited properties do not exist, and the size of the result is bounded.
 import { fail, type GatewayError } from '../../errors/index.ts';
 import { plainBodyMaxBytes } from '../../foundation/constants/index.ts';
 import { isJsonObject } from '../../protocol/wire/index.ts';
 import type { MessageTemplate } from './function-document.ts';
 import { formatReference, type Reference, readTemplate } from './template.ts';
 
-/** All texts of one provider call together: the largest body that a client itself may send on a plain call. */
+/** Bound of all texts of one provider call together: the largest body that a client itself may send on a plain call. */
 const renderedMaxBytes = plainBodyMaxBytes;
 
 export interface StepOutput {
-  /** The answer of the step as it came. */
+  /** The answer of the step, unchanged. */
   readonly text: string;
-  /** The JSON in it, where a template asks for a part of it, if any. */
+  /** The JSON in the answer, where a template asks for a part of it, if there is any. */
   readonly json: unknown;
 }
 
@@ -24,7 +24,10 @@ export interface RenderScope {
 
 export const noSteps: RenderScope['steps'] = new Map();
 
-/** Throws invalid_function_request where the input lacks a path, execution_failed where the answer of a step does. */
+/**
+ * Renders messages. Throws invalid_function_request where the input lacks a path, execution_failed where the answer of
+ * a step does.
+ */
 export function renderMessages(messages: readonly MessageTemplate[], scope: RenderScope): MessageTemplate[] {
   const fill = createFiller(scope);
   return messages.map(({ content, ...message }) => ({
@@ -36,10 +39,10 @@ export function renderMessages(messages: readonly MessageTemplate[], scope: Rend
   }));
 }
 
-/** Throws as `renderMessages` does. */
+/** Renders a template. Throws as `renderMessages` does. */
 export const renderTemplate = (template: string, scope: RenderScope): string => createFiller(scope)(template);
 
-/** Throws as `renderMessages` does. Null is a value like any other. */
+/** Returns the value of a reference. Throws as `renderMessages` does. Null is a value like any other. */
 export function valueAt(reference: Reference, { input, steps }: RenderScope): unknown {
   const value = reference.source === 'input' ? memberAt(input, reference.path) : outputAt(reference, steps);
   if (value === undefined) throw missing(reference);
@@ -81,7 +84,7 @@ function memberAt(value: unknown, path: readonly string[]): unknown {
   return found;
 }
 
-/** A missing path is the client's error in its input, and the model's in the answer of a step. */
+/** Returns the code for a missing path: in the input it is the client's error, in the answer of a step the model's. */
 const codeOf = ({ source }: Reference): 'invalid_function_request' | 'execution_failed' =>
   source === 'input' ? 'invalid_function_request' : 'execution_failed';
 

@@ -1,5 +1,5 @@
-// Converts a revision and its input to request bodies in the chat-completions form, which are read and checked like the
-// body of any client.
+// Converts a revision and its input to request bodies of chat completions, which are read and checked like the body of
+// any client.
 
 import type { MessageTemplate, ModelCall, PromptContent } from './function-document.ts';
 import type { MatchedInput } from './match-input.ts';
@@ -8,9 +8,9 @@ import { noSteps, renderMessages } from './render.ts';
 import { messageReferences } from './template.ts';
 
 export interface FunctionRequest {
-  /** `model`, `messages`, the fixed options, `response_format`, and the fields that the client may add. */
+  /** Body: `model`, `messages`, the fixed options, `response_format`, and the fields that the client may add. */
   readonly body: Record<string, unknown>;
-  /** Tried in this order, in place of `model`, when no provider of it has a result. */
+  /** Models that are tried in this order, after `model`, when no provider of it has a result. */
   readonly fallbackModels: readonly string[];
 }
 
@@ -23,11 +23,17 @@ export const toRequest = (
   fallbackModels: fallback_models,
 });
 
-/** The one provider call of a prompt. Throws invalid_function_request where the input does not fill its templates. */
+/**
+ * Returns the one provider call of a prompt. Throws invalid_function_request where the input does not fill its
+ * templates.
+ */
 export const promptRequest = (content: PromptContent, { input, passed }: MatchedInput): FunctionRequest =>
   toRequest(content, renderPrompt(content, input), passed);
 
-/** Messages without any reference precede the input, as a client may write them: the input comes last then. */
+/**
+ * Renders a prompt. Messages without a reference precede the input, as a client may write them: then the input comes
+ * last.
+ */
 function renderPrompt({ messages }: PromptContent, input: FunctionInput): MessageTemplate[] {
   const templates = messageReferences(messages).length > 0 ? messages : [...messages, inputMessage];
   return renderMessages(templates, { input, steps: noSteps });

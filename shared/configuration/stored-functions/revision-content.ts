@@ -14,7 +14,7 @@ export interface RevisionText {
 
 export type DeclaredRevision = FunctionDocument['revisions'][number];
 
-/** All of a declared revision but its id and its state. */
+/** Returns all of a declared revision except its id and its state. */
 export function contentOf(kind: FunctionDocument['kind'], revision: DeclaredRevision): RevisionContent {
   const { id: _id, state: _state, ...content } = revision;
   return { kind, ...content } as RevisionContent;
@@ -25,16 +25,16 @@ export function toText(content: RevisionContent): RevisionText {
   return { text, textSha256: sha256Hex(text), contentSha256: sha256Hex(canonicalJson(content)) };
 }
 
-/** Four calls of the largest size. Instances keep contents in memory, so they cannot be much larger. */
+/** Bound of a content: four calls of the largest size. Instances cache contents, so they cannot be much larger. */
 const contentMaxBytes = 1024 * 1024;
 
 export interface StoredContent {
   readonly content: RevisionContent;
-  /** Size of its text: about its size in memory. */
+  /** Bytes of its text, which are about its size in memory. */
   readonly bytes: number;
 }
 
-/** Throws WriteRefused where it is too large to be stored. */
+/** Returns the write. Throws WriteRefused where the content is too large to be stored. */
 export async function contentPut(record: FunctionRecord, { text, textSha256 }: RevisionText): Promise<Put> {
   const name = `function ${record.id} of ${record.workspace}`;
   const bytes = Buffer.byteLength(text);
@@ -55,7 +55,7 @@ export async function contentPut(record: FunctionRecord, { text, textSha256 }: R
   };
 }
 
-/** Throws an Error when the item is gone or damaged: a revision that is called has its content. */
+/** Reads a content. Throws an Error when the item is missing or damaged: a revision that is called has its content. */
 export async function readContentItem(item: Item | undefined): Promise<StoredContent> {
   if (item === undefined) throw new Error('the content of a revision is gone');
   const text = await unpackText({ bytes: item.content_gzip as Uint8Array, sha256: String(item.packed_sha256) });

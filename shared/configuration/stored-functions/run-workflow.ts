@@ -1,5 +1,5 @@
-// Runs the steps of a workflow: each as soon as the steps it needs are done, independent ones concurrently. After the
-// first failure nothing more is started, and running steps are aborted and awaited, so that their cost is known.
+// Runs the steps of a workflow: each as soon as the steps that it needs are done, independent ones concurrently. After
+// the first failure nothing more is started, and running steps are aborted and awaited, so that their cost is known.
 
 import { jsonIn } from './function-answer.ts';
 import type { WorkflowRevision, WorkflowStep } from './function-document.ts';
@@ -8,11 +8,11 @@ import { type RenderScope, renderMessages, renderTemplate, type StepOutput } fro
 import { type FunctionRequest, toRequest } from './request.ts';
 import { messageReferences, revisionReferences } from './template.ts';
 
-/** An answer may be as large as 16 MiB: eight of them fit beside everything else. */
+/** Maximum steps at a time: an answer may have 16 MiB, and eight of them fit into memory beside everything else. */
 const parallelStepsMax = 8;
 
 export interface StepAnswer {
-  /** The text of the answer. */
+  /** Text of the answer. */
   readonly output: string;
 }
 
@@ -25,11 +25,14 @@ type CallStep<Answer extends StepAnswer> = (
 
 interface WorkflowResult<Answer> {
   readonly output: string;
-  /** By step id, in the order in which they ended. */
+  /** Answers by step id, in the order in which they ended. */
   readonly answers: ReadonlyMap<string, Answer>;
 }
 
-/** Rejects with the first failure: the error of `callStep`, or execution_failed where an answer lacks a path. */
+/**
+ * Runs the workflow. Rejects with the first failure: the error of `callStep`, or execution_failed where an answer lacks
+ * a path.
+ */
 export async function runWorkflow<Answer extends StepAnswer>(
   content: WorkflowRevision,
   { input, passed }: MatchedInput,
@@ -79,7 +82,7 @@ export async function runWorkflow<Answer extends StepAnswer>(
 const outputOf = ({ output }: WorkflowRevision, scope: RenderScope): string =>
   typeof output === 'string' ? renderTemplate(output, scope) : (scope.steps.get(output.step)?.text ?? '');
 
-/** Steps of whose answer some template wants a part. The others need not answer JSON. */
+/** Returns the steps of whose answer some template needs a part. The others need not answer JSON. */
 const stepsReadInto = (content: WorkflowRevision): ReadonlySet<string> =>
   new Set(
     revisionReferences(content).flatMap(({ step, path }) => (step === undefined || path.length === 0 ? [] : step)),
@@ -87,7 +90,7 @@ const stepsReadInto = (content: WorkflowRevision): ReadonlySet<string> =>
 
 // The steps of a workflow as a graph. A step needs the steps whose output its templates name.
 
-/** Workflows are small; the bound keeps both walks below trivial. */
+/** Maximum number of steps: workflows are small, and the bound makes the cost of both walks below trivial. */
 export const stepsMax = 32;
 
 export interface StepNeeds {
@@ -96,10 +99,14 @@ export interface StepNeeds {
   readonly needs: readonly string[];
 }
 
-/** The steps of one cycle in the order they need each other, or undefined. Needs that name no step are ignored. */
+/**
+ * Returns the steps of one cycle in the order in which they need each other, or undefined. Ids that name no step are
+ * ignored.
+ */
 export function findCycle(steps: readonly StepNeeds[]): string[] | undefined {
   const open = new Map(steps.map((step) => [step.id, step.needs]));
-  // A step that needs no open step can run: remove it, until nothing changes. The remaining ones form a cycle.
+  // A step that needs no open step can run: each round removes such steps, until nothing changes. The remaining ones
+  // form a cycle.
   for (let round = 0; round < steps.length; round += 1) {
     const ready = [...open].filter(([, needs]) => !needs.some((need) => open.has(need)));
     for (const [id] of ready) open.delete(id);
@@ -108,7 +115,7 @@ export function findCycle(steps: readonly StepNeeds[]): string[] | undefined {
   return start === undefined ? undefined : follow(start, open);
 }
 
-/** Every open step needs an open step, so walking along them meets one for the second time. */
+/** Follows the needs: every open step needs an open step, so that one occurs for the second time. */
 function follow(start: string, open: ReadonlyMap<string, readonly string[]>): string[] {
   const walked = [start];
   for (;;) {
@@ -125,7 +132,7 @@ interface PlannedStep {
   readonly needs: readonly string[];
 }
 
-/** Throws an Error for steps that were never checked: too many, a cycle, or a need that names no step. */
+/** Plans the steps. Throws an Error for steps that were never checked: too many, a cycle, or an unknown step. */
 export function planSteps(steps: readonly WorkflowStep[]): readonly PlannedStep[] {
   if (steps.length > stepsMax) throw new Error(`a workflow has at most ${stepsMax} steps`);
   const planned = steps.map((step): PlannedStep => ({ step, needs: needsOf(step) }));

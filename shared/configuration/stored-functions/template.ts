@@ -4,7 +4,7 @@ import type { MessageTemplate, ModelCall, RevisionContent } from './function-doc
 
 export interface Reference {
   readonly source: 'input' | 'step';
-  /** The step's id; absent for the input. */
+  /** Id of the step; absent for the input. */
   readonly step?: string;
   /** Path below the input or the step's output; empty for the whole of it. */
   readonly path: readonly string[];
@@ -30,14 +30,14 @@ export function parseTemplate(text: string): ParsedTemplate {
     end = match.index + match[0].length;
   }
   parts.push(text.slice(end));
-  // Text that the pattern did not match: braces that never close, or braces within braces.
+  // This is text that the pattern did not match: braces that never close, or braces within braces.
   if (parts.some((part) => typeof part === 'string' && part.includes('{{'))) {
     return { ok: false, message: 'holds a {{ that is not closed by }}' };
   }
   return { ok: true, parts: parts.filter((part) => part !== '') };
 }
 
-/** As it is written: `{{input.a.b}}`. */
+/** Writes a reference such as `{{input.a.b}}`. */
 export const formatReference = ({ source, step, path }: Reference): string =>
   `{{${[...(source === 'input' ? ['input'] : ['steps', step, 'output']), ...path].join('.')}}}`;
 
@@ -64,14 +64,14 @@ const templatesOf = ({ content }: MessageTemplate): string[] =>
 export const messageReferences = (messages: readonly MessageTemplate[]): Reference[] =>
   messages.flatMap(templatesOf).flatMap(referencesIn);
 
-/** The messages that a client may send before its input. */
+/** Returns the messages that a client may send before its input. */
 export const fixedMessages = (content: RevisionContent): readonly MessageTemplate[] =>
   content.kind === 'workflow' ? [] : content.messages.filter((message) => messageReferences([message]).length === 0);
 
 export const modelCallsOf = (content: RevisionContent): readonly ModelCall[] =>
   content.kind === 'prompt' ? [content] : content.steps;
 
-/** Every reference of a revision, output template included. */
+/** Returns every reference of a revision, output template included. */
 export function revisionReferences(content: RevisionContent): Reference[] {
   const output = content.kind === 'workflow' && typeof content.output === 'string' ? content.output : '';
   return [...modelCallsOf(content).flatMap(({ messages }) => messageReferences(messages)), ...referencesIn(output)];

@@ -1,29 +1,29 @@
-// The states of functions and revisions, as steps from one record to the next. Pure: WriteRefused says
-// why a step cannot be taken.
+// The states of functions and revisions, as steps from one record to the next. Pure: WriteRefused says why a step is
+// impossible.
 //
-//   draft ──── qualify ───▶ qualified draft ──── activate ───▶ activated ──── expires_at ───▶ expired
-//     └── activate without cases, or by a gateway file or an operator who skips them ──▲
+// draft ──── qualify ───▶ qualified draft ──── activate ───▶ activated ──── expires_at ───▶ expired
+// └── activate without cases, or by a gateway file or an operator who skips them ──▲
 //
-// Nothing leads back to a draft. Expiry is no write: readers compare the time.
+// Nothing becomes a draft again. Expiry is no write: readers compare the time.
 import { WriteRefused } from '../../storage/store/index.ts';
 import type { FunctionRecord, RevisionRecord } from './function-record.ts';
 
-/** The time counts up to, not including, the end. */
+/** True from the expiry on. */
 export const isExpired = ({ expiresAtMs }: Pick<RevisionRecord, 'expiresAtMs'>, nowMs: number): boolean =>
   expiresAtMs !== null && nowMs >= expiresAtMs;
 
-/** A draft becomes activated, qualified or not; one that is activated stays as it is. */
+/** Activates a draft, qualified or not; an activated revision stays unchanged. */
 export function activateRevision(revision: RevisionRecord, nowMs: number): RevisionRecord {
   if (revision.state === 'activated') return revision;
   const { validForMs, expiresAtMs } = revision;
   const activated = { ...revision, state: 'activated', activatedAtMs: nowMs } as const;
   if (validForMs === null) return activated;
-  // A qualification that is not over keeps its end; otherwise the time counts from now.
+  // A qualification that has not expired keeps its expiry; otherwise the time counts from now.
   const isValid = expiresAtMs !== null && !isExpired(revision, nowMs);
   return { ...activated, expiresAtMs: isValid ? expiresAtMs : nowMs + validForMs };
 }
 
-/** Throws where a draft has test cases that were not passed, or so long ago that it is no longer qualified. */
+/** Throws where a draft has test cases that have not passed, or whose qualification has expired. */
 export function checkQualified(revision: RevisionRecord, nowMs: number): void {
   if (revision.state === 'activated' || !revision.hasCases) return;
   if (revision.qualifiedAtMs === null) {
@@ -36,10 +36,7 @@ export function checkQualified(revision: RevisionRecord, nowMs: number): void {
   }
 }
 
-/**
- * Command: makes a qualified revision the active one, and enables the function again. The former one stays callable by
- * pin.
- */
+/** Makes a qualified revision the active one, and enables the function. The former revision stays callable by pin. */
 export function activate(record: FunctionRecord, revisionId: string, nowMs: number): FunctionRecord {
   const draft = findRevision(record, revisionId);
   checkQualified(draft, nowMs);
@@ -49,8 +46,8 @@ export function activate(record: FunctionRecord, revisionId: string, nowMs: numb
 }
 
 /**
- * Notes that all cases of a revision passed. `textSha256` is the content that was judged. A new `valid_for` begins, for
- * a revision that serves already too.
+ * Notes that all cases of a revision passed. `textSha256` is the content that was judged. A new `valid_for` begins,
+ * even for a revision that is active already.
  */
 export function qualify(record: FunctionRecord, revisionId: string, textSha256: string, nowMs: number): FunctionRecord {
   const revision = findRevision(record, revisionId);

@@ -1,4 +1,4 @@
-// Schemas of all settings of a table, each by the kind of its values.
+// Schemas of all settings of a table, by the type of their values.
 import * as z from 'zod/mini';
 import type { SettingKind, SettingRows } from '../settings/index.ts';
 
@@ -7,7 +7,7 @@ type ShapeOf<Rows extends SettingRows, Known extends Schemas> = {
   [Name in keyof Rows as Name extends `${string}.${string}` ? never : Name]: Known[Rows[Name]['kind']];
 };
 
-/** Without fields of a setting. */
+/** Returns the schemas, without those of a setting's fields. */
 export const shapeOf = <Rows extends SettingRows, const Known extends Schemas>(rows: Rows, schemas: Known) =>
   Object.fromEntries(
     Object.entries(rows).flatMap(([name, { kind, description }]) => {

@@ -1,4 +1,4 @@
-// The forms of values that operators write, in a gateway file or in a change over HTTP. Each message names the valid
+// Schemas of values that operators write, in a gateway file or in a change over HTTP. Each message names the valid
 // form; the value itself is never repeated.
 import * as z from 'zod/mini';
 import { contentKeeps, idPattern, spendLimitResets } from '../../foundation/constants/index.ts';
@@ -23,18 +23,18 @@ export const positiveInteger = z.int().check(z.minimum(1, { error: 'must be at l
 export const limit = z.nullable(z.int().check(z.minimum(1, { error: 'must be at least 1; null means no limit' })));
 
 const isUsd = (written: string): boolean => parseUsd(written) !== undefined;
-/** YAML reads 2.50 as a binary fraction, and money must stay exact. */
+/** Exact decimal text: YAML reads 2.50 as a binary fraction, and money must stay exact. */
 export const exact = z.string({
   error: ({ input }) => (typeof input === 'number' ? 'must be written in quotes, such as "2.50"' : undefined),
 });
 export const usd = exact.check(z.refine(isUsd, { error: 'must be an amount of USD such as "25.00"' }));
-/** A file may say 0, which allows no spending; in a single change it is taken for a mistake. */
+/** Amount above zero: a file may say 0, which allows no spending, but in a single change 0 is taken for a mistake. */
 export const usdAboveZero = exact.check(
   z.refine((written) => isUsd(written) && parseUsd(written) !== 0n, {
     error: 'must be an amount of USD above 0 such as "25.00"',
   }),
 );
-/** Below 0 for a removal. */
+/** Amount, below 0 for a removal. */
 export const usdChange = exact.check(
   z.refine((written) => isUsd(written.replace(/^-/, '')) && parseUsd(written.replace(/^-/, '')) !== 0n, {
     error: 'must be an amount of USD that is not 0, such as "25.00" or "-5"',
@@ -43,7 +43,7 @@ export const usdChange = exact.check(
 
 export const reset = z.enum(spendLimitResets);
 
-/** An ISO instant. A date alone is its beginning, UTC. */
+/** An ISO instant. A date alone means its beginning, UTC. */
 export const instant = z.pipe(
   z.union([z.iso.datetime({ offset: true }), z.iso.date()], {
     error: 'must be a date that exists, such as 2027-01-01 or 2027-01-01T00:00:00Z',
@@ -51,7 +51,7 @@ export const instant = z.pipe(
   z.transform((written: string) => new Date(written).toISOString()),
 );
 
-/** Which bodies of calls are kept, and how long. */
+/** The bodies of calls that are stored, and for how long. */
 export const contentLog = z.strictObject({
   keep: z.enum(contentKeeps, { error: `must be one of ${contentKeeps.join(', ')}` }),
   share: z
@@ -60,7 +60,7 @@ export const contentLog = z.strictObject({
 });
 
 const durationMaxDays = 366;
-/** Parsed to milliseconds. */
+/** A duration, which is parsed to milliseconds. */
 export const duration = z.pipe(
   matching(/^\d{1,6}[smhdw]$/, 'a length of time such as 15m, 24h or 7d').check(
     z.refine((written) => lengthOf(written) <= durationMaxDays * dayMs, {
@@ -73,12 +73,12 @@ const lengthOf = (written: string): number => readDuration(written, ['s', 'm', '
 
 export const validity = matching(/^[1-9]\d{0,4}[hdw]$/, 'a length of time such as 12h, 30d or 8w');
 
-/** `all`, or a list of model ids. */
+/** Value `all`, or a list of model ids. */
 export const modelChoice: z.ZodMiniType<'all' | readonly string[]> = z.union([z.literal('all'), listOf(text(128))], {
   error: 'must be all or a list of model ids',
 });
 
-/** A call is checked by each of them. */
+/** Maximum number of guardrails, because a call is checked by each of them. */
 const guardrailsMax = 16;
 const guardrailList = listOf(id)
   .check(z.maxLength(guardrailsMax, { error: `must hold at most ${guardrailsMax} ids` }))
@@ -100,7 +100,7 @@ export const tags = z
     z.meta({ propertyNames: { pattern: tagNameShape.source }, maxProperties: tagsMax }),
   );
 
-/** An empty list would satisfy every policy: refused. */
+/** Regions; an empty list is refused, because it would satisfy every policy. */
 export const regions = listOf(
   matching(/^[a-z][a-z0-9-]{1,31}$/, 'a region or country code in lower case, such as eu'),
 ).check(z.minLength(1, { error: 'must name a region, or be left out' }));

@@ -1,5 +1,5 @@
-// A preset is a stored part of requests of a workspace. Pure: the merged body is read and checked like one that the
-// client sent. The request wins, field by field, but it cannot loosen a data policy.
+// A preset is a stored part of a workspace's requests. Pure: the merged body is read and checked like one that the
+// client sent. The request takes precedence, field by field, but it cannot loosen a data policy.
 import { fail, GatewayError, quote, suggest } from '../../errors/index.ts';
 import { gatewayMembers, outputBoundNames, readChatRequest } from '../../protocol/interfaces/chat-completions/index.ts';
 import {
@@ -12,14 +12,14 @@ import {
 import type { DeclaredPolicy } from '../catalogue/index.ts';
 import type { WorkspaceDocument } from './workspace-document.ts';
 
-/** The workspace's part that a preset needs. */
+/** The part of the workspace that a preset needs. */
 type PresetOwner = Pick<WorkspaceDocument, 'features' | 'presets' | 'data_policy'>;
 
 interface AppliedPreset<Workspace> {
   /** The merged body, without `preset`. */
   readonly body: Record<string, unknown>;
   /**
-   * The workspace for this call: its data policy and that of the preset together, so a request that loosens either is
+   * The workspace for this call, with its data policy and the preset's together, so a request that loosens either is
    * refused where every loosening is, after unknown models.
    */
   readonly workspace: Workspace;
@@ -40,7 +40,7 @@ export function applyPreset<Workspace extends PresetOwner>(
   const name = readName(named);
   const config = findConfig(workspace, name);
   if (config === undefined) return failUnknownPreset(workspace, name);
-  // A mistake in it is not the client's, whose request may even override it.
+  // A mistake in the preset is not the client's, whose request may even override it.
   const alone = readAlone(config);
   if (alone instanceof GatewayError) {
     return fail(alone.code as 'invalid_request', { message: `The preset is not valid: ${alone.message}` });
@@ -51,7 +51,7 @@ export function applyPreset<Workspace extends PresetOwner>(
 
 interface NamedPreset {
   readonly slug: string;
-  /** Undefined for the designated one. */
+  /** Version; undefined for the designated one. */
   readonly version: string | undefined;
 }
 
@@ -67,7 +67,7 @@ function findConfig({ presets }: PresetOwner, { slug, version }: NamedPreset): J
   return preset?.versions.find((known) => known.version === wanted)?.config;
 }
 
-/** Quotes the requested name, and suggests the nearest. */
+/** Returns the error, which quotes the requested name and suggests the nearest. */
 function failUnknownPreset({ presets }: PresetOwner, { slug, version }: NamedPreset): GatewayError {
   const preset = presets.find((known) => known.slug === slug);
   if (preset === undefined) {
@@ -86,19 +86,22 @@ const listedMax = 10;
 const listed = (names: readonly string[]): string =>
   `There are: ${names.slice(0, listedMax).join(', ')}${names.length > listedMax ? ', …' : ''}.`;
 
-/** The preset as a request of its own. */
+/** Reads the preset as a request of its own. */
 const readAlone = (config: JsonObject) => {
   const model = isAbsent(config.model) && isAbsent(config.models) ? { model: 'preset' } : {};
   return readChatRequest({ ...config, ...model, messages: [{ role: 'user' }] });
 };
 
-/** Undefined for a preset that can be part of a request. */
+/** Returns undefined for a preset that can be part of a request. */
 export function presetFault(config: JsonObject) {
   const alone = readAlone(config);
   return alone instanceof GatewayError ? memberFault(alone) : undefined;
 }
 
-/** The weakest policy that satisfies both. Regions without a common one leave an empty list: no provider fits. */
+/**
+ * Returns the weakest policy that satisfies both. Regions without a common one leave an empty list, for which no
+ * provider fits.
+ */
 const strictest = (enforced: DeclaredPolicy, added: PolicyOptions): DeclaredPolicy => ({
   zdr: added.zdr === true ? true : enforced.zdr,
   data_collection: added.data_collection === 'deny' ? 'deny' : enforced.data_collection,
@@ -110,10 +113,10 @@ function commonRegions(enforced: string[] | undefined, added: readonly string[] 
   return enforced === undefined ? [...added] : enforced.filter((region) => added.includes(region));
 }
 
-// The merge of a preset and a request. Fields of the request replace those of the preset whole, but `provider` is
+// The merge of a preset and a request. Fields of the request replace fields of the preset completely, but `provider` is
 // merged field by field: a request that sorts keeps the providers and the policies that the preset names.
 
-/** Names of one setting: with two in the body, the preset's could override the request's. */
+/** Names of the same setting: with two in the body, the preset's could override the request's. */
 const sameSetting: readonly (readonly string[])[] = [outputBoundNames, ['reasoning', 'reasoning_effort']];
 
 function mergeBodies(preset: JsonObject, request: JsonObject): Record<string, unknown> {
@@ -136,7 +139,7 @@ function withoutOverridden(preset: JsonObject, request: JsonObject): JsonObject 
     if (names.every((name) => isAbsent(request[name]))) continue;
     for (const name of names) delete defaults[name];
   }
-  // A list alone names all models of a request: the preset's would be asked before them.
+  // A list alone names all models of a request: otherwise the preset's would be called before them.
   if (isAbsent(request.model) && !isAbsent(request.models)) delete defaults.model;
   return defaults;
 }

@@ -1,4 +1,5 @@
-// Merges a gateway file's workspace into the stored one: absent items and fields stay, written ones win. Pure.
+// Merges a gateway file's workspace into the stored one: absent items and fields stay, written ones take precedence.
+// Pure.
 import { functionCallsDefault } from '../../foundation/constants/index.ts';
 import { WriteRefused } from '../../storage/store/index.ts';
 import { written } from '../value-forms/index.ts';
@@ -14,7 +15,7 @@ const defaults: Omit<WorkspaceDocument, 'id'> = {
   presets: [],
 };
 
-/** Throws WriteRefused where the changes would take credit shards away. */
+/** Merges the changes. Throws WriteRefused where they would remove credit shards. */
 export function mergeWorkspace(former: WorkspaceDocument | undefined, changes: WorkspaceChanges): WorkspaceDocument {
   const base = former ?? { id: changes.id, ...defaults };
   const {
@@ -38,14 +39,14 @@ export function mergeWorkspace(former: WorkspaceDocument | undefined, changes: W
   };
 }
 
-/** Its one field is the whole of it. */
+/** Merges the setting, whose one field is the whole of it. */
 const mergeIdempotency = (change: WorkspaceChanges['idempotency']) =>
   change === null || change?.zdr !== undefined ? { idempotency: change?.zdr ? { zdr: change.zdr } : null } : {};
 
-/** Fields of a setting where a workspace begins to have it. */
+/** Initial fields of a setting, where a workspace had none before. */
 const begun = { member_keys: { max: 5 }, content_log: { keep: '30d', share: 1 } } as const;
 
-/** Null removes a setting; absent fields of one keep their values. */
+/** Merges the fields of a setting. Null removes the setting; absent fields of it keep their values. */
 const mergeFields = (base: Pick<WorkspaceDocument, keyof typeof begun>, changes: WorkspaceChanges) =>
   Object.fromEntries(
     (Object.keys(begun) as (keyof typeof begun)[]).flatMap((name) => {
@@ -54,7 +55,10 @@ const mergeFields = (base: Pick<WorkspaceDocument, keyof typeof begun>, changes:
     }),
   );
 
-/** The credit is set when a workspace is created, and only then. In fewer shards, credit of the others would be lost. */
+/**
+ * Returns the credit, which is set only when a workspace is created. In fewer shards, credit of the others would be
+ * lost.
+ */
 function creditOf(former: WorkspaceDocument | undefined, { id, credit_shards }: WorkspaceChanges) {
   if (former === undefined) return {};
   const [stored, wanted] = [former.credit_shards ?? 1, credit_shards ?? former.credit_shards ?? 1];

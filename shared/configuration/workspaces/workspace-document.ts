@@ -17,9 +17,9 @@ type Sometimes = {
 
 export interface WorkspaceDocument extends Pick<WorkspaceSettings, Always>, Sometimes {
   id: string;
-  /** Set when the workspace is created, and only then. */
+  /** Initial credit, which is set only when the workspace is created. */
   credit_usd: string;
-  /** Items of its credit: one for about 150 concurrent calls. May grow, never shrink. Default: 1. */
+  /** Number of items for its credit: one for about 150 concurrent calls. It may grow, never shrink. Default: 1. */
   credit_shards?: number | undefined;
   presets: PresetDocument[];
   member_keys?: MemberKeys | null | undefined;
@@ -31,13 +31,13 @@ type MemberKeys = Partial<NonNullable<WorkspaceSettings['member_keys']>> & { max
 /** A preset as a gateway file writes it: absent fields keep their stored values. */
 export interface PresetChanges {
   slug: string;
-  /** absent: the preset is removed. */
+  /** `absent`: the preset is removed. */
   state?: 'absent' | undefined;
   versions?: PresetDocument['versions'] | undefined;
   designated?: string | undefined;
 }
 
-/** A workspace as it is written: absent fields keep their stored values, or have defaults in a new one. */
+/** Changes of a workspace: absent fields keep their stored values, or have defaults in a new one. */
 export interface WorkspaceChanges extends SettingChanges {
   id: string;
   credit_usd?: string | undefined;

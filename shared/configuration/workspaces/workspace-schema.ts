@@ -24,7 +24,7 @@ export const policySchema = z.strictObject({
   data_collection: z.optional(dataCollection),
   data_residency: z.optional(regions),
 });
-/** With `refuse` no answer is stored for an Idempotency-Key under zdr: such a call is refused. */
+/** With `refuse`, a call with an Idempotency-Key under zdr is refused, because no answer is stored for it. */
 const underZdr = z.literal('refuse', { error: 'must be refuse' });
 const features = z.strictObject({ byok: z.boolean(), presets: z.boolean() });
 
@@ -38,7 +38,7 @@ export const memberKeysSchema = z.strictObject({
   expires_in: z.nullable(validity),
 });
 
-/** The stored form, complete. */
+/** Schema of the complete stored settings. */
 export const workspaceSettings = z.object({
   ...shapeOf(rows, {
     count: limit,
@@ -57,7 +57,7 @@ export type WorkspaceSettings = z.output<typeof workspaceSettings>;
 
 type Stored<Settings> = { readonly [Name in keyof Settings]?: unknown };
 
-/** Complete settings of a stored workspace: those that did not exist when it was stored are null. */
+/** Returns complete settings of a stored workspace: those that did not exist when it was stored are null. */
 export const settingsOf = (workspace: Stored<WorkspaceSettings>): WorkspaceSettings => {
   const settings = filled(workspaceSettings, workspace) as WorkspaceSettings;
   const { member_keys: members } = settings;
@@ -67,21 +67,21 @@ export const settingsOf = (workspace: Stored<WorkspaceSettings>): WorkspaceSetti
 const filled = (schema: z.ZodMiniObject, stored: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.keys(schema.shape).map((name) => [name, stored[name] ?? null]));
 
-/** The written form: absent settings keep their values. */
+/** Schema of changes: absent settings keep their values. */
 export const workspaceChanges = z.partial(
   z.extend(workspaceSettings, {
-    /** Null takes a policy away. */
+    /** Null removes a policy. */
     data_policy: z.strictObject({
       zdr: z.optional(z.nullable(zdr)),
       data_collection: z.optional(z.nullable(dataCollection)),
       data_residency: z.optional(z.nullable(regions)),
     }),
-    /** Null: answers are stored for an Idempotency-Key under zdr too, sealed. */
+    /** Null: answers are also stored, sealed, for an Idempotency-Key under zdr. */
     idempotency: z.nullable(z.strictObject({ zdr: z.optional(z.nullable(underZdr)) })),
     features: z.partial(features),
     /** Null: members make no keys. An absent limit does not apply. */
     member_keys: z.nullable(z.partial(memberKeysSchema)),
-    /** Null: nothing is kept from now on. */
+    /** Null: nothing is stored from now on. */
     content_log: z.nullable(z.partial(contentLog)),
   }),
 );

@@ -17,14 +17,14 @@ const keyPrefix = 'WORKSPACE#';
 const workspaceKey = (id: string): string => `${keyPrefix}${id}`;
 
 export interface WorkspaceStore {
-  /** Undefined when there is no such workspace. */
+  /** Returns the workspace; undefined when there is none. */
   read(id: string): Promise<WorkspaceDocument | undefined>;
   /**
-   * Makes checked changes, as `mergeWorkspace` says; writes nothing where nothing changes. Throws WriteRefused for the
+   * Makes checked changes with `mergeWorkspace`; writes nothing where nothing changes. Throws WriteRefused for the
    * operator where `mergeWorkspace` does, or when other writes keep coming in between.
    */
   write(changes: WorkspaceChanges): Promise<DocumentWrite>;
-  /** Every workspace, in no order. For the operator: reads the whole table. */
+  /** Yields every workspace, in no order. For the operator: reads the whole table. */
   list(): AsyncIterable<WorkspaceDocument>;
 }
 
@@ -53,8 +53,8 @@ export function createWorkspaceStore(store: Store): WorkspaceStore {
 
 export interface WorkspaceReader {
   /**
-   * At most `configFreshMs` old. Throws StoreUnavailable, and an Error for a workspace that does not exist: ids come
-   * from keys, and a key is only made for a workspace.
+   * Returns a workspace that is at most `configFreshMs` old. Throws StoreUnavailable, and an Error for a workspace that
+   * does not exist: ids come from keys, and a key is only made for a workspace.
    */
   read(id: string): Promise<WorkspaceDocument>;
 }

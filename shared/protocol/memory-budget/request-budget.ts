@@ -1,6 +1,7 @@
-// The memory of requests: two thirds of the budget, of which large ones leave a quarter to small ones. A request takes its memory before
-// its body is read. One that finds none waits in line and holds nothing: workspaces take turns, newcomers first.
-// While others wait, a workspace that has half lets them pass, and an upload that is slow gives its memory up.
+// The memory of requests: two thirds of the budget, of which large ones leave a quarter to small ones. A request takes
+// its memory before its body is read. One that finds none waits in line and holds nothing: workspaces take turns,
+// newcomers first. While others wait, a workspace that has half lets them pass, and an upload that is slow gives its
+// memory up.
 import { fail, type GatewayError } from '../../errors/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { memoryFull } from './answer-budget.ts';
@@ -90,7 +91,7 @@ export class RequestBudget {
     this.#lines = { small: new Line(maxBytes), large: new Line(Math.floor((maxBytes * 3) / 4)) };
   }
 
-  /** Raises the memory of a request to at least this many bytes. Returns undefined where it is free at once. */
+  /** Raises the memory of a request to this many bytes. Returns undefined where it is free at once. */
   take(holder: RequestHolder, take: RequestTake): Promise<void> | undefined {
     const size = take.isLarge ? 'large' : holder.size;
     const line = this.#lines[size];
@@ -153,10 +154,7 @@ export class RequestBudget {
     }
   }
 
-  /**
-   * Decides whether a call may enter. A call whose turn it is waits for its memory, and others behind it, but not for
-   * long.
-   */
+  /** Decides whether a call may enter: one whose turn it is waits for memory, and others behind it, for a bounded time. */
   #mayEnter(line: Line, waiting: Waiting): Turn {
     if (this.#fits(line, waiting.holder, waiting.bytes)) return 'enters';
     if (waiting.turn === 'none') {
@@ -275,7 +273,7 @@ const slow =
 
 type Turn = 'enters' | 'waits' | 'passed';
 
-/** Calls of one size: those that are let in, and those that wait. What a let-in costs does not depend on how many wait. */
+/** Calls of one size, admitted and waiting ones. The cost of an admission does not depend on how many wait. */
 class Line {
   readonly maxBytes: number;
   bytes = 0;
@@ -283,7 +281,7 @@ class Line {
   letInBytes = 0;
   /** Bytes of all calls that wait. */
   waitingBytes = 0;
-  /** Calls that wait, of workspaces that held nothing when they began to wait; then of the others. Both are in the order of turns. */
+  /** Waiting calls, first of workspaces that held nothing then, then of the others; both in the order of turns. */
   readonly #newcomers = new Map<string, Set<Waiting>>();
   readonly #others = new Map<string, Set<Waiting>>();
   /** Waiting calls that are let in, and need more. */
@@ -339,10 +337,7 @@ class Line {
     else this.#bytesOf.delete(workspace);
   }
 
-  /**
-   * Returns true where the workspace has half of the memory with this many further bytes. A workspace that holds
-   * nothing never has.
-   */
+  /** Returns true where the workspace has half of the memory with these bytes; never where it holds nothing. */
   hasHalf(workspace: string, added: number): boolean {
     const bytes = this.#ofWorkspace(workspace);
     const half = this.maxBytes / 2;
@@ -359,7 +354,7 @@ class Line {
     return undefined;
   }
 
-  /** Growing calls, then the oldest of each workspace. Few are passed before one enters or waits: turns are over one after the other. */
+  /** Growing calls, then the oldest of each workspace. Few are passed before one enters or waits. */
   *#inTurn(): Generator<Waiting> {
     yield* this.#growing;
     const isAlone = this.#newcomers.size + this.#others.size < 2;

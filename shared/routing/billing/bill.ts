@@ -1,4 +1,4 @@
-// The cost of one call: a charge for every answer of a provider, also for those that no client saw (a retried
+// The cost of one call: a charge for every answer of a provider, including answers that no client saw (a retried
 // structured output). It belongs to one request; stages that call providers write it, settlement reads it.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
@@ -16,10 +16,12 @@ export interface Charge {
   readonly candidate: Candidate;
   readonly usage: BilledUsage;
   readonly reported: UsageReport | undefined;
-  /** At catalogue prices, paid by the workspace or by the client. */
+  /** Cost at catalogue prices, paid by the workspace or by the client. */
   readonly cost: Cost;
   readonly payer: Payer;
-  /** Units of which the provider counts more than was held: its report is believed, because it is paid by that. */
+  /**
+   * Units of which the provider counts more than was reserved: its report is believed, because the operator pays by it.
+   */
   readonly overHold: readonly OverHold[];
 }
 
@@ -37,10 +39,10 @@ export interface Bill {
   /** Prices the provider's report, or observed tokens where it reported nothing. */
   charge(answer: ChargedAnswer): Charge;
   readonly charges: readonly Charge[];
-  /** Usage of all charges, paid by the workspace or by the client. */
+  /** Returns the usage of all charges, paid by the workspace or by the client. */
   usage(): BilledUsage;
   upstreamCost(): Cost;
-  /** Cost for this payer, at one provider or at all. */
+  /** Returns the cost for this payer, at one provider or at all. */
   totalOf(payer: Payer, provider?: string): PicoUsd;
 }
 
@@ -90,7 +92,7 @@ export function openBill(): Bill {
   };
 }
 
-/** Media that only the context bounds are all of the prompt. */
+/** Returns the media tokens of a prompt. Media that only the context bounds count as the whole prompt. */
 const promptMediaOf = ({ mediaKind, mediaTokens }: CallSize): MediaTokens =>
   mediaKind === undefined ? {} : { [mediaKind]: mediaTokens ?? tokensMax };
 
@@ -105,9 +107,9 @@ const unitsIn = ({ seconds, requests }: Partial<UsageReport> = {}) => ({
   ...(requests === undefined ? {} : { requests }),
 });
 
-// Where a provider counts more than the call held.
+// Finds where a provider counts more than the call reserved.
 
-/** Of what operators read in their log; characters are counted by the gateway alone. */
+/** Units that operators read in their log; characters are counted only by the gateway. */
 type CountedUnit = 'input tokens' | 'seconds' | 'images' | 'search units';
 
 interface OverHold {
@@ -121,11 +123,11 @@ interface CountedAnswer {
   readonly reported: UsageReport | undefined;
   readonly output: ObservedOutput;
   readonly size: CallSize;
-  /** The most input that the body can have. */
+  /** The most input tokens that the body can have. */
   readonly inputTokensMax: number;
 }
 
-/** In each unit that was counted. */
+/** Returns the excess in each unit that was counted. */
 function overHoldOf({ usage, reported, output, size, inputTokensMax }: CountedAnswer): readonly OverHold[] {
   const { seconds, images, requests = 1 } = size.units ?? {};
   const inputTokens = usage.promptTokens > inputTokensMax ? reported?.tokens.input : undefined;

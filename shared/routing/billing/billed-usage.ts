@@ -15,40 +15,40 @@ export interface BilledUsage {
   readonly promptTokens: number;
   /** Part of promptTokens. */
   readonly cachedTokens: number;
-  /** Part of promptTokens, and none of cachedTokens. */
+  /** Part of promptTokens, not of cachedTokens. */
   readonly cacheWriteTokens: number;
   /** Part of cacheWriteTokens. */
   readonly cacheWrite1hTokens: number;
-  /** Everything generated, reasoning included. */
+  /** Tokens of all generated output, reasoning included. */
   readonly completionTokens: number;
   /** Parts of the input that is neither cached nor written, and of the output. */
   readonly media: MediaTokens;
-  /** Amounts that may have prices of their own. */
+  /** Units that may have prices of their own. */
   readonly units?: Units | undefined;
-  /** Whether tokens of input and of output, and requests, are the provider's word. */
+  /** Whether the provider reported the tokens of input and of output, and the requests. */
   readonly reported?: { readonly input: boolean; readonly output: boolean; readonly requests: boolean } | undefined;
-  /** True where a count rests on an estimate instead of the provider's word. */
+  /** True where a count is estimated, because the provider did not report it. */
   readonly estimated: boolean;
 }
 
 export interface ObservedOutput {
   readonly outputBytes: number;
-  /** Bytes after the report, which therefore cannot include them. */
+  /** Bytes that arrived after the report, which therefore cannot include them. */
   readonly bytesAfterUsage?: number;
-  /** Things that came and may have prices of their own; absent: all that was asked for. */
+  /** Counted outputs that may have prices of their own; absent: everything that was requested. */
   readonly units?: Units | undefined;
-  /** Written before anything was seen, by a provider whose client left. In no report. */
+  /** Tokens that a provider wrote before any was seen, where its client left. No report includes them. */
   readonly unseenTokens?: number;
 }
 
-/** The gateway's own observation, on which every estimate is based. */
+/** The gateway's own observations, on which every estimate is based. */
 interface Observed extends ObservedOutput {
   readonly promptTokens: number;
-  /** Parts of promptTokens that are known not to be text. */
+  /** Parts of promptTokens that are known to be other than text. */
   readonly promptMedia?: MediaTokens | undefined;
-  /** Of output that is no text, where the provider reports none. */
+  /** Tokens of output other than text, where the provider reports none. */
   readonly unreportedTokens?: number | undefined;
-  /** Their kind, where their price may be another than that of text. */
+  /** Kind of these tokens, where their price may differ from that of text. */
   readonly unreportedKind?: MediaKind | undefined;
 }
 
@@ -56,11 +56,11 @@ interface Observed extends ObservedOutput {
 interface UsageBounds {
   readonly promptTokens: number;
   readonly completionTokens: number;
-  /** Kinds that its input may have: without a report of them, and of other kinds, all of it is text. */
+  /** Kinds that its input may have: tokens without a report, and of other kinds, count as text. */
   readonly inputMedia: readonly MediaKind[];
 }
 
-/** English text is about four bytes a token in every common tokenizer. */
+/** Bytes of a token: about four for English text in every common tokenizer. */
 const bytesPerToken = 4;
 const widestBounds: UsageBounds = { promptTokens: tokensMax, completionTokens: tokensMax, inputMedia };
 
@@ -127,15 +127,15 @@ export const sumBilledUsage = (usages: readonly BilledUsage[]): BilledUsage => (
 const sumOf = (usages: readonly BilledUsage[], kind: MediaKind): number =>
   usages.reduce((sum, { media }) => sum + (media[kind] ?? 0), 0);
 
-// Output that a model has written before any of it was seen. A provider whose call is abandoned reports no count, and
-// charges for its work.
+// Estimates output that a model has written before any of it was seen. A provider whose call is abandoned reports no
+// count, and charges for its work.
 
-/** A model that does not think begins to answer within it, as a rule. */
+/** Time within which a model without thinking usually begins to answer. */
 const answersWithinMs = 5_000;
-/** Models that think unseen write 50 to 150 of them. */
+/** Tokens per second of hidden thinking: models write 50 to 150 of them. */
 const tokensPerSecond = 50;
 const msPerSecond = 1_000;
 
-/** An estimate, on the low side. `silentMs`: from the call of the provider to the first output, or to its end. */
+/** Returns a low estimate. `silentMs`: from the call of the provider to the first output, or to its end. */
 export const unseenOutputTokens = (silentMs: number): number =>
   Math.ceil((Math.max(0, silentMs - answersWithinMs) * tokensPerSecond) / msPerSecond);

@@ -1,5 +1,5 @@
-// The prices that a call can be billed by at a candidate. Price cap, order, reservation and charge have them from here
-// alone, so that none of them knows a price that another does not.
+// The prices by which a call can be billed at a candidate. Price cap, order, reservation and charge read them only
+// here, so that none of them uses a price that another does not know.
 import type { Candidate, CandidatePrices, TokenPrices } from '../../configuration/catalogue/index.ts';
 import { type PicoUsd, priceOf, type TokenPrice } from '../../foundation/money/index.ts';
 import type { CallSize, InputSize, MediaKind } from '../../protocol/wire/index.ts';
@@ -7,18 +7,24 @@ import { noUnitCosts, type UnitCosts, unitCosts, wholeCost } from './unit-cost.t
 import { inputTokensMax, outputTokensMax, takesAnyMedia } from './worst-case.ts';
 
 export interface CallPrices {
-  /** The dearest of a token of its input. Null: unknown, never free. */
+  /** Highest price of an input token. Null: unknown, never free. */
   readonly input: TokenPrice | null;
-  /** The dearest of a token of its output, or 0 where it can have none. */
+  /** Highest price of an output token, or 0 where there can be no output. */
   readonly output: TokenPrice | null;
   readonly units: UnitCosts;
 }
 
-/** Of the kinds and tiers that the request can reach. `writesCache`: whether a part of its prompt is marked for a cache. */
+/**
+ * Returns the prices of the kinds and tiers that the request can reach. `writesCache`: true where a part of its prompt
+ * is marked for a cache.
+ */
 export const callPrices = (candidate: Candidate, size: CallSize, writesCache: () => boolean): CallPrices =>
   dearestPrices(candidate, size, { media: inputMediaOf(candidate, size), writesCache });
 
-/** Of what a provider may report besides: some cache prompts unasked, and media are of the kind that their provider says. */
+/**
+ * Returns the prices that a provider may report in addition: some cache prompts by themselves, and the provider decides
+ * the kind of media.
+ */
 const reportablePrices = (candidate: Candidate, size: CallSize): CallPrices =>
   dearestPrices(candidate, size, { media: reportableMediaOf(size), writesCache: () => true });
 
@@ -39,7 +45,7 @@ function dearestPrices(candidate: Candidate, size: CallSize, kinds: InputKinds):
   return { input, output: hasOutput ? output : 0n, units: unitCosts(prices, size.units) };
 }
 
-/** Reads from a provider's cache are known afterwards only. */
+/** Returns the highest price of input. Reads from a provider's cache are known only afterwards. */
 function dearestInput(prices: TokenPrices, { media, writesCache }: InputKinds): TokenPrice | null {
   const read = dearestOf(prices, dearerOf(prices.input, prices.cachedInput), media);
   const written = dearerOf(dearerOf(read, prices.cacheWrite), prices.cacheWrite1h);
@@ -52,29 +58,29 @@ function dearestOf({ media }: TokenPrices, text: TokenPrice | null, kinds: reado
   return dearest;
 }
 
-/** An entry without a price of text has none. */
+/** Returns the higher price; an entry without a price of text has none. */
 const dearerOf = (one: TokenPrice | null, other: TokenPrice | null): TokenPrice | null =>
   one !== null && other !== null && other > one ? other : one;
 
-/** Tiers that a prompt of at most so many tokens can reach. */
+/** Returns the tiers that a prompt of at most this many tokens can reach. */
 const tiersUpTo = ({ tiers }: CandidatePrices, promptTokensMax: number): readonly TokenPrices[] =>
   tiers.length === 0 ? tiers : tiers.filter(({ abovePromptTokens }) => promptTokensMax > abovePromptTokens);
 
-/** A prompt that is longer than the bound of a tier is priced by it, and with it all of the call. */
+/** Returns the prices of a tier: a prompt that is longer than its bound is priced by it, and with it the whole call. */
 export const pricesAt = (prices: CandidatePrices, promptTokens: number): TokenPrices =>
   prices.tiers.findLast(({ abovePromptTokens }) => promptTokens > abovePromptTokens) ?? prices;
 
 export const inputMedia: readonly MediaKind[] = ['audioInput', 'imageInput'];
-/** Some models answer with images although the request names none. */
+/** Kinds of output other than text: some models answer with images although the request names none. */
 export const outputMedia: readonly MediaKind[] = ['audioOutput', 'imageOutput'];
 const images: readonly MediaKind[] = ['imageInput'];
 const textAlone: readonly MediaKind[] = [];
 
-/** Kinds other than text that a report may have, of a call whose input is not text alone. */
+/** Returns the kinds other than text that a report may have, for a call whose input is not only text. */
 export const reportableMediaOf = ({ mediaTokens }: Pick<InputSize, 'mediaTokens'>): readonly MediaKind[] =>
   mediaTokens === 0 ? textAlone : inputMedia;
 
-/** Kinds other than text that its input has. Media that only the context bounds may be of any kind. */
+/** Returns the kinds other than text that its input has. Media that only the context bounds may be of any kind. */
 function inputMediaOf(candidate: Pick<Candidate, 'provider'>, size: InputSize): readonly MediaKind[] {
   const { mediaTokens, mediaKind, hasMediaElsewhere } = size;
   if (mediaTokens === 0) return textAlone;
@@ -82,12 +88,13 @@ function inputMediaOf(candidate: Pick<Candidate, 'provider'>, size: InputSize): 
   return mediaTokens === undefined || (hasMediaElsewhere && takesAnyMedia(candidate)) ? inputMedia : images;
 }
 
-/** A quintillion dollars: no credit covers it, and the store keeps numbers of up to 38 digits. */
+/** Upper bound, a quintillion dollars: no credit covers it, and the store's numbers have up to 38 digits. */
 const worstCaseMax: PicoUsd = 10n ** 30n;
 
 /**
- * The highest possible cost of a call, reserved before any provider is called, so that no number of parallel calls can
- * spend more than the balance. At the dearest candidate, because the one that answers is not known yet. At most `worstCaseMax`.
+ * Returns the highest possible cost of a call, which is reserved before any provider is called, so that no number of
+ * parallel calls can spend more than the balance. It is the cost at the most expensive candidate, because the one that
+ * answers is not known yet. At most `worstCaseMax`.
  */
 export function worstCaseCost(candidates: readonly Candidate[], size: CallSize): PicoUsd {
   let dearest: PicoUsd = 0n;
@@ -106,8 +113,8 @@ function worstCaseAt(candidate: Candidate, size: CallSize): PicoUsd {
 const dearerCost = (one: PicoUsd, other: PicoUsd): PicoUsd => (one > other ? one : other);
 
 /**
- * How candidates of a call compare: by a token of input and one of output together; where some is billed by another unit,
- * by what the call reserves. Unknown prices add nothing.
+ * Returns the price by which candidates of a call are compared: one token of input and one of output together; where
+ * another unit is billed, the amount that the call reserves. Unknown prices add nothing.
  */
 export function comparedPrice<Priced extends Candidate>(
   candidates: readonly Priced[],

@@ -1,4 +1,4 @@
-// The price of a call. Integers only: one function for JSON and streams, so both cost the same.
+// The price of a call. It uses only integers, in one function for JSON and streams, so both cost the same.
 import { type CandidatePrices, isImagePriceGuessed, type TokenPrices } from '../../configuration/catalogue/index.ts';
 import { type PicoUsd, priceOf, type TokenPrice } from '../../foundation/money/index.ts';
 import type { MediaKind } from '../../protocol/wire/index.ts';
@@ -12,7 +12,7 @@ export interface Cost {
   readonly total: PicoUsd;
 }
 
-/** A price of null cannot be billed and costs nothing here: such an entry serves BYOK calls only. */
+/** Returns the cost. A price of null cannot be billed and costs nothing here: such an entry serves BYOK calls only. */
 export function costOf(usage: BilledUsage, candidatePrices: CandidatePrices): Cost {
   const { promptTokens, cachedTokens, cacheWriteTokens, cacheWrite1hTokens } = usage;
   const prices = pricesAt(candidatePrices, promptTokens);
@@ -33,13 +33,13 @@ export function costOf(usage: BilledUsage, candidatePrices: CandidatePrices): Co
 const costFrom = (prompt: PicoUsd, completion: PicoUsd): Cost => ({ prompt, completion, total: prompt + completion });
 
 interface UnitBilled {
-  /** The price of all of the call. */
+  /** The price of the whole call. */
   readonly whole?: PicoUsd | undefined;
   /** The price of its output. */
   readonly output?: PicoUsd | undefined;
 }
 
-/** Reported tokens that have a price are billed in place of units. */
+/** Returns the billed units. Where reported tokens have a price, they are billed instead. */
 function unitBilled({ units, reported }: BilledUsage, prices: CandidatePrices, costs: UnitCosts): UnitBilled {
   if (units === undefined || prices.units === undefined) return {};
   const hasOutputPrice = isPriced([prices.output, ...outputMedia.map((kind) => prices.media[kind])]);
@@ -50,14 +50,17 @@ function unitBilled({ units, reported }: BilledUsage, prices: CandidatePrices, c
   return reported?.output && hasOutputPrice ? {} : { output: costs.image?.total };
 }
 
-/** Whether no estimated number of tokens is in the price. */
+/** True where no estimated number of tokens is in the price. */
 export function isExactByUnits(usage: BilledUsage, prices: CandidatePrices): boolean {
   const { whole, output } = unitBilled(usage, prices, unitCosts(prices, usage.units));
   if (usage.reported?.requests === true && !isPriced([prices.input, prices.output])) return true;
   return whole !== undefined || (output !== undefined && (usage.reported?.input === true || !isPriced([prices.input])));
 }
 
-/** Whether the price of its images may be another: neither the request nor the answer says which they are. */
+/**
+ * True where the price of its images is uncertain, because neither the request nor the answer states their size or
+ * quality.
+ */
 export function isGuessedByUnits(usage: BilledUsage, prices: CandidatePrices): boolean {
   const { output } = unitBilled(usage, prices, unitCosts(prices, usage.units));
   const images = output === undefined ? undefined : usage.units?.images;
@@ -67,7 +70,7 @@ export function isGuessedByUnits(usage: BilledUsage, prices: CandidatePrices): b
 const isPriced = (prices: readonly (TokenPrice | null | undefined)[]): boolean =>
   prices.some((price) => (price ?? 0n) > 0n);
 
-/** Media without a price of their own cost the same as text. */
+/** Returns the cost of mixed tokens; media without a price of their own cost the same as text. */
 function mixedCost(
   tokens: number,
   textPrice: TokenPrice | null,

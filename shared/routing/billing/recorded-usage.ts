@@ -1,4 +1,4 @@
-// The usage of a call as its record has it: tokens, and the units that were counted beside them.
+// The usage of a call in its record: tokens, and the units that were counted besides.
 import type { CountedUnits } from '../../foundation/constants/index.ts';
 import type { Bill } from './bill.ts';
 import { type BilledUsage, sumBilledUsage } from './billed-usage.ts';
@@ -16,10 +16,10 @@ export function recordedUsage({ charges }: Pick<Bill, 'charges'>): RecordedUsage
   return { promptTokens, cachedTokens, cacheWriteTokens, completionTokens, estimated, units: unitsOf(usages) };
 }
 
-/** Units that are its exact price. */
+/** True where units determine its exact price. */
 const isByUnits = (usage: BilledUsage): boolean => !usage.estimated && unitsOf([usage]) !== undefined;
 
-/** Tokens that the provider has not reported, and that are in no price. */
+/** Removes tokens that the provider has not reported, and that no price includes. */
 const withoutGuesses = ({ reported, ...usage }: BilledUsage): BilledUsage => ({
   ...usage,
   promptTokens: reported?.input === true ? usage.promptTokens : 0,
@@ -29,7 +29,7 @@ const withoutGuesses = ({ reported, ...usage }: BilledUsage): BilledUsage => ({
 function unitsOf(usages: readonly BilledUsage[]): CountedUnits | undefined {
   const sums: Record<string, number> = {};
   for (const { units: { images, characters, seconds, requests } = {} } of usages) {
-    // Calls that only count are billed as no request.
+    // Calls that only count tokens are billed as no request.
     const counted = { images: images?.count, characters, seconds, search_units: requests || undefined };
     for (const [name, amount] of Object.entries(counted)) {
       if (amount !== undefined) sums[name] = (sums[name] ?? 0) + amount;

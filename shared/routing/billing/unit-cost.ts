@@ -3,7 +3,7 @@ import { type CandidatePrices, imagePriceOf, isOpenWord } from '../../configurat
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import type { OutputSize, Units } from '../../protocol/wire/index.ts';
 
-/** By their names in `provider.max_price`. */
+/** Units by their names in `provider.max_price`. */
 type PricedUnit = 'request' | 'image' | 'second' | 'character';
 
 interface UnitCost {
@@ -11,12 +11,12 @@ interface UnitCost {
   readonly total: PicoUsd;
 }
 
-/** Units that a call has, and that have a price. */
+/** Costs of the units that a call has, and that have a price. */
 export type UnitCosts = Readonly<Partial<Record<PricedUnit, UnitCost | undefined>>>;
 
 export const noUnitCosts: UnitCosts = {};
 
-/** `units`: the most that a call can have, or what came of it. */
+/** Returns the costs. `units`: the most that a call can have, or those that the answer had. */
 export function unitCosts({ units: prices }: Pick<CandidatePrices, 'units'>, units: Units = {}): UnitCosts {
   if (prices === undefined) return noUnitCosts;
   const { images, characters, seconds, requests = 1 } = units;
@@ -33,7 +33,7 @@ const costOf = (each: PicoUsd | undefined, count: number): UnitCost | undefined 
 
 const msPerSecond = 1_000;
 
-/** To the millisecond, rounded up. */
+/** Returns the cost of time, to the millisecond, rounded up. */
 function costOfTime(each: PicoUsd | undefined, seconds: number): UnitCost | undefined {
   if (each === undefined) return undefined;
   const ms = BigInt(Math.ceil(seconds * msPerSecond));
@@ -41,11 +41,14 @@ function costOfTime(each: PicoUsd | undefined, seconds: number): UnitCost | unde
   return { each, total: (ms * each + divisor - 1n) / divisor };
 }
 
-/** Characters or seconds are the price of all of a call, whatever comes of it; undefined where they have none. */
+/** Returns the cost of characters or seconds, which is the price of the whole call; undefined where they have none. */
 export const wholeCost = ({ character, second }: UnitCosts): PicoUsd | undefined =>
   character === undefined && second === undefined ? undefined : (character?.total ?? 0n) + (second?.total ?? 0n);
 
-/** Never more than was reserved. Of the answer's words those that the request left open count. */
+/**
+ * Returns units that never exceed the reserved ones. The answer's size and quality count only where the request left
+ * them open.
+ */
 export function unitsWithin(requestUnits: Units, came: Units): Units {
   const { images, characters, seconds, secondsMax, requests } = requestUnits;
   return {
@@ -55,7 +58,7 @@ export function unitsWithin(requestUnits: Units, came: Units): Units {
       count: Math.min(images.count, came.images?.count ?? images.count),
     },
     characters,
-    // A report is believed: the file is what it is, whatever its head says.
+    // A report is believed: the file is as long as it is, whatever its head states.
     seconds: seconds === undefined ? undefined : atMost(secondsMax ?? seconds, came.seconds ?? seconds),
     requests: atMost(requests, came.requests),
   };
@@ -64,17 +67,23 @@ export function unitsWithin(requestUnits: Units, came: Units): Units {
 const atMost = (most: number | undefined, came: number | undefined): number | undefined =>
   most === undefined ? undefined : Math.min(most, came ?? most);
 
-/** A minute of speech: 1,250 tokens of output (openai.com/api/pricing, gpt-4o-mini-tts, November 2026), 900 characters. */
+/**
+ * Output tokens of a minute of speech (openai.com/api/pricing, gpt-4o-mini-tts, November 2026), which has 900
+ * characters.
+ */
 const tokensPerMinute = 1_250;
 const charactersPerMinute = 900;
 
-/** Tokens of speech that its provider does not report; undefined where characters have a price, or there are none. */
+/**
+ * Returns tokens of speech that its provider does not report; undefined where characters have a price, or there are
+ * none.
+ */
 export const unreportedSpeechTokens = ({ characters }: Units, prices: CandidatePrices): number | undefined =>
   characters === undefined || prices.units?.character !== undefined
     ? undefined
     : Math.ceil((characters * tokensPerMinute) / charactersPerMinute);
 
-/** Of images that are priced by the token: the bound of each that came. */
+/** Returns tokens of images that are priced by token: the upper bound of each image in the answer. */
 export function unreportedImageTokens(
   { images }: Units,
   { choices }: OutputSize,

@@ -1,17 +1,17 @@
-// The fields merged into a provider's `usage`.
+// The fields that are merged into a provider's `usage`.
 import { formatUsd, type PicoUsd, toUsdNumber } from '../../foundation/money/index.ts';
 import type { UsageReport } from '../../protocol/wire/index.ts';
 import type { BilledUsage } from './billed-usage.ts';
 import type { Cost } from './cost.ts';
 
-/** Counts reported where the provider gave none. */
+/** Counts that are reported where the provider gave none. */
 type ReportedTokens = Pick<BilledUsage, 'promptTokens' | 'completionTokens' | 'estimated'>;
 
 interface ServedBy {
   readonly provider: string;
   /** Catalogue id of the model. */
   readonly model: string;
-  /** Provider calls made for this answer. */
+  /** Number of provider calls for this answer. */
   readonly attempts: number;
   readonly isByok: boolean;
   readonly cacheHit: boolean;
@@ -50,7 +50,7 @@ export function mergeUsage(
   };
 }
 
-/** Standard fields where the provider gave no usable count, marked as estimates. */
+/** Returns the standard fields where the provider gave no usable count, marked as estimates. */
 const tokenMembers = (billed: ReportedTokens): Record<string, unknown> => ({
   prompt_tokens: billed.promptTokens,
   completion_tokens: billed.completionTokens,

@@ -10,10 +10,12 @@ type Target = Pick<Candidate, 'entry' | 'provider' | 'model'>;
 
 export const inputTokensMax = (target: Target, size: InputSize): number => inputTokens(target, size, 1);
 
-/** English text is about four bytes a token in every common tokenizer. */
+/** Bytes of a token: about four for English text in every common tokenizer. */
 const bytesPerToken = 4;
 
-/** Usual tokens of the input. Media count as they are reserved: their bytes say nothing about their tokens. */
+/**
+ * Returns the usual tokens of the input. Media count as they are reserved: their bytes do not determine their tokens.
+ */
 export const estimateInputTokens = (target: Target, size: InputSize): number =>
   inputTokens(target, size, bytesPerToken);
 
@@ -25,19 +27,19 @@ function inputTokens(target: Target, size: InputSize, bytesAToken: number): numb
   return Math.min(Math.ceil(textBytes / bytesAToken) + mediaTokens + toolTokens, max);
 }
 
-/** Whether it is a Claude on any host: by the names at host and catalogue, and by its maker. */
+/** True for a Claude on any host: by the names at host and catalogue, and by its maker. */
 const isClaude = ({ entry, model, provider }: Target): boolean =>
   provider.kind === 'anthropic' || modelNames({ entry, model }).some((name) => /claude/i.test(name));
 
-/** Whether it fetches a URL's content, and accepts a film in place of an image. */
+/** True where it fetches a URL's content, and accepts a video in place of an image. */
 export const takesAnyMedia = ({ provider }: Pick<Target, 'provider'>): boolean =>
   provider.apis.includes('generate-content');
 
-/** More input than this no provider can have read. */
+/** Returns the bound of the input that a provider can have read. */
 export const contextTokensMax = (entry: Entry, { contexts }: Pick<InputSize, 'contexts'>): number =>
   entry.context_length * contexts;
 
-/** Output tokens of one answer. */
+/** Returns the bound of output tokens of one answer. */
 export const outputBoundOf = (
   entry: BoundedEntry,
   { maxOutputTokens = 0, isOutputOpen, namesNoBound = false }: OutputBounds,
@@ -53,19 +55,19 @@ type OutputBounds = Pick<OutputSize, 'maxOutputTokens' | 'isOutputOpen' | 'names
 export function outputTokensMax({ entry, provider }: Pick<Candidate, 'entry' | 'provider'>, size: OutputSize): number {
   const bound = outputBoundOf(entry, size);
   const outputBound = size.keepsBound === true ? bound : raised(bound, provider);
-  // Additive reasoning comes on top of the requested output, within the provider's own limit. A call without output has
-  // none.
+  // Additive reasoning is counted on top of the requested output, within the provider's own limit. A call without
+  // output has none.
   const reasoning = outputBound > 0 && provider.reasoning_tokens === 'additive' ? entry.max_output_tokens : 0;
   const beside = (size.answersBeside ?? 0) * entry.max_output_tokens;
   return (outputBound + reasoning + size.predictionBytes) * size.choices + beside;
 }
 
-/** To the least that it takes. A call for no output has none. */
+/** Raises a bound to the least that the provider accepts. A call without output stays without. */
 const raised = (bound: number, { apis }: Candidate['provider']): number =>
   bound > 0 && apis.includes('responses') ? Math.max(bound, responsesOutputMinTokens) : bound;
 
 /**
- * Size of a workflow's step before it runs: answers of other steps become part of its messages, so only the context
- * bounds them.
+ * Returns the size of a workflow's step before it runs: answers of other steps become part of its messages, so only the
+ * context bounds them.
  */
 export const withUnknownInput = (size: CallSize): CallSize => ({ ...size, mediaTokens: undefined });

@@ -1,5 +1,5 @@
-// Applies the operator's knowledge of a provider beyond its format: betas and fields that it refuses, and other names
-// of them.
+// Applies the operator's description of a provider's deviations from its format: betas and fields that it refuses, and
+// other names of them.
 import type { ProviderDocument } from '../../configuration/catalogue/index.ts';
 import { bodyDepthMax } from '../../foundation/constants/index.ts';
 import { type MultipartBody, plainName } from '../../protocol/forms/index.ts';
@@ -9,7 +9,7 @@ import type { CandidateRequest, Send } from '../providers/index.ts';
 
 interface AdaptedSend {
   readonly adapt: (send: Send) => Send;
-  /** Paths of fields that were not sent. Known once the request was made. */
+  /** Returns the paths of fields that were not sent; known once the request was made. */
   readonly dropped: () => readonly string[];
 }
 
@@ -98,8 +98,8 @@ function adaptedBody(text: string, { members, renames }: BodyChanges, dropped: S
 const boundNames: readonly string[] = outputBoundNames;
 
 /**
- * A client that sends both means the one that the provider knows, and the other is reported. But an output bound that the gateway has
- * read gives way to no name that it has not.
+ * Renames a field. Where a client sends both names, the one that the provider knows counts, and the other is reported.
+ * However, an output bound that the gateway has read is not replaced by a name that it has not read.
  */
 function rename(
   json: JsonText,

@@ -1,4 +1,4 @@
-// Calls a candidate in the format that it speaks, and reads its answer as the client's interface does.
+// Calls a candidate in its format, and reads its answer as the client's interface does.
 import type { Candidate, ProviderDocument } from '../../configuration/catalogue/index.ts';
 import { bodyDepthMax, servingApis, upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
 import {
@@ -43,7 +43,7 @@ import { marksCache, withRelayedMarks } from './relayed-cache-marks.ts';
 import { rulesOf, withRuledMessages } from './target-rules/index.ts';
 import { upstreamTarget } from './upstream-target.ts';
 
-/** Rejects where `send` does, or where the body breaks. */
+/** Calls the candidate. Rejects where `send` does, or where the body breaks. */
 export async function callCandidate(
   call: FormatCall,
   candidate: Candidate,
@@ -86,7 +86,7 @@ async function callWith(
   if (lacking !== undefined) return cannotSay(lacking.member);
   const itself = request.answerItself?.();
   if (itself !== undefined) return { kind: 'json', answer: itself, reachedVia: { format: way.api, leftOut: [] } };
-  // Loaded with the first call of such a provider.
+  // The module is loaded with the first call of such a provider.
   const { callThroughHub, runPackageTask } = await import('./hub/index.ts');
   const { model: clientModel, stream } = request;
   const { clientInterface } = call;
@@ -134,11 +134,13 @@ async function callWith(
   );
 }
 
-/** A model that calls tools in whole answers alone is asked for one: its client gets it as a stream. */
+/**
+ * True where a model calls tools only in whole answers, so that it is asked for one: its client gets it as a stream.
+ */
 const asksForWhole = ({ entry }: Candidate, { stream, raw }: ClientRequest): boolean =>
   stream && entry.supported_params.tools_in_streams === false && Array.isArray(raw.tools) && raw.tools.length > 0;
 
-/** The client's own name of its output bound. */
+/** Returns the client's own name of its output bound. */
 const outputBoundIn = ({ outputBoundMember: usual = 'max_tokens', raw }: ClientRequest): string =>
   (raw.max_completion_tokens ?? null) === null ? usual : 'max_completion_tokens';
 
@@ -147,37 +149,37 @@ const cannotSay = (param: string): NoAnswer => ({
   failure: { kind: 'invalid', param, reason: 'unsupported_parameter', cause: 'not_translatable' },
 });
 
-/** Reads SDKs' name of the field that becomes these headers. */
+/** Reports dropped beta headers under the SDKs' option name, `betas`. */
 const betasIn = ({ passedOn: { headers } }: FormatCall): readonly string[] =>
   Object.keys(headers).some((name) => /-beta$/i.test(name)) ? ['betas'] : [];
 
-/** A call, as far as formats read it. */
+/** The parts of a call that formats read. */
 interface FormatCall {
   readonly clientInterface: ClientInterface;
   readonly request: ClientRequest;
   readonly passedOn: PassedOn;
-  /** Its id is that of an answer to which the provider gives none. */
+  /** Its id becomes that of an answer to which the provider gives none. */
   readonly scope: { readonly correlationId: string };
   readonly envelopes: Envelopes;
-  /** Under `zdr` no provider may keep anything of the call. */
+  /** Policy; under `zdr` no provider may store anything of the call. */
   readonly policy: Pick<PolicyOptions, 'zdr'>;
 }
 
-/** How one candidate is reached. */
+/** The means to call one candidate. */
 interface CandidateExchange {
   readonly send: Send;
   readonly openPart: OpenPart;
   readonly pause: Pause;
-  /** For an answer to which the provider gives no time. */
+  /** Time for an answer to which the provider gives none. */
   readonly createdSeconds: number;
-  /** Since the provider was asked. */
+  /** Returns the milliseconds since the provider was called. */
   readonly elapsedMs: () => number;
 }
 
 // Relays to a provider with the client's own interface: the body is sent unchanged except for the gateway's fields, and
 // answers and events are returned unchanged.
 
-/** Rejects where `send` does, or where the body breaks. */
+/** Relays the call. Rejects where `send` does, or where the body breaks. */
 async function relay(call: FormatCall, candidate: Candidate, send: ReceivingSend): Promise<CandidateOutcome> {
   const { clientInterface, request } = call;
   const { framing } = clientInterface;
@@ -198,19 +200,22 @@ async function relay(call: FormatCall, candidate: Candidate, send: ReceivingSend
   return { kind: 'stream', batches: readStream(events, reader, sent), drain: sent.drain, reachedVia };
 }
 
-/** Under the type of bytes a stream may be of events: its interface knows. */
+/**
+ * True where the answer has the delivery that the client asked for. A stream with the type of bytes may consist of
+ * events: its interface knows.
+ */
 const isInClientDelivery = ({ isStream, contentType }: ReceivedAnswer, { stream }: ClientRequest): boolean =>
   isStream === stream && !bytesType.test(contentType);
 
 const bytesType = /^(audio\/|(application|binary)\/octet-stream)/;
 
-/** Loaded with the first answer that comes in the other delivery. */
+/** Loads the module with the first answer in the other delivery. */
 const loadOtherDelivery = () => import('./other-delivery.ts');
 
 const inClientDelivery: InClientDelivery = async (...received) =>
   (await loadOtherDelivery()).inClientDelivery(...received);
 
-/** The same for an answer that is no text: its pieces are handed on as they come. */
+/** Relays an answer that is no text: its pieces are passed on as they arrive. */
 async function relayBytes(
   call: FormatCall,
   candidate: Candidate,
@@ -232,7 +237,7 @@ async function relayBytes(
   return { kind: 'stream', batches, drain: sent.drain, reachedVia };
 }
 
-/** It ends well where the body does. */
+/** Yields the pieces; the answer is complete where the body ends without an error. */
 async function* piecesOf(
   { body, eventCame }: CandidateAnswer,
   contentType: string,
@@ -244,7 +249,7 @@ async function* piecesOf(
   }
 }
 
-/** Another answer under a good status: an error, or none that the client asked for. */
+/** Reads another answer with a success status: an error, or an answer that the client did not ask for. */
 async function failureInPlace({ readText, describe }: CandidateAnswer): Promise<NoAnswer> {
   const text = (await readText()) ?? '';
   const error = isJsonText(text) ? parseJson(text) : undefined;
@@ -255,7 +260,7 @@ async function failureInPlace({ readText, describe }: CandidateAnswer): Promise<
 
 interface RelayedRequest {
   readonly request: CandidateRequest;
-  /** Known once the request was made. */
+  /** Returns the dropped fields; known once the request was made. */
   readonly leftOut: () => readonly string[];
 }
 
@@ -322,11 +327,11 @@ async function readWhole(
 const takesMarks = ({ kinds }: CacheMarks, { provider }: Candidate): boolean =>
   kinds === undefined || (provider.kind !== undefined && kinds.includes(provider.kind));
 
-// Addresses of kinds whose interfaces live at different ones below a base URL, and what their bodies have otherwise.
+// Addresses of kinds whose interfaces are at different paths below a base URL, and deviations of their bodies.
 
 type Addressed = Pick<ProviderDocument, 'kind' | 'base_url'>;
 
-/** The send of a provider, with requests at the address that its kind has for them. */
+/** Returns the send of a provider, with requests at the address that its kind has for them. */
 function addressedSend(provider: Addressed, send: Send): Send {
   const { kind, base_url: url } = provider;
   if (kind === 'cohere')
@@ -335,7 +340,10 @@ function addressedSend(provider: Addressed, send: Send): Send {
   return (request) => (request.path.startsWith('/messages') ? send(claudeOnVertex(request)) : send(request));
 }
 
-/** Chat and embeddings are at its compatibility path, reranking below `/v2`. Another address is one of its own. */
+/**
+ * Returns Cohere's path: chat and embeddings are at its compatibility path, reranking below `/v2`. Any other address
+ * stays unchanged.
+ */
 function coherePath(basePath: string, path: string): string {
   if (basePath !== '/' && basePath !== '/v2') return path;
   const up = basePath === '/v2' ? '/..' : '';
@@ -343,10 +351,13 @@ function coherePath(basePath: string, path: string): string {
 }
 
 const googleFolder = /\/publishers\/google$/;
-/** docs.cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude, November 2026. */
+/**
+ * Version of Claude's interface (docs.cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude,
+ * November 2026).
+ */
 const vertexVersion = 'vertex-2023-10-16';
 
-/** Its model is in the path, beside Google's own, and its version in the body. */
+/** Adapts a request: on Vertex the model is in the path, beside Google's own, and the version in the body. */
 function claudeOnVertex(request: CandidateRequest): CandidateRequest {
   const [path = ''] = request.path.split('?');
   const text = request.body();

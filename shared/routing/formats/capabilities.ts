@@ -1,4 +1,5 @@
-// Chooses the interface in which a candidate is called, by the features that each format supports. Loads no translator.
+// Chooses the interface in which a candidate is called, by the features that each format supports. It loads no
+// translator.
 import {
   type Candidate,
   hubApisFor,
@@ -13,7 +14,7 @@ import {
 import { type HubApi, type InterfaceId, servingApis } from '../../foundation/constants/index.ts';
 import type { HubNeed, HubNeedKind, RoutedRequest } from '../../protocol/wire/index.ts';
 
-/** Media types of files, or all that a need of this kind can ask for. */
+/** Media types of files, or `true` for everything that a need of this kind can ask for. */
 type Ability = true | ReadonlySet<string>;
 
 const officeFiles = [
@@ -24,7 +25,10 @@ const officeFiles = [
 ];
 const textFiles = ['text/plain', 'text/csv', 'text/html', 'text/markdown'];
 
-/** A need that is not listed is unsupported. `data:` works everywhere; a format without URLs accepts only bytes. */
+/**
+ * Abilities by format; a need that is not listed is unsupported. `data:` works everywhere; a format without URLs
+ * accepts only bytes.
+ */
 const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ability>>>>> = {
   messages: {
     many_documents: true,
@@ -55,7 +59,7 @@ const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ab
     file_url: true,
     file: new Set(['application/pdf', ...textFiles, ...officeFiles]),
   },
-  // The only file types that its package supports.
+  // These are the only file types that its package supports.
   'chat-completions': {
     many_documents: true,
     long_stops: true,
@@ -80,10 +84,13 @@ const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ab
   },
 };
 
-/** Models that think in every call, and refuse to be made to call a tool. */
+/** Matches models that think in every call, and refuse a forced tool call. */
 const unforceable = /claude-(sonnet-5-5|opus-5-5|fable-5-[12])/;
 
-/** Decided by the provider's and the catalogue's names: a host's profile does not show its model. */
+/**
+ * True where the model can be forced to call a tool. The provider's and the catalogue's names decide, because the name
+ * of a host's profile does not show its model.
+ */
 export const canBeForced = (candidate: Pick<Candidate, 'entry' | 'model'>): boolean =>
   !modelNames(candidate).some((name) => unforceable.test(plainModelName(name)));
 
@@ -92,18 +99,21 @@ function can(api: HubApi, { kind, mediaType = '' }: HubNeed): boolean {
   return ability === true || ability?.has(mediaType) === true;
 }
 
-/** Bedrock's models with vectors of several lengths, as its package documents them. */
+/** Matches Bedrock's models with vectors of several lengths, from its package's documentation. */
 const bedrockDimensions = /titan-embed-text-v2|cohere.*embed-v([4-9]|\d\d)|nova.*embed/i;
 
 const hasDimensions = (candidate: Candidate): boolean =>
   modelNames(candidate).some((name) => bedrockDimensions.test(name));
 
-/** Models that make images, as their packages name them. */
+/** Match models that make images, by the names in their packages. */
 const imageModels: Readonly<Partial<Record<HubApi, RegExp>>> = {
   converse: /nova-canvas/i,
   'generate-content': /gemini-.*(image|nano-banana)/i,
 };
-/** Options of images that they have, as `field=value`. Gemini's package takes proportions: the one size that they say exactly. */
+/**
+ * Match options of images that they support, as `field=value`. Gemini's package accepts proportions, and only one size
+ * matches them exactly.
+ */
 const imageOptions: Readonly<Partial<Record<HubApi, RegExp>>> = {
   converse: /^(size=\d{3,4}x\d{3,4}|quality=(standard|premium))$/,
   'generate-content': /^size=1024x1024$/,
@@ -125,16 +135,22 @@ const lacksFeature = (candidate: Candidate, api: HubApi, need: HubNeed): boolean
   (need.kind === 'dimensions' && api === 'converse' && !hasDimensions(candidate)) ||
   (need.kind === 'long_stops' && api === 'chat-completions' && !takesStops(candidate));
 
-/** OpenAI's thinking models take none. */
+/** True where the candidate accepts stops; OpenAI's models with thinking do not. */
 const takesStops = (candidate: Candidate): boolean => !isOpenAiThinker(...openAiNames(candidate));
 
 export type CandidateFormat =
-  /** Its provider has the client's interface. */
+  /** The provider has the client's interface. */
   | { readonly kind: 'relay' }
-  /** `task`: by a model of a package that answers whole. `lacks`: unsupported features. With any of them the candidate is not called. */
+  /**
+   * `task`: served by a model of a package that answers whole. `lacks`: unsupported features, with any of which the
+   * candidate is not called.
+   */
   | { readonly kind: 'hub' | 'task'; readonly api: HubApi; readonly lacks: readonly HubNeed[] };
 
-/** There is something that its own interface cannot carry, and another one of its provider can. */
+/**
+ * True where the client's own interface cannot express a part of the request, and another interface of its provider
+ * can.
+ */
 function canUseResponsesInstead(candidate: Candidate, interfaceId: InterfaceId): boolean {
   const serving = servingApis[interfaceId];
   return (
@@ -146,15 +162,15 @@ function canUseResponsesInstead(candidate: Candidate, interfaceId: InterfaceId):
 
 const thinksByItself = (candidate: Candidate): boolean => thinksUnasked(...openAiNames(candidate));
 
-/** Whether the format depends on the whole body. */
+/** True where the format depends on the whole body. */
 export const mayGoThroughHub = (candidate: Candidate, interfaceId: InterfaceId): boolean =>
   speaksOwn(candidate, interfaceId)
     ? canUseResponsesInstead(candidate, interfaceId)
     : hubApisFor(candidate, interfaceId).length > 0;
 
 /**
- * The client's own interface where its provider has it, and it supports the request; else the first format that
- * supports everything, else the first. Undefined when its provider serves no such client.
+ * Chooses the client's own interface where its provider has it and it supports the request; otherwise the first format
+ * that supports everything, or else the first. Undefined when its provider serves no such client.
  */
 export function chooseFormat(
   candidate: Candidate,

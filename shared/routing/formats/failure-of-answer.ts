@@ -1,4 +1,4 @@
-// A whole answer that is none, as a failure of its attempt.
+// Converts a whole answer that is invalid to a failure of its attempt.
 import type { ReadAnswer } from '../../protocol/wire/index.ts';
 import { classifyErrorObject, type DescribeText, type NoAnswer } from '../providers/index.ts';
 

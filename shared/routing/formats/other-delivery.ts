@@ -1,5 +1,5 @@
-// Turns a relayed answer into its other delivery: a whole one into events, events into a whole one, bytes into events that
-// carry them and back. Errors stay as they came.
+// Converts a relayed answer to its other delivery: a whole one to events, events to a whole one, bytes to events that
+// carry them and the reverse. Errors stay unchanged.
 import { upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
 import { nextTurn } from '../../foundation/time/index.ts';
 import { type ClientInterface, type OtherDelivery, readInTurns } from '../../protocol/interfaces/index.ts';
@@ -15,7 +15,10 @@ import { failureOfAnswer, unreadableAnswer } from './failure-of-answer.ts';
 
 export type InClientDelivery = typeof inClientDelivery;
 
-/** Called with an answer in another delivery than was asked for, or under the type of bytes. `choices`: of the request. */
+/**
+ * Converts an answer whose delivery differs from the requested one, or that has the type of bytes. `choices`: the
+ * number that the request asked for.
+ */
 export async function inClientDelivery(
   received: ReceivedAnswer,
   clientInterface: ClientInterface,
@@ -32,7 +35,10 @@ export async function inClientDelivery(
   return received.isStream ? asWhole(received, delivery, choices) : asStream(received, delivery);
 }
 
-/** The bytes in the events of a stream, under the type that the client asked for. It ends where its provider says so. */
+/**
+ * Yields the bytes in the events of a stream, with the type that the client asked for. It ends at the provider's end
+ * marker.
+ */
 export async function* inBytes(
   { body, ...source }: CandidateAnswer,
   { grammar, openEventReader }: ClientInterface,
@@ -66,7 +72,7 @@ async function* bytesOf(
   write: (event: EventText) => Uint8Array = ({ name, text }) => Buffer.from(toEventLine(text, name)),
 ): AsyncGenerator<Uint8Array, void, undefined> {
   for await (const event of events) {
-    // An image of megabytes takes a turn to be written, and to be read.
+    // Writing, and reading, an image of megabytes takes a turn each.
     await nextTurn();
     const bytes = write(event);
     await nextTurn();
@@ -92,7 +98,10 @@ async function asWhole(
   return { ...sent, isStream: false, readText: async () => text };
 }
 
-/** The body of a stream that came as one text: events, or a list of chunks, which Gemini sends where events are not asked for. */
+/**
+ * Returns the body of a stream that came as one text: events, or a list of chunks, which Gemini sends where events are
+ * not requested.
+ */
 export async function streamIn(text: string, isEvents: boolean): Promise<AsyncIterable<Uint8Array> | undefined> {
   if (isEvents) return inPieces(text);
   const chunks = await readInTurns(`{"chunks":${text}}`, (json) => {
@@ -104,7 +113,7 @@ export async function streamIn(text: string, isEvents: boolean): Promise<AsyncIt
   return chunks && bytesOf(chunks);
 }
 
-/** Read in one turn. */
+/** Number of bytes that are read in one turn. */
 const pieceMaxBytes = 64 * 1024;
 
 async function* inPieces(text: string): AsyncGenerator<Uint8Array, void, undefined> {

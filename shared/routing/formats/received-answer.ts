@@ -1,4 +1,4 @@
-// An answer as it came, JSON or a stream, whatever was asked for and whatever its type says.
+// An answer as it came, JSON or a stream, whatever was requested and whatever its type says.
 import { largeBodyMaxBytes, type ProviderApi, upstreamBodyMaxBytes } from '../../foundation/constants/index.ts';
 import { readText } from '../../foundation/outgoing/index.ts';
 import type { CandidateAnswer, NoAnswer, ReceivedAnswer, ReceivingSend, Send } from '../providers/index.ts';
@@ -18,7 +18,7 @@ export function receivingSend(send: Send, { api, stream }: AnswerDelivery): Rece
     // The frames of Converse are no text.
     const isBinary = api === 'converse' && !sent.contentType.includes('json');
     if (!stream && !isBinary) return byText(sent, await sent.readText(), api);
-    // In place of JSON all of it becomes one answer.
+    // In place of JSON the whole body becomes one answer.
     return byFirstBytes(stream ? sent : { ...sent, body: atMost(maxBytesOf(api), sent.body) }, api);
   };
 }
@@ -29,16 +29,16 @@ async function byFirstBytes(sent: Sent, api: ProviderApi): Promise<ReceivedAnswe
   const start = first.done === true ? '' : startOf(first.value);
   const body = withFirst(first, bytes);
   if (!isWhole(start, sent, api)) return { ...sent, isStream: true, body };
-  // Reserved as the bytes of one event, until the call ends.
+  // Its memory is reserved as the bytes of one event, until the call ends.
   const text = await readText(body, maxBytesOf(api));
-  // Everything came.
+  // The whole body has arrived.
   sent.drain();
   if (text !== undefined) return byText({ ...sent, drain: () => {} }, text, api);
   const refusedAnswer = { usage: undefined, outputBytes: maxBytesOf(api) };
   return { kind: 'failure', failure: { kind: 'failed', cause: 'answer_too_large', refusedAnswer } };
 }
 
-/** Images are long, and not read. */
+/** Returns the bound of an answer: images are long, and not parsed. */
 const maxBytesOf = (api: ProviderApi): number => (api === 'images' ? largeBodyMaxBytes : upstreamBodyMaxBytes);
 
 function byText(sent: Sent, text: string | undefined, api: ProviderApi): ReceivedAnswer | Promise<ReceivedAnswer> {
@@ -54,12 +54,12 @@ const wholeByText = (sent: Sent, text: string | undefined): ReceivedAnswer => ({
 });
 
 async function streamByText(sent: Sent, text: string, isEvents: boolean): Promise<ReceivedAnswer> {
-  // Loaded with the first stream that is one text.
+  // The module is loaded with the first stream that is one text.
   const body = await (await import('./other-delivery.ts')).streamIn(text, isEvents);
   return body === undefined ? wholeByText(sent, text) : { ...sent, isStream: true, body };
 }
 
-/** Rejects with a RangeError behind them. */
+/** Yields the bytes up to a bound. Rejects with a RangeError beyond it. */
 async function* atMost(maxBytes: number, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   let leftBytes = maxBytes;
   for await (const piece of body) {
@@ -69,13 +69,19 @@ async function* atMost(maxBytes: number, body: AsyncIterable<Uint8Array>): Async
   }
 }
 
-/** A line of an event, or a comment. JSON begins with none of them. */
+/** Matches a line of an event, or a comment. JSON begins with none of these. */
 const eventStart = /^\s*(?:(?:data|event|id|retry)\s*:|:)/;
 
-/** Sound without a head, which may begin as JSON does. Any other sound that begins so is JSON under a wrong type. */
+/**
+ * Matches types of audio without a head, which may begin as JSON does. Any other audio that begins so is JSON with a
+ * wrong type.
+ */
 const rawSamples = /^audio\/(?:x-)?(?:pcm|raw|l16)\b/i;
 
-/** JSON; of a transcription also a text that is not said to be events: a first piece may be too short to show it. */
+/**
+ * True for JSON; for a transcription also for a text whose type is not that of events: a first piece may be too short
+ * to show it.
+ */
 function isWhole(start: string, { contentType }: Sent, api: ProviderApi): boolean {
   if (rawSamples.test(contentType)) return false;
   if (start === '') return /application\/json|text\/plain/.test(contentType);
@@ -83,7 +89,7 @@ function isWhole(start: string, { contentType }: Sent, api: ProviderApi): boolea
   return api === 'transcriptions' && !contentType.includes('event-stream') && !eventStart.test(start);
 }
 
-/** Without blanks and a byte-order mark before it. */
+/** Returns the start without blanks and a byte-order mark before it. */
 const startOf = (bytes: Uint8Array): string =>
   Buffer.from(bytes.subarray(0, startMaxBytes))
     .toString()
@@ -98,11 +104,11 @@ function withFirst(first: IteratorResult<Uint8Array>, bytes: AsyncIterator<Uint8
     isGiven = true;
     return Promise.resolve(first);
   };
-  // Without `return`: what is left is drained, not closed.
+  // The iterator has no `return`, so that the rest is drained, not closed.
   return { [Symbol.asyncIterator]: () => ({ next }) };
 }
 
-/** Its reader alone keeps it. */
+/** Returns a function that returns the text once, so that only its reader refers to it. */
 function onlyOnce(text: string | undefined): CandidateAnswer['readText'] {
   let unread = text;
   return async () => {

@@ -1,4 +1,4 @@
-// Whether the gateway marks a prompt for the cache of its provider, and how it marks one that is relayed.
+// Decides whether the gateway marks a prompt for the cache of its provider, and marks a relayed one.
 import { type Candidate, modelNames } from '../../configuration/catalogue/index.ts';
 import { bodyDepthMax } from '../../foundation/constants/index.ts';
 import {
@@ -13,9 +13,9 @@ import {
 import { estimateInputTokens } from '../billing/index.ts';
 
 /**
- * The fewest tokens of a prompt that Claude keeps, by its models: Anthropic's "Prompt caching", as quoted in
- * https://dev.to/creeta/claudes-prompt-cache-fails-silently-below-1024-tokens-1ch1, read on 2026-11-26; no installed package has them.
- * Marks in a shorter one are not refused, and do nothing.
+ * The fewest tokens of a prompt that Claude caches, by its models: Anthropic's "Prompt caching", as quoted in
+ * https://dev.to/creeta/claudes-prompt-cache-fails-silently-below-1024-tokens-1ch1, read on 2026-11-26; no installed
+ * package has them. Marks in a shorter prompt are not refused, and do nothing.
  */
 const leastTokens: readonly (readonly [RegExp, number])[] = [
   [/claude-(opus|fable|mythos)-5/, 512],
@@ -24,10 +24,12 @@ const leastTokens: readonly (readonly [RegExp, number])[] = [
   [/claude-(haiku-3|3-5-haiku|3-haiku)/, 2_048],
   [/claude-(opus-4-(0|1|8|2025)|sonnet-(4|5)|haiku-5|3-7-sonnet)/, 1_024],
 ];
-/** For a Claude that no row names. A test fails where the installed package has one. */
+/** Value for a Claude that no row names. A test fails where the installed package has one. */
 const leastTokensOfOthers = 1_024;
 
-/** Returns undefined for a model that is no Claude. `names`: at its provider and in the catalogue. */
+/**
+ * Returns the fewest tokens; undefined for a model that is no Claude. `names`: at its provider and in the catalogue.
+ */
 export function leastCachedTokens(
   names: readonly string[],
 ): { readonly tokens: number; readonly isListed: boolean } | undefined {
@@ -37,7 +39,7 @@ export function leastCachedTokens(
   return plain.some((name) => name.includes('claude-')) ? { tokens: leastTokensOfOthers, isListed: false } : undefined;
 }
 
-/** Whether the operator asks for it, the provider bills marked parts, and the prompt is long enough. */
+/** True where the operator asks for it, the provider bills marked parts, and the prompt is long enough. */
 export function marksCache(candidate: Candidate, size: CallSize): boolean {
   const { entry } = candidate;
   if (entry.prompt_cache !== 'auto') return false;
@@ -46,10 +48,10 @@ export function marksCache(candidate: Candidate, size: CallSize): boolean {
 }
 
 const mark = '"cache_control":{"type":"ephemeral"}';
-/** Inside a client's string the second quote has a backslash before it. */
+/** Matches a mark of the client. Inside a client's string the second quote has a backslash before it. */
 const ownMark = /"(?:cache_control|prompt_cache_breakpoint|prompt_cache_options)"\s*:/;
 
-/** Whether a client marks parts of its prompt for the cache of its provider. `text`: of its body. */
+/** True where a client marks parts of its prompt for the cache of its provider. `text`: of its body. */
 export const marksItsCache = (text: string): boolean => ownMark.test(text);
 
 /**
@@ -86,10 +88,10 @@ export function withRelayedMarks(text: string, onTools: boolean): string {
 
 const textOf = (json: JsonText, value: number | undefined): string => (value === undefined ? '' : json.slice(value));
 
-/** Blocks that take no mark. */
+/** Blocks that accept no mark. */
 const unmarkable: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking']);
 
-/** A plain text becomes a block. */
+/** Returns the marked content; a plain text becomes a block. */
 function markedContent(json: JsonText, content: number | undefined): (readonly [number, string])[] {
   if (content === undefined) return [];
   if (json.isString(content)) {

@@ -1,22 +1,22 @@
-// How many requests a call makes of a provider.
+// Counts the requests that a call makes of a provider.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import type { ClientInterface, ClientRequest } from '../../protocol/interfaces/index.ts';
 import type { CallSize } from '../../protocol/wire/index.ts';
 import { chooseFormat } from './capabilities.ts';
 
-/** A call, as far as a provider's limits need it. */
+/** The parts of a call that a provider's limits need. */
 export interface LimitedCall {
   readonly clientInterface: ClientInterface;
   readonly request: ClientRequest;
   readonly size: CallSize;
 }
 
-/** One, but for lists that a package splits. Without a limit of requests they are not counted. */
+/** Returns one, except for lists that a package splits. Without a limit of requests they are not counted. */
 export function requestsOf(candidate: Candidate, call: LimitedCall): number | Promise<number> {
   if (candidate.entry.rate_limit_rpm === null) return 1;
   const format = chooseFormat(candidate, call.request);
   if (format?.kind !== 'task') return 1;
-  // Loaded with the first call of such a provider.
+  // The module is loaded with the first call of such a provider.
   return import('./hub/index.ts').then(({ requestsOfTask }) =>
     requestsOfTask(call.clientInterface, { api: format.api, candidate, size: call.size }),
   );

@@ -1,4 +1,4 @@
-// Facts for a client's interface of the provider that a request is relayed to.
+// Properties of the provider to which a request is relayed, for the client's interface.
 import {
   type Candidate,
   canBeKeptFromThinking,
@@ -32,7 +32,10 @@ const targetNamed = ({ entry, model, provider }: Candidate, zdr: boolean, names:
       : { tokens: entry.default_output_tokens, chatMember: outputBoundMember(provider.kind) },
 });
 
-/** A deployment's name need not be its model's: all of OpenAI's take the newer name of the bound, and not all the older one. */
+/**
+ * True where the maker is unknown: a deployment's name need not be its model's. All of OpenAI's accept the newer name
+ * of the bound, and not all the older one.
+ */
 const isOfUnknownMaker = (names: readonly string[]): boolean =>
   !names.some((name) =>
     /mistral|codestral|deepseek|llama|phi-|grok|kimi|qwen|cohere|command-|jamba|gpt-oss/i.test(name),
@@ -41,7 +44,10 @@ const isOfUnknownMaker = (names: readonly string[]): boolean =>
 /** Host of Gemini's chat completions. */
 const googleHost = /^https:\/\/[\w.-]+\.googleapis\.com\//;
 
-/** OpenAI's reasoning models refuse `max_tokens`; of the others not all know the newer name. */
+/**
+ * Returns the name of the output bound: OpenAI's reasoning models refuse `max_tokens`, and not all others know the
+ * newer name.
+ */
 const outputBoundMember = (kind: ProviderKind | undefined): string =>
   isOfOpenAi(kind) ? 'max_completion_tokens' : 'max_tokens';
 

@@ -1,4 +1,4 @@
-// A guardrail of Amazon Bedrock, by ApplyGuardrail. Loaded with the first check.
+// A guardrail of Amazon Bedrock, by ApplyGuardrail. It is loaded with the first check.
 import {
   ApplyGuardrailCommand,
   type ApplyGuardrailResponse,
@@ -12,11 +12,14 @@ import type { Clock } from '../../foundation/time/index.ts';
 import { awsAccess, awsClientSettings } from '../../storage/aws-clients/index.ts';
 import type { AskGuardrail, GuardrailAnswer, GuardrailQuestion } from './guardrail-call.ts';
 
-/** Characters of one request, chosen with care: pages of AWS name quotas of text units, and no length of a request. */
+/**
+ * Maximum characters of one request, a cautious choice: pages of AWS name quotas of text units, and no length of a
+ * request.
+ */
 const requestMaxCharacters = 20_000;
 const requestsAtOnce = 4;
 const socketsMax = 64;
-/** Masked texts, and what was found in them. */
+/** Bound of an answer, which has masked texts, and the findings. */
 const answerMaxBytes = 4 * 1024 * 1024;
 
 const clients = new WeakMap<Clock, Map<string, BedrockRuntimeClient>>();
@@ -47,7 +50,10 @@ export const bedrockGuardrail =
     return { ...maskedTexts(pieces, masked), ...billed };
   };
 
-/** An intervention that names no text for each that was sent, or touches a cut, takes nothing out: all is blocked. */
+/**
+ * Returns the masked texts. An intervention that does not return a text for each that was sent, or that touches a cut,
+ * blocks the whole answer.
+ */
 function maskedTexts(pieces: readonly (readonly Piece[])[], masked: readonly string[]): GuardrailAnswer {
   if (masked.length !== pieces.flat().length) return { action: 'block' };
   const rest = masked.values();
@@ -82,13 +88,13 @@ async function apply(
     content: batch.map(({ text }) => ({ text: { text } })),
   });
   const answer = await clientIn(region, clock).send(command, { abortSignal: signal });
-  // A fault may come with a good status.
+  // A fault may have a success status.
   if (answer.action !== 'NONE' && answer.action !== 'GUARDRAIL_INTERVENED')
     throw new Error('an answer without an action');
   return answer;
 }
 
-/** A finding blocks, unless it says that it is masked or only reported. */
+/** True where a finding blocks, which it does unless it says that it is masked or only reported. */
 function isBlocked({ action, assessments = [] }: ApplyGuardrailResponse): boolean {
   if (action === 'NONE') return false;
   const actions = [...actionsIn(assessments)];
@@ -116,19 +122,20 @@ function unitsOf(answers: readonly ApplyGuardrailResponse[], { unit_prices: pric
   return prices === undefined ? { units } : { units, costPicoUsd };
 }
 
-// Texts that a service takes in pieces. Each piece begins with the end of the one before, so that no cut hides what it divides.
+// Texts that a service receives in pieces. Each piece begins with the end of the one before, so that no cut hides what
+// it divides.
 
 interface Piece {
   readonly text: string;
-  /** Characters at its start that are the end of the piece before. */
+  /** Number of characters at its start that repeat the end of the piece before. */
   readonly repeated: number;
 }
 
 const repeatedCharacters = 1_000;
-/** Looked at for a blank to cut at. */
+/** Number of characters that are searched for a blank at which to cut. */
 const cutSearchCharacters = 200;
 
-/** `maxCharacters`: of a piece. */
+/** Divides a text. `maxCharacters`: the length of a piece. */
 function piecesOf(text: string, maxCharacters: number): Piece[] {
   const pieces: Piece[] = [];
   let from = 0;
@@ -141,7 +148,7 @@ function piecesOf(text: string, maxCharacters: number): Piece[] {
   return pieces;
 }
 
-/** At a blank where there is one, and never between the halves of a character. */
+/** Returns the position of a cut: at a blank where there is one, and never between the halves of a character. */
 function cutBefore(text: string, at: number): number {
   if (at >= text.length) return text.length;
   const blank = text.slice(at - cutSearchCharacters, at).search(/\s\S*$/);
@@ -149,7 +156,7 @@ function cutBefore(text: string, at: number): number {
   return /[\ud800-\udbff]/.test(text.charAt(at - 1)) ? at - 1 : at;
 }
 
-/** The whole of masked pieces; undefined where a mask reaches into what is repeated, so that it cannot be cut out. */
+/** Joins masked pieces; undefined where a mask reaches into the repeated part, so that it cannot be removed. */
 function joinPieces(pieces: readonly Piece[], masked: readonly string[]): string | undefined {
   let whole = '';
   for (const [index, { text, repeated }] of pieces.entries()) {

@@ -1,11 +1,11 @@
-// Checks texts with each of a call's guardrails, in their order, and notes what they decided.
+// Checks texts with each of a call's guardrails, in their order, and notes their decisions.
 import type { GuardrailDirection, GuardrailDocument } from '../../configuration/catalogue/index.ts';
 import { type Clock, type Deadline, nextTurn } from '../../foundation/time/index.ts';
 import type { FoundText } from '../../protocol/interfaces/index.ts';
 import type { GuardrailCheck } from '../../protocol/router/index.ts';
 import type { AskGuardrail, GuardrailAnswer, GuardrailQuestion } from './guardrail-call.ts';
 
-/** A mask in one that is no plain text blocks. */
+/** A text to check. A mask in a text of another kind than plain text blocks. */
 export type CheckedText = Pick<FoundText, 'text' | 'kind'>;
 
 export type CheckedTexts =
@@ -13,7 +13,7 @@ export type CheckedTexts =
   | { readonly kind: 'blocked'; readonly guardrail: string; readonly message: string }
   | FailedCheck;
 
-/** A guardrail without an answer, whose calls are then blocked. */
+/** The failure of a guardrail that gave no answer, and whose calls are then blocked. */
 export interface FailedCheck {
   readonly kind: 'failed';
   readonly guardrail: string;
@@ -62,7 +62,10 @@ export async function checkTexts(
   return { kind: 'passed', texts };
 }
 
-/** JSON with other texts in it may say anything, and others refer to a name. */
+/**
+ * Turns masks into a block where a text cannot change: JSON with other texts in it may say anything, and other parts
+ * refer to a name.
+ */
 function withoutFixedMasks(
   checkedTexts: readonly CheckedText[],
   texts: readonly string[],
@@ -115,16 +118,16 @@ async function askInTime(
 const defaultMessage = 'The text is blocked.';
 const messageMaxCharacters = 1_000;
 
-/** In one line. */
+/** Returns the message in one line. */
 const messageOf = (message = ''): string =>
   message.replaceAll(/\s+/g, ' ').trim().slice(0, messageMaxCharacters).toWellFormed() || defaultMessage;
 
-// Arguments of tool calls as their reader sees them: an escape hides no word. A text may be one escape behind another, so
-// there is no call or string for each, and others have the event loop in between.
+// Unescapes arguments of tool calls, so that an escape hides no word. A text may consist of escapes only, so there is
+// no call or string for each, and other work runs in between.
 
-/** Unescaped in a few milliseconds. */
+/** Number of characters that are unescaped within a few milliseconds. */
 const turnMaxCharacters = 256 * 1024;
-/** As many units become a text in one call. */
+/** Number of units that become a text in one call. */
 const pieceUnits = 4 * 1024;
 
 const escapes: ReadonlyMap<number, number> = new Map(
@@ -137,7 +140,10 @@ const backslash = '\\'.charCodeAt(0);
 const unicodeLetter = 'u'.charCodeAt(0);
 const unicodeLength = '\\u0000'.length;
 
-/** Returns a function that unescapes text after text. Others have a turn after so many characters of all of them. */
+/**
+ * Returns a function that unescapes one text after another. Other work runs after a number of characters of all of
+ * them.
+ */
 export function unescapeInTurns(): (text: string) => Promise<string> {
   const units = new Uint16Array(pieceUnits);
   let characters = 0;
@@ -163,7 +169,7 @@ export function unescapeInTurns(): (text: string) => Promise<string> {
   };
 }
 
-/** Characters of an escape; 1 for a backslash at the end of the text, which begins none. */
+/** Returns the number of characters of an escape; 1 for a backslash at the end of the text, which begins none. */
 function escapedLength(text: string, at: number): number {
   if (at + 1 === text.length) return 1;
   if (text.charCodeAt(at + 1) !== unicodeLetter) return 2;
@@ -177,6 +183,6 @@ function escapedUnit(text: string, at: number, length: number): number {
   return escapes.get(letter) ?? letter;
 }
 
-/** False for what lies behind the end of a text. */
+/** True for a hex digit; false beyond the end of a text. */
 const isHexDigit = (unit: number): boolean =>
   (unit >= 0x30 && unit <= 0x39) || (unit >= 0x41 && unit <= 0x46) || (unit >= 0x61 && unit <= 0x66);

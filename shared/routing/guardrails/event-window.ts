@@ -1,4 +1,4 @@
-// Events of a stream that wait until their texts are checked, and leave with what the check made of these.
+// Events of a stream that wait until their texts are checked, and then leave with the texts that the check returned.
 import { upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
 import {
   type AnswerTexts,
@@ -26,18 +26,18 @@ export interface EventWindowOptions {
 }
 
 interface Channel {
-  /** The end of what the client has, for the next check. */
+  /** The end of the text that the client has, for the next check. */
   sent: string;
   pending: string;
   readonly kind: CheckedText['kind'];
-  /** A mask has changed a text of it. */
+  /** True where a mask has changed a text of the channel. */
   isChanged: boolean;
-  /** All of it, as it came and as it left. */
+  /** The whole text, as it came and as it left. */
   raw: string;
   masked: string;
-  /** Set when more of it came since it was looked for among whole texts. */
+  /** True when more of it has come since it was compared with whole texts. */
   hasGrown: boolean;
-  /** How much was pending when its end was waited for. */
+  /** Number of pending characters when its end was awaited. */
   waitedAtCharacters: number;
 }
 
@@ -47,14 +47,17 @@ interface HeldEvent {
   readonly texts: readonly EventPiece[];
 }
 
-/** A finding that reaches the end of a text may go on in the next events. It is waited for as long as so many windows. */
+/**
+ * Number of windows for which a finding that reaches the end of a text is awaited, because it may go on in the next
+ * events.
+ */
 const openWindowsMax = 4;
-/** Parts of a window after which one that is waited for is checked again. */
+/** Fraction of a window after which an awaited finding is checked again. */
 const checksPerWindow = 4;
-/** Events that hold so much are checked before their window is full: a call that is alone has no other bound. */
+/** Bytes of events that are checked before their window is full: a single call has no other bound. */
 const heldMaxBytes = 8 * 1024 * 1024;
 
-/** There is no memory for an event. */
+/** The result where there is no memory for an event. */
 export interface NotHeld {
   readonly kind: 'not_held';
   readonly error: unknown;
@@ -67,16 +70,16 @@ export class EventWindow {
   readonly #options: EventWindowOptions;
   readonly #allocation: AnswerAllocation;
   readonly #channels = new Map<string, Channel>();
-  /** Whole texts that were checked, and what they are now. */
+  /** Whole texts that were checked, and their results. */
   readonly #known = new Map<string, string>();
-  /** Texts of which the pieces were checked. */
+  /** Texts whose pieces were checked. */
   readonly #repeated = new Set<string>();
   #held: HeldEvent[] = [];
   #characters = 0;
-  /** Set while a finding is waited for. */
+  /** Set while the end of a finding is awaited. */
   #nextCheckAtCharacters = 0;
   #heldBytes = 0;
-  /** Of texts that may be repeated as a whole. */
+  /** Bytes of texts that may be repeated as a whole. */
   #bytesInUse = 0;
   #hasLeft = false;
 
@@ -85,14 +88,17 @@ export class EventWindow {
     this.#allocation = options.memory.openAnswer();
   }
 
-  /** An event without a text waits for those before it, and at the start for the first check. */
+  /**
+   * Returns true where the window has to be checked. An event without a text waits for those before it, and at the
+   * start for the first check.
+   */
   isFull(): boolean {
     if (this.#heldBytes >= heldMaxBytes || this.#options.answers.eventsStandAlone) return true;
     if (this.#characters === 0) return this.#hasLeft;
     return this.#characters >= Math.max(this.#options.windowCharacters, this.#nextCheckAtCharacters);
   }
 
-  /** Undefined where it waits now. */
+  /** Adds an event. Returns undefined where it waits now. */
   async hold(event: AnswerEvent): Promise<NotHeld | undefined> {
     const { json } = event;
     const texts = event.details.isEndMarker === true ? [] : this.#options.answers.ofEvent(json);
@@ -120,7 +126,7 @@ export class EventWindow {
     return undefined;
   }
 
-  /** The start of a stream has no text to keep back. */
+  /** Drops the events. The start of a stream has no text to hold back. */
   drop(): { readonly start: AnswerEvent[]; readonly dropped: AnswerEvent[] } {
     this.#allocation.keepOnly(0);
     const { end } = this.#options;
@@ -132,7 +138,10 @@ export class EventWindow {
     return { start, dropped };
   }
 
-  /** The events of a window that has passed, none where the end of a finding is waited for; else why it has not. */
+  /**
+   * Returns the events of a window that has passed, none where the end of a finding is awaited; otherwise why it has
+   * not passed.
+   */
   async release(isEnd: boolean): Promise<AnswerEvent[] | Stopped> {
     const pending = [...this.#channels.values()].filter((channel) => channel.pending !== '');
     const grown = [...this.#channels.values()].filter(({ hasGrown }) => hasGrown);
@@ -151,7 +160,7 @@ export class EventWindow {
     for (const [at, channel] of pending.entries()) {
       const { text } = openTexts[at] as CheckedText;
       const maskedText = isShown({ text }) ? (passed.next().value ?? text) : text;
-      // A mask that reaches into text which the client has takes nothing back.
+      // A mask that reaches into text which the client has already cannot remove it.
       const isCall = channel.kind === 'call';
       if (!isCall && !maskedText.startsWith(channel.sent)) return reachesBack;
       const now = isCall ? channel.pending : maskedText.slice(channel.sent.length);
@@ -173,7 +182,9 @@ export class EventWindow {
     return this.#passed(replaced);
   }
 
-  /** `checked`: of the texts that were shown, in their order. */
+  /**
+   * Returns true where more text has to be awaited. `checked`: results of the texts that were checked, in their order.
+   */
   #waitsForMore(pending: readonly Channel[], openTexts: readonly CheckedText[], checked: readonly string[]): boolean {
     const { windowCharacters } = this.#options;
     if (this.#characters >= openWindowsMax * windowCharacters || this.#heldBytes >= heldMaxBytes) return false;
@@ -183,7 +194,7 @@ export class EventWindow {
       const channel = pending[at];
       if (channel === undefined || !isShown({ text })) continue;
       const maskedText = texts.next().value ?? text;
-      // One that has not grown since has ended.
+      // A text that has not grown since has ended.
       const isOpen = kind === 'text' && endsInMask(text, maskedText);
       waits ||= isOpen && channel.waitedAtCharacters !== channel.pending.length;
       channel.waitedAtCharacters = channel.pending.length;
@@ -207,7 +218,7 @@ export class EventWindow {
     return events;
   }
 
-  /** A text that is repeated after this is checked once more. */
+  /** Forgets checked texts: one that is repeated after this is checked once more. */
   #forget(): void {
     for (const channel of this.#channels.values()) Object.assign(channel, { raw: '', masked: '', hasGrown: false });
     this.#known.clear();
@@ -220,7 +231,7 @@ const openChannel = (kind: Channel['kind']): Channel => ({
   ...{ sent: '', pending: '', kind, isChanged: false, raw: '', masked: '', hasGrown: true, waitedAtCharacters: 0 },
 });
 
-/** What was masked reaches the end of the text. */
+/** True where the masked part reaches the end of the text. */
 const endsInMask = (text: string, maskedText: string): boolean =>
   text !== maskedText && text.at(-1) !== maskedText.at(-1);
 
@@ -258,12 +269,12 @@ const isText = (piece: EventPiece): piece is EventPiece & CheckedText => piece.k
 
 interface MaskState {
   readonly channels: ReadonlyMap<string, Channel>;
-  /** Texts of this window that were changed. The first piece takes all of it. */
+  /** Texts of this window that were changed. The first piece carries the whole text. */
   readonly replaced: Map<Channel, string>;
   readonly known: ReadonlyMap<string, string>;
 }
 
-/** The masked text of a window takes the place of its first piece; the others are empty. */
+/** Returns the event with the masked text of a window in its first piece; the others become empty. */
 function masked(
   { event, json, texts }: HeldEvent,
   state: MaskState,
@@ -290,7 +301,7 @@ function changesOf({ value, text, kind, channel: name }: EventPiece, state: Mask
   return now === undefined || now === text ? [] : [[value, JSON.stringify(now)]];
 }
 
-/** A signature of a text that was changed, in this window or before. */
+/** True for a signature of a text that was changed, in this window or before. */
 function isOfChanged(
   { kind, channel: prefix, signedItem }: EventPiece,
   changedItems: ReadonlySet<number>,

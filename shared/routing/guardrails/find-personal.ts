@@ -22,22 +22,22 @@ const isAlphanumeric = (character: string | undefined): boolean =>
   character !== undefined && /[\p{L}\p{N}]/u.test(character);
 const isDigit = (character: string | undefined): boolean => character !== undefined && /\d/.test(character);
 
-/** A match that is no part of a longer word or number. */
+/** Returns a match that is no part of a longer word or number. */
 function wholeKey(text: string, { start, end }: TextSpan): MatchReading {
   const isPart = isAlphanumeric(text[start - 1]) || isAlphanumeric(text[end]);
   return isPart ? nothing(start + 1) : one(start, end);
 }
 
-/** In groups with one space or hyphen between them. */
+/** Matches one space or hyphen between groups. */
 const separators = '[ \\x{00a0}\\-]';
 
-/** Country codes of the ITU. */
+/** Matches country codes of the ITU. */
 const countryCode =
   '(?:1|7|2(?:0|7|[1-689]\\d)|3(?:[0-469]|[578]\\d)|4(?:[013-9]|2\\d)|5(?:[1-8]|[09]\\d)|6(?:[0-6]|[7-9]\\d)|8(?:[1246]|[0578]\\d)|9(?:[0-58]|[679]\\d))';
-/** Of E.164; the least that a country has with its code. */
+/** Digits of a number in E.164; the least that a country has with its code. */
 const phoneDigits = { min: 7, max: 15 } as const;
 
-/** The longest number of whole groups of digits: a year may follow it. */
+/** Returns the longest number of whole groups of digits: a year may follow it. */
 function readPhone(text: string, { start, end }: TextSpan): MatchReading {
   if (isAlphanumeric(text[start - 1])) return nothing(end);
   let digits = 0;
@@ -53,7 +53,7 @@ function readPhone(text: string, { start, end }: TextSpan): MatchReading {
 
 const cardDigits = { min: 13, max: 19 } as const;
 
-/** The longest numbers of whole groups that have their check digit, in a run of groups of digits. */
+/** Returns the longest numbers of whole groups that have their check digit, in a run of groups of digits. */
 function readCards(text: string, { start, end }: TextSpan): MatchReading {
   const groups = [...text.slice(start, end).matchAll(/\d+/g)];
   const spans: TextSpan[] = [];
@@ -76,7 +76,7 @@ function readCards(text: string, { start, end }: TextSpan): MatchReading {
   return { spans: alone, next: end };
 }
 
-/** Of the issuers of cards, with the check digit of Luhn. */
+/** True for a number of a card issuer with Luhn's check digit. */
 function isCardNumber(digits: string): boolean {
   if (!/^[2-6]/.test(digits)) return false;
   let sum = 0;
@@ -87,7 +87,7 @@ function isCardNumber(digits: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Characters of an IBAN by country, of the registry of SWIFT. */
+/** Characters of an IBAN by country, from SWIFT's registry. */
 const ibanLengths: ReadonlyMap<string, number> = new Map(
   [
     ...'AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20'.split(
@@ -106,7 +106,7 @@ const ibanLengths: ReadonlyMap<string, number> = new Map(
   ].map((written) => [written.slice(0, 2), Number(written.slice(2))]),
 );
 
-/** The match is its beginning. */
+/** Reads an IBAN, whose beginning is the match. */
 function readIban(text: string, { start }: TextSpan): MatchReading {
   const length = ibanLengths.get(text.slice(start, start + 2).toUpperCase());
   if (length === undefined || isAlphanumeric(text[start - 1])) return nothing(start + 1);
@@ -122,7 +122,7 @@ function readIban(text: string, { start }: TextSpan): MatchReading {
   return !isAlphanumeric(text[end]) && hasIbanCheck(characters) ? one(start, end) : nothing(start + 1);
 }
 
-/** The check digits of ISO 7064, MOD 97-10. */
+/** True where the check digits of ISO 7064, MOD 97-10, are right. */
 function hasIbanCheck(iban: string): boolean {
   let rest = 0;
   for (const character of iban.slice(4) + iban.slice(0, 4)) {
@@ -131,10 +131,10 @@ function hasIbanCheck(iban: string): boolean {
   return rest === 1;
 }
 
-/** The match is a run of what addresses are written in; a sentence may end with it. */
+/** Reads an address. The match is a run of characters that occur in addresses; a sentence may end with it. */
 function readIp(text: string, { start, end }: TextSpan): MatchReading {
   const written = text.slice(start, end).replace(/[.:]+$/, '');
-  // The end of an address may be two colons.
+  // An address may end with two colons.
   const address = [text.slice(start, end), `${written}::`, written].find(
     (spelling) => text.startsWith(spelling, start) && isIP(spelling) !== 0 && /[\da-f]/i.test(spelling),
   );
@@ -144,7 +144,7 @@ function readIp(text: string, { start, end }: TextSpan): MatchReading {
 
 const hex = '[0-9A-Fa-f]';
 
-/** Keys by what they begin with, and secrets of AWS by what they are named. */
+/** Matches keys by their prefixes, and secrets of AWS by their names. */
 const credentials = [
   // AWS
   '(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}',

@@ -1,15 +1,15 @@
-// Finds words and phrases in a text: whole, in any case, with any white space between their parts.
+// Finds words and phrases in a text: whole, in upper or lower case, with any white space between their parts.
 import type { TextSpan } from '../../foundation/patterns/index.ts';
 
 /**
- * Tokens: a run of letters and digits with the invisible characters in it, or any other character that is no white
- * space. Of a script without spaces between its words each character is a token.
+ * Scripts without spaces between words, in which each character is a token. Elsewhere a token is a run of letters and
+ * digits with the invisible characters in it, or any other character that is no white space.
  */
 const spacelessScripts = 'Han Hiragana Katakana Thai Lao Khmer Myanmar'.split(' ');
 const ofSpaceless = `[${spacelessScripts.map((script) => `\\p{Script=${script}}`).join('')}]`;
 const newTokens = () => new RegExp(`${ofSpaceless}|(?:(?!${ofSpaceless})[\\p{L}\\p{N}\\p{M}\\p{Cf}])+|\\S`, 'gu');
 
-/** The tokens that follow one another in the words. */
+/** A step from a token to the tokens that may follow it in the words. */
 interface Step {
   readonly next: Map<string, Step>;
   isEnd: boolean;
@@ -17,7 +17,7 @@ interface Step {
 
 const newStep = (): Step => ({ next: new Map(), isEnd: false });
 
-/** Characters between two turns. */
+/** Number of characters between two turns. */
 const turnCharacters = 4_096;
 
 export type FindSpans = (text: string) => Generator<TextSpan | undefined, void>;
@@ -62,12 +62,12 @@ function addWord(first: Step, word: string): void {
   if (step !== first) step.isEnd = true;
 }
 
-/** After the first token of a word it matters whether white space precedes. */
+/** Returns the name of a token: after the first token of a word it matters whether white space precedes. */
 const nameOf = (token: string, isApart: boolean): string => (isApart ? ` ${token}` : token);
 
 interface Token {
   readonly token: string;
-  /** White space precedes it. */
+  /** True where white space precedes it. */
   readonly isApart: boolean;
   readonly start: number;
   readonly end: number;
@@ -81,7 +81,7 @@ function* tokensOf(text: string): Generator<Token, void> {
     const token = folded(written);
     const start = match.index;
     const end = start + written.length;
-    // Of invisible characters alone.
+    // The token consists of invisible characters only.
     if (token === '') {
       if (start === before) before = end;
       continue;
@@ -91,7 +91,10 @@ function* tokensOf(text: string): Generator<Token, void> {
   }
 }
 
-/** The same for all spellings of a word: through capitals, because some letters have one capital in common. */
+/**
+ * Returns the same text for all spellings of a word: it converts through capitals, because some letters have one
+ * capital in common.
+ */
 const folded = (token: string): string =>
   /^[\x21-\x7e]+$/.test(token)
     ? token.toLowerCase()

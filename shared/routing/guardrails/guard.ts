@@ -1,5 +1,5 @@
-// The guardrails of one call: what they let through of its request and of its answer. Loaded with the first call that has some, in a
-// file of its own, so it throws no error of this project.
+// The guardrails of one call, applied to its request and to its answer. It is loaded with the first call that has some,
+// in a file of its own, so it throws no error of this project.
 import type { GuardrailDocument } from '../../configuration/catalogue/index.ts';
 import { streamReadOnMaxMs } from '../../foundation/constants/index.ts';
 import { type Clock, type Deadline, nextTurn } from '../../foundation/time/index.ts';
@@ -33,10 +33,10 @@ import { type HttpGuardrailDependencies, httpGuardrail } from './http-guardrail.
 
 export interface GuardOptions extends Omit<TextChecks, 'guardrails'>, HttpGuardrailDependencies {
   readonly guardrails: readonly GuardrailDocument[];
-  /** Of the interface of the client. */
+  /** Grammar of the client's interface. */
   readonly grammar: InterfaceGrammar;
   readonly memory: CallMemory;
-  /** Of the answer: later than that of the request where it is a stream. */
+  /** Deadline of the answer: later than that of the request where it is a stream. */
   readonly outputDeadline: Deadline;
 }
 
@@ -48,18 +48,18 @@ interface MaskedText {
 }
 
 export type GuardedRequest =
-  /** `masked`: undefined where the request goes on as it came. */
+  /** `masked`: undefined where the request goes on unchanged. */
   | { readonly kind: 'passed'; readonly masked: MaskedText | undefined }
   | Exclude<CheckedTexts, { readonly kind: 'passed' }>
-  /** Its input is written in the tokens of a model, which no guardrail reads. */
+  /** Its input consists of tokens of a model, which no guardrail can read. */
   | { readonly kind: 'tokens'; readonly guardrail: string };
 
 export interface Guard {
   readonly ids: readonly string[];
   checkRequest(json: JsonText): Promise<GuardedRequest>;
-  /** Rejects where there is no memory for the texts. */
+  /** Checks an answer. Rejects where there is no memory for the texts. */
   checkAnswer(json: JsonText): Promise<GuardedAnswer>;
-  /** The same stream where nothing is checked. `reader`: of its interface, at its start. */
+  /** Returns the same stream where nothing is checked. `reader`: of its interface, at its start. */
   checkStream(batches: AsyncIterator<EventBatch, void>, reading: StreamReading): AsyncIterator<EventBatch, void>;
 }
 
@@ -68,7 +68,7 @@ export type { FailedCheck };
 type StreamReading = Pick<GuardedStreamOptions, 'reader' | 'onBlocked' | 'onFailed'>;
 
 type GuardedAnswer =
-  /** `masked`: undefined where it leaves as it came. A blocked one holds the guardrail's message. */
+  /** `masked`: undefined where it leaves unchanged. A blocked one contains the guardrail's message. */
   { readonly kind: 'passed'; readonly masked: MaskedText | undefined; readonly isBlocked: boolean } | FailedCheck;
 
 export async function openGuard({
@@ -144,12 +144,12 @@ async function opened(
   }
 }
 
-/** Parsed in a few milliseconds. */
+/** Number of characters that are parsed within a few milliseconds. */
 const turnMaxCharacters = 256 * 1024;
-/** As many times a walk over values without a text may go on. */
+/** Number of steps between two turns in which a walk finds no text. */
 const turnMaxSteps = 8;
 
-/** In turns of the event loop, by what was found and what was looked at. */
+/** Collects the texts, in turns of the event loop that are measured by found texts and by visited values. */
 export async function gather(texts: Iterable<FoundText | undefined>): Promise<FoundText[]> {
   const found: FoundText[] = [];
   let characters = 0;
@@ -168,7 +168,10 @@ export async function gather(texts: Iterable<FoundText | undefined>): Promise<Fo
   return found;
 }
 
-/** A turn that needs thinking which a mask has taken out of the conversation, now or when it was answered, does not think. */
+/**
+ * Disables thinking in a turn that needs thinking which a mask has removed from the conversation, now or when it was
+ * answered.
+ */
 async function withoutThinking(
   json: JsonText,
   { thinkingToStop }: InterfaceGrammar,
@@ -184,7 +187,7 @@ async function withoutThinking(
   };
 }
 
-// A stream whose texts are checked in windows: an event leaves when the window that it is in has passed, in its order.
+// A stream whose texts are checked in windows: an event leaves when its window has passed, in its order.
 
 type GuardedStreamOptions = EventWindowOptions & StoppedStreamOptions;
 
@@ -227,7 +230,7 @@ interface StoppedStreamOptions {
   readonly reader: EventReader;
   /** Called where a guardrail blocks the stream, with the events that it blocks. */
   readonly onBlocked: (dropped: readonly AnswerEvent[]) => void;
-  /** Called where the stream ends for a check without an answer, or for want of memory. */
+  /** Called where the stream ends because a check gave no answer, or because memory is missing. */
   readonly onFailed: (failed: FailedCheck | NotHeld) => void;
 }
 
@@ -242,7 +245,7 @@ interface StoppedStream {
   readonly failure: EventBatch['failure'];
 }
 
-/** The message at once, the end when the provider is done: it is paid for all of it. */
+/** Yields the message at once, and the end when the provider is done, because its whole output is paid for. */
 async function* endStoppedStream(
   why: Stopped,
   stream: StoppedStream,
@@ -275,7 +278,7 @@ async function* endStoppedStream(
   if (last !== undefined) yield { events: [...events, withDetails(last, { outputBytes, usage: report, units })] };
 }
 
-/** What was used of a stream that no client sees. */
+/** The usage of a stream that no client sees. */
 interface ReadOn {
   outputBytes: number;
   report?: AnswerEvent['details']['usage'];
@@ -309,7 +312,7 @@ async function readOn({ batches, dropped, rest, failure }: StoppedStream, clock:
 const withDetails = (event: AnswerEvent, more: Partial<AnswerEvent['details']>): AnswerEvent =>
   Object.create(event, { details: { value: { ...event.details, ...more }, enumerable: true } }) as AnswerEvent;
 
-/** The usage in an event, as its provider wrote it. */
+/** Returns the usage in an event, as its provider wrote it. */
 function usageIn(json: JsonText): unknown {
   const response = objectAt(json, 'response');
   return parsedAt(json, objectAt(json, 'usage', response));

@@ -1,25 +1,25 @@
-// One check of texts by one guardrail. A call that fails or is late rejects. Types only.
+// One check of texts by one guardrail. A call that fails or takes too long rejects. Types only.
 import type { GuardrailDirection } from '../../configuration/catalogue/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 
 export interface GuardrailQuestion {
   readonly direction: GuardrailDirection;
-  /** Never empty, none of them blank. */
+  /** Texts, of which there is at least one, and none is blank. */
   readonly texts: readonly string[];
   readonly callId: string;
-  /** Aborts when the answer is late, or the client has left. */
+  /** Aborts when the answer takes too long, or the client has left. */
   readonly signal: AbortSignal;
 }
 
 type GuardrailVerdict =
   | { readonly action: 'pass' }
-  /** `message`: the guardrail's own. */
+  /** `message`: the guardrail's own message. */
   | { readonly action: 'block'; readonly message?: string | undefined }
-  /** As many texts as were asked about. */
+  /** As many texts as were sent. */
   | { readonly action: 'mask'; readonly texts: readonly string[] };
 
 export type GuardrailAnswer = GuardrailVerdict & {
-  /** The check is billed by them. */
+  /** Units by which the check is billed. */
   readonly units?: number;
   readonly costPicoUsd?: PicoUsd;
 };

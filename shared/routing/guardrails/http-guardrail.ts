@@ -1,4 +1,5 @@
-// A guardrail behind a URL: one POST with the texts, and one short JSON answer. A redirect is a failure like any other status.
+// A guardrail behind a URL: one POST with the texts, and one short JSON answer. A redirect is a failure like any other
+// status.
 import { type HttpGuardrail, secretReferenceOf } from '../../configuration/catalogue/index.ts';
 import { connectTimeoutDefaultMs } from '../../foundation/constants/index.ts';
 import { readText } from '../../foundation/outgoing/index.ts';
@@ -6,7 +7,7 @@ import { isJsonObject } from '../../protocol/wire/index.ts';
 import { type CredentialSource, credentialWith, type Transport } from '../providers/index.ts';
 import type { AskGuardrail, GuardrailAnswer, GuardrailQuestion } from './guardrail-call.ts';
 
-/** Beside the texts of an answer, which may be longer than those that were sent. */
+/** Bound of an answer without its texts, which may be longer than those that were sent. */
 const answerBaseMaxBytes = 64 * 1024;
 const answerTimes = 2;
 
@@ -64,7 +65,7 @@ function readVerdict(text: string, { texts: questionTexts }: GuardrailQuestion):
   return { action, texts };
 }
 
-/** Without the parser's own error, which quotes the text. */
+/** Parses a text, without the parser's own error, which quotes it. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,4 +1,5 @@
-// Guardrails that look for words, patterns and personal data in the process itself. Loaded with the first that a call has.
+// Guardrails that search for words, patterns and personal data within the process. They are loaded with the first call
+// that has one.
 import type { PatternsGuardrail, PersonalGuardrail, WordsGuardrail } from '../../configuration/catalogue/index.ts';
 import { compilePattern } from '../../foundation/patterns/index.ts';
 import { nextTurn } from '../../foundation/time/index.ts';
@@ -9,9 +10,9 @@ import type { AskGuardrail, GuardrailAnswer, GuardrailQuestion } from './guardra
 export type TextGuardrail = WordsGuardrail | PatternsGuardrail | PersonalGuardrail;
 
 interface Finder {
-  /** Named in a mask. */
+  /** Name for a mask. */
   readonly name: string;
-  /** Undefined after each piece of a few thousand characters. */
+  /** Yields findings, and undefined after each piece of a few thousand characters. */
   readonly find: FindSpans;
 }
 
@@ -21,10 +22,10 @@ interface Finding {
   readonly name: string;
 }
 
-/** Matches and pieces of text between two turns: some 20 ms where each match looks far ahead. */
+/** Number of matches and pieces of text between two turns: some 20 ms where each match looks far ahead. */
 const turnMaxSteps = 32;
 
-/** By the document of a catalogue, which lives until the next one is read. */
+/** Finders by the document of a catalogue, which lives until the next one is read. */
 const compiled = new WeakMap<TextGuardrail, readonly Finder[]>();
 
 export function textGuardrail(guardrail: TextGuardrail): AskGuardrail {
@@ -58,7 +59,7 @@ async function block(
   return { action: 'pass' };
 }
 
-/** Never the text that was found. */
+/** Returns the message, which never contains the text that was found. */
 const messageOf = ({ kind }: TextGuardrail, name: string): string =>
   ({
     words: 'The text has a word that is not allowed.',
@@ -103,7 +104,7 @@ async function* findings(
 
 const maskOf = (name: string): string => `[${name}]`;
 
-/** A mask of an earlier check stays as it is, also where its own name is looked for. */
+/** True inside a mask of an earlier check, which stays unchanged, even where its own name is searched for. */
 function isInMask(text: string, { start, end }: Finding, finders: readonly Finder[]): boolean {
   return finders.some(({ name }) => {
     const written = maskOf(name);
@@ -113,7 +114,7 @@ function isInMask(text: string, { start, end }: Finding, finders: readonly Finde
   });
 }
 
-/** Where some overlap nothing of them stays, and the mask is that of the longest. */
+/** Masks the findings. Where some overlap all of their text is masked, with the mask of the longest. */
 function masked(text: string, found: readonly Finding[]): string {
   const parts: string[] = [];
   let before = 0;

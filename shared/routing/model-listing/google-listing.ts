@@ -27,13 +27,13 @@ export function toGoogleModel(model: ModelListItem): GoogleModelObject {
 }
 
 function operationsOf(model: ModelListItem): string[] {
-  // It resolves to a model that can do what is asked.
+  // `auto` resolves to a model that supports the request.
   if (model.id === autoModelId) return [...methodsOf['generate-content']];
   const apis: readonly string[] = ('apis' in model ? model.apis : undefined) ?? [];
   return Object.entries(methodsOf).flatMap(([api, methods]) => (apis.includes(api) ? methods : []));
 }
 
-/** Throws invalid_request for a page that there cannot be. */
+/** Returns the page. Throws invalid_request for an impossible one. */
 export function toGooglePage(models: readonly ModelListItem[], query: string): GoogleModelPage {
   const parameters = new URLSearchParams(query);
   const sentAs = (param: string, spelling: string) => parameters.get(param) ?? parameters.get(spelling);

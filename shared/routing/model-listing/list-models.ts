@@ -26,7 +26,7 @@ import {
 import { callPrices, comparedPrice } from '../billing/index.ts';
 import { type ByokConnection, findVisible, isBillable, mayBringKey, satisfies } from '../planner/index.ts';
 
-/** Shown for a price that is not set: such an entry cannot be billed. */
+/** Value for a price that is not set: such an entry cannot be billed. */
 const noPrice = '0';
 
 /** The workspace's settings that decide which entries its calls can use. */
@@ -36,7 +36,7 @@ export interface ListingInput {
   readonly catalogue: Catalogue;
   readonly statistics: Statistics;
   readonly workspace: ListingWorkspace;
-  /** Connections of the workspace, needed for entries without prices only. */
+  /** Connections of the workspace, needed only for entries without prices. */
   readonly connections: readonly ByokConnection[];
 }
 
@@ -45,14 +45,16 @@ export function listModels(input: ListingInput, functions: readonly FunctionMode
   return { object: 'list', data: [autoModelObject, ...visible, ...functions] };
 }
 
-/** Undefined when the workspace has no such model. */
+/** Returns the model; undefined when the workspace has none with the id. */
 export function findModel(id: string, input: ListingInput): typeof autoModelObject | ModelObject | undefined {
   if (id === autoModelId) return autoModelObject;
   const model = findVisible(id, input);
   return model && toVisibleObject(model, input);
 }
 
-/** A model of which the workspace could use no entry, whatever is switched on, is not listed. */
+/**
+ * Returns undefined for a model of which the workspace could use no entry, whatever is switched on: it is not listed.
+ */
 function toVisibleObject(
   model: CatalogueModel,
   { statistics, workspace, connections }: ListingInput,
@@ -92,11 +94,11 @@ function toModelObject(
   };
 }
 
-/** An entry once, however many credentials call it. */
+/** Returns each entry once, however many credentials it has. */
 const withoutPools = (candidates: readonly Candidate[]): readonly Candidate[] =>
   candidates.filter(({ provider: { credential = 1 } }) => credential === 1);
 
-/** Omits the interfaces that OpenAI's SDKs expect of every model. */
+/** Returns the interfaces, without those that OpenAI's SDKs expect of every model. */
 function apisOf(candidates: readonly Candidate[]): Pick<ModelObject, 'apis' | 'translated_apis'> {
   const apis = listedInterfaceIds.filter((id) => candidates.some((candidate) => serves(candidate, id)));
   const translated = apis.filter((id) => !candidates.some((candidate) => speaksOwn(candidate, id)));
@@ -115,7 +117,7 @@ const toStats = (figures: HealthFigures | undefined): StatsObject =>
         uptime: String(figures.uptime),
       };
 
-/** The candidate that is tried first without preferences, whose price is listed: that of the least call. */
+/** Returns the candidate that is tried first without preferences, whose price for the smallest call is listed. */
 function cheapestOf(candidates: readonly Candidate[]): Candidate | undefined {
   const billable = candidates.filter(isBillable);
   const priceOf = comparedPrice(billable, oneOfEach, (candidate) => callPrices(candidate, oneOfEach, () => false));
@@ -123,7 +125,7 @@ function cheapestOf(candidates: readonly Candidate[]): Candidate | undefined {
   return cheapest;
 }
 
-/** A token of input and output, and each unit that may have a price. */
+/** Size of the smallest call: a token of input and output, and each unit that may have a price. */
 const oneOfEach: CallSize = {
   maxOutputTokens: 1,
   isOutputOpen: false,

@@ -8,7 +8,7 @@ interface PageSize {
   readonly param: string;
   readonly fallback: number;
   readonly max: number;
-  /** A size of 0 counts as none. */
+  /** True where a size of 0 counts as absent. */
   readonly zeroIsNone: boolean;
 }
 
@@ -19,11 +19,11 @@ interface PageToken {
 
 interface Page<Model> {
   readonly models: readonly Model[];
-  /** Token of the next page. Undefined for the last one. */
+  /** Token of the next page; undefined for the last one. */
   readonly nextToken: string | undefined;
 }
 
-/** Throws invalid_request for a page that there cannot be. */
+/** Returns the page. Throws invalid_request for an impossible one. */
 export function pageOf<Model extends { readonly id: string }>(
   models: readonly Model[],
   { size, token }: { readonly size: PageSize; readonly token: PageToken },

@@ -1,4 +1,5 @@
-// GET /v1/models and /v1/models/{id}: their own function behind the distribution, and routes of the chat function where there is none.
+// GET /v1/models and /v1/models/{id}: a function of their own behind the distribution, and routes of the chat function
+// where there is none.
 import type { StatisticsReader } from '../../accounting/provider-health/index.ts';
 import { type ConnectionList, type PlannedConnection, workspaceConnections } from '../../configuration/byok/index.ts';
 import type { Catalogue, CatalogueReader } from '../../configuration/catalogue/index.ts';
@@ -33,7 +34,7 @@ export interface ModelListingDependencies {
   readonly statistics: StatisticsReader;
 }
 
-/** GET /models; with `functions=true` the callable functions of the workspace follow the models. */
+/** Serves GET /models; with `functions=true` the callable functions of the workspace follow the models. */
 export const serveModels = (deps: ModelListingDependencies): Endpoint =>
   serveListing(deps, async (input, request, { form }) => {
     const asksFunctions = new URLSearchParams(request.query).get('functions') === 'true';
@@ -43,7 +44,7 @@ export const serveModels = (deps: ModelListingDependencies): Endpoint =>
     return form === 'google' ? toGooglePage(list.data, request.query) : list;
   });
 
-/** GET /models/{id}, of a function too. */
+/** Serves GET /models/{id}, for functions too. */
 export const serveModel = (deps: ModelListingDependencies): Endpoint =>
   serveListing(deps, async (input, _request, { form, id }) => {
     const found = id.startsWith(functionAliasPrefix)
@@ -54,7 +55,7 @@ export const serveModel = (deps: ModelListingDependencies): Endpoint =>
     return form === 'google' ? toGoogleModel(found) : found;
   });
 
-/** Where clients of each form send the key. */
+/** Places in which clients send the key, by the format of their errors. */
 const credentialPlaceOf: Readonly<Partial<Record<ErrorFormat, CredentialPlace>>> = {
   messages: credentialPlaces.messages,
   google: credentialPlaces.google,
@@ -65,7 +66,10 @@ interface CallerListing extends ListingInput {
   readonly workspaceId: string;
 }
 
-/** Revisions that a call without one would run now. The `models` of a key or workspace do not restrict functions. */
+/**
+ * Returns revisions that a call without one would run now. The `models` of a key or workspace do not restrict
+ * functions.
+ */
 async function listFunctions(
   { functionList, clock }: ModelListingDependencies,
   { catalogue, workspaceId }: CallerListing,
@@ -85,7 +89,7 @@ function toFunctionModel({ id, kind, active }: ListedFunction): FunctionModelObj
   return [{ id: alias, object: 'model', created, owned_by: brand, display_name: id, kind, revision, expires_at }];
 }
 
-/** `form`: that of the client's errors, which is that of its list. */
+/** A request for a list. `form`: the format of the client's errors, and so of its list. */
 interface ListingRequest {
   readonly form: ErrorFormat;
   readonly id: string;
@@ -93,7 +97,7 @@ interface ListingRequest {
 
 type Read = (input: CallerListing, request: GatewayRequest, listing: ListingRequest) => Promise<object>;
 
-/** Read only where they decide anything: an entry without prices waits for a key of the client's own. */
+/** Reads the connections only where they matter: an entry without prices needs a key of the client's own. */
 async function readConnections(
   { connections }: ModelListingDependencies,
   workspace: WorkspaceDocument,
@@ -135,7 +139,7 @@ const serveListing =
 
 const pageSizes = { param: 'maxResults', fallback: 1_000, max: 1_000, zeroIsNone: false };
 
-/** As ListInferenceProfiles of @aws-sdk/client-bedrock has them. An id of the catalogue is the id of a profile. */
+/** A page as in ListInferenceProfiles of @aws-sdk/client-bedrock. An id of the catalogue is the id of a profile. */
 interface ProfilePage {
   readonly inferenceProfileSummaries: readonly object[];
   readonly nextToken?: string;
@@ -159,7 +163,7 @@ function toProfile({ id, display_name, created }: ModelObject): object {
   };
 }
 
-/** Throws invalid_request for a page that there cannot be. */
+/** Returns the page. Throws invalid_request for an impossible one. */
 function toProfilePage(models: readonly ModelListItem[], query: string): ProfilePage {
   const parameters = new URLSearchParams(query);
   const isOfAccount = (parameters.get('type') ?? parameters.get('typeEquals')) === 'APPLICATION';
@@ -196,7 +200,7 @@ function toAnthropicModel(model: ModelListItem): AnthropicModelObject {
   };
 }
 
-/** Throws invalid_request for a page that there cannot be. */
+/** Returns the page. Throws invalid_request for an impossible one. */
 function toAnthropicPage(models: readonly ModelListItem[], query: string): AnthropicModelPage {
   const parameters = new URLSearchParams(query);
   const limit = readLimit(parameters.get('limit'));

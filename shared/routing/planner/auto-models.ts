@@ -1,9 +1,9 @@
-// Which entries `auto` takes for an interface. An entry that says no interface of its own has all of its provider's, also
-// those that its model cannot do: its prices say what it makes.
+// Decides which entries `auto` uses for an interface. An entry that names no interface has all of its provider's, even
+// those that its model does not support: its prices show what it makes.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import { type InterfaceId, type ProviderApi, servingApis, taskInterfaceIds } from '../../foundation/constants/index.ts';
 
-/** Entries made for it; all where none is known to be. */
+/** Returns the entries made for the interface; all where none is known to be. */
 export function madeFor(interfaceId: InterfaceId, candidates: readonly Candidate[]): readonly Candidate[] {
   const { native } = servingApis[interfaceId];
   const specialists = candidates.filter((candidate) => isMadeFor(native, candidate));
@@ -20,7 +20,7 @@ function isMadeFor(api: ProviderApi, { entry, provider, prices }: Candidate): bo
   return isText(api) || !provider.apis.some(isText);
 }
 
-/** Of prices that are none of tokens. */
+/** Returns interfaces by prices of units other than tokens. */
 function madeByPrice({ units }: Candidate['prices']): readonly ProviderApi[] {
   if (units === undefined) return [];
   const priced: readonly (readonly [ProviderApi, boolean])[] = [

@@ -4,24 +4,24 @@ import { fail, type GatewayError } from '../../errors/index.ts';
 import type { ProviderPreferences, RoutedRequest } from '../../protocol/wire/index.ts';
 import { type VisibilityInput, visibleCandidates } from './visible-candidates.ts';
 
-/** Origin of a client's own credential. */
+/** Source of a client's own credential. */
 export type ByokSource = 'header' | 'connection';
 
 export interface ByokSources {
-  /** Origin of the client's key for this candidate; undefined for the gateway's own credential. */
+  /** Returns the source of the client's key for this candidate; undefined for the gateway's own credential. */
   readonly sourceOf: (candidate: Pick<Candidate, 'provider'>) => ByokSource | undefined;
-  /** A connection with `policy: always` applies: no provider may be called with our key. */
+  /** True where a connection with `policy: always` applies: then no provider may be called with the gateway's key. */
   readonly isRequired: boolean;
 }
 
-/** Payer of this candidate's provider: with the gateway's credential, the workspace's credit. */
+/** Returns the payer of this candidate's provider: with the gateway's credential, the workspace's credit. */
 export const payerOf = (byok: ByokSources | undefined, candidate: Candidate): 'workspace' | 'client' =>
   byok?.sourceOf(candidate) === undefined ? 'workspace' : 'client';
 
 export interface ByokConnection {
   readonly provider: string;
   readonly policy: 'always' | 'allowed';
-  /** Set where its key can be read. Otherwise its policy still applies. */
+  /** True where its key can be read. Otherwise only its policy applies. */
   readonly isAuthorised: boolean;
 }
 
@@ -31,7 +31,7 @@ interface ByokKeys {
   readonly connections: readonly ByokConnection[];
 }
 
-/** Call it after `checkByokHeader`, which ensures that a header's key reaches one provider only. */
+/** Reads the sources. Call it after `checkByokHeader`, which ensures that a header's key reaches one provider only. */
 export function readByokSources({ hasHeaderKey, connections }: ByokKeys): ByokSources {
   const connected = new Set(connections.filter(({ isAuthorised }) => isAuthorised).map(({ provider }) => provider));
   return {
@@ -46,7 +46,10 @@ export function readByokSources({ hasHeaderKey, connections }: ByokKeys): ByokSo
 const isAlwaysBound = (connections: readonly ByokConnection[]): boolean =>
   connections.some(({ policy }) => policy === 'always');
 
-/** Whether a call of the workspace may reach this candidate with a key of the client's own: a stored one, or its header. */
+/**
+ * True where a call of the workspace may reach this candidate with a key of the client's own: a stored one, or its
+ * header's.
+ */
 export const mayBringKey = (
   { provider }: Candidate,
   { isEnabled, connections }: Pick<ByokHeaderInput, 'isEnabled' | 'connections'>,
@@ -60,7 +63,10 @@ interface ByokHeaderInput extends VisibilityInput {
   readonly connections: readonly ByokConnection[];
 }
 
-/** Faults of a key header with this request; undefined when there are none. An unknown model is reported elsewhere. */
+/**
+ * Returns the fault of a key header with this request; undefined when there is none. An unknown model is reported
+ * elsewhere.
+ */
 export function checkByokHeader(
   {
     provider,

@@ -1,4 +1,4 @@
-// Identifies the calls of one conversation, so that they find their prompt where it is cached.
+// Identifies the calls of one conversation, so that they reach the provider that has cached their prompt.
 import { sha256Hex } from '../../foundation/ids/index.ts';
 import { findMember, type RoutedRequest } from '../../protocol/wire/index.ts';
 
@@ -7,8 +7,8 @@ interface SessionSource {
 }
 
 /**
- * The session id of the headers, `prompt_cache_key`, or the user; a call without any of them is its own. Read once and short,
- * however long it is written: each candidate is drawn by it.
+ * Returns the session id of the headers, `prompt_cache_key`, or the user; a call without any of these is a session of
+ * its own. It is read once and short, however long the value is: each candidate is drawn by it.
  */
 export function sessionOf({ scope }: SessionSource, request: Pick<RoutedRequest, 'text' | 'user'>): () => string {
   let session: string | undefined;
@@ -20,7 +20,7 @@ export function sessionOf({ scope }: SessionSource, request: Pick<RoutedRequest,
   };
 }
 
-/** As it is written. */
+/** Returns the value as the client wrote it. */
 function promptCacheKeyOf({ text }: Pick<RoutedRequest, 'text'>): string | undefined {
   const json = text();
   const at = findMember(json, 'prompt_cache_key');

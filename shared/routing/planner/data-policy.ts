@@ -2,7 +2,7 @@
 import type { DeclaredPolicy } from '../../configuration/catalogue/index.ts';
 import type { PolicyOptions } from '../../protocol/wire/index.ts';
 
-/** The field by which a request asks for less than the workspace enforces. Absent fields ask for nothing. */
+/** Returns the field by which a request asks for less than the workspace enforces. Absent fields ask for nothing. */
 export function looseningMember(requestPolicy: PolicyOptions, enforced: PolicyOptions): string | undefined {
   if (enforced.zdr === true && requestPolicy.zdr === false) return 'provider.zdr';
   if (enforced.data_collection === 'deny' && requestPolicy.data_collection === 'allow')
@@ -13,7 +13,7 @@ export function looseningMember(requestPolicy: PolicyOptions, enforced: PolicyOp
   return isWider ? 'provider.data_residency' : undefined;
 }
 
-/** The field of the request that excludes these providers; undefined when the workspace's policy alone does. */
+/** Returns the field of the request that excludes these providers; undefined when the workspace's policy alone does. */
 export function excludingMember(
   declared: readonly DeclaredPolicy[],
   requestPolicy: PolicyOptions,
@@ -29,7 +29,7 @@ export function excludingMember(
   return name && `provider.${name}`;
 }
 
-/** The policy that applies: the stricter of both, field by field. Only for requests that loosen nothing. */
+/** Returns the policy that applies: the stricter of both, field by field. Only for requests that loosen nothing. */
 export const tighten = (requestPolicy: PolicyOptions, enforced: PolicyOptions): PolicyOptions => ({
   zdr: enforced.zdr === true || requestPolicy.zdr,
   data_collection: enforced.data_collection === 'deny' ? 'deny' : requestPolicy.data_collection,
@@ -37,7 +37,7 @@ export const tighten = (requestPolicy: PolicyOptions, enforced: PolicyOptions): 
   data_residency: requestPolicy.data_residency ?? enforced.data_residency,
 });
 
-/** A policy that a provider does not declare counts as not satisfied. */
+/** True where the provider satisfies the policy. A policy that it does not declare counts as not satisfied. */
 export function satisfies(declared: DeclaredPolicy, policy: PolicyOptions): boolean {
   if (policy.zdr === true && declared.zdr !== true) return false;
   if (policy.data_collection === 'deny' && declared.data_collection !== 'deny') return false;

@@ -10,13 +10,16 @@ import { estimateInputTokens, outputBoundOf } from '../billing/index.ts';
 const abilities: Readonly<Record<AbilityName, (candidate: Candidate) => boolean>> = {
   tools: ({ entry }) => entry.supported_params.tools,
   vision: ({ entry }) => entry.supported_params.vision,
-  // No parameter of an entry speaks of audio, so the model does.
+  // No parameter of an entry is about audio, so the model decides.
   audio: ({ model }) => model.modalities.includes('audio'),
   json_mode: ({ entry }) => entry.supported_params.json_mode,
   streaming: ({ entry }) => entry.streaming,
 };
 
-/** A translation drops features that cost more than tokens: only a relay passes them to the provider. */
+/**
+ * True where the candidate supports the feature. A translation drops features that cost more than tokens: only a relay
+ * passes them to the provider.
+ */
 const supports = (candidate: Candidate, feature: Feature, interfaceId: InterfaceId): boolean => {
   if ('name' in feature) return abilities[feature.name](candidate);
   const { extras = [] } = candidate.entry.supported_params;
@@ -27,8 +30,8 @@ export const supportsAll = (candidate: Candidate, features: readonly Feature[], 
   features.every((feature) => supports(candidate, feature, interfaceId));
 
 /**
- * Fields that no remaining candidate supports; where each supports a part, all that are requested. The message says
- * what the operator must configure.
+ * Returns the error with the fields that no remaining candidate supports; where each supports a part, all requested
+ * fields. The message says what the operator must configure.
  */
 export function failUnsupported(
   remaining: readonly Candidate[],
@@ -49,7 +52,7 @@ export function failUnsupported(
 
 const placeOf = (feature: Feature): string => ('member' in feature ? feature.member : `the header ${feature.header}`);
 
-/** Where an entry of the gateway file says that a model has an ability. */
+/** The place in the gateway file where an entry says that a model has an ability. */
 const memberOfAbility: Readonly<Record<AbilityName, string>> = {
   tools: 'supported_params: { tools: true }',
   vision: 'supported_params: { vision: true }',
@@ -72,7 +75,10 @@ function extrasHint(features: readonly Feature[]): string {
     : `This costs more than the catalogue's prices, so the operator has to allow it in the model's entry of the gateway file: supported_params.extras: [${extras.join(', ')}].`;
 }
 
-/** Fields that no remaining format supports; where each lacks another part, all that any lacks. */
+/**
+ * Returns the error with the fields that no remaining format supports; where each lacks another part, all that any
+ * lacks.
+ */
 export function failUntranslatable(lacks: readonly (readonly HubNeed[])[]): GatewayError {
   const lacked = [
     ...new Map(
@@ -97,9 +103,9 @@ export function failUntranslatable(lacks: readonly (readonly HubNeed[])[]): Gate
 // Token estimates for the provider limiter.
 
 /**
- * Upper bound of a call against a provider's token limits: its prompt, and all the output it may ask for, up to the
- * provider's maximum. One request for a billion tokens must not exhaust a day's limit while it runs. The real count
- * corrects the counters afterwards.
+ * Returns the upper bound of a call against a provider's token limits: its prompt, and all the output it may ask for,
+ * up to the provider's maximum. One request for a billion tokens must not exhaust a day's limit while it runs. The real
+ * count corrects the counters afterwards.
  */
 export function estimateTokens(size: CallSize, candidate: Candidate): number {
   const { entry } = candidate;
@@ -107,11 +113,11 @@ export function estimateTokens(size: CallSize, candidate: Candidate): number {
   return estimateInputTokens(candidate, size) + outputTokens * size.choices;
 }
 
-/** At the candidate with the highest estimate, because the one that answers is not known yet. */
+/** Returns the estimate at the candidate with the highest one, because the candidate that answers is not known yet. */
 export const mostTokens = ({ plan, size }: { readonly plan: readonly Candidate[]; readonly size: CallSize }): number =>
   Math.max(...plan.map((candidate) => estimateTokens(size, candidate)));
 
-/** Each credential is limited, measured and cools on its own. */
+/** Returns the limited entry. Each credential is limited and measured, and cools down, separately. */
 export const entryOf = ({ provider, model }: Candidate): LimitedEntry => ({
   provider: accountOf(provider),
   model: model.id,

@@ -1,6 +1,6 @@
-// The planner: input in, an ordered list of candidates or the one right error out. No I/O. The conditions are in the
-// order of precedence of errors, so the first check that leaves no candidate determines the error. A provider outside
-// the plan gets nothing of a request.
+// The planner: returns an ordered list of candidates or the one right error. No I/O. The conditions are in the order of
+// precedence of errors, so the first check that leaves no candidate determines the error. A provider outside the plan
+// gets nothing of a request.
 import { type Candidate, isAccount, serves } from '../../configuration/catalogue/index.ts';
 import { fail, GatewayError, quote } from '../../errors/index.ts';
 import { once } from '../../foundation/cache/index.ts';
@@ -20,22 +20,25 @@ import { failUnknownModel, type VisibilityInput, visibleCandidates } from './vis
 
 export interface PlanInput extends OrderInput, VisibilityInput {
   readonly workspace: VisibilityInput['workspace'] & { readonly data_policy: PolicyOptions };
-  /** Whether there is a credential for the provider, or it needs none. */
+  /** Returns true where there is a credential for the provider, or it needs none. */
   readonly isConfigured: (candidate: Candidate) => boolean;
-  /** Undefined when every candidate is called with the gateway's credential and billed. */
+  /** Keys of the client; undefined when every candidate is called with the gateway's credential and billed. */
   readonly byok?: ByokSources | undefined;
-  /** The account that keeps the referenced input, if known. */
+  /** The account that stores the referenced input, if known. */
   readonly storingAccount?: string | undefined;
-  /** A reference that this workspace did not create, if any. */
+  /** A reference to an object that this workspace did not create, if any. */
   readonly unknownInput?: StateReference | undefined;
-  /** A reference to what this workspace made with a key of the client's own, if any. */
+  /** A reference to an object that this workspace created with a key of the client's own, if any. */
   readonly ownKeyInput?: StateReference | undefined;
 }
 
-/** Never empty. In the order of trying. */
+/** Candidates in the order of trying; never empty. */
 export type Plan = readonly [Candidate, ...Candidate[]];
 
-/** Candidates of the model, then those of its fallback models: the first error counts where none remains. */
+/**
+ * Makes the plan: candidates of the model, then those of its fallback models. Where none remains, the first error
+ * counts.
+ */
 export function makePlan(request: RoutedRequest, input: PlanInput): Plan | GatewayError {
   const unknownPin = refuseUnknownPin(request, input.catalogue);
   if (unknownPin !== undefined) return unknownPin;
@@ -51,7 +54,7 @@ export function makePlan(request: RoutedRequest, input: PlanInput): Plan | Gatew
 }
 
 function planModel(request: RoutedRequest, input: PlanInput): readonly Candidate[] | GatewayError {
-  // A key of the client's takes the place of each credential alike.
+  // A key of the client's replaces each credential alike.
   const isAsked = (candidate: Candidate) =>
     (candidate.provider.credential ?? 1) === 1 || input.byok?.sourceOf(candidate) === undefined;
   const visible = visibleCandidates(request.model, input, request)?.filter(isAsked) ?? [];
@@ -72,7 +75,7 @@ function planModel(request: RoutedRequest, input: PlanInput): readonly Candidate
 
 type PricesOf = (candidate: Candidate) => CallPrices;
 
-/** Reads the body for cache marks only where an entry has a price of them. */
+/** Returns the prices of the call; the body is searched for cache marks only where an entry has a price of them. */
 function pricesOfCall(request: RoutedRequest): PricesOf {
   const isMarked = once(() => marksItsCache(request.text().text));
   const known = new Map<Candidate['entry'], CallPrices>();
@@ -86,7 +89,7 @@ function pricesOfCall(request: RoutedRequest): PricesOf {
 }
 
 interface Condition {
-  /** The error where no candidate remains, for those that remained before. */
+  /** Returns the error where no candidate remains, for those that remained before. */
   readonly refuse: (remaining: readonly Candidate[]) => GatewayError;
   readonly keeps: (candidate: Candidate) => boolean;
 }
@@ -100,12 +103,12 @@ function readConditions(request: RoutedRequest, input: PlanInput, pricesOf: Pric
   const loosening = looseningMember(requestPolicy, enforced) ?? (policy.zdr === true ? needs.storingMember : undefined);
   const mustBringKey = input.byok?.isRequired ?? false;
   const bringsKey = (candidate: Candidate) => input.byok?.sourceOf(candidate) !== undefined;
-  // Where the client must bring a key, our prices do not matter, and a missing key has a code of its own.
+  // Where the client must bring a key, the gateway's prices do not matter, and a missing key has a code of its own.
   const isPaid = (candidate: Candidate) => mustBringKey || bringsKey(candidate) || isBillable(candidate);
   const servesClient = (candidate: Candidate) => serves(candidate, request.interfaceId);
   const lacks = (candidate: Candidate) => lacksOf(candidate, request);
   const { storingAccount, unknownInput, ownKeyInput } = input;
-  // A key of the client's takes the place of whichever credential keeps it.
+  // A key of the client's replaces any credential of the storing account.
   const isAtStoringAccount = (candidate: Candidate) =>
     isAccount(candidate.provider, storingAccount) ||
     (bringsKey(candidate) && candidate.provider.id === storingAccount?.split('#')[0]);
@@ -145,12 +148,12 @@ function readConditions(request: RoutedRequest, input: PlanInput, pricesOf: Pric
       refuse: (remaining) => failUnsupported(remaining, needs.features, request.interfaceId),
       keeps: (candidate) => supportsAll(candidate, needs.features, request.interfaceId),
     },
-    // A translation that would drop a part of the request is none.
+    // A translation that would drop a part of the request is not used.
     {
       refuse: (remaining) => failUntranslatable(remaining.map(lacks)),
       keeps: (candidate) => lacks(candidate).length === 0,
     },
-    // A translation carries none of it, and says so.
+    // A translation carries none of it, and reports that.
     {
       refuse: () => failUnknownInput(unknownInput),
       keeps: (candidate) => mayCarry(unknownInput, candidate),
@@ -163,7 +166,7 @@ function readConditions(request: RoutedRequest, input: PlanInput, pricesOf: Pric
       refuse: (remaining) => failUnstructured(remaining, needs.schemaMember),
       keeps: ({ entry }) => needs.schemaMember === undefined || entry.supported_params.json_schema,
     },
-    // A connection must serve the model and the features, so it is searched for among the remaining.
+    // A connection must serve the model and the features, so it is searched for among the remaining candidates.
     {
       refuse: (remaining) =>
         fail('byok_no_eligible_connection', {
@@ -182,7 +185,7 @@ function readConditions(request: RoutedRequest, input: PlanInput, pricesOf: Pric
   ];
 }
 
-/** Features of the request that its format lacks. */
+/** Returns the features of the request that its format lacks. */
 function lacksOf(candidate: Candidate, request: RoutedRequest): readonly HubNeed[] {
   const way = chooseFormat(candidate, request);
   return way === undefined || way.kind === 'relay' ? [] : way.lacks;
@@ -209,7 +212,7 @@ const failUnconfigured = (remaining: readonly Candidate[]): GatewayError =>
 
 const isEnabled = ({ provider }: Candidate): boolean => provider.status === 'enabled';
 
-/** Where the request itself asks for zdr, the workspace need not enforce anything. */
+/** Returns the error. Where the request itself asks for zdr, the workspace need not enforce anything. */
 const failLoosening = (member = '', storing: string | undefined, enforced: PolicyOptions): GatewayError =>
   fail('data_policy_loosening_forbidden', {
     param: member,
@@ -268,7 +271,7 @@ function failUnroutable(
 const policyFields = ['zdr', 'data_collection', 'data_residency'] as const;
 type PolicyField = (typeof policyFields)[number];
 
-/** `zdr`, `data_collection deny`, `data_residency eu, us`. */
+/** Writes a policy such as `zdr`, `data_collection deny`, `data_residency eu, us`. */
 function policyText(name: PolicyField, policy: PolicyOptions): string {
   const value = policy[name];
   return value === true ? name : `${name} ${[value].flat().join(', ')}`;
@@ -277,7 +280,10 @@ function policyText(name: PolicyField, policy: PolicyOptions): string {
 const providersOf = (candidates: readonly Candidate[]): string =>
   [...new Set(candidates.map(({ provider }) => provider.id))].join(', ');
 
-/** Of candidates that all fail the policy: the fields that none declares, or all that apply where each is declared by some. */
+/**
+ * Writes, for candidates that all fail the policy, the fields that none declares, or all that apply where each is
+ * declared by some.
+ */
 function undeclaredText(remaining: readonly Candidate[], requestPolicy: PolicyOptions, policy: PolicyOptions): string {
   const isAsked = (name: PolicyField) =>
     policy[name] !== undefined && policy[name] !== 'allow' && policy[name] !== false;
@@ -294,7 +300,7 @@ function undeclaredText(remaining: readonly Candidate[], requestPolicy: PolicyOp
   return `No provider satisfies the data policy: ${texts.join(' and ')} ${are} not declared${together} by ${providersOf(remaining)}.`;
 }
 
-/** `member`: as a request names it, `provider.zdr`. */
+/** Writes the enforced policy. `member`: as a request names it, `provider.zdr`. */
 function enforcedText(member: string, enforced: PolicyOptions): string {
   const name = policyFields.find((field) => member === `provider.${field}`);
   const what = name === undefined ? 'a data policy' : policyText(name, enforced);

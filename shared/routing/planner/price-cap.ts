@@ -1,4 +1,4 @@
-// `provider.max_price`: every price that a call can be billed by must lie under it.
+// `provider.max_price`: every price by which a call can be billed must be under it.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import { formatUsd, type PicoUsd } from '../../foundation/money/index.ts';
 import type { PriceCap, PriceCapField } from '../../protocol/wire/index.ts';
@@ -6,7 +6,7 @@ import type { CallPrices } from '../billing/index.ts';
 
 const perMillion = 1_000_000n;
 
-/** A field's number is the price of so many. */
+/** Units of each field, whose number is the price of `count` of them. */
 const capped: Readonly<Record<PriceCapField, { readonly of: string; readonly count: bigint }>> = {
   prompt: { of: 'a million tokens of prompt', count: perMillion },
   completion: { of: 'a million tokens of completion', count: perMillion },
@@ -19,7 +19,7 @@ const units = ['request', 'image', 'second', 'character'] as const;
 
 interface FieldPrice {
   readonly field: PriceCapField;
-  /** As the field has it. Null: unknown. */
+  /** Price in the field's unit. Null: unknown. */
   readonly price: PicoUsd | null;
 }
 
@@ -28,12 +28,12 @@ const pricedAt = (field: PriceCapField, each: PicoUsd | null): FieldPrice => ({
   price: each === null ? null : each * capped[field].count,
 });
 
-/** Each price of the call, by the field that caps it. */
+/** Returns each price of the call, by the field that caps it. */
 const fieldPrices = (prices: CallPrices): readonly FieldPrice[] => [
   pricedAt('prompt', prices.input),
   pricedAt('completion', prices.output),
   ...units.flatMap((unit) => {
-    // An entry without a price of its input cannot be billed: those of its units are unknown too.
+    // An entry without a price of its input cannot be billed: the prices of its units are unknown too.
     const each = prices.input === null ? null : prices.units[unit]?.each;
     return each === undefined || each === 0n ? [] : [pricedAt(unit, each)];
   }),
@@ -41,10 +41,10 @@ const fieldPrices = (prices: CallPrices): readonly FieldPrice[] => [
 
 const isUnit = (field: PriceCapField): boolean => field !== 'prompt' && field !== 'completion';
 
-/** Whether a price lies above the cap. One that is unknown cannot be promised to lie under any. */
+/** True where a price is above the cap. An unknown price cannot be promised to be under any. */
 function isOver({ field, price }: FieldPrice, cap: PriceCap): boolean {
   const most = cap[field];
-  // Nothing else limits what a unit costs, so a cap that says nothing of it does not allow it.
+  // Nothing else limits the cost of a unit, so a cap without a field for it does not allow it.
   if (most === undefined) return isUnit(field) && price !== null;
   return price === null || price > most;
 }
@@ -52,7 +52,7 @@ function isOver({ field, price }: FieldPrice, cap: PriceCap): boolean {
 export const isUnderCap = (prices: CallPrices, cap: PriceCap): boolean =>
   !fieldPrices(prices).some((one) => isOver(one, cap));
 
-/** Says what the call costs at the cheapest of the candidates, and which fields must allow it. */
+/** Says what the call costs at the cheapest candidate, and which fields must allow it. */
 export function overCapText({ provider }: Candidate, prices: CallPrices, cap: PriceCap): string {
   const known = fieldPrices(prices).filter(({ price }) => price !== null);
   const billed = known.filter(({ field, price }) => price !== 0n || isOver({ field, price }, cap));

@@ -1,4 +1,4 @@
-// Which providers a client lets serve: `only`, `ignore`, and `order` where fallbacks are forbidden.
+// The providers that a client allows: `only`, `ignore`, and `order` where fallbacks are forbidden.
 import type { Catalogue } from '../../configuration/catalogue/index.ts';
 import { fail, type GatewayError, quote } from '../../errors/index.ts';
 import type { ProviderPreferences, RoutedRequest } from '../../protocol/wire/index.ts';
@@ -16,11 +16,11 @@ export function refuseUnknownPin({ provider }: RoutedRequest, { providers }: Cat
 
 export interface ProviderChoice {
   readonly admits: (providerId: string) => boolean;
-  /** The field that excludes all of these providers, if any. */
+  /** Returns the field that excludes all of these providers, if any. */
   readonly excludingMember: (providerIds: readonly string[]) => string | undefined;
 }
 
-/** `order` with `allow_fallbacks: false` means these providers only, as on OpenRouter. */
+/** Reads the choice. `order` with `allow_fallbacks: false` means these providers only, as on OpenRouter. */
 export function readProviderChoice({ only, ignore, order, allowFallbacks }: ProviderPreferences): ProviderChoice {
   const pinned = (ids: readonly string[]) => {
     const pins = new Set(ids);

@@ -1,4 +1,4 @@
-// Candidates for a model id in a workspace. Models that the workspace may not use do not exist for it.
+// The candidates for a model id in a workspace. Models that the workspace may not use do not exist for it.
 import {
   type Candidate,
   type Catalogue,
@@ -19,8 +19,8 @@ export interface VisibilityInput {
 }
 
 /**
- * Candidates in catalogue order, or undefined for an unknown model. `auto` always exists, and covers every model marked
- * for it; where the whole catalogue marks none, every model.
+ * Returns candidates in catalogue order, or undefined for an unknown model. `auto` always exists, and covers every
+ * model marked for it; where the whole catalogue marks none, every model.
  */
 export function visibleCandidates(
   modelId: string,
@@ -36,10 +36,10 @@ export function visibleCandidates(
     .flatMap(({ candidates }) => candidates);
 }
 
-/** How a request names models, beside the ids of the catalogue. */
+/** The ways in which a request names models, besides the ids of the catalogue. */
 type Naming = Pick<RoutedRequest, 'namesModelsOf'>;
 
-/** Returns undefined for an unknown model, or a name of several. */
+/** Finds a model. Returns undefined for an unknown model, or a name of several. */
 export function findVisible(
   name: string,
   input: VisibilityInput,
@@ -77,7 +77,7 @@ function idsMeant(name: string, { catalogue, workspace }: VisibilityInput): read
   return idsMeantBy(name, isId, known);
 }
 
-/** Some candidate of its models is called in the way that its whole body asks for. */
+/** True where some candidate of its models is called in a way that depends on its whole body. */
 export const mayBeTranslated = (
   { model, fallbackModels, interfaceId, namesModelsOf }: RoutedRequest,
   input: VisibilityInput,
@@ -88,12 +88,12 @@ export const mayBeTranslated = (
 
 const bareName = (id: string): string => id.slice(id.lastIndexOf('/') + 1);
 
-/** Bound of the ids that a bare name may mean. */
+/** Maximum number of ids that a bare name may mean. */
 const namedMax = 16;
 
-// unknown_model quotes the id that was asked for, and the nearest one that the workspace has.
+// The error unknown_model, which quotes the requested id, and the nearest one that the workspace has.
 
-/** Without a request, no field of a body is named. */
+/** Returns the error; without a request it names no field of a body. */
 export function failUnknownModel(
   id: string,
   { catalogue, workspace }: VisibilityInput,
@@ -114,7 +114,7 @@ export function failUnknownModel(
     const ids = meant.slice(0, namedMax).map(quote).join(', ');
     return fail('unknown_model', { message: `${quote(id)} may be one of several models: ${ids}.`, param });
   }
-  // Compares a bare name with bare names, and reports the id.
+  // A bare name is compared with bare names, and the id is reported.
   const near = nearestOf(id, id.includes('/') ? known : [...known, ...known.map(bareName)]);
   const nearest = known.find((model) => model === near) ?? known.find((model) => bareName(model) === near);
   const hint = nearest === undefined ? 'GET /v1/models lists the models there are.' : `Did you mean "${nearest}"?`;

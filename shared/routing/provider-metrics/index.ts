@@ -23,7 +23,7 @@ export interface ProviderMetricsDependencies {
   readonly credentials: CredentialSource;
 }
 
-/** Whether a candidate may be called now: its limits are asked for all that the call will send to it. */
+/** Asks whether a candidate may be called now: its limits count everything that the call will send to it. */
 export function askLimits(
   limiter: Pick<ProviderLimiter, 'admit'>,
   candidate: Candidate,
@@ -35,20 +35,20 @@ export function askLimits(
   return typeof requests === 'number' ? admit(requests) : requests.then(admit);
 }
 
-/** Our own deadline and a client that left say nothing about the provider, so they are not counted. */
+/** Outcomes that count: the gateway's own deadline and a client that left say nothing about the provider. */
 const countedOutcomes: Partial<Record<FailureKind, 'failed' | 'rate_limited' | 'invalid'>> = {
   failed: 'failed',
   rate_limited: 'rate_limited',
   invalid: 'invalid',
 };
 
-/** The client's call: its workspace and correlation id. */
+/** Identity of the client's call: its workspace and correlation id. */
 interface CallIdentity {
   readonly workspace: string;
   readonly callId: string;
 }
 
-/** Reports in memory and synchronously, so that the next plan of this process knows it. */
+/** Reports an attempt in memory and synchronously, so that the next plan of this process knows it. */
 export function reportAttempt(
   { recorder, cooldowns }: ProviderMetricsDependencies,
   attempt: Attempt,
@@ -66,9 +66,9 @@ export function reportAttempt(
   const isRefused = outcome.refusedCredential === true || outcome.hasNoQuota === true;
   const counted = isRefused ? 'refused' : countedOutcomes[outcome.kind];
   if (counted !== undefined) recorder.record({ ...entry, latencyMs, outcome: counted });
-  // It answered: waiting would not make the answer smaller.
+  // The provider answered: waiting would not make the answer smaller.
   if (outcome.refusedAnswer !== undefined) return;
-  // A request that the provider rejected as invalid cools nothing.
+  // A request that the provider rejected as invalid starts no cooldown.
   const { kind, retryAfterSeconds = 0 } = outcome;
   if (kind !== 'failed' && kind !== 'rate_limited') return;
   cooldowns.report(entry, {
@@ -80,7 +80,7 @@ export function reportAttempt(
 }
 
 /**
- * After the last byte: corrects the limit counters to the real tokens and writes pending data. Everything is awaited: a
+ * Corrects the limit counters to the real tokens and writes pending data, after the last byte. Everything is awaited: a
  * process that Lambda freezes halfway through a refresh would leave it to the next request.
  */
 export async function settleAttempts(deps: ProviderMetricsDependencies, attempts: readonly Attempt[]): Promise<void> {
@@ -91,14 +91,14 @@ export async function settleAttempts(deps: ProviderMetricsDependencies, attempts
     recorder.flush(),
     cooldowns.flush(),
     statistics.settled(),
-    // A credential may have been replaced where it is kept: the next call should have the new one.
+    // A credential may have been replaced in its store: the next call should have the new one.
     ours.some(({ outcome }) => outcome !== 'ok' && outcome.refusedCredential === true)
       ? credentials.refresh()
       : undefined,
   ]);
 }
 
-/** For alerts: attempts that say something of the provider. */
+/** Returns the attempts that say something about the provider, for alerts. */
 export const endedAttempts = (
   cooldowns: Pick<Cooldowns, 'coolingFor' | 'lastFailure'>,
   attempts: readonly Attempt[],
@@ -121,9 +121,9 @@ function stateOf(outcome: Attempt['outcome']): EndedAttempt['outcome'] | undefin
   return outcome.kind === 'failed' ? 'failed' : undefined;
 }
 
-// One call of a provider, when it has ended. Types only.
+// One call of a provider that has ended. Types only.
 
-/** A candidate that may be called now: its limits were asked. */
+/** A candidate that may be called now, because its limits were asked. */
 export interface AdmittedCandidate {
   readonly candidate: Candidate;
   /** Undefined where a client's key pays, whose limits the gateway does not count. */
@@ -135,17 +135,17 @@ export interface AdmittedCandidate {
 
 export interface Attempt extends AdmittedCandidate {
   readonly outcome: 'ok' | AttemptFailure;
-  /** Until the whole answer was there. */
+  /** Time until the whole answer was there. */
   readonly latencyMs: number;
   /** Time to the first output of a stream. */
   readonly firstOutputMs?: number | undefined;
   /** Tokens for the provider's limits: 0 for a call that failed before any output. */
   readonly tokens: number;
-  /** Undefined when no answer is charged. */
+  /** Charge; undefined when no answer is charged. */
   readonly charge?: Charge | undefined;
-  /** Where and by which rule its answer fails the schema of the call, if it does. */
+  /** Says where and by which rule its answer fails the schema of the call, if it does. */
   readonly schemaMismatch?: string | undefined;
-  /** How its provider was asked, where it answered. */
+  /** Says how its provider was called, where it answered. */
   readonly reachedVia?: ReachedVia | undefined;
   /** Metadata of the answer. */
   readonly details?: AnswerDetails | undefined;

@@ -1,4 +1,4 @@
-// Outcome of a call of one candidate, in the form of the client's interface.
+// The outcome of a call of one candidate, as the client's interface reads it.
 
 import type { ProviderApi } from '../../foundation/constants/index.ts';
 import type { MultipartBody, TextWithFiles } from '../../protocol/forms/index.ts';
@@ -12,10 +12,10 @@ export interface EventStream {
   readonly drain: () => void;
 }
 
-/** How a provider was asked. */
+/** The format in which a provider was called. */
 export interface ReachedVia {
   readonly format: ProviderApi;
-  /** Members of the request that the format has no words for, and that change little: paths, as `tools.web_search`. */
+  /** Fields of the request that the format cannot express, and that change little: paths such as `tools.web_search`. */
   readonly leftOut: readonly string[];
 }
 
@@ -24,55 +24,61 @@ export type CandidateOutcome =
   | ({ readonly kind: 'stream'; readonly reachedVia: ReachedVia } & EventStream)
   | NoAnswer;
 
-// The way from a format to a provider. The gateway hands each format a `send` of its own, so that credentials, time limits
-// and the classification of failures are the same for all.
+// The path from a format to a provider. The gateway passes each format a `send` of its own, so that credentials, time
+// limits and the classification of failures are the same for all.
 
 export interface CandidateRequest {
-  /** Behind the provider's base URL. */
+  /** Path behind the provider's base URL. */
   readonly path: string;
-  /** Host of the call, where it is another than the provider's. */
+  /** Returns the host of the call, where it differs from the provider's. */
   readonly hostname?: ((ofProvider: string) => string) | undefined;
   readonly accept: string;
-  /** Default: POST. */
+  /** Method; default: POST. */
   readonly method?: 'GET' | 'DELETE' | undefined;
-  /** Headers beside those of `send`; never a credential. */
+  /** Headers besides those of `send`; never a credential. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Made by `send`: a fault in it is the gateway's, not the provider's. */
+  /** Returns the body; `send` calls it, because a fault in it is the gateway's, not the provider's. */
   readonly body: () => string | MultipartBody | TextWithFiles;
 }
 
-/** A success, as far as its status says. */
+/** An answer with a success status. */
 export interface CandidateAnswer extends StreamSource {
   readonly contentType: string;
-  /** Of the answer, by its name in lower case. */
+  /** Returns a header of the answer, by its name in lower case. */
   readonly header?: (name: string) => string | undefined;
   /** Reads a body to its end; undefined when it was larger than any answer, and was closed. */
   readonly readText: () => Promise<string | undefined>;
-  /** Alternative to `readText`. Leaving it early keeps the socket: `drain` the rest. */
+  /** The body, as an alternative to `readText`. Leaving it early keeps the socket: `drain` the rest. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Everything that is wanted came: no limit ends the call any more. */
+  /** Called when everything that is needed has arrived: no limit ends the call any more. */
   readonly drain: () => void;
 }
 
 export type NoAnswer = { readonly kind: 'failure'; readonly failure: AttemptFailure };
 
-/** Opens a call beside others of one attempt: its limits and its memory are its own, and end with the attempt. */
+/** Opens a call besides others of one attempt: its limits and its memory are its own, and end with the attempt. */
 export type OpenPart = () => {
   readonly send: Send;
-  /** Releases the memory of its answer but for so many bytes. */
+  /** Releases the memory of its answer except for this many bytes. */
   readonly keep: (bytes: number) => void;
-  /** It went to a kept socket that had died. */
+  /** Returns true where it went to a pooled socket that had died. */
   readonly wasDead: () => boolean;
-  /** Set where its provider finished an answer that is too long, or that there was no memory for. */
+  /** Set where its provider finished an answer that is too long, or that had no memory. */
   readonly refused: () => AttemptFailure | undefined;
 };
 
-/** Waits before a limited part is asked again. False where the call has no such time, or has ended meanwhile. */
+/**
+ * Waits before a limited part is called again. Returns false where the call has no time for that, or has ended
+ * meanwhile.
+ */
 export type Pause = (seconds: number) => Promise<boolean>;
 
-/** Adds URL, credential and signature, times silence by bytes. Rejects where the connection breaks or the call is ended. */
+/**
+ * Sends a request: adds URL, credential and signature, and measures silence by bytes. Rejects where the connection
+ * breaks or the call is ended.
+ */
 export type Send = (request: CandidateRequest) => Promise<({ readonly kind: 'answer' } & CandidateAnswer) | NoAnswer>;
 
-/** As it came, whatever was asked for: `readText` is of a whole answer, `body` of a stream. */
+/** An answer as it came, whatever was requested: `readText` is for a whole answer, `body` for a stream. */
 export type ReceivedAnswer = { readonly kind: 'answer'; readonly isStream: boolean } & CandidateAnswer;
 export type ReceivingSend = (request: CandidateRequest) => Promise<ReceivedAnswer | NoAnswer>;

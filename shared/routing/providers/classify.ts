@@ -1,4 +1,4 @@
-// A provider's failure becomes data here, once. Its words are not inspected later.
+// Converts a provider's failure to data, once. Its text is not inspected later.
 import type { GatewayError, RejectionReason } from '../../errors/index.ts';
 import type { RefusedAnswer } from '../../protocol/wire/index.ts';
 import { findMember, isJsonObject, type JsonText } from '../../protocol/wire/index.ts';
@@ -8,9 +8,10 @@ import type { ProviderText } from './provider-text.ts';
 import { type ErrorDetails, isContextOverflow, reasonOf, rejectsRequest } from './rejection-reasons.ts';
 
 /**
- * invalid       the provider rejected the request itself: another provider may still take it
- * rate_limited  come back later
- * failed        anything else that is the provider's doing, a refusal of the gateway's credential included
+ * The kind of a failure:
+ * invalid       the provider rejected the request itself: another provider may still accept it
+ * rate_limited  the provider may be called again later
+ * failed        any other failure of the provider, a refusal of the gateway's credential included
  * deadline      the budget of the request ended: no provider is at fault, and there is no time for another
  * client_gone   the client left: no answer is needed any more
  */
@@ -18,54 +19,57 @@ export type FailureKind = 'invalid' | 'rate_limited' | 'failed' | 'deadline' | '
 
 export interface AttemptFailure {
   readonly kind: FailureKind;
-  /** Only of `invalid`, and only where the cause is recognised. */
+  /** Reason; only for `invalid`, and only where the cause is recognized. */
   readonly reason?: RejectionReason | undefined;
-  /** The field about which the provider complains, in its spelling; only of `invalid`. */
+  /** The field about which the provider complains, in its spelling; only for `invalid`. */
   readonly param?: string | undefined;
   readonly retryAfterSeconds?: number | undefined;
-  /** The provider refused the credential it was called with. */
+  /** True where the provider refused the credential. */
   readonly refusedCredential?: boolean | undefined;
-  /** The account that the credential belongs to has no quota left. */
+  /** True where the account of the credential has no quota left. */
   readonly hasNoQuota?: boolean | undefined;
-  /** A fault of the gateway itself: it is logged, and counts neither in statistics nor for cooling. */
+  /** True for a fault of the gateway itself: it is logged, and counts neither in statistics nor for a cooldown. */
   readonly isOurFault?: boolean | undefined;
-  /** Set where a precondition of the call did not answer, so that the provider was not called. */
+  /** True where a precondition of the call did not answer, so that the provider was not called. */
   readonly isUnavailable?: boolean | undefined;
   /**
    * Final answer to the call, whatever other candidates said: there is no memory for the request, or for the answer.
    */
   readonly refusal?: GatewayError | undefined;
-  /** The provider did its work and is paid for it, though the gateway cannot hand it on: charged, and no other provider is asked. */
+  /**
+   * The answer of a provider that did its work and is paid for it, though the gateway cannot pass it on: it is charged,
+   * and no other provider is called.
+   */
   readonly refusedAnswer?: RefusedAnswer | undefined;
   /**
-   * Set where it was sent on a kept socket that broke at once: most likely it was not read, and it says nothing about
-   * the provider.
+   * True where it was sent on a pooled socket that broke at once: most likely it was not read, and it says nothing
+   * about the provider.
    */
   readonly wasDead?: boolean | undefined;
-  /** Status of an answer. */
+  /** Status of the answer. */
   readonly status?: number | undefined;
-  /** Only of `invalid`: the word that Anthropic has for the fault. */
+  /** Anthropic's code for the fault; only for `invalid`. */
   readonly providerCode?: string | undefined;
   /** One word for the log: never a provider's text. */
   readonly cause: string;
-  /** Why its server was not reached, or the connection broke, in one word. For the operator. */
+  /** Reason why its server was not reached, or the connection broke, in one word. For the operator. */
   readonly connectionFault?: string | undefined;
   readonly providerText?: ProviderText | undefined;
 }
 
-/** Statuses that say the request is at fault. 401 and 403 are about the credential, 404 about the catalogue. */
+/** Statuses which say that the request is at fault. 401 and 403 are about the credential, 404 about the catalogue. */
 const invalidStatuses = new Set([400, 413, 422]);
-/** A thread that its provider does not know is no gap of the catalogue. */
+/** Statuses for an unknown thread, which is no gap of the catalogue. */
 const threadStatuses = new Set([400, 404]);
 const rateLimitedStatus = 429;
-/** With it some servers refuse a prompt that is too long. */
+/** Status with which some servers refuse a prompt that is too long. */
 const overflowStatus = 500;
 const credentialStatuses = new Set([401, 403]);
 const quotaStatus = 402;
 
 /**
  * Classifies an unsuccessful answer by its status, its body, and `x-amzn-errortype` where it has one.
- * `statedRetrySeconds`: of its headers.
+ * `statedRetrySeconds`: from its headers.
  */
 export function classifyStatus(
   status: number,
@@ -86,7 +90,7 @@ export function classifyStatus(
     (invalidStatuses.has(status) ? faultBehindInvalid(body, details.message, errorType) : undefined);
   if (other !== undefined)
     return { status, cause, ...(other.kind === 'rate_limited' && { retryAfterSeconds }), ...other };
-  // An empty account does not fill up within seconds, whatever the words.
+  // An account without quota does not get any within seconds, whatever the text says.
   const isTimedLimit = status === rateLimitedStatus && retryDelaySeconds !== undefined;
   const hasNoQuota =
     !isTimedLimit && (details.code === 'insufficient_quota' || status === quotaStatus || accountLimit(details.message));
@@ -118,7 +122,7 @@ export function classifyErrorObject(body: unknown): AttemptFailure {
   return { kind: 'failed', cause };
 }
 
-/** Part of a message that is searched: a message may be the whole prompt. */
+/** Number of bytes of a message that are searched: a message may be the whole prompt. */
 const messageBytesMax = 2_000;
 
 function readErrorDetails(body: unknown): ErrorDetails {
@@ -137,7 +141,7 @@ function readErrorDetails(body: unknown): ErrorDetails {
 
 const codeShape = /^[a-z][a-z0-9_]{0,63}$/;
 
-/** Anthropic's `error.details.error_code`. */
+/** Returns Anthropic's `error.details.error_code`. */
 function providerCodeOf(body: unknown): string | undefined {
   const { error } = outermost(body);
   const details = isJsonObject(error) && isJsonObject(error.details) ? error.details : {};
@@ -145,7 +149,7 @@ function providerCodeOf(body: unknown): string | undefined {
   return typeof code === 'string' && codeShape.test(code) ? code : undefined;
 }
 
-/** `messages[0].content`, say. Anything else might be a provider's words. */
+/** Matches a path such as `messages[0].content`. Any other text might be a provider's prose. */
 const paramShape = /^[A-Za-z_]\w{0,63}(\.?\[\d{1,6}\]|\.\w{1,64}){0,8}$/;
 
 function paramOf(body: unknown): string | undefined {
@@ -156,10 +160,12 @@ function paramOf(body: unknown): string | undefined {
   return typeof message === 'string' ? paramInWords.exec(message.slice(0, messageBytesMax))?.[1] : undefined;
 }
 
-/** `messages.0.content: …`, as providers write that have no field for it. */
+/** Matches `messages.0.content: …`, as providers write it that have no field for it. */
 const paramInWords = /^([a-z_]\w{0,63}(?:\.\w{1,64}){0,8}): /;
 
-/** The field about which all of them complain, if the request has it: a provider may use another name for it. */
+/**
+ * Returns the field about which all of them complain, if the request has it: a provider may use another name for it.
+ */
 export function agreedParam(failures: readonly AttemptFailure[], json: JsonText): string | undefined {
   const [param, ...others] = new Set(failures.map((failure) => failure.param));
   return others.length > 0 ? undefined : ownParam(param, json);
@@ -169,14 +175,14 @@ export function agreedParam(failures: readonly AttemptFailure[], json: JsonText)
 export const ownParam = (param: string | undefined, json: JsonText): string | undefined =>
   param === undefined || findMember(json, /^\w+/.exec(param)?.[0] ?? '') === undefined ? undefined : param;
 
-/** A wait over a day is a fault of the provider. */
+/** Longest wait that is believed: above a day it is a fault of the provider. */
 const retryAfterMaxSeconds = 86_400;
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * Seconds from now until a provider wants to be called again, rounded up, at least 1. Three spellings are in use.
- * Returns undefined where it sent none, or no valid time.
+ * Returns the seconds from now until a provider may be called again, rounded up, at least 1. Three spellings are in
+ * use. Returns undefined where it sent none, or no valid time.
  */
 export function readRetryAfterSeconds(headers: Headers, nowMs: number): number | undefined {
   const milliseconds = Number(textOf(headers['retry-after-ms']) ?? Number.NaN);

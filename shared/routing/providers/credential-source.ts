@@ -17,15 +17,18 @@ interface SignableCall {
 
 /** Authentication of a provider call. */
 export interface Credential {
-  /** Empty where the provider asks for no credential, or the call is signed. Names are in lower case. */
+  /** Headers, with names in lower case. Empty where the provider requires no credential, or the call is signed. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Gives all headers of the call, its signature among them. Rejects where the process has no credentials of AWS. */
+  /** Returns all headers of the call, including its signature. Rejects where the process has no AWS credentials. */
   readonly sign?: ((call: SignableCall) => Promise<Record<string, string>>) | undefined;
-  /** Set where signing calls the provider's own token endpoint, within a limit of its own. */
+  /** True where signing calls the provider's own token endpoint, within a limit of its own. */
   readonly fetchesToken?: boolean | undefined;
 }
 
-/** A token for a provider's calls could not be fetched: a failure of that provider. The cause contains no secret. */
+/**
+ * Thrown where a token for a provider's calls could not be fetched: a failure of that provider. The cause contains no
+ * secret.
+ */
 export class TokenUnavailable extends Error {
   override readonly name = 'TokenUnavailable';
   constructor(cause: unknown) {
@@ -34,33 +37,39 @@ export class TokenUnavailable extends Error {
 }
 
 export interface CredentialSource {
-  /** Returns undefined when nothing is configured for this provider. Cheap: planning calls it for every candidate. */
+  /**
+   * Finds the credential; undefined when nothing is configured for this provider. It is cheap, because planning calls
+   * it for every candidate.
+   */
   find(provider: CalledProvider): Credential | undefined;
-  /** A secret that is no provider's, if it is set. Throws as `find` does. */
+  /** Returns a secret that is no provider's, if it is set. Throws as `find` does. */
   secretOf(reference: SecretReference): string | undefined;
-  /** Why nothing is found, where the source knows more than that nothing is set: words behind the name of the secret. */
+  /**
+   * Returns why nothing is found, where the source knows more than that nothing is set: words that follow the name of
+   * the secret.
+   */
   faultOf?(provider: CalledProvider): string | undefined;
-  /** Reads the credentials for coming calls while the process starts. A failure is forgotten. Never rejects. */
+  /** Reads the credentials for coming calls while the process starts. A failure is dropped. Never rejects. */
   warm(): Promise<void>;
-  /** Called before a plan: waits where nothing was read yet, else undefined. Never rejects. */
+  /** Called before a plan: waits where nothing was read yet, otherwise returns undefined. Never rejects. */
   ready(): Promise<void> | undefined;
-  /** When a provider refused our credential: a newer one may be there. Never rejects. */
+  /** Called when a provider refused the gateway's credential: a newer one may exist. Never rejects. */
   refresh(): Promise<void>;
 }
 
 /**
- * Form in which the gateway keeps it: for a service account the whole text, and for an application its secret, from which
- * tokens are made; else the key as it is sent.
+ * Returns the credential for a stored secret: for a service account the whole text, and for an application its secret,
+ * with which tokens are requested; otherwise the key as it is sent.
  */
 export function storedCredential(auth: ProviderAuth, secret: string): Credential | undefined {
   if (auth !== 'none' && 'gcp' in auth) return { headers: { authorization: secret } };
   if (!headerValue.test(secret)) return undefined;
   return auth !== 'none' && 'entra' in auth ? { headers: { authorization: secret } } : credentialWith(auth, secret);
 }
-/** No JSON: a private key is sent nowhere. */
+/** Matches a value that is no JSON, because a private key must be sent nowhere. */
 const headerValue = /^(?!\s*\{)[\x20-\x7e]+$/;
 
-/** Fault of a secret that is set, in words that follow its name; undefined when it can be sent. */
+/** Returns the fault of a secret that is set, in words that follow its name; undefined when it can be sent. */
 export function faultOfSecret(auth: ProviderAuth, secret: string | undefined): string | undefined {
   if (secret === undefined || secret === '') return 'is not set';
   if (storedCredential(auth, secret) !== undefined) return undefined;
@@ -69,8 +78,8 @@ export function faultOfSecret(auth: ProviderAuth, secret: string | undefined): s
 }
 
 /**
- * A client's key is sent where the provider expects its own: a signed provider, or one without a key, gets it as a
- * bearer token.
+ * Returns the credential for a client's key, which is sent where the provider expects its own: a signed provider, or
+ * one without a key, gets it as a bearer token.
  */
 export const credentialWith = (auth: ProviderAuth, key: string): Credential =>
   auth !== 'none' && 'header' in auth
@@ -79,7 +88,7 @@ export const credentialWith = (auth: ProviderAuth, key: string): Credential =>
 
 export const noCredential: Credential = { headers: {} };
 
-/** Reads references from the process environment (`{env: NAME}`) and knows providers that need nothing. */
+/** Reads references from the process environment (`{env: NAME}`) and handles providers that need no credential. */
 export const environmentCredentials = (readVariable: (name: string) => string | undefined): CredentialSource => ({
   find: ({ auth }) => fromEnvironment(auth, readVariable),
   secretOf: (reference) => ('env' in reference ? readVariable(reference.env) : undefined),

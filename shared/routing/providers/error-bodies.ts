@@ -1,13 +1,16 @@
-// Where providers keep their error in a body: in a list, or inside the error of a router in front of them.
+// Finds a provider's error in a body: in a list, or inside the error of a router in front of it.
 import { isJsonObject } from '../../protocol/wire/index.ts';
 
-/** Google answers some calls with a list of one error. */
+/** Returns the error object; Google answers some calls with a list of one error. */
 export function outermost(body: unknown): Record<string, unknown> {
   const first: unknown = Array.isArray(body) ? body[0] : body;
   return isJsonObject(first) ? first : {};
 }
 
-/** OpenRouter's error about the refusal of a provider behind it holds that provider's body as a text. */
+/**
+ * Returns the error inside OpenRouter's error about the refusal of a provider behind it, which contains that provider's
+ * body as a text.
+ */
 export function innerError(body: unknown): unknown {
   const { error } = outermost(body);
   const metadata = isJsonObject(error) && isJsonObject(error.metadata) ? error.metadata : {};

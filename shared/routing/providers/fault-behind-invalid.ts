@@ -1,5 +1,6 @@
-// Refusals that providers send with a status that says "the request is invalid", though it is not the request that is at
-// fault: the credential, the account, the catalogue, or too many calls. Another provider may answer the same request.
+// Recognizes refusals that providers send with a status which means "the request is invalid", though another cause is
+// at fault: the credential, the account, the catalogue, or too many calls. Another provider may answer the same
+// request.
 import { isJsonObject } from '../../protocol/wire/index.ts';
 
 interface FaultBehindInvalid {
@@ -14,7 +15,7 @@ const failed: FaultBehindInvalid = { kind: 'failed' };
 const rateLimited: FaultBehindInvalid = { kind: 'rate_limited' };
 
 /**
- * Anthropic's codes about the gateway's account, whatever the status: those of `resources/shared` in its SDK (1.14.0).
+ * Anthropic's codes about the gateway's account, whatever the status: from `resources/shared` in its SDK (1.14.0).
  * Codes about a user profile, a version or the body concern the client's request.
  */
 const accountCodes: Readonly<Record<string, FaultBehindInvalid>> = {
@@ -34,7 +35,7 @@ const accountCodes: Readonly<Record<string, FaultBehindInvalid>> = {
 export const faultOfCode = (code: string | undefined): FaultBehindInvalid | undefined =>
   code !== undefined && Object.hasOwn(accountCodes, code) ? accountCodes[code] : undefined;
 
-/** AWS names the fault in a header. */
+/** Match the name of the fault, which AWS sends in a header. */
 const awsTypes: readonly (readonly [RegExp, FaultBehindInvalid])[] = [
   [
     /^(AccessDenied|ExpiredToken|UnrecognizedClient|InvalidSignature|IncompleteSignature|MissingAuthenticationToken)/,
@@ -44,14 +45,14 @@ const awsTypes: readonly (readonly [RegExp, FaultBehindInvalid])[] = [
   [/^(Throttling|TooManyRequests)/, rateLimited],
 ];
 
-/** Beginnings, in lower case, of providers' messages about an exhausted account, with whatever status. */
+/** Matches beginnings, in lower case, of providers' messages about an exhausted account, with whatever status. */
 const accountLimits =
   /^(your credit balance is too low|you have reached your specified (workspace )?api usage limits|billing hard limit has been reached|you exceeded your current quota|insufficient (balance|credits)|your (team|project|organization|account|workspace)[^.]{0,80}(spending (limit|cap)|available credits|credit limit)|your prepayment credits are depleted)/;
 
-/** `message` in lower case. */
+/** True for such a message. `message`: in lower case. */
 export const accountLimit = (message: string): boolean => accountLimits.test(message);
 
-/** Beginnings, in lower case, of messages that are the only evidence: the rest may quote the request. */
+/** Match beginnings, in lower case, of messages that are the only evidence: the rest may quote the request. */
 const messages: readonly (readonly [RegExp, FaultBehindInvalid])[] = [
   [accountLimits, hasNoQuota],
   [/^this organization has been disabled/, refusedCredential],
@@ -60,7 +61,7 @@ const messages: readonly (readonly [RegExp, FaultBehindInvalid])[] = [
   [/^the provided model identifier is invalid|^invocation of model id .{1,200} isn.t supported/, failed],
 ];
 
-/** Returns undefined where the request is at fault, as the status says. `message` in lower case. */
+/** Returns undefined where the request is at fault, as the status says. `message`: in lower case. */
 export function faultBehindInvalid(
   body: unknown,
   message: string,
@@ -73,14 +74,14 @@ export function faultBehindInvalid(
 
 const googleReasons = (body: unknown): unknown[] => googleDetails(body).map(({ reason }) => reason);
 
-/** Google says of an error more than a status in a list. */
+/** Returns Google's details, a list in which it says more about an error than its status. */
 function googleDetails(body: unknown): readonly Record<string, unknown>[] {
   const first: unknown = Array.isArray(body) ? body[0] : body;
   const error = isJsonObject(first) && isJsonObject(first.error) ? first.error : {};
   return (Array.isArray(error.details) ? error.details : []).filter(isJsonObject);
 }
 
-/** Google's retry delay in the body: `{"@type": "…RetryInfo", "retryDelay": "34.07s"}`. */
+/** Returns Google's retry delay in the body: `{"@type": "…RetryInfo", "retryDelay": "34.07s"}`. */
 export function readRetryDelaySeconds(body: unknown): number | undefined {
   const delay = googleDetails(body)
     .map(({ retryDelay }) => retryDelay)

@@ -1,5 +1,5 @@
-// Access tokens of Google Cloud for a service account. Loaded with the first call of such a provider: Google's library
-// makes and keeps the tokens, the request that fetches one is sent like every other.
+// Access tokens of Google Cloud for a service account. It is loaded with the first call of such a provider: Google's
+// library makes and caches the tokens, and the request that fetches one is sent like every other.
 import { createPrivateKey } from 'node:crypto';
 import { JWT } from 'google-auth-library';
 import type { Clock } from '../../foundation/time/index.ts';
@@ -14,19 +14,19 @@ interface ServiceAccount {
   readonly token_uri: string;
 }
 
-/** `text`: the JSON of a service account. Throws TokenUnavailable where it is none. */
+/** Returns the source of tokens. `text`: the JSON of a service account. Throws TokenUnavailable for any other text. */
 export function googleTokens(text: string, clock: Clock): AccessTokens {
   const { client_email: email, private_key: key, token_uri: uri } = readServiceAccount(text);
   const send = tokenEndpoint(new URL(uri), clock);
   const request = async ({ data }: { readonly data?: unknown }) => ({ data: await send(String(data)) });
 
-  // The only method of its own transport that the library calls.
+  // The library calls only this method of its own transport.
   const transporter = { request } as unknown as NonNullable<ConstructorParameters<typeof JWT>[0]>['transporter'];
   const client = new JWT({
     email,
     key,
     scopes: [scope],
-    // The library names Google's public endpoint: an account of another one is known there only.
+    // The library names Google's public endpoint, but an account of another endpoint is known only there.
     additionalClaims: { aud: uri },
     useAuthRequestParameters: false,
     ...(transporter === undefined ? {} : { transporter }),
@@ -55,7 +55,10 @@ function readServiceAccount(text: string): ServiceAccount {
   return { client_email, private_key: pemOf(String(private_key)), token_uri } as ServiceAccount;
 }
 
-/** A text that went through a shell or a form has its line ends as two characters. Throws TokenUnavailable where it is no key. */
+/**
+ * Returns the key. A text that went through a shell or a form has its line ends as two characters. Throws
+ * TokenUnavailable where it is no key.
+ */
 function pemOf(text: string): string {
   const key = text.replaceAll('\\r', '').replaceAll('\\n', '\n');
   try {

@@ -1,5 +1,5 @@
-// Provider credentials of a deployed stage: a copy of the secret in memory, read again in the background while the old
-// copy serves. The function's environment contains no secret, so `{env: NAME}` means NAME in the secret here.
+// Provider credentials of a deployed stage: a copy of the secret in memory, which is read again in the background while
+// the old copy serves. The function's environment contains no secret, so `{env: NAME}` means NAME in the secret here.
 import { type SecretReference, secretReferenceOf } from '../../configuration/catalogue/index.ts';
 import type { Log } from '../../foundation/log/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
@@ -7,22 +7,31 @@ import { StoreUnavailable } from '../../storage/store/index.ts';
 import { type CredentialSource, noCredential, storedCredential } from './credential-source.ts';
 import type { ReadSecret, SecretReading } from './provider-secret.ts';
 
-/** How old a copy may be before it is read again: how long a rotation without a 401 takes to arrive. */
+/** Age at which a copy is read again, and so the delay of a rotation without a 401. */
 const secretFreshMs = 300_000;
-/** After a failure. A cold instance answers 503 in the meantime and does not wait again in every request. */
+/** Pause after a failure. Meanwhile a cold instance answers 503 and does not wait again in every request. */
 const retryAfterFailureMs = 1_000;
-/** A provider that keeps answering 401 must not turn each of its calls into one to Secrets Manager. */
+/**
+ * Shortest time between two refreshes: a provider that keeps answering 401 must not turn each of its calls into a call
+ * of Secrets Manager.
+ */
 const refreshIntervalMs = 10_000;
 
 export interface ProviderCredentials extends CredentialSource {
   /**
-   * Returns undefined when the provider is not configured. Throws StoreUnavailable for a provider that needs a
-   * credential while none could be read since this instance started.
+   * Finds the credential; undefined when the provider is not configured. Throws StoreUnavailable for a provider that
+   * needs a credential while none could be read since this instance started.
    */
   find: CredentialSource['find'];
-  /** Called before a plan: waits for the first copy of a cold instance, else undefined. Never rejects: `find` throws. */
+  /**
+   * Called before a plan: waits for the first copy of a cold instance, otherwise returns undefined. Never rejects:
+   * `find` throws.
+   */
   ready(): Promise<void> | undefined;
-  /** When a provider refused our credential: reads at once, unless that was done a moment ago. Never rejects. */
+  /**
+   * Called when a provider refused the gateway's credential: reads at once, unless that was done a moment ago. Never
+   * rejects.
+   */
   refresh(): Promise<void>;
 }
 
@@ -75,7 +84,7 @@ export function providerCredentials({ readSecret, clock, log }: ProviderCredenti
     },
     async warm() {
       await readOnce();
-      // The first call does not wait for the time after a failure.
+      // After a failure the first call does not wait for this time.
       if (values === undefined) dueAtMs = Number.NEGATIVE_INFINITY;
     },
     ready() {
@@ -89,7 +98,7 @@ export function providerCredentials({ readSecret, clock, log }: ProviderCredenti
   };
 }
 
-/** Former values stay in use while the secret cannot be read, but not after it was deleted. */
+/** Returns the values. Former values stay in use while the secret cannot be read, but not after it was deleted. */
 function valuesOf(
   reading: SecretReading,
   former: ReadonlyMap<string, string> | undefined,
@@ -98,7 +107,7 @@ function valuesOf(
   if (reading.kind !== 'values') log.error({ event: `provider_secret_${reading.kind}` });
   if (reading.kind === 'absent') return new Map();
   if (reading.kind === 'unreadable') return former ?? new Map();
-  // Counted, not named: a key may have been put in place of its name.
+  // The values are counted, not named: a key may have been put in the place of its name.
   if (reading.unusable > 0) {
     log.error({
       event: 'provider_secret_values_unusable',

@@ -1,5 +1,5 @@
-// The one secret of a stage with every provider credential: a JSON object, name → credential. A name that is not there
-// is not configured; only a secret that could not be read is a fault of the moment.
+// The one secret of a stage with every provider credential: a JSON object, name → credential. An absent name is not
+// configured; only a secret that could not be read is a temporary fault.
 import {
   GetSecretValueCommand,
   InvalidRequestException,
@@ -18,7 +18,7 @@ export type SecretReading =
   /** Its value is no JSON object. */
   | { readonly kind: 'unreadable' };
 
-/** Throws when Secrets Manager does not answer, or does not let this function read. */
+/** Reads the secret. Throws when Secrets Manager does not answer, or does not let this function read. */
 export type ReadSecret = () => Promise<SecretReading>;
 
 interface ProviderSecretOptions {
@@ -27,14 +27,17 @@ interface ProviderSecretOptions {
   readonly secretId: string;
 }
 
-/** Keys are short, service account tokens are not; with `Bearer ` in front it stays far below any header limit. */
+/**
+ * Matches keys, which are short, and service account tokens, which are not; with `Bearer ` in front they stay far below
+ * any header limit.
+ */
 const credentialShape = /^[\x21-\x7e]{1,4096}$/;
-/** An instance reads one secret, at most every few seconds. */
+/** Maximum sockets: an instance reads one secret, at most every few seconds. */
 const socketsMax = 2;
-/** A secret is 64 KB at most; written as JSON inside JSON it may grow sixfold. */
+/** Bound of the answer: a secret has 64 KB at most, and JSON inside JSON may be six times as long. */
 const answerMaxBytes = 512 * 1024;
 
-/** Calls nothing yet. */
+/** Creates the reader; no request is made yet. */
 export function providerSecret({ access, randomness, secretId }: ProviderSecretOptions): ReadSecret {
   const client = new SecretsManagerClient(awsClientSettings(access, { socketsMax, answerMaxBytes }));
   const { clock, callTimeoutMs: limitMs } = access;
@@ -52,7 +55,7 @@ export function providerSecret({ access, randomness, secretId }: ProviderSecretO
   };
 }
 
-/** InvalidRequest is the answer for a secret that is scheduled for deletion. */
+/** True for InvalidRequest, which is the answer for a secret that is scheduled for deletion. */
 const isAbsent = (error: unknown): boolean =>
   error instanceof ResourceNotFoundException || error instanceof InvalidRequestException;
 
@@ -60,13 +63,13 @@ function readValues(text = ''): SecretReading {
   const members = parseObject(text);
   if (members === undefined) return { kind: 'unreadable' };
   const all = Object.entries(members);
-  // Who edits the secret by hand may write the JSON of a service account as it is.
+  // Someone who edits the secret by hand may write the JSON of a service account unquoted.
   const texts = all.map(([name, value]) => [name, isJsonObject(value) ? JSON.stringify(value) : value] as const);
   const usable = texts.filter((member): member is [string, string] => isProviderCredential(member[1]));
   return { kind: 'values', values: new Map(usable), unusable: all.length - usable.length };
 }
 
-/** Returns undefined for anything else, without the parser's own error, which quotes the text. */
+/** Returns undefined for any other text, without the parser's own error, which quotes it. */
 function parseObject(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -76,10 +79,10 @@ function parseObject(text: string): object | undefined {
   }
 }
 
-/** The JSON of a service account has two to three kilobytes. */
+/** Bound of the JSON of a service account, which has two to three kilobytes. */
 const serviceAccountMaxCharacters = 16 * 1024;
 
-/** A key, or the JSON of a service account, blanks and all. */
+/** True for a key, or for the JSON of a service account, blanks included. */
 export const isProviderCredential = (value: unknown): boolean =>
   typeof value === 'string' && (isServiceAccount(value) || (credentialShape.test(value) && !value.startsWith('{')));
 

@@ -1,10 +1,10 @@
-// A provider's words about its failure, without anything that looks like a credential: for the operator's log
-// shortened, and without the client's text; for the client itself without details of the gateway's accounts.
+// A provider's text about its failure, without anything that looks like a credential: for the operator's log shortened,
+// and without the client's text; for the client itself without details of the gateway's accounts.
 import { masked, maskSecrets, maskSecretsAcross, redact } from '../../foundation/log/index.ts';
 import { isJsonObject } from '../../protocol/wire/index.ts';
 import { innerError } from './error-bodies.ts';
 
-/** Texts that are undefined where the provider says nothing. */
+/** The texts, which are undefined where the provider says nothing. */
 export interface ProviderText {
   readonly forOperator: string | undefined;
   /** Text for a request that was rejected for its own content. */
@@ -12,15 +12,15 @@ export interface ProviderText {
 }
 
 interface TextReading {
-  /** Secrets that the provider was called with. */
+  /** Secrets of the call. */
   readonly secrets: readonly string[];
-  /** Where the provider is. */
+  /** Host of the provider. */
   readonly hostname: string;
-  /** The request as its client sent it: its contents are no secret to the client. */
+  /** Returns the request as its client sent it: its contents are no secret to the client. */
   readonly requestText: () => string;
 }
 
-/** `body`: the JSON value or the text of the answer. */
+/** Reads the texts. `body`: the JSON value or the text of the answer. */
 export function readProviderText(body: unknown, { secrets, hostname, requestText }: TextReading): ProviderText {
   const known = maskTexts(innerError(body), secrets);
   return {
@@ -30,29 +30,32 @@ export function readProviderText(body: unknown, { secrets, hostname, requestText
 }
 
 /**
- * How much of an error body is searched, in characters and in fields of an object at each depth: some providers repeat
- * the whole prompt.
+ * Bound of the part of an error body that is searched, in characters and in fields of an object at each depth: some
+ * providers repeat the whole prompt.
  */
 const lookedAtMaxCharacters = 16_000;
 const membersMax = 100;
 const depthMax = 8;
-/** Patterns work on this much at most. */
+/** Maximum characters to which patterns are applied. */
 const readMaxCharacters = 2_000;
 const textMaxCharacters = 300;
 
-/** A quoted name is a field or a model; a quoted sentence may be the client's. An apostrophe opens no quote. */
+/**
+ * Matches quotes: a quoted name is a field or a model, but a quoted sentence may be the client's. An apostrophe opens
+ * no quote.
+ */
 const quotes = /"[^"]*"?|`[^`]*`?|(?<!\w)'[^']*'(?!\w)/g;
 const withoutSentences = (text: string): string => text.replace(quotes, (quote) => (/\s/.test(quote) ? '"…"' : quote));
 const markup = /<[^>]*>/g;
 const codeShape = /^[\w.-]{1,64}$/;
 
-/** Text for an operator. `secrets`: those that the provider was called with. */
+/** Returns the text for an operator. `secrets`: those of the call. */
 export const describeProviderText = (body: unknown, secrets: readonly string[]): string | undefined =>
   describe(maskTexts(body, secrets), secrets);
 
 function describe(body: unknown, secrets: readonly string[]): string | undefined {
   const { code, words } = wordsOf(body);
-  // Masked first in the texts of the body, each of which may contain a piece, then in the shown words.
+  // The texts of the body are masked first, each of which may contain a piece of a secret, then the shown text.
   const start = cut(maskSecrets(code === undefined ? words : `${code}: ${words}`, secrets), readMaxCharacters);
   const text = inOneLine(withoutSentences(redact(start).replace(markup, ' ')));
   if (text === '') return undefined;
@@ -61,7 +64,7 @@ function describe(body: unknown, secrets: readonly string[]): string | undefined
 
 const inOneLine = (text: string): string => text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
 
-/** Ids of accounts. */
+/** Match ids of accounts. */
 const accounts: readonly (readonly [RegExp, string])[] = [
   [/\borg-(?=[A-Za-z-]*\d)[\w-]{4,}|\borg-\w{16,}/g, `org-${masked}`],
   [/\bproj_\w{4,}/g, `proj_${masked}`],
@@ -83,7 +86,7 @@ function tellClient(
     isPage ? start.replace(markup, ' ') : start,
   );
   const text = redact(unnamed, (run) => requestText().includes(run))
-    // Removes characters that control a terminal, or hide text from a reader.
+    // This removes characters that control a terminal, or hide text from a reader.
     .replace(/[^\S\n]+|(?!\n)[\p{Cc}\p{Cf}]+/gu, ' ')
     .trim();
   return text === '' ? undefined : text;
@@ -91,11 +94,11 @@ function tellClient(
 
 const hostPattern = (hostname: string): RegExp => new RegExp(`${hostname.replace(/[^\w-]/g, '\\$&')}(?::\\d+)?`, 'gi');
 
-/** The word at the cut may be half of a key. */
+/** Cuts a text at a word: the word at the cut may be half of a key. */
 const cut = (text: string, maxCharacters: number): string =>
   text.length <= maxCharacters ? text : text.slice(0, maxCharacters).replace(/\S*$/, '');
 
-/** The body, shortened, without secrets that its texts contain each or together. */
+/** Returns the body, shortened, without secrets that its texts contain, separately or together. */
 function maskTexts(body: unknown, secrets: readonly string[]): unknown {
   const texts: string[] = [];
   let budget = lookedAtMaxCharacters;
@@ -128,7 +131,7 @@ const nothing: Words = { code: undefined, words: '' };
 
 const isEmpty = (value: unknown): boolean => isJsonObject(value) && Object.keys(value).length === 0;
 
-/** Reads OpenAI's form, similar ones, or the whole text. Google answers some calls with a list of one error. */
+/** Reads OpenAI's format, similar ones, or the whole text. Google answers some calls with a list of one error. */
 function wordsOf(body: unknown): Words {
   if (typeof body === 'string') return { code: undefined, words: body };
   const first: unknown = Array.isArray(body) ? body[0] : body;

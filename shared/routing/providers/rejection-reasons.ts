@@ -1,19 +1,19 @@
-// The reason of a provider's rejection, read from its code, its type, the field it names, or its words.
+// Finds the reason of a provider's rejection in its code, its type, the field it names, or its text.
 import type { RejectionReason } from '../../errors/index.ts';
 
-/** Each in lower case, and empty where the provider gives none. */
+/** Parts of an error, each in lower case, and empty where the provider gives none. */
 export interface ErrorDetails {
   readonly code: string;
   readonly type: string;
   readonly parameter: string;
   readonly message: string;
-  /** Some providers put the status into `code`. */
+  /** Status, which some providers put into `code`. */
   readonly status: number | undefined;
 }
 
 /**
- * Codes of a failed response that concern the request: those of `ResponseError` in the package `openai`, without the
- * provider's own failures. `invalid`: no reason has a name for it.
+ * Codes of a failed response that concern the request: from `ResponseError` in the package `openai`, without the
+ * provider's own failures. `invalid`: there is no reason for it.
  */
 export const failedResponseCodes: Readonly<Record<string, RejectionReason | 'invalid'>> = {
   invalid_prompt: 'invalid_prompt',
@@ -36,19 +36,20 @@ export const failedResponseCodes: Readonly<Record<string, RejectionReason | 'inv
   failed_to_download_image: 'image_download_failed',
 };
 
-/** An error without a status that is about its request. */
+/** True for an error without a status that is about its request. */
 export const rejectsRequest = ({ code, type }: ErrorDetails): boolean =>
   Object.hasOwn(failedResponseCodes, code) ||
   /invalid_request|context_length|content_policy|content_filter/.test(`${code} ${type}`);
 
 /**
- * How xAI, llama.cpp, Kimi, Zhipu, Together, GitHub Models, vLLM, Cohere and Titan say that a prompt is too long (public reports of
- * 2025 and 2026). Less than nothing is left of the context where a bound is below zero.
+ * Matches the texts with which xAI, llama.cpp, Kimi, Zhipu, Together, GitHub Models, vLLM, Cohere and Titan refuse a
+ * prompt that is too long (public reports of 2025 and 2026). A bound below zero means that less than nothing is left of
+ * the context.
  */
 const otherOverflowWords =
   /maximum prompt length is \d+|exceeds? the available context size|context size has been exceeded|exceeded model token limit|prompt exceeds max length|token count .{0,20}plus max_new_tokens|request body too large for .{1,80} model|max_tokens must be at least 1, got -\d|too many tokens: |too many input tokens\.|`inputs` tokens \+ `max_new_tokens` must be/;
 
-/** From the surest sign to the vaguest: the first that matches names the reason. */
+/** Signs from the surest to the vaguest: the first that matches determines the reason. */
 const reasonSigns: readonly [RejectionReason, (details: ErrorDetails) => boolean][] = [
   [
     'context_length_exceeded',
@@ -128,7 +129,7 @@ const reasonSigns: readonly [RejectionReason, (details: ErrorDetails) => boolean
 
 const has = (text: string, sign: RegExp): boolean => sign.test(text);
 
-/** Applies to every status: llama.cpp refuses such a prompt with 500. */
+/** True for a prompt that is too long, with any status: llama.cpp refuses such a prompt with 500. */
 export const isContextOverflow = (details: ErrorDetails): boolean => reasonSigns[0]?.[1](details) === true;
 
 export function reasonOf(details: ErrorDetails): RejectionReason | undefined {

@@ -1,5 +1,6 @@
-// Providers whose calls are signed one by one. `auth: { sigv4: … }`: with the credentials of the process itself, a function's
-// role for instance, so that a model of Amazon Bedrock answers without any stored secret. `auth: { gcp: … }` and `auth: { entra: … }`: with tokens.
+// Providers whose calls are signed separately. `auth: { sigv4: … }`: with the credentials of the process itself, a
+// function's role for instance, so that a model of Amazon Bedrock answers without any stored secret. `auth: { gcp: … }`
+// and `auth: { entra: … }`: with tokens.
 
 import { accountOf, type EntraClient, type ProviderAuth } from '../../configuration/catalogue/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
@@ -12,7 +13,7 @@ interface SignedCredentialsOptions {
   /** Source for every provider that is not signed. */
   readonly source: CredentialSource;
   readonly awsCredentials: AwsCredentialProvider;
-  /** Whether the process has AWS credentials: else such a provider is not configured. */
+  /** Returns true where the process has AWS credentials; otherwise such a provider is not configured. */
   readonly isAvailable: () => boolean;
   readonly clock: Clock;
 }
@@ -42,11 +43,11 @@ export function signedCredentials(options: SignedCredentialsOptions): Credential
   };
 }
 
-// Provider calls with an access token: `auth: { gcp: … }` of Google Cloud, by the service account that the file refers to,
-// `auth: { entra: … }` of Microsoft Entra, by an application and its secret.
+// Provider calls with an access token: `auth: { gcp: … }` of Google Cloud, by the service account to which the file
+// refers, and `auth: { entra: … }` of Microsoft Entra, by an application and its secret.
 
 interface TokenCredentialsOptions {
-  /** Source for every provider, and for the secrets that tokens are made with. */
+  /** Source for every provider, and for the secrets with which tokens are requested. */
   readonly source: CredentialSource;
   readonly clock: Clock;
 }
@@ -56,7 +57,7 @@ type TokenAuth = Extract<ProviderAuth, { gcp: unknown } | { entra: unknown }>;
 const hasToken = (auth: ProviderAuth): auth is TokenAuth => auth !== 'none' && ('gcp' in auth || 'entra' in auth);
 
 interface Account {
-  /** The secret and who presents it: another text makes tokens of its own. */
+  /** The secret and its application: another text gets tokens of its own. */
   readonly text: string;
   readonly credential: Credential;
 }
@@ -109,12 +110,13 @@ function tokenCredentials({ source, clock }: TokenCredentialsOptions): Credentia
   };
 }
 
-// Access tokens of Microsoft Entra for an application with a secret (learn.microsoft.com/entra/identity-platform/v2-oauth2-client-creds-grant-flow,
-// November 2026). One form to one endpoint: Microsoft's library for it has a megabyte.
+// Access tokens of Microsoft Entra for an application with a secret
+// (learn.microsoft.com/entra/identity-platform/v2-oauth2-client-creds-grant-flow, November 2026). It is one form to one
+// endpoint, whereas Microsoft's library for it has a megabyte.
 
 const publicAuthority = 'https://login.microsoftonline.com';
 const aiServices = 'https://cognitiveservices.azure.com/.default';
-/** Before its end. A token lasts an hour. */
+/** Time before its expiry at which a token is renewed. A token lasts an hour. */
 const renewalMs = 300_000;
 
 function entraTokens(client: EntraClient, secret: string, clock: Clock): AccessTokens {

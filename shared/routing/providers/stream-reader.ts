@@ -1,5 +1,5 @@
-// A provider's event stream, read by the client's interface. It ends well or with a failure: a stream that just stops is never a
-// success, or clients would store half an answer.
+// Reads a provider's event stream by the client's interface. It ends with the answer's end or with a failure: a stream
+// that just stops is never a success, or clients would store half an answer.
 import { isBeyondBounds } from '../../protocol/interfaces/index.ts';
 import {
   type AnswerEvent,
@@ -13,30 +13,34 @@ import {
 import { type AttemptFailure, classifyErrorObject, type FailureKind } from './classify.ts';
 import type { ProviderText } from './provider-text.ts';
 
-/** Events that arrived together; an empty batch is a sign of life. A failure comes alone, and ends the stream. */
+/**
+ * Events that arrived together; an empty batch shows that the provider is alive. A failure comes alone, and ends the
+ * stream.
+ */
 export interface EventBatch {
   readonly events: readonly AnswerEvent[];
-  /** Events that do not leave, and are paid. */
+  /** Events that do not leave, but are paid for. */
   readonly dropped?: readonly AnswerEvent[] | undefined;
   /** Why the stream broke. */
   readonly failure?: AttemptFailure | undefined;
 }
 
-/** The words of an error. */
+/** Returns the text of an error. */
 export type DescribeText = (body: unknown) => ProviderText | undefined;
 
 /** An answer whose events are read. */
 export interface StreamSource {
   readonly describe: DescribeText;
-  /** Called when an event, or a part for a package, is complete: the bytes before it are no longer kept. */
+  /** Called when an event, or a part for a package, is complete: the bytes before it need no memory any more. */
   readonly eventCame: () => void;
   /** Called at the end marker, while a later event is awaited. From now on the body ends soon, or breaks. */
   readonly endCame: () => void;
 }
 
 /**
- * Returns after the provider's end marker, or where the stream ends, in whatever way, after everything was said. Throws where
- * the connection breaks before that. A batch without events is a comment or an event without text.
+ * Yields batches of events. Returns after the provider's end marker, or where the stream ends, in whatever way, once
+ * the answer is complete. Throws where the connection breaks before that. A batch without events is a comment or an
+ * event without text.
  */
 export async function* readStream(
   batches: AsyncIterable<EventText[]>,
@@ -88,19 +92,19 @@ function faultOf(
   return { ...classifyErrorObject(reading.error), providerText: describe(reading.error) };
 }
 
-/** JSON that exceeds the bounds of an event was generated, and is paid for. */
+/** Returns the failure. JSON that exceeds the bounds of an event was generated, and is paid for. */
 const unreadableEvent = (text: string): AttemptFailure => ({
   kind: 'failed',
   cause: 'unreadable_event',
   ...(isBeyondBounds(text) && { refusedAnswer: { usage: undefined, outputBytes: text.length } }),
 });
 
-/** Code of the error line that ends a stream, by the failure. */
+/** Codes of the error line that ends a stream, by the failure. */
 export const midStreamCodeOf: Record<FailureKind, MidStreamCode> = {
   failed: 'no_available_provider',
   rate_limited: 'rate_limited',
   invalid: 'invalid_request',
   deadline: 'request_deadline_exceeded',
-  // The client that would read it is gone, or this process ends.
+  // The client that would read it has left, or this process ends.
   client_gone: 'no_available_provider',
 };

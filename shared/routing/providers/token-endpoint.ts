@@ -1,19 +1,19 @@
-// Requests of access tokens by an endpoint of OAuth, within bounds.
+// Requests access tokens from an OAuth endpoint, within bounds.
 import { keepAliveIdleMs } from '../../foundation/constants/index.ts';
 import { createOutgoingCalls, readText } from '../../foundation/outgoing/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { isJsonObject, type JsonObject } from '../../protocol/wire/index.ts';
 
-/** A token arrives within a fraction of a second, or other candidates should have the time. */
+/** Time limit: a token usually arrives within a fraction of a second, and other candidates need the time. */
 const tokenLimitMs = 5_000;
 const connectTimeoutMs = 3_000;
-/** A token has two kilobytes. */
+/** Bound of the answer: a token has two kilobytes. */
 const answerMaxBytes = 64 * 1024;
-/** Calls that wait for a token share one request. */
+/** Maximum sockets: calls that wait for a token share one request. */
 const socketsMax = 2;
 
 export interface AccessTokens {
-  /** Rejects with TokenUnavailable. A token that soon ends is made anew. */
+  /** Returns a token, which is renewed before it expires. Rejects with TokenUnavailable. */
   token(): Promise<string>;
 }
 
@@ -45,7 +45,7 @@ export function tokenEndpoint(url: URL, clock: Clock): (form: string) => Promise
   };
 }
 
-/** Hides the parser's own error, which quotes the text. */
+/** Parses a text, and hides the parser's own error, which quotes it. */
 export function parseSecret(text: string): JsonObject {
   try {
     const value: unknown = JSON.parse(text);
@@ -55,7 +55,7 @@ export function parseSecret(text: string): JsonObject {
   }
 }
 
-/** `invalid_grant`, say: a word of the protocol, never the endpoint's text. */
+/** Describes a failure as `invalid_grant`, say: a code of the protocol, never the endpoint's text. */
 const describe = (status: number, { error }: JsonObject): string => {
   const word = typeof error === 'string' && /^[a-z_]{1,40}$/.test(error) ? ` ${error}` : '';
   return `the token endpoint answered ${status}${word}`;

@@ -4,13 +4,13 @@ import { createOutgoingCalls, type OutgoingAnswer, type OutgoingRequest } from '
 import type { Clock } from '../../foundation/time/index.ts';
 
 export type UpstreamRequest = Omit<OutgoingRequest, 'method'> & {
-  /** Default: POST. */
+  /** Method; default: POST. */
   readonly method?: OutgoingRequest['method'] | undefined;
 };
 export type UpstreamAnswer = OutgoingAnswer;
 
 export interface Transport {
-  /** Rejects with ConnectionBroken where the provider was not reached, or went away. */
+  /** Sends a request. Rejects with ConnectionBroken where the provider was not reached, or closed the connection. */
   send(request: UpstreamRequest): Promise<UpstreamAnswer>;
   close(): void;
 }

@@ -1,12 +1,15 @@
-// Everything that may end one provider call from our side, in one signal: silence, the deadline, a client that left, a
-// workflow that failed elsewhere.
+// Combines everything on the gateway's side that may end a provider call in one signal: silence, the deadline, a client
+// that left, a workflow that failed elsewhere.
 import type { Clock, Deadline } from '../../foundation/time/index.ts';
 
 type WatchEnd = 'silent' | 'idle' | 'deadline' | 'client_gone' | 'stopped';
 
 interface WatchSignals {
   readonly clientGone: AbortSignal;
-  /** How long the provider is read on after its client left, who pays for the tokens that were used. Default 0. */
+  /**
+   * Time for which the provider is read after its client left, because the client pays for the tokens that were used.
+   * Default 0.
+   */
   readonly graceMs?: number;
   /** Ends the call at once, when another step of the workflow has failed. */
   readonly stopped?: AbortSignal | undefined;
@@ -15,17 +18,17 @@ interface WatchSignals {
 export interface Watch {
   /** Aborts when the watch ends; the socket to the provider closes with it. */
   readonly signal: AbortSignal;
-  /** Cause of the end; undefined while it runs. */
+  /** Returns the cause of the end; undefined while it runs. */
   readonly endedBy: () => WatchEnd | undefined;
   /** Ends the call when nothing calls `expect` again within `limitMs`. */
   readonly expect: (what: 'silent' | 'idle', limitMs: number) => void;
-  /** Another deadline takes the place of the first one. */
+  /** Replaces the first deadline by another one. */
   readonly extend: (deadline: Deadline) => void;
   /** Stops the silence timer: while the client reads slowly, the provider is not silent. */
   readonly pause: () => void;
-  /** The answer is complete: timers are cancelled, and nothing is aborted any more. */
+  /** Called when the answer is complete: timers are cancelled, and nothing is aborted any more. */
   readonly finish: () => void;
-  /** Ends the call and closes its socket. Nothing happens after a finish. */
+  /** Ends the call and closes its socket. Does nothing after `finish`. */
   readonly abort: () => void;
 }
 

@@ -1,4 +1,5 @@
-// The events of the items of a response, in their order: of a translated answer, of a whole one, and of the end of a blocked one.
+// The events of the items of a response, in their order: of a translated answer, of a whole one, and of the end of a
+// blocked one.
 
 /** `modelText`: the model's own text in the event. `item`: a whole one, as its last field. */
 interface WrittenBeside {

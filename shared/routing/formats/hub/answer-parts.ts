@@ -1,4 +1,4 @@
-// The parts of an answer, whole or streamed, checked and restored, and the events that a writer makes of them.
+// The parts of an answer, whole or streamed, checked and restored, and the events into which a writer turns them.
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { nextTurn } from '../../../foundation/time/index.ts';
 import { type HubPart, oneCallAtATime, partsOfResult, type SourceCall } from '../../../protocol/hub/index.ts';
@@ -19,11 +19,11 @@ export interface ReadAttempt {
   readonly exchange: Exchange;
   /** Undoes what we renamed for the package. */
   readonly undoRenames: (part: HubPart) => HubPart;
-  /** The gateway ends the answer there. */
+  /** Stop sequences at which the gateway ends the answer. */
   readonly stops: readonly string[];
 }
 
-/** Returns the parts of a stream, whichever form the answer has. */
+/** Returns the parts of an answer as a stream, in whichever delivery it came. */
 export async function openParts({ model, options, stream, exchange }: ReadAttempt): Promise<Parts> {
   const read = async (asStream: boolean) =>
     asStream ? (await model.doStream(options)).stream : partsOfResult(await model.doGenerate(options));
@@ -35,7 +35,7 @@ export async function openParts({ model, options, stream, exchange }: ReadAttemp
   }
 }
 
-/** One event may be of ten thousand parts. */
+/** Number of parts between two turns: one event may have ten thousand. */
 const turnMaxParts = 512;
 
 interface Batch<Event> {
@@ -43,7 +43,7 @@ interface Batch<Event> {
   readonly failure?: AttemptFailure;
 }
 
-/** Rejects where reading broke off before the end was said; every other fault is the last batch. */
+/** Yields the parts. Rejects if the connection breaks before the end; other faults come as the last batch. */
 export async function* readParts<Event>(
   packageParts: Parts,
   { exchange, source, target, options, undoRenames, stops }: ReadAttempt,
@@ -52,7 +52,7 @@ export async function* readParts<Event>(
   const whole = stops.length === 0 ? packageParts : partsToStop(packageParts, exchange.partEmitted, stops);
   const parts = source.writesOneCallAtATime === true ? partsInOrder(whole, exchange.partEmitted) : whole;
   const isWhole = exchange.answer()?.isStream === false;
-  // Where the client gave stops, the first word may have been one: nothing is an answer.
+  // With stop sequences an empty answer is valid: the first word may be a stop.
   const mayBeEmpty = target.failsEmpty !== true || stops.length > 0 || (options.stopSequences ?? []).length > 0;
   let hasContent = false;
   let hasCalls = false;
@@ -88,7 +88,7 @@ export async function* readParts<Event>(
       const events = write(undoRenames(part));
       hasContent ||= events.length > 0;
       if (events.length > 0) yield { events };
-      // Events after the end are for `drain`.
+      // `drain` reads the events after the end.
       if (part.type === 'finish') return;
     }
   } catch (error) {
@@ -99,7 +99,7 @@ export async function* readParts<Event>(
   yield { events: [], failure: fault };
 }
 
-/** Orders parts for an interface with one call at a time. Several may be interleaved. */
+/** Orders parts for an interface with one call at a time. Several calls may be interleaved. */
 async function* partsInOrder(parts: Parts, partEmitted: () => void): AsyncGenerator<HubPart, void, undefined> {
   const inOrder = oneCallAtATime();
   for await (const part of parts) {

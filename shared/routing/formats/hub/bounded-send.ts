@@ -1,16 +1,19 @@
-// Bounds the input of a package, and leaves the event loop to others while the package reads.
+// Bounds the input of a package, and lets other work run while the package reads.
 import { nextTurn } from '../../../foundation/time/index.ts';
 import { isBeyondBounds, scanAnswer } from '../../../protocol/interfaces/index.ts';
 import type { ReceivingSend } from '../../providers/index.ts';
 
-/** Translated within a few milliseconds. The steps of a longer request, or answer, have turns of their own. */
+/**
+ * Length up to which a text is translated within a few milliseconds. The steps of a longer request, or answer, have
+ * turns of their own.
+ */
 const longCharacters = 256 * 1024;
 /** Bytes of a stream that a package reads in one turn: a hundred and fifty parts of the smallest size. */
 const turnMaxBytes = 16 * 1024;
 
 interface BoundedSend {
   readonly send: ReceivingSend;
-  /** The answer, where it exceeds the bounds. */
+  /** Returns the answer, where it exceeds the bounds. */
   readonly refusedText: () => string | undefined;
   /** Awaited between two steps of the translation of long input. */
   readonly nextStep: () => Promise<void>;
@@ -32,7 +35,9 @@ export function boundedSend(send: ReceivingSend, requestCharacters: number): Bou
   return { send: bounded(send, onText, onRefused), refusedText: () => refusedText, nextStep };
 }
 
-/** A package parses every value of an answer, so one that exceeds the bounds is not passed to it. */
+/**
+ * Wraps `send`: a package parses every value of an answer, so an answer that exceeds the bounds is not passed to it.
+ */
 const bounded =
   (send: ReceivingSend, onText: (text: string) => Promise<void>, onRefused: (text: string) => void): ReceivingSend =>
   async (request) => {
@@ -50,7 +55,7 @@ const bounded =
     return { ...sent, readText, body: inTurns(sent.body) };
   };
 
-/** Bytes that are there at once are given piece by piece: others have the event loop in between. */
+/** Passes on available bytes piece by piece, with turns of the event loop in between. */
 function inTurns(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   const bytes = body[Symbol.asyncIterator]();
   let rest: Uint8Array = Buffer.alloc(0);
@@ -70,6 +75,6 @@ function inTurns(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
     turnBytes += value.length;
     return { value };
   }
-  // Without `return`, so that the rest is drained, not closed.
+  // The iterator has no `return`, so that the rest is drained, not closed.
   return { [Symbol.asyncIterator]: () => ({ next }) };
 }

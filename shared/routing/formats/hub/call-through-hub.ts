@@ -1,4 +1,4 @@
-// A call through a provider that speaks another interface than its client: the source reads it, the target's package writes the
+// A call of a provider with another interface than its client's: the source reads it, the target's package writes the
 // request and reads the answer, `send` carries both, and the source writes the answer.
 
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
@@ -51,7 +51,7 @@ interface HubRequest {
   readonly source: HubSource;
   /** Format of the provider. */
   readonly api: HubApi;
-  /** The client's, whole. */
+  /** The client's body, complete. */
   readonly body: JsonObject;
   readonly characters: number;
   readonly stream: boolean;
@@ -61,26 +61,26 @@ interface HubRequest {
   readonly id: string;
   readonly times: Pick<AnswerHead, 'createdSeconds' | 'elapsedMs'>;
   readonly envelopes: Envelopes;
-  /** The model can be made to call a tool. */
+  /** True where the model can be forced to call a tool. */
   readonly canForceTools: boolean;
-  /** Set where it answers whole alone, whatever the client asked for. */
+  /** True where the model answers only whole, whatever the client asked for. */
   readonly asksWhole: boolean;
   /** The client's name of its output bound. */
   readonly boundMember: string;
-  /** Set where the gateway adds cache marks that its client does not. */
+  /** True where the gateway adds cache marks that its client does not set. */
   readonly marksCache: boolean;
-  /** Fields beside the body, which are sent to no other interface. */
+  /** Fields outside the body that are not sent to another interface. */
   readonly leftOut: readonly string[];
 }
 
 interface HubAttempt extends ReadAttempt {
   readonly head: AnswerHead;
-  /** Known once the package has written its request. */
+  /** Describes how the provider was called; known once the package has written its request. */
   readonly reachedVia: () => ReachedVia;
   readonly nextStep: () => Promise<void>;
 }
 
-/** Rejects where `send` does, or where the body breaks. */
+/** Makes the call. Rejects where `send` does, or where the body breaks. */
 export async function callThroughHub(
   request: HubRequest,
   candidate: Candidate,
@@ -165,7 +165,7 @@ export async function callThroughHub(
   }
 }
 
-/** Facts of a model, by its names and provider. */
+/** Returns properties of a model, by its names and provider. */
 function factsOf(
   candidate: Candidate,
   target: HubTarget,
@@ -226,7 +226,7 @@ async function openStream(attempt: HubAttempt): Promise<CandidateOutcome> {
 
 const noAnswer = (failure: AttemptFailure): NoAnswer => ({ kind: 'failure', failure });
 
-/** The failure of `send` has precedence, because a package wraps it in errors of its own. */
+/** Reads the failure. The failure of `send` takes precedence, because a package wraps it in errors of its own. */
 export function readFailure(error: unknown, exchange: Exchange): NoAnswer {
   const failure = exchange.failure();
   if (failure !== undefined) return noAnswer(failure);
@@ -308,19 +308,19 @@ function* namesIn({ tools = [], prompt }: HubCall): Generator<string> {
   }
 }
 
-// Keeps arguments of tool calls as the provider wrote them. A package would parse them, which rounds long numbers, and
-// refuses an answer with a field called `__proto__`. So it gets stand-ins, which are replaced in its output.
+// Preserves arguments of tool calls as the provider wrote them. A package would parse them, which rounds long numbers,
+// and refuses an answer with a field called `__proto__`. So it gets placeholders, which are replaced in its output.
 
 interface RawArguments {
-  /** An answer, or an event, for a package. */
+  /** Returns an answer, or an event, for a package. */
   readonly takeOut: (text: string) => string;
   readonly putBack: (text: string) => string;
 }
 
-/** A step of a path. */
+/** Step of a path that stands for each item of a list. */
 const eachItem = '*';
 
-/** `id`: unknown to the model, so that it cannot write a stand-in. */
+/** Creates the placeholders. `id`: must be unguessable, or the model could forge a placeholder. */
 function createRawArguments(id: string, shape: ArgumentsShape | undefined): RawArguments {
   const texts = new Map<string, string>();
   return {
@@ -340,13 +340,13 @@ function createRawArguments(id: string, shape: ArgumentsShape | undefined): RawA
 }
 
 function* argumentsIn(json: JsonText, { paths }: ArgumentsShape): Generator<number> {
-  // In the order of the text: an answer, or an event, has them in one place only.
+  // The values are in the order of the text: an answer, or an event, has them in one place only.
   for (const path of paths) yield* valuesAt(json, 0, path);
 }
 
 function* valuesAt(json: JsonText, value: number, [step, ...rest]: readonly string[]): Generator<number> {
   if (step === undefined) {
-    // Behind an empty object the arguments may follow in pieces.
+    // After an empty object the arguments may follow in pieces.
     if (json.isObject(value) && json.next(value) > value + 1) yield value;
   } else if (step === eachItem) {
     if (json.isArray(value)) for (const item of json.inside(value)) yield* valuesAt(json, item, rest);

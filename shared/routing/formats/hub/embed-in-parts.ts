@@ -1,5 +1,5 @@
-// Embeddings through a package: the inputs in as many parts as it takes at once, a few parts at a time, and one answer in
-// the order of the inputs.
+// Embeddings through a package: the inputs are sent in as many parts as the package requires, a few parts at a time,
+// and make one answer in the order of the inputs.
 import { type Candidate, modelNames } from '../../../configuration/catalogue/index.ts';
 import { largeBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import { plainGatewayMembers } from '../../../protocol/interfaces/index.ts';
@@ -23,13 +23,13 @@ interface EmbedCall {
 
 interface EmbeddedPart {
   readonly kind: 'part';
-  /** JSON texts. */
+  /** Vectors as JSON texts. */
   readonly vectors: readonly string[];
-  /** Undefined where the provider reports none. */
+  /** Tokens; undefined where the provider reports none. */
   readonly tokens: number | undefined;
 }
 
-/** The provider finished it nevertheless, and charges for it. */
+/** A part that cannot be passed on, although the provider finished it and charges for it. */
 const paidPart: EmbeddedPart = { kind: 'part', vectors: [], tokens: undefined };
 
 export async function embedInParts(
@@ -60,7 +60,7 @@ export async function embedInParts(
     return estimateInputTokens(candidate, { ...size, textBytes, contexts: values.length });
   });
   const isUsed = done.some((part) => part !== undefined);
-  // The attempt says why.
+  // The attempt states the reason.
   if (broken !== undefined && !isUsed) throw broken.error;
   if (failure !== undefined) return failed(failure, isUsed ? usage : undefined);
   const text = answerText(done, clientModel, usage);
@@ -74,7 +74,7 @@ export async function embedInParts(
 const knownMembers = ['model', 'input', 'dimensions', 'encoding_format', ...plainGatewayMembers];
 
 const inputOf = ({ dimensions, input_type: inputType, taskType, title }: JsonObject): EmbeddingOptions => ({
-  // Checked by the package, or the provider.
+  // The package, or the provider, checks it.
   dimensions: (dimensions ?? undefined) as number | undefined,
   inputType: (inputType ?? undefined) as string | undefined,
   taskType: (taskType ?? undefined) as string | undefined,
@@ -89,7 +89,7 @@ const writers: Readonly<Record<string, (vector: readonly number[]) => string>> =
 const inParts = (texts: readonly string[], max: number): readonly (readonly string[])[] =>
   Array.from({ length: Math.ceil(texts.length / max) }, (_, at) => texts.slice(at * max, (at + 1) * max));
 
-/** Concurrent requests of a call. */
+/** Returns the number of concurrent requests of a call. */
 export async function embeddingRequests({ api, candidate, size }: SplitTask): Promise<number> {
   const { embeddings } = await loadTarget(api);
   const model = candidate.entry.upstream_model;
@@ -117,7 +117,7 @@ async function embedPart(call: EmbedCall, values: readonly string[]): Promise<Em
     const tokens = toCount(embeddings.tokensIn?.(result, answer) ?? result.usage?.tokens);
     const isCut = embeddings.leavesLength === true && embeddingOptions.dimensions !== undefined;
     const vectors = result.embeddings.map((vector) => write(isCut ? ofLengthOne(vector) : vector));
-    // The text of the vectors, and the answer that it becomes a part of.
+    // The copies are the text of the vectors, and the answer of which it becomes a part.
     keepAnswer(2);
     // Packages count 0 where nothing is reported.
     return { kind: 'part', vectors, tokens: tokens === 0 ? undefined : tokens };
@@ -128,7 +128,7 @@ async function embedPart(call: EmbedCall, values: readonly string[]): Promise<Em
   }
 }
 
-/** The package names no field. */
+/** Returns the field that was refused: the package names none. */
 function refusedBy({ dimensions, taskType }: EmbeddingOptions): string {
   if (dimensions !== undefined) return 'dimensions';
   return taskType === undefined ? 'input_type' : 'taskType';
@@ -145,14 +145,14 @@ function ofLengthOne(vector: readonly number[]): readonly number[] {
   return length === 0 ? vector : vector.map((value) => value / length);
 }
 
-/** Of the parts that were answered. `estimate`: for a part that reports nothing. */
+/** Returns the usage of the answered parts. `estimate`: for a part that reports nothing. */
 function usageOf(done: readonly (EmbeddedPart | undefined)[], estimate: (at: number) => number): UsageReport {
   const input = done.reduce((sum, part, at) => sum + (part === undefined ? 0 : (part.tokens ?? estimate(at))), 0);
   const isEstimated = done.some((part) => part !== undefined && part.tokens === undefined);
   return {
     tokens: {
       ...{ input, cached: 0, cacheWrite: 0, cacheWrite1h: 0, reasoning: 0 },
-      // Without a count the charge is flagged as an estimate.
+      // Without a count the charge is marked as an estimate.
       output: isEstimated ? undefined : 0,
     },
     members: { prompt_tokens: input, total_tokens: input, ...(isEstimated ? { estimated: true } : {}) },

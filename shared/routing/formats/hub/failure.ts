@@ -5,8 +5,8 @@ import { isEndWord, isJsonObject, meaningOfEnd } from '../../../protocol/wire/in
 import { type AttemptFailure, classifyErrorObject, classifyStatus, type DescribeText } from '../../providers/index.ts';
 
 /**
- * Failure of a request that the target's format cannot express, found before anything was sent; undefined for another
- * fault, which is the gateway's.
+ * Returns the failure of a request that the target's format cannot express, found before anything was sent; undefined
+ * for another fault, which is the gateway's.
  */
 export const untranslatable = (error: unknown): AttemptFailure | undefined =>
   AISDKError.isInstance(error)
@@ -17,35 +17,35 @@ export const untranslatable = (error: unknown): AttemptFailure | undefined =>
       }
     : undefined;
 
-/** Failure of an answer, or of a part of it. `cause`: used where the error has none. */
+/** Returns the failure of an answer, or of a part of it. `cause`: used where the error has none. */
 export function failureOfAnswer(error: unknown, describe: DescribeText, cause: string): AttemptFailure {
   const { data, statusCode, responseBody, message, type } =
     isJsonObject(error) || error instanceof Error ? (error as PackageError) : {};
   const body = data ?? parsed(responseBody);
-  // The code of an error event says more than the status that a package takes it for.
+  // The code of an error event says more than the status that a package derives from it.
   if (isJsonObject(body) && body.type === 'error' && isJsonObject(body.error) && typeof body.error.code === 'string') {
     return { ...classifyErrorObject(body), providerText: describe(body) };
   }
   if (typeof statusCode === 'number' && statusCode >= 400) {
     const details = isJsonObject(body) && isJsonObject(body.error) ? body.error.details : undefined;
-    // The package has found the words, wherever the format keeps them.
+    // The package has found the text, wherever the format puts it.
     const failure = classifyStatus(statusCode, { error: { message, type, details } });
     return { ...failure, cause: `error_object_${statusCode}`, providerText: describe(body) };
   }
   if (isJsonObject(body) && isJsonObject(body.error)) {
     return { ...classifyErrorObject(body), providerText: describe(body) };
   }
-  // An error that stood where a chunk should.
+  // It is an error in the place of a chunk.
   if (isJsonObject(error) && !(error instanceof Error) && typeof message === 'string') {
     return { ...classifyErrorObject({ error }), providerText: describe({ error }) };
   }
   return { kind: 'failed', cause };
 }
 
-/** Longer than any error. In a longer answer none is looked for. */
+/** Maximum length of an error: a longer answer is not searched for one. */
 const errorMaxCharacters = 1024 * 1024;
 
-/** An answer whose status says success, and that is an error: not every package sees that. */
+/** Finds an error in an answer with a success status: not every package recognizes it. */
 export function errorIn(text: string | undefined, describe: DescribeText): AttemptFailure | undefined {
   const isShort = text !== undefined && text.length <= errorMaxCharacters;
   const body = isShort && text.includes('"error"') ? parsed(text) : undefined;
@@ -69,15 +69,18 @@ function parsed(text: unknown): unknown {
   }
 }
 
-/** Output before an end. */
+/** The output before an end. */
 interface AnswerProgress {
-  /** There is nothing behind it: a whole answer, with or without a word. */
+  /** True for a whole answer, with or without text: nothing follows it. */
   readonly isWhole: boolean;
   readonly hasContent: boolean;
   readonly hasCalls: boolean;
 }
 
-/** Packages do not know each word: Gemini gives no image for many reasons, and an empty word is none. */
+/**
+ * Maps finish reasons that the packages do not know; an empty one counts as missing. Gemini has many reasons for not
+ * making an image.
+ */
 export function knownEnd(reason: LanguageModelV4FinishReason, progress: AnswerProgress): LanguageModelV4FinishReason {
   const { unified, raw } = reason;
   if (!isEndWord(raw) || raw === formatsOwnEnd) {
@@ -92,7 +95,7 @@ export function knownEnd(reason: LanguageModelV4FinishReason, progress: AnswerPr
 
 const noEnd: LanguageModelV4FinishReason = { unified: 'interrupted', raw: undefined };
 
-/** A provider that ended without a reason did not end well. `isEmpty`: there was no part in an answer that has to have one. */
+/** Returns a failure where the provider ended without a reason. `isEmpty`: an answer that must have a part has none. */
 export function finishFailure(
   { unified, raw }: LanguageModelV4FinishReason,
   unfinished: 'truncated_stream' | 'unreadable_answer',

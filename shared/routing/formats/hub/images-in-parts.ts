@@ -1,4 +1,4 @@
-// Images through a package: in as many calls as it makes of them at once, and one answer in the client's form.
+// Images through a package: in as many calls as it needs for their number, and one answer in the client's format.
 import { type Candidate, modelNames } from '../../../configuration/catalogue/index.ts';
 import { sha256Hex } from '../../../foundation/ids/index.ts';
 import type { FormPart, TextWithFiles } from '../../../protocol/forms/index.ts';
@@ -18,7 +18,7 @@ interface ImageCall {
   readonly names: readonly string[];
   readonly body: JsonObject;
   readonly files: readonly ImageFile[];
-  /** The package's request with the images in their places. */
+  /** Returns the package's request with the images in their places. */
   readonly withImages: (text: string) => string | TextWithFiles;
   readonly openPart: OpenPart;
 }
@@ -31,9 +31,9 @@ interface ImageFile {
 
 interface ImagesPart {
   readonly kind: 'part';
-  /** Base64. */
+  /** Images as base64. */
   readonly images: readonly string[];
-  /** Images that are charged: also of an answer that cannot be handed on. */
+  /** Number of images that are charged, including those of an answer that cannot be passed on. */
   readonly imageCount: number;
   readonly input: number | undefined;
   readonly output: number | undefined;
@@ -61,7 +61,7 @@ export async function imagesInParts(
   if (failure !== undefined) {
     return failed(parts.length === 0 ? failure : { ...failure, refusedAnswer: refusedOf(usage, imageCount) });
   }
-  // The provider blocked the prompt, or what came of it.
+  // The provider blocked the prompt, or the images.
   if (images.length === 0) return failed({ ...blocked, ...(usage && { refusedAnswer: refusedOf(usage, 0) }) });
   const data = images.map((image) => `{"b64_json":"${image}"}`).join(',');
   const reported = usage === undefined ? '' : `,"usage":${JSON.stringify(usage.members)}`;
@@ -73,7 +73,7 @@ export async function imagesInParts(
   return { kind: 'json', answer: read.answer, reachedVia: { format: 'images', leftOut } };
 }
 
-/** The planner passes a candidate over that cannot do what these ask for. */
+/** Fields that need no check here: the planner skips a candidate that cannot do what they ask for. */
 const knownMembers: readonly string[] = [
   ...['model', 'prompt', 'n', 'stream', 'image', ...imageOptions],
   ...plainGatewayMembers,
@@ -85,7 +85,7 @@ const blocked = {
   cause: 'blocked_image',
 } as const satisfies AttemptFailure;
 
-/** Concurrent requests of a call. */
+/** Returns the number of concurrent requests of a call. */
 export async function imageRequests({ api, size }: SplitTask): Promise<number> {
   const { imaging } = await loadTarget(api);
   return imaging === undefined ? 1 : countsOf(size.choices, imaging.imagesMax).length;
@@ -94,7 +94,7 @@ export async function imageRequests({ api, size }: SplitTask): Promise<number> {
 const countsOf = (images: number, max: number): readonly number[] =>
   Array.from({ length: Math.ceil(images / max) }, (_, at) => Math.min(max, images - at * max));
 
-/** Nothing of it is known but what was asked for. */
+/** Returns a part of which only the requested number of images is known. */
 const paidPart = (count: number): ImagesPart => ({
   kind: 'part',
   images: [],
@@ -115,7 +115,7 @@ async function drawPart(call: ImageCall, count: number): Promise<ImagesPart | No
       mask: undefined,
       ...imaging.toOptions(promptText(body)),
     });
-    // Packages give base64 as it came, or bytes.
+    // Packages return base64 unchanged, or bytes.
     const images = (result.images as readonly (string | Uint8Array)[]).map((image) =>
       typeof image === 'string' ? image : Buffer.from(image).toString('base64'),
     );
@@ -134,13 +134,13 @@ async function drawPart(call: ImageCall, count: number): Promise<ImagesPart | No
   }
 }
 
-/** Above the number of parts of a form. */
+/** Digits of a placeholder's number, enough for the parts of a form. */
 const placeDigits = 3;
-/** A package would look into the bytes of any other type. */
+/** Matches a complete media type: a package would inspect the bytes of any other. */
 const fullType = /^[\w.+-]+\/[\w.+-]+$/;
 const typeMaxBytes = 12;
 
-/** A package gets a word in the place of each image, because it would read and copy a long one several times. */
+/** Returns placeholders for the images: a package would read and copy a long image several times. */
 function readFiles(parts: readonly FormPart[], prompt: string): Pick<ImageCall, 'files' | 'withImages'> {
   // No prompt contains its own digest.
   const digest = sha256Hex(prompt);
@@ -156,7 +156,7 @@ function readFiles(parts: readonly FormPart[], prompt: string): Pick<ImageCall, 
 const typeOf = (bytes: Uint8Array): string =>
   imageTypeOf(Buffer.from(bytes.subarray(0, typeMaxBytes)).toString('base64')) ?? 'image/png';
 
-/** The package of Bedrock throws where the provider has answered well, and says why it made no image. */
+/** True where Bedrock's package throws for a successful answer that says why no image was made. */
 const isModerated = (error: unknown): boolean =>
   error instanceof Error && /was moderated|returned no images/.test(error.message);
 
@@ -164,7 +164,7 @@ const promptText = ({ size, quality }: JsonObject) => ({ size: word(size), quali
 const word = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== 'auto' ? value : undefined;
 
-/** Undefined where the provider reports nothing. */
+/** Returns the usage; undefined where the provider reports nothing. */
 function usageOf(parts: readonly ImagesPart[]): UsageReport | undefined {
   const sum = (counts: readonly (number | undefined)[]): number | undefined =>
     counts.length === 0 || counts.some((count) => count === undefined)

@@ -9,22 +9,25 @@ import type { AttemptFailure, ReceivedAnswer, ReceivingSend } from '../../provid
 import { errorIn } from './failure.ts';
 import type { HubTarget } from './targets/hub-target.ts';
 
-/** Base URL for a package, before the path. Never called. */
+/** Base URL for a package, to which the path is appended. It is never called. */
 const packageBaseUrl = 'https://provider.invalid';
-/** Packages need a key. This one is sent nowhere: `send` adds the credential. */
+/** Key for packages, which need one. It is sent nowhere: `send` adds the credential. */
 const packageApiKey = 'none';
 
 export interface Exchange {
   /** Settings for the package. */
   readonly settings: { readonly baseURL: string; readonly apiKey: string; readonly fetch: typeof fetch };
-  /** The answer, as far as its status allows. */
+  /** Returns the answer, if its status is a success. */
   readonly answer: () => ReceivedAnswer | undefined;
   readonly failure: () => AttemptFailure | undefined;
-  /** Why reading or sending broke off. */
+  /** Returns why reading or sending broke off. */
   readonly broken: () => { readonly error: unknown } | undefined;
-  /** Nothing was asked for yet. */
+  /** True while nothing was sent. */
   readonly isUnsent: () => boolean;
-  /** Set where a stream came in place of JSON, or JSON in place of a stream: the package gets it when it asks for that form. */
+  /**
+   * True where a stream came in place of JSON, or JSON in place of a stream: the package gets it when it asks for that
+   * delivery.
+   */
   readonly hasOtherDelivery: () => boolean;
   /** Called when the package has returned a part of the bytes that it got. */
   readonly partEmitted: () => void;
@@ -35,13 +38,13 @@ interface ExchangeOptions {
   readonly stream: boolean;
   readonly target: HubTarget;
   /**
-   * Changes the package's body before it is sent. Of its headers none is sent: a preview that they announce has no
+   * Changes the package's body before it is sent. None of its headers is sent: a preview that they announce has no
    * effect.
    */
   readonly body: (text: string) => Promise<string | TextWithFiles>;
   /** Replaces texts in an answer, or in an event of a stream. */
   readonly takeOut: (text: string) => string;
-  /** The answer, where `send` returns none because it is too large. */
+  /** Returns the answer, where `send` returns none because it is too large. */
   readonly refusedText: () => string | undefined;
   /** Awaited when the package has written its request, and before it reads the answer. */
   readonly nextStep: () => Promise<void>;
@@ -124,7 +127,7 @@ export function createExchange({
   };
 }
 
-/** A stream for a package, which may buffer only a bounded part before it returns one. */
+/** Returns a stream for a package, which may buffer only a bounded part before it returns one. */
 function boundedStream(bytes: AsyncIterable<Uint8Array>, onBroken: (error: unknown) => void) {
   const iterator = bytes[Symbol.asyncIterator]();
   let isCancelled = false;
@@ -133,7 +136,7 @@ function boundedStream(bytes: AsyncIterable<Uint8Array>, onBroken: (error: unkno
   const stream = new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
-        // The packages bound no event, so their buffered bytes are counted here.
+        // The packages do not bound events, so their buffered bytes are counted here.
         if (bytesWithoutPart > upstreamEventMaxBytes) throw new RangeError('an event is too large');
         const next = await iterator.next();
         if (isCancelled) return;
@@ -147,7 +150,8 @@ function boundedStream(bytes: AsyncIterable<Uint8Array>, onBroken: (error: unkno
         controller.enqueue(next.value);
       } catch (error) {
         if (isCancelled) return;
-        // The package may have everything by now: it says so where the stream ends, and where it has not, this counts.
+        // The package may have everything by now: the end of the stream shows that, and where it has not, this error
+        // counts.
         onBroken(error);
         controller.close();
       }
@@ -166,14 +170,17 @@ function boundedStream(bytes: AsyncIterable<Uint8Array>, onBroken: (error: unkno
   };
 }
 
-/** An answer that is too large was finished nevertheless. */
+/** Returns the failure of an answer that is too large, and that was finished nevertheless. */
 function refusal({ usageIn }: HubTarget, refusedText: string | undefined): AttemptFailure {
   const failure = { kind: 'failed', cause: 'unreadable_answer' } as const;
   if (refusedText === undefined) return failure;
   return { ...failure, refusedAnswer: { usage: usageIn?.(refusedText), outputBytes: refusedText.length } };
 }
 
-/** Each value follows a comma, or the bracket around it. Texts contain commas too, but fewer between two parts. */
+/**
+ * Estimates the values: each follows a comma, or the bracket around it. Texts contain commas too, but fewer between two
+ * parts.
+ */
 function valuesIn(bytes: Uint8Array): number {
   let count = 0;
   for (const byte of bytes) if (byte === 0x2c || byte === 0x7b || byte === 0x5b) count += 1;

@@ -1,5 +1,5 @@
-// Calls of a package's models that answer whole, from a body that is read whole. Several calls may make one answer, each on
-// memory of its own.
+// Calls a package's models that answer whole, from a body that was read whole. Several calls may make one answer, each
+// with memory of its own.
 import type { Candidate } from '../../../configuration/catalogue/index.ts';
 import type { HubApi } from '../../../foundation/constants/index.ts';
 import { nextTurn } from '../../../foundation/time/index.ts';
@@ -12,31 +12,31 @@ import { createExchange, type Exchange } from './package-exchange.ts';
 import type { HubTarget } from './targets/hub-target.ts';
 
 export interface PackageTask {
-  /** Whose package writes the form of the provider. */
+  /** Format of the provider, whose package is used. */
   readonly api: HubApi;
-  /** The client's, whole. */
+  /** The client's body, complete. */
   readonly body: JsonObject;
   readonly size: CallSize;
   readonly clientModel: string;
   /** The client's files, where it sent a form. */
   readonly form: FormBody | undefined;
-  /** For an answer to which the provider gives none. */
+  /** Id for an answer to which the provider gives none. */
   readonly id: string;
   readonly createdSeconds: number;
   readonly readAnswer: ClientInterface['readAnswer'];
   readonly pause: Pause;
 }
 
-/** A call that is not begun yet, as far as it says into how many requests it is split. */
+/** The parts of a call that determine into how many requests it is split, before it begins. */
 export interface SplitTask extends Pick<PackageTask, 'api' | 'size'> {
   readonly candidate: Candidate;
 }
 
 interface PackagePart {
   readonly exchange: Exchange;
-  /** Keeps memory for so many copies of the answer, and releases the rest. */
+  /** Reserves memory for this many copies of the answer, and releases the rest. */
   readonly keepAnswer: (copies: number) => void;
-  /** Of what the package has thrown. Throws where the connection broke. */
+  /** Returns the failure for an error that the package has thrown. Throws where the connection broke. */
   readonly failureOf: (error: unknown) => NoAnswer;
 }
 
@@ -46,7 +46,7 @@ interface PartOptions {
   readonly readable?: ((text: string) => string) | undefined;
   /** Completes the package's request. */
   readonly body?: ((text: string) => string | TextWithFiles) | undefined;
-  /** Beside what a request of the package says. */
+  /** Target of the request, besides what the package's request says. */
   readonly sentTo?: Pick<CandidateRequest, 'hostname'> | undefined;
 }
 
@@ -58,7 +58,7 @@ export function openPackagePart(openPart: OpenPart, { target, readable, body, se
       const request = { ...packageRequest, ...sentTo };
       const sent = await part.send(request).catch((error: unknown) => {
         if (!part.wasDead()) throw error;
-        // This part alone once more: others may be paid for.
+        // Only this part is repeated: others may be paid for.
         part = openPart();
         return part.send(request);
       });

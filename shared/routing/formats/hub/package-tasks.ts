@@ -1,5 +1,5 @@
-// Models of the AI SDK that serve an interface at providers with a form of their own: each answers
-// whole, from a body that is read whole.
+// Models of the AI SDK that serve an interface at providers with a format of their own: each answers whole, from a body
+// that was read whole.
 import type { Candidate } from '../../../configuration/catalogue/index.ts';
 import { type ClientInterface, plainGatewayMembers } from '../../../protocol/interfaces/index.ts';
 import { isJsonObject, type JsonObject } from '../../../protocol/wire/index.ts';
@@ -10,11 +10,11 @@ import { openPackagePart, type PackageTask, type SplitTask } from './package-par
 import type { RankedDocument, RerankedDocuments } from './targets/hub-target.ts';
 import { loadTarget } from './targets/index.ts';
 
-/** Answers in which an order comes: a provider gives a hundred documents or more in each. */
+/** Maximum answers in which an order is delivered: a provider lists a hundred documents or more in each. */
 const pagesMax = 32;
 
 const knownMembers: readonly string[] = ['model', 'query', 'documents', 'top_n', ...plainGatewayMembers];
-/** They ask for nothing, or the candidate was passed over. */
+/** Fields that ask for nothing; with another value the planner skips the candidate. */
 const emptyMembers: readonly string[] = [
   'max_tokens_per_doc',
   'max_chunks_per_doc',
@@ -31,7 +31,7 @@ const plainText = (document: unknown): string | undefined =>
 const nothingReported = { usage: undefined, outputBytes: 0 };
 const failed = (failure: AttemptFailure): NoAnswer => ({ kind: 'failure', failure });
 
-/** Earlier answers are paid for. */
+/** Marks the failure as charged where earlier answers are paid for. */
 const withPaid = ({ failure }: NoAnswer, isPaid: boolean): NoAnswer =>
   failed(isPaid ? { ...failure, refusedAnswer: nothingReported } : failure);
 
@@ -39,7 +39,7 @@ type RunTask = (task: PackageTask, candidate: Candidate, openPart: OpenPart) => 
 
 interface Task {
   readonly run: RunTask;
-  /** Concurrent requests of the provider. */
+  /** Returns the number of concurrent requests of the provider. */
   readonly requests: (task: SplitTask) => number | Promise<number>;
 }
 
@@ -49,7 +49,7 @@ const tasks: Readonly<Record<NonNullable<ClientInterface['packageModels']>, Task
   reranking: { run: rerankDocuments, requests: () => 1 },
 };
 
-/** Rejects where `send` does, or where the body breaks. */
+/** Runs the task. Rejects where `send` does, or where the body breaks. */
 export const runPackageTask = (
   clientInterface: ClientInterface,
   ...call: Parameters<RunTask>
@@ -63,7 +63,8 @@ function taskOf({ id, packageModels }: ClientInterface): Task {
   return tasks[packageModels];
 }
 
-// Reranking through a package: as many answers as its provider gives the order in, and one in the client's form.
+// Reranking through a package: its provider delivers the order in several answers, which become one in the client's
+// format.
 
 async function rerankDocuments(
   { api, body, id, size, readAnswer }: PackageTask,
@@ -101,7 +102,7 @@ async function rerankDocuments(
   return { kind: 'json', answer: { ...read.answer, usage: undefined }, reachedVia: { format: 'rerank', leftOut } };
 }
 
-/** Objects that are no more than a text are texts. */
+/** Returns the documents; objects that contain only a text become texts. */
 function documentsOf(documents: readonly unknown[]): RerankedDocuments {
   const values = documents.map((document) => plainText(document) ?? document);
   return values.every((value) => typeof value === 'string')

@@ -1,25 +1,25 @@
-// Several calls of a provider that make one answer, a few at a time.
+// Runs several calls of a provider that make one answer, a few at a time.
 import { mapParallel } from '../../../foundation/parallel/index.ts';
 import type { AttemptFailure, NoAnswer, Pause } from '../../providers/index.ts';
 
-/** Concurrent calls of the provider. */
+/** Maximum concurrent calls of the provider. */
 const concurrentPartsMax = 4;
 
 interface RunParts<Part> {
-  /** By the number of the part; undefined for one that failed, or was not begun. */
+  /** Parts by their number; undefined for one that failed, or was not begun. */
   readonly done: readonly (Part | undefined)[];
-  /** The first one. No part is begun after it, and those that run are awaited: what they use is charged. */
+  /** The first failure. No part is begun after it, and running ones are awaited, because their usage is charged. */
   readonly failure: AttemptFailure | undefined;
-  /** Set where its connection broke, or was ended. */
+  /** Set where the connection of a part broke, or was ended. */
   readonly broken: { readonly error: unknown } | undefined;
 }
 
-/** A limited part is asked so many times: what the others have cost would be lost. */
+/** Maximum tries of a rate-limited part: otherwise the cost of the others would be lost. */
 const triesMax = 3;
-/** Where its provider names no time. */
+/** Pause where its provider names no time. */
 const pauseSeconds = 1;
 
-/** `paidPart`: the part of an answer that its provider finished, and that cannot be handed on. */
+/** Runs the parts. `paidPart`: stands for an answer that its provider finished, and that cannot be passed on. */
 export async function runParts<Input, Part extends { readonly kind: 'part' }>(
   parts: readonly Input[],
   run: (input: Input) => Promise<Part | NoAnswer>,
@@ -45,7 +45,7 @@ export async function runParts<Input, Part extends { readonly kind: 'part' }>(
   return { done, failure, broken };
 }
 
-/** Asks again where the provider limits, while no other part has failed. */
+/** Retries a part while the provider limits it and no other part has failed. */
 async function runUnlimited<Part extends { readonly kind: 'part' }>(
   run: () => Promise<Part | NoAnswer>,
   pause: Pause,

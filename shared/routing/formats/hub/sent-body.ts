@@ -17,7 +17,7 @@ import type { HubTarget, TargetCall } from './targets/hub-target.ts';
 
 interface SentBody {
   readonly text: string;
-  /** Members of the client's request, as paths. */
+  /** Paths of dropped fields of the client's request. */
   readonly leftOut: readonly string[];
 }
 
@@ -42,20 +42,23 @@ export async function toSentBody(
   return { text: withoutHalves(sent), leftOut };
 }
 
-/** The provider's name of the model, where its package knows another. */
+/** Returns the provider's name of the model, where its package knows another one. */
 const ownName = (json: JsonText, { model, knownAs }: TargetCall): JsonObject =>
   model === knownAs || findMember(json, 'model') === undefined ? {} : { model };
 
 const escapes = /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[dD][89a-fA-F][\da-fA-F]{2}|.)/gs;
 const halfCharacters = '\\ud800'.length;
 
-/** Half of a surrogate pair is no text: strict providers refuse the body for it, and with it the rest of the conversation. */
+/**
+ * Removes halves of surrogate pairs, which are no text: strict providers refuse the body for one, and with it the rest
+ * of the conversation.
+ */
 function withoutHalves(json: string): string {
   if (!/\\u[dD][89a-fA-F]/.test(json)) return json;
   return json.replace(escapes, (found) => (found.length === halfCharacters ? '\\ufffd' : found));
 }
 
-/** By option: its names at clients and in formats. */
+/** Field names of an option at clients and in formats. */
 const optionWords = {
   temperature: ['temperature', 'temperature'],
   topP: ['top_p', 'top_p', 'topP'],
@@ -64,7 +67,7 @@ const optionWords = {
   frequencyPenalty: ['frequency_penalty', 'frequency_penalty', 'frequencyPenalty'],
   presencePenalty: ['presence_penalty', 'presence_penalty', 'presencePenalty'],
 } as const satisfies Partial<Record<keyof HubCall, readonly [string, ...string[]]>>;
-/** Options that not every model of a format accepts. */
+/** Options that not every model of a format accepts, with their field names. */
 const optionalWords: Readonly<Partial<Record<OptionalName, readonly string[]>>> = {
   serial_calls: ['parallel_tool_calls', 'disable_parallel_tool_use'],
   thinking: ['thinking', 'thinkingConfig', 'reasoning', 'reasoning_effort', 'reasoningConfig', 'effort'],
@@ -85,7 +88,7 @@ function leftOutOf(
     call[option as keyof typeof optionWords] === undefined || isSent(words) ? [] : [member],
   );
   const others = call.optional.flatMap(({ name, member }) => {
-    // A model that does not think gets no thinking options.
+    // A model without thinking gets no thinking options.
     if (name === 'thinking' && thinking === undefined && reasoning !== unknownModelReasoning) return [];
     const words = optionalWords[name];
     return (words === undefined ? says.has(name) : isSent(words)) ? [] : [member];
@@ -95,7 +98,10 @@ function leftOutOf(
   return [...new Set([...options, ...others, ...loosened])].slice(0, reportedPathsMax).map(asPath);
 }
 
-/** Packages leave the word out for models that do not know it. Gemini has one for all tools. */
+/**
+ * True where the body marks a tool as strict: packages omit the field for models that do not know it. Gemini has one
+ * for all tools.
+ */
 const saysStrict = (json: JsonText): boolean =>
   [...json.inside(0)].some(
     (member) => toolMembers.has(json.name(member)) && /"strict":true|"VALIDATED"/.test(json.slice(member)),
@@ -103,23 +109,23 @@ const saysStrict = (json: JsonText): boolean =>
 const toolMembers: ReadonlySet<string> = new Set(['tools', 'toolConfig']);
 
 const pathMaxCharacters = 128;
-/** Clients choose the names of their fields, and a path is sent in a header. */
+/** Matches unsafe characters: clients choose the names of their fields, and a path is sent in a header. */
 const unsafe = /[^\w.[\]-]+/g;
 
 const asPath = (member: string): string => member.slice(0, pathMaxCharacters).replace(unsafe, '_');
 
-/** Objects in which formats keep such options, beside the body itself. */
+/** Objects in which formats put such options, besides the body itself. */
 const containers: ReadonlySet<string> = new Set([
   ...['inferenceConfig', 'additionalModelRequestFields', 'generationConfig', 'tool_choice', 'output_config', 'text'],
 ]);
 
-/** Names of the fields of the body and of these. */
+/** Returns the names of the fields of the body and of these objects. */
 function wordsIn(json: JsonText, changes: ReadonlyMap<string, unknown>): ReadonlySet<string> {
   const words = new Set<string>();
   const add = (name: string, value: () => unknown): void => {
     words.add(name);
     const inner = containers.has(name) ? value() : undefined;
-    // Claude's own options are one level deeper on Converse.
+    // On Converse Claude's own options are one level deeper.
     for (const [word, value] of isJsonObject(inner) ? Object.entries(inner) : []) add(word, () => value);
   };
   for (const member of json.inside(0)) {

@@ -1,24 +1,24 @@
-// Searches a text that comes in pieces for stops: an Aho-Corasick automaton, so that the work is linear in the text and
-// the stops together, however often a text nearly repeats a stop. The state between two pieces is one number.
+// Searches a text that arrives in pieces for stops: an Aho-Corasick automaton, so that the work is linear in the text
+// and the stops together, however often a text nearly repeats a stop. The state between two pieces is one number.
 
 export interface StopSearch {
-  /** Reads one character more. */
+  /** Returns the state after one more character. */
   readonly next: (state: number, character: number) => number;
-  /** The longest stop that ends with the last character read, if any. */
+  /** Returns the longest stop that ends with the last character, if any. */
   readonly found: (state: number) => string | undefined;
-  /** How many of the last characters read may begin a stop. */
+  /** Returns how many of the last characters may begin a stop. */
   readonly beginningLength: (state: number) => number;
 }
 
-/** Start of every search: no character was read, or none that begins a stop. */
+/** State at the start of every search: no character was read, or none that begins a stop. */
 export const searchStart = 0;
 
-/** More than the highest UTF-16 code unit. */
+/** Number of UTF-16 code units. */
 const characters = 0x1_00_00;
 
-/** Every stop has a character at least. */
+/** Creates the search; every stop has at least one character. */
 export function createStopSearch(stops: readonly string[]): StopSearch {
-  /** `state * characters + character` → the state of the beginning that is one character longer. */
+  /** Map from `state * characters + character` to the state that is one character longer. */
   const longer = new Map<number, number>();
   const lengths = [0];
   /** For each state, the state of its longest suffix that begins a stop too. */
@@ -46,7 +46,7 @@ export function createStopSearch(stops: readonly string[]): StopSearch {
     for (let at = 0; at < stop.length; at += 1) state = add(state, stop.charCodeAt(at));
     ends[state] = stop;
   }
-  // Shorter prefixes first, because longer ones depend on them.
+  // Shorter prefixes come first, because longer ones depend on them.
   const byLength = [...longer].sort(([, one], [, other]) => (lengths[one] as number) - (lengths[other] as number));
   for (const [key, state] of byLength) {
     const from = Math.floor(key / characters);

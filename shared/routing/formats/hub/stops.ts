@@ -1,5 +1,5 @@
 // Ends an answer at a client's stop that its provider does not support. The provider is read to its end, so that the
-// model's output is paid as it was reported.
+// model's output is paid for as reported.
 import type { SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import type { HubCall, HubPart } from '../../../protocol/hub/index.ts';
 import { createStopSearch, type StopSearch, searchStart } from './stop-search.ts';
@@ -16,11 +16,11 @@ const ending = (stop: string, metadata: SharedV4ProviderMetadata | undefined) =>
 });
 
 interface Read {
-  /** Behind the last character that was read. */
+  /** State after the last character that was read. */
   readonly state: number;
   /** The stop that ends first, of several the longest, if any. */
   readonly stop: string | undefined;
-  /** Characters that were read, the stop's own included. */
+  /** Number of characters that were read, the stop's own included. */
   readonly length: number;
 }
 
@@ -35,9 +35,9 @@ function readOn(search: StopSearch, from: number, text: string): Read {
 }
 
 interface StopWatch {
-  /** The parts that go on in place of this one. */
+  /** Returns the parts that replace this one. */
   readonly next: (part: HubPart) => readonly HubPart[];
-  /** The end of the answer where its provider breaks off after the stop; undefined when there was none. */
+  /** Returns the end of the answer where its provider breaks off after the stop; undefined when there was no stop. */
   readonly end: () => HubPart | undefined;
 }
 
@@ -84,7 +84,7 @@ export function watchStops(stops: readonly string[]): StopWatch {
 const noTokens = { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined };
 const noUsage = { inputTokens: noTokens, outputTokens: { total: undefined, text: undefined, reasoning: undefined } };
 
-/** Behind a stop its provider may break off: the answer is whole. */
+/** Yields the parts. After a stop its provider may break off: the answer is complete. */
 export async function* partsToStop(
   parts: AsyncIterable<HubPart> | Iterable<HubPart>,
   partEmitted: () => void,

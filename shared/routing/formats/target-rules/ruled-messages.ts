@@ -1,5 +1,5 @@
-// The messages of a chat completion as its target takes them, relayed or translated: ids, order, roles, and the form of
-// thinking. Only messages that break a rule are parsed and written anew.
+// The messages of a chat completion as its target accepts them, relayed or translated: ids, order, roles, and the
+// fields of thinking. Only messages that break a rule are parsed and rewritten.
 import { bodyDepthMax } from '../../../foundation/constants/index.ts';
 import { sha256Hex } from '../../../foundation/ids/index.ts';
 import {
@@ -14,14 +14,14 @@ import {
 import type { TargetRules } from './rules-table.ts';
 
 export interface RuledMessages {
-  /** The list, in the body that was read. */
+  /** Position of the list in the body that was read. */
   readonly value: number;
   readonly text: string;
-  /** Paths of what was dropped. */
+  /** Paths of everything that was dropped. */
   readonly leftOut: readonly string[];
 }
 
-/** Returns undefined where the messages are as the target takes them, as is usual. */
+/** Returns undefined where the target accepts the messages as they are, as is usual. */
 export function ruledMessages(json: JsonText, rules: TargetRules): RuledMessages | undefined {
   const mayHoldParts = rules.thinkingIn === 'fields' && json.text.includes('"thinking"');
   const isLenient = rules.takesTurnsInARow && rules.takesDeveloper && rules.callIds === 'any';
@@ -37,7 +37,7 @@ export function ruledMessages(json: JsonText, rules: TargetRules): RuledMessages
   return texts && { value, text: `[${texts.join(',')}]`, leftOut: history.leftOut.slice(0, 1) };
 }
 
-/** The body of a relayed call, `text`, for its target. `sent`: the client's own, which was read before. */
+/** Returns the body of a relayed call, `text`, for its target. `sent`: the client's own, which was read before. */
 export function withRuledMessages(
   text: string,
   sent: JsonText,
@@ -49,7 +49,7 @@ export function withRuledMessages(
   return { text: replaceValues(scanned.json, [[ruled.value, ruled.text]]), leftOut: ruled.leftOut };
 }
 
-/** A message as it goes out: parsed once something of it changes. */
+/** A message to send, which is parsed once something of it changes. */
 interface SentMessage {
   readonly role: unknown;
   readonly text: string;
@@ -66,12 +66,12 @@ class RuledHistory {
   readonly #mayHoldParts: boolean;
   readonly #sent: SentMessage[] = [];
   readonly #ids: ShortIds | undefined;
-  /** Calls of the last answer, by their ids as they go out, and those of them that have a result. */
+  /** Ids, as they are sent, of the calls in the last answer, and of those that have a result. */
   #calls: readonly string[] = [];
   readonly #answered = new Set<string>();
-  /** Contents that turns were joined in: each grows, and is not written anew for every turn. */
+  /** Contents into which turns were merged: each grows, and is not rewritten for every turn. */
   readonly #joinedContents = new WeakSet<unknown[]>();
-  /** Set behind the first answer, or result. */
+  /** True after the first answer, or result. */
   #isLate = false;
   #isChanged = false;
 
@@ -101,7 +101,7 @@ class RuledHistory {
     this.#change(() => joined);
   }
 
-  /** Returns undefined where nothing changed. */
+  /** Returns the messages; undefined where nothing changed. */
   end(): readonly string[] | undefined {
     this.#endTurn(undefined);
     const last = this.#sent.at(-1);
@@ -180,7 +180,10 @@ const withIds = (calls: unknown, ids: readonly (string | undefined)[]): unknown 
 
 const thinkingFields = ['reasoning_content', 'reasoning', 'reasoning_details'];
 
-/** Names of the fields in which an answer has thinking that its target refuses: another model made it. */
+/**
+ * Returns the names of the fields in which an answer has thinking that its target refuses, because another model made
+ * it.
+ */
 function foreignThinking(json: JsonText, message: number, rules: TargetRules, mayHoldParts: boolean): string[] {
   if (rules.thinkingIn === 'parts') {
     return thinkingFields.filter((name) => {
@@ -204,7 +207,7 @@ function withoutThinking(answer: JsonObject, foreign: readonly string[]): JsonOb
 
 const joinable: ReadonlySet<string> = new Set(['role', 'content', 'refusal', 'tool_calls']);
 
-/** One turn of two in a row; undefined where something beside their content would be lost. */
+/** Merges two consecutive turns; undefined where something beside their content would be lost. */
 function joinedTurn(first: JsonObject, second: JsonObject, growing: WeakSet<unknown[]>): JsonObject | undefined {
   const isPlain = (message: JsonObject) =>
     Object.entries(message).every(([name, value]) => value === null || joinable.has(name));
@@ -225,21 +228,24 @@ function joinedContent(first: unknown, second: unknown, growing: WeakSet<unknown
 const partsOf = (content: unknown): readonly unknown[] =>
   Array.isArray(content) ? content : [{ type: 'text', text: content }];
 
-// Ids of calls for targets that want them short.
+// Ids of calls for targets that require short ones.
 
 const shortId = /^[a-zA-Z0-9]{9}$/;
 const shortIdCharacters = 9;
 
 interface ShortIds {
   add(id: string): string;
-  /** The id of the call that a result answers. */
+  /** Returns the id of the call that a result answers. */
   find(id: string): string | undefined;
 }
 
-/** The ids of one request: the same for a call and its results, and another one for each call, whatever its model wrote. */
+/**
+ * Creates the ids of one request: the same for a call and its results, and a different one for each call, whatever its
+ * model wrote.
+ */
 function createShortIds(): ShortIds {
   const used = new Set<string>();
-  /** By the id as it came: those of its calls without a result yet, and the last one. */
+  /** By the original id: those of its calls without a result yet, and the last one. */
   const waiting = new Map<string, { readonly open: string[]; readonly last: string }>();
 
   function shortOf(id: string): string {

@@ -1,5 +1,5 @@
-// Rules of a target for a conversation beyond its format, by the provider's kind and the model's family: one table for
-// relayed and translated calls.
+// Rules of a target for a conversation beyond its format, by the provider's kind and the model's family, in one table
+// for relayed and translated calls.
 import {
   type Candidate,
   isOpenAiThinker,
@@ -11,29 +11,29 @@ import type { ProviderKind } from '../../../configuration/model-list/index.ts';
 import type { HubApi } from '../../../foundation/constants/index.ts';
 
 export interface TargetRules {
-  /** `nine_letters`: ids of tool calls are nine letters and digits. */
+  /** Form of the ids of tool calls. `nine_letters`: nine letters and digits. */
   readonly callIds: 'any' | 'nine_letters';
-  /** Set where each call wants a result, and an answer between results and the user's next turn. */
+  /** True where each call requires a result, and results require an answer before the user's next turn. */
   readonly wantsWholeTurns: boolean;
-  /** Set where instructions are refused behind an answer or a result. */
+  /** True where instructions are refused after an answer or a result. */
   readonly wantsInstructionsFirst: boolean;
-  /** Set where a last message of the assistant must say that the answer continues it. */
+  /** True where a last message of the assistant must say that the answer continues it. */
   readonly wantsPrefixFlag: boolean;
-  /** Set where turns of one role may follow each other. */
+  /** True where turns of one role may follow each other. */
   readonly takesTurnsInARow: boolean;
-  /** Set where `developer` is a role of its own. */
+  /** True where `developer` is a role of its own. */
   readonly takesDeveloper: boolean;
-  /** `parts`: of the content. `fields`: beside it. `parts_or_fields`: by its host. */
+  /** Place of thinking. `parts`: in the content. `fields`: beside it. `parts_or_fields`: as its host chooses. */
   readonly thinkingIn: 'parts' | 'fields' | 'parts_or_fields';
-  /** Set where files may be inside the result of a tool. */
+  /** True where files may be inside the result of a tool. */
   readonly takesFilesInResults: boolean;
-  /** Set where an answer that is to be JSON may say something else beside a call of a tool: a package drops that. */
+  /** True where an answer in JSON may have texts beside a call of a tool; elsewhere a package drops them. */
   readonly keepsTextsBesideJson: boolean;
-  /** Set where a result has a field that says that its tool failed. */
+  /** True where a result has a field that says that its tool failed. */
   readonly flagsFailures: boolean;
 }
 
-/** `model`: of its catalogue, where a host's profile does not show whose model it is. */
+/** A candidate. `model`: its catalogue id, where the name of a host's profile does not show its maker. */
 type RuledCandidate = {
   readonly provider: Pick<Candidate['provider'], 'kind'>;
   readonly entry: Pick<Candidate['entry'], 'upstream_model' | 'list_model'>;
@@ -56,14 +56,14 @@ const plain: TargetRules = {
 interface Row {
   readonly api: HubApi;
   readonly kinds?: readonly ProviderKind[];
-  /** Of one of the model's names. */
+  /** Matches one of the model's names. */
   readonly family?: RegExp;
   readonly rules: Partial<TargetRules>;
 }
 
 const mistrals = /(^|[./])(mistral|mixtral|ministral|magistral|codestral|devstral|pixtral|voxtral)/;
 
-/** Later rows win over earlier ones. */
+/** Rows, of which later ones take precedence over earlier ones. */
 const rows: readonly Row[] = [
   {
     // Strict templates of open models refuse two turns in a row: https://github.com/charmbracelet/crush/issues/279.
@@ -71,7 +71,8 @@ const rows: readonly Row[] = [
     rules: { takesTurnsInARow: false, takesDeveloper: false, takesFilesInResults: false, flagsFailures: false },
   },
   {
-    // https://github.com/nearai/ironclaw/issues/1241 (ids), https://github.com/datapizza-labs/datapizza-ai/issues/98 (order).
+    // https://github.com/nearai/ironclaw/issues/1241 (ids), https://github.com/datapizza-labs/datapizza-ai/issues/98
+    // (order).
     api: 'chat-completions',
     family: mistrals,
     rules: {
@@ -93,20 +94,21 @@ const rows: readonly Row[] = [
       thinkingIn: 'parts',
     },
   },
-  // Where a Claude has no JSON of its own, @ai-sdk/anthropic makes it call a tool, and drops the texts beside it.
+  // Where a Claude has no JSON mode, @ai-sdk/anthropic forces a tool call, and drops the texts beside it.
   { api: 'messages', family: /claude/, rules: { keepsTextsBesideJson: false } },
   {
     api: 'messages',
     family: /claude-(opus-4-[15-9]|(sonnet|haiku)-4-[5-9]|(opus|sonnet|haiku|fable|mythos)-[5-9])/,
     rules: { keepsTextsBesideJson: true },
   },
-  // Its output of a call is a text.
+  // The output of a call is a text.
   { api: 'responses', rules: { flagsFailures: false } },
-  // `image` of a ToolResultContentBlock (tried: https://github.com/anomalyco/opencode/issues/49443), `status` of a ToolResultBlock
-  // (https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolResultBlock.html).
+  // `image` of a ToolResultContentBlock (tried: https://github.com/anomalyco/opencode/issues/49443), `status` of a
+  // ToolResultBlock (https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolResultBlock.html).
   { api: 'converse', rules: { takesFilesInResults: false, flagsFailures: false } },
   { api: 'converse', family: /claude|nova/, rules: { takesFilesInResults: true, flagsFailures: true } },
-  // Those without strict tools there: @ai-sdk/amazon-bedrock 5.0.101 takes the first JSON of their words and drops the rest.
+  // These have no strict tools there: @ai-sdk/amazon-bedrock 5.0.101 takes the first JSON in their texts and drops the
+  // rest.
   {
     api: 'converse',
     family: /claude-(opus-4-[78]|(opus|sonnet|fable|mythos)-[5-9])/,
@@ -114,7 +116,7 @@ const rows: readonly Row[] = [
   },
 ];
 
-/** OpenAI and Microsoft, or a provider without their kind whose model is one of OpenAI's that think. */
+/** True for OpenAI and Microsoft, or a provider without their kind whose model is one of OpenAI's with thinking. */
 export const isOpenAiTarget = (candidate: RuledCandidate): boolean =>
   candidate.provider.kind === 'openai' ||
   candidate.provider.kind === 'azure' ||

@@ -4,12 +4,12 @@ import { jsonResponse } from '../../../../protocol/hub/index.ts';
 import type { JsonText } from '../../../../protocol/wire/index.ts';
 import type { ModelOptions } from './hub-target.ts';
 
-/** Parts that a package is given at once: read, checked and written in a few milliseconds. */
+/** Number of parts that a package gets at once: they are read, checked and written in a few milliseconds. */
 const partsAtOnceMax = 256;
-/** A shorter text is read at once, whatever its content. */
+/** Length below which a text is read at once, whatever its content. */
 export const longCharacters = 16 * 1024;
 
-/** The items of a list, some of them at a time, as lists. Nothing: they are few. */
+/** Yields the items of a list in several lists. It yields nothing where there are few. */
 export function* listPieces(
   json: JsonText,
   list: number,
@@ -23,8 +23,9 @@ export function* listPieces(
 }
 
 /**
- * `open`: opens the package's model, which is called again for each piece; these calls are sent to no provider.
- * `piecesOf`: the answer itself, or several of which the last has the finish reason and the usage.
+ * Returns a model that reads in pieces. `open`: opens the package's model, which is called again for each piece; these
+ * calls are sent to no provider. `piecesOf`: the answer itself, or several of which the last has the finish reason and
+ * the usage.
  */
 export function readInPieces(
   { fetch: fetchWhole, nextStep }: Pick<ModelOptions, 'fetch' | 'nextStep'>,

@@ -1,5 +1,5 @@
-// A stream of Messages in a form that its package can read: events bounded, without blocks that are new to the package,
-// with a usage that it accepts, and with the stated end.
+// Converts a stream of Messages for its package: events are bounded, blocks that the package does not know are removed,
+// and it gets a usage that it accepts, and the end that was sent.
 import { upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
 import { formatsOwnEnd } from '../../../../protocol/hub/index.ts';
 import { scanAnswer } from '../../../../protocol/interfaces/index.ts';
@@ -19,7 +19,7 @@ import { readableUsage, type UsageShape } from './readable-usage.ts';
 
 const cacheCounts = ['cache_creation_input_tokens', 'cache_read_input_tokens'];
 
-/** Usage of a whole answer. */
+/** Fields of the usage of a whole answer. */
 export const messageUsage: UsageShape = {
   member: 'usage',
   required: ['input_tokens', 'output_tokens'],
@@ -28,7 +28,7 @@ export const messageUsage: UsageShape = {
   isWanted: true,
 };
 
-/** Anthropic may add events, and pieces of blocks, at any time: the package knows these. */
+/** Events that the package knows: Anthropic may add events, and pieces of blocks, at any time. */
 export const readEventTypes = [
   'message_start',
   'message_delta',
@@ -80,20 +80,23 @@ export async function* anthropicEvents(bytes: AsyncIterable<Uint8Array>, takeOut
   try {
     for await (const events of readEvents(bytes, upstreamEventMaxBytes)) yield eventBytes(events.flatMap(read));
   } catch (error) {
-    // However the connection ends then, everything was said.
+    // The answer is complete, however the connection ends then.
     if (!isFinished) throw error;
   }
   if (isFinished && !isEnded) yield eventBytes([{ name: 'message_stop', text: '{"type":"message_stop"}' }]);
 }
 
-/** The package passes on `data` alone, and drops Anthropic's error fields beside type and message. */
+/**
+ * Returns the event with all error fields in its text: the package passes on only the text, and drops Anthropic's error
+ * fields other than type and message.
+ */
 function withWholeError(text: string): string {
   const event = parsedObject(text);
   if (event === undefined || !isJsonObject(event.error)) return text;
   return JSON.stringify({ ...event, error: { ...event.error, data: { error: event.error } } });
 }
 
-/** End of a message that ended by its format, without a stop reason. */
+/** Returns the end of a message that ended with its format's end marker, without a stop reason. */
 const unspokenEnd = (usage: JsonObject): EventText => ({
   name: 'message_delta',
   text: JSON.stringify({
@@ -103,7 +106,7 @@ const unspokenEnd = (usage: JsonObject): EventText => ({
   }),
 });
 
-/** Blocks, and their pieces, of which the package may know fewer than the provider. Fields beside them stay. */
+/** Blocks, and their pieces, that the package knows; the provider may have more. Fields beside them stay. */
 const knownBlocks: readonly unknown[] = ['text', 'thinking', 'redacted_thinking', 'tool_use'];
 const otherBlocks = /^(compaction|fallback|\w+_tool_use|\w+_tool_result)$/;
 const blockEvent = /"type"\s*:\s*"content_block_(start|delta|stop)"/;
@@ -113,7 +116,10 @@ const isKnownBlock = (block: unknown): boolean => {
   return knownBlocks.includes(type) || (typeof type === 'string' && otherBlocks.test(type));
 };
 
-/** For one stream: whether an event is of a block, or a piece of one, that is new to the package. */
+/**
+ * Returns a function for one stream that says whether an event is of a block, or a piece of one, that the package does
+ * not know.
+ */
 function openNewBlocks(): (text: string) => boolean {
   const openBlocks = new Set<unknown>();
   return (text) => {
@@ -129,7 +135,7 @@ function openNewBlocks(): (text: string) => boolean {
   };
 }
 
-/** A whole answer without blocks that are new to the package. */
+/** Returns a whole answer without blocks that the package does not know. */
 export function withKnownBlocks(text: string): string {
   const json = scanAnswer(text);
   const list = json && findMember(json, 'content');
@@ -148,7 +154,7 @@ const blockShape = { members: new Map([['type', {}]]) };
 
 const isEventObject = (text: string): boolean => typeof parsedObject(text)?.type === 'string';
 
-/** Anthropic's events report the input at the start, and the output at the end. */
+/** Corrects the usage of an event: Anthropic's events report the input at the start, and the output at the end. */
 function withReadableEventUsage(event: JsonObject): JsonObject {
   const { type, message, usage } = event;
   if (type === 'message_start' && isJsonObject(message)) {

@@ -1,4 +1,4 @@
-// Members of a body that a package made. Those that stay as they are are not parsed: they may be long.
+// Fields of a body that a package built. Unchanged fields are copied as text, because they may be long.
 import {
   type EventText,
   findMember,
@@ -39,11 +39,11 @@ export const eventBytes = (events: readonly EventText[]): Uint8Array =>
 // Signatures in packages' metadata.
 
 /**
- * Which hosts accept a Claude signature: any for older models; for newer ones only the account that made it, and agents
- * drop a refused one.
+ * Origin for hosts that accept a Claude signature: any for older models; for newer ones only the account that made it,
+ * and agents drop a refused one.
  */
 export const claudeOrigin = 'anthropic-claude-v1';
 
-/** A word of a package that may be missing, or empty. */
+/** Returns a field that a package may omit, or leave empty. */
 export const nonEmpty = <Name extends string>(name: Name, value: unknown): { readonly [name in Name]?: string } =>
   typeof value === 'string' && value !== '' ? ({ [name]: value } as { [name in Name]: string }) : {};

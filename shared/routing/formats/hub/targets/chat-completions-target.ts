@@ -1,4 +1,4 @@
-// Chat completions, at OpenAI as at the many providers and servers that are like it.
+// Chat completions, at OpenAI and at the many providers and servers with the same interface.
 import { OpenAICompatibleChatLanguageModel } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import {
@@ -35,16 +35,19 @@ import { plainPrompt } from './plain-prompt.ts';
 import { packageName, watchThinking } from './plain-thinking.ts';
 import { openAiStrictness } from './strict-schemas.ts';
 
-/** Arguments that are an object, null, or missing. In a text of the model the quotes have a backslash before them. */
+/**
+ * Matches arguments that are an object, null, or missing. In a text of the model the quotes have a backslash before
+ * them.
+ */
 const otherArguments = /"arguments"\s*:\s*[^"\s]|"function"\s*:\s*\{\s*"name"\s*:\s*"[^"]*"\s*\}/;
 const wholeMessage = /"message"\s*:\s*\{/;
 
-/** Most answers need not be looked into. */
+/** True for answers that must be corrected; most need not be parsed. */
 const hasDialect = (text: string): boolean => otherArguments.test(text) || hasCallWithId(text);
 const hasDialectInPieces = (text: string): boolean =>
   otherArguments.test(text) || hasCallWithId(text) || (wholeMessage.test(text) && !text.includes('"delta"'));
 
-/** The choices of an answer as the package reads them. */
+/** Returns the choices of an answer as the package reads them. */
 const usualChoices = (choices: unknown): unknown =>
   openCallIds()(
     mapObjects(choices, (choice) =>
@@ -58,7 +61,7 @@ const usualPieces = (choices: unknown): unknown =>
   mapObjects(choices, ({ message, ...choice }) => {
     const piece = choice.delta ?? message;
     if (!isJsonObject(piece)) return choice;
-    // Each call has an index in a stream.
+    // In a stream each call has an index.
     const calls = mapObjects(piece.tool_calls, (call, index) => ({ index, ...call }));
     return {
       ...choice,
@@ -66,7 +69,7 @@ const usualPieces = (choices: unknown): unknown =>
     };
   });
 
-/** Arguments of a call without any. */
+/** Arguments of a call that has none. */
 const noArguments = '{}';
 
 const withTexts = (message: JsonObject, none: string): JsonObject =>
@@ -82,16 +85,16 @@ const withTexts = (message: JsonObject, none: string): JsonObject =>
 const mapObjects = (list: unknown, change: (item: JsonObject, at: number) => JsonObject): unknown =>
   Array.isArray(list) ? list.map((item: unknown, at) => (isJsonObject(item) ? change(item, at) : item)) : list;
 
-/** Only events with one of these are parsed. */
+/** Matches events that have to be parsed. */
 const finalFields = /"usage"\s*:\s*[^n\s]|"finish_reason"\s*:\s*"/;
 
-/** End of a stream that ended by its format, without a finish reason. */
+/** End of a stream that ended with its format's end marker, without a finish reason. */
 const unspokenEnd = JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: formatsOwnEnd }], usage: null });
 
 const hasFinished = ({ choices }: JsonObject): boolean =>
   Array.isArray(choices) && choices.some((choice) => isJsonObject(choice) && isEndWord(choice.finish_reason));
 
-/** An empty word is none: its package would take it for an end. */
+/** Returns the choices; an empty finish reason counts as missing, because its package would take it for an end. */
 const choicesOf = ({ choices }: JsonObject): unknown =>
   Array.isArray(choices)
     ? choices.map((choice) =>
@@ -170,7 +173,7 @@ export const target: HubTarget = {
     ...nonEmpty('signature', gw.signature ?? google.thoughtSignature),
   }),
   signedOptions(part, { signature }) {
-    // Its thinking is not signed: its origin alone identifies the readers.
+    // Its thinking is not signed: only its origin identifies its readers.
     if (part === 'reasoning') return { [packageName]: { reasoningMember: signature ?? 'reasoning_content' } };
     return signature === undefined || part !== 'tool-call' ? undefined : { google: { thoughtSignature: signature } };
   },
@@ -178,29 +181,29 @@ export const target: HubTarget = {
 
 type Tool = NonNullable<HubCall['tools']>[number];
 
-/** The default need not be sent, and not every provider knows the field. */
+/** Removes the default value, which need not be sent, and which not every provider knows. */
 function withoutLooseness(tool: Tool): Tool {
   if (tool.type !== 'function' || tool.strict === true) return tool;
   const { strict: _loose, ...rest } = tool;
   return rest;
 }
 
-/** OpenAI and Microsoft, whose options and refusals are known. */
+/** True for OpenAI and Microsoft, whose options and refusals are known. */
 const isOpenAi = ({ provider, openAiNames }: TargetCall): boolean =>
   provider.kind === 'openai' || provider.kind === 'azure' || isOpenAiThinker(...openAiNames);
 
-/** Options about user and storage. */
+/** Returns options about user and storage. */
 function reportedWords(target: TargetCall): ReturnType<typeof openAiFields> {
   const { call, provider } = target;
   if (isOpenAi(target)) {
     const { metadata, ...words } = openAiFields(call);
-    // Accepted only with storage.
+    // It is accepted only with storage.
     return metadata === undefined || words.store === undefined ? words : { ...words, metadata };
   }
   return chatFieldsOf(provider.kind, call);
 }
 
-/** To others their marks say it. */
+/** Returns the cache options; other providers get marks instead. */
 function cacheOptionsOf(target: TargetCall): JsonObject {
   const cacheOptions = target.call.optional.find(({ name }) => name === 'cache_options')?.value;
   const isKnown = isOpenAi(target) && knowsMarks(target.openAiNames);
@@ -217,13 +220,13 @@ const isPlain = (target: TargetCall): boolean => !isOpenAi(target);
 const thinksAtOpenAi = ({ openAiNames, thinking }: TargetCall): boolean =>
   isOpenAiThinker(...openAiNames) && thinking?.kind !== 'off';
 
-/** OpenAI's own that think take none. */
+/** Returns unsupported stops: OpenAI's own models with thinking accept none. */
 function unsupportedStops({ call, openAiNames }: TargetCall): readonly string[] {
   const stops = call.stopSequences ?? [];
   return isOpenAiThinker(...openAiNames) || stops.length > openAiStopsMax ? stops : [];
 }
 
-/** In the style that the provider's entry names. */
+/** Returns the options in the style that the provider's entry names. */
 function thinkingOptions(target: TargetCall): JsonObject {
   const { thinking, provider } = target;
   const { reasoning_style: style } = provider;
@@ -237,7 +240,7 @@ function thinkingOptions(target: TargetCall): JsonObject {
   return effort === undefined ? {} : { reasoning_effort: effort };
 }
 
-/** Refuses tools beside an effort, even its own default. */
+/** True for a model that refuses tools beside an effort, even its own default. */
 const isKeptFromThinking = ({ call, openAiNames, thinking, provider }: TargetCall): boolean =>
   call.tools !== undefined &&
   (thinking === undefined ? thinksUnasked(...openAiNames) : thinking.kind !== 'off') &&
@@ -253,10 +256,10 @@ function wordsOf(thinking: NonNullable<TargetCall['thinking']>): { effort: strin
   return 'effort' in thinking ? { effort: thinking.effort } : undefined;
 }
 
-// Answers of chat completions as their package can read them: a usage that it takes, chunks that are some, and the end that
-// was said.
+// Answers of chat completions as their package can read them: with a usage that it accepts, valid chunks, and the end
+// that was sent.
 
-/** A whole answer. */
+/** Returns a whole answer for the package. */
 function readableCompletion(text: string): string {
   const json = scanAnswer(text);
   if (json === undefined) return text;
@@ -268,7 +271,7 @@ function readableCompletion(text: string): string {
 async function* chatEvents(bytes: AsyncIterable<Uint8Array>, _takeOut: unknown, endCame: () => void): Bytes {
   let isFinished = false;
   let hasUsage = false;
-  /** Set after an event that is no chunk: an end without a finish reason is then no good end. */
+  /** Set after an event that is no chunk: then an end without a finish reason is a failure. */
   let isGarbled = false;
   const callIds = openCallIds();
   const read = ({ text }: EventText): PlacedRead<readonly string[]> => {
@@ -291,7 +294,7 @@ async function* chatEvents(bytes: AsyncIterable<Uint8Array>, _takeOut: unknown, 
   };
   const batches = readEvents(bytes, upstreamEventMaxBytes);
   try {
-    // Everything was said at the end, however the connection ends after it; but some servers report the usage there.
+    // The answer is complete at the end, however the connection ends after it; but some servers report the usage there.
     for await (const together of readToEnd(batches, read, { isWanted: () => !hasUsage, endCame })) {
       yield eventBytes(together.flat().map((text) => ({ text })));
     }
@@ -303,13 +306,16 @@ async function* chatEvents(bytes: AsyncIterable<Uint8Array>, _takeOut: unknown, 
 // Corrects chat completions of servers that their package cannot read: arguments of calls that are no texts, and a
 // whole message in place of pieces.
 
-/** A call begins, whose id an earlier one may have. */
+/** True where a call begins, whose id an earlier one may have. */
 function hasCallWithId(text: string): boolean {
   const at = text.indexOf('"tool_calls"');
   return at >= 0 && text.includes('"id"', at);
 }
 
-/** Gives calls of one answer ids of their own, where a model gave several one: an index says which call a piece belongs to. */
+/**
+ * Gives distinct ids to calls of one answer, where a model gave one id to several: an index says to which call a piece
+ * belongs.
+ */
 function openCallIds(): (choices: unknown, name: 'message' | 'delta') => unknown {
   const distinct = createDistinctIds();
   const known = new Map<string, string>();

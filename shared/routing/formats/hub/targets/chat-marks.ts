@@ -1,5 +1,5 @@
-// Cache marks, and how closely images are looked at, in the words of a provider of chat completions. The package writes a text as one, and
-// has words for neither: a content in its place takes both.
+// Cache marks, and the level of detail of images, in the fields of a provider of chat completions. The package writes a
+// text as a plain one, and has no field for either: a content list in its place takes both.
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import {
   type HubCall,
@@ -18,7 +18,7 @@ type Word = (options: NonNullable<Marked['providerOptions']>) => JsonObject;
 const openRouters: Word = ({ anthropic }) => ({ cache_control: anthropic?.cacheControl });
 const openAis: Word = ({ openai }) => ({ prompt_cache_breakpoint: openai?.promptCacheBreakpoint });
 
-/** Returns undefined where its servers need not know any. */
+/** Returns the field's name; undefined where its servers may not know any. */
 export function markWord(
   { provider, openAiNames }: Pick<TargetCall, 'provider' | 'openAiNames'>,
   isOpenAi: boolean,
@@ -27,7 +27,7 @@ export function markWord(
   return isOpenAi && knowsMarks(openAiNames) ? openAis : undefined;
 }
 
-/** Tools have no mark there. */
+/** Returns the call with marks; tools have none there. */
 export const markedCall = ({ call, marksCache }: TargetCall): HubCall =>
   withCacheMarksMax(withoutToolMarks(marksCache ? withMarksOfOurs(call) : call));
 
@@ -82,7 +82,7 @@ function detailOf(part: Part): JsonObject {
     : {};
 }
 
-/** The package writes them into the message, or the part, behind its own. */
+/** Adds fields, which the package writes into the message, or the part, after its own. */
 const withFields = <One extends Marked>(one: One, fields: JsonObject): One =>
   Object.keys(fields).length === 0
     ? one

@@ -1,4 +1,4 @@
-// Thinking in the words of Claude, at Anthropic as at other hosts.
+// Thinking in the options of Claude, at Anthropic and at other hosts.
 
 import { supportsNativeStructuredOutputSchema } from '@ai-sdk/anthropic/internal';
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
@@ -18,11 +18,11 @@ import { anyJsonSchema, callOptions, isAnyJson, withJsonInstruction } from './js
 interface ClaudeThinking {
   readonly thinking?: JsonObject;
   readonly effort?: string;
-  /** Set while it thinks: it then accepts no temperature and the like. */
+  /** True while it thinks: then it accepts no temperature and similar options. */
   readonly isThinking: boolean;
 }
 
-/** `isForced`: it must call a tool, which excludes thinking. */
+/** Returns the options. `isForced`: it must call a tool, which excludes thinking. */
 export function claudeThinking(
   body: JsonText,
   { thinking }: TargetCall,
@@ -44,7 +44,7 @@ export function claudeThinking(
     case 'adaptive': {
       const { effort } = thinking;
       if (thinking.isLeast || isForced()) return { effort, isThinking: false };
-      // Without it newer models think in silence.
+      // Without this option newer models hide their thinking.
       return { thinking: { type: 'adaptive', display: 'summarized' }, effort, isThinking: true };
     }
     default:
@@ -60,8 +60,8 @@ const messageShape = {
 };
 
 /**
- * Claude refuses to think with a budget after results of calls whose thinking is missing. Most clients drop it, and
- * want their answer all the same.
+ * True where Claude refuses to think with a budget, because the thinking before results of calls is missing. Most
+ * clients drop it, and expect their answer all the same.
  */
 function goesOnWithoutThinking(body: JsonText): boolean {
   const messages = findMember(body, 'messages');
@@ -76,17 +76,20 @@ function goesOnWithoutThinking(body: JsonText): boolean {
   return !thought && parts.some((part) => part.type === 'tool_use' || 'toolUse' in part);
 }
 
-// The options that the packages of Anthropic and of Bedrock are given alike.
+// The options that the packages of Anthropic and of Bedrock share.
 
-/** The tool that the packages make a model call for JSON. */
+/** The tool that the packages force a model to call for JSON. */
 const jsonToolName = 'json';
 
-/** A package would take a call of the client's own tool for the answer, or not have one called that must be. */
+/**
+ * True where a package would take a call of the client's own tool for the answer, or would not force a call that is
+ * required.
+ */
 function needsJsonInstruction({ call, knownAs, canForceTools, rules }: TargetCall): boolean {
   const { responseFormat: format, tools } = call;
   if (format?.type !== 'json') return false;
   if (!rules.keepsTextsBesideJson && tools !== undefined && format.schema !== undefined) return true;
-  // A package that does not see whose model it is has it call a tool too.
+  // A package that does not recognize the model's maker forces a tool call too.
   const isOwnFormat =
     /claude/.test(knownAs) && format.schema !== undefined && supportsNativeStructuredOutputSchema(format.schema);
   return (!canForceTools && !isOwnFormat) || tools?.some(({ name }) => name === jsonToolName) === true;
@@ -98,18 +101,18 @@ export function claudeCall(target: TargetCall): HubCall {
   return target.marksCache ? withMarksOfOurs(call) : withCacheMarksMax(call);
 }
 
-/** `more`: further options of Anthropic's package. */
+/** Returns the options. `more`: further options of Anthropic's package. */
 export function claudeOptions(
   target: TargetCall,
   more: Readonly<Record<string, boolean | JsonObject>> = {},
 ): LanguageModelV4CallOptions {
   const call = claudeCall(target);
   const { stopSequences: stops, ...options } = callOptions({ ...target, call });
-  // Their own JSON mode wants a closed schema, so Claude is made to call a tool.
+  // Claude's own JSON mode requires a closed schema, so the model is forced to call a tool.
   const isAny = isAnyJson(call);
   return {
     ...options,
-    // Claude refuses a stop that is blank.
+    // Claude refuses a blank stop.
     ...(stops === undefined ? {} : { stopSequences: stops.filter((stop) => stop.trim() !== '') }),
     prompt: imagesOfUser(instructionsFirst(call.prompt)),
     ...(isAny ? { responseFormat: anyJsonSchema } : {}),

@@ -11,7 +11,7 @@ import { isJsonObject } from '../../../../protocol/wire/index.ts';
 import type { TargetRules } from '../../target-rules/index.ts';
 import { plainResults } from './plain-prompt.ts';
 
-/** It refuses calls in a request without tools, and the package would drop them: they become text. */
+/** Converts calls to text: Converse refuses calls in a request without tools, and the package would drop them. */
 export const callsAsText = (prompt: LanguageModelV4Prompt): LanguageModelV4Prompt =>
   prompt.flatMap((message): LanguageModelV4Message[] => {
     if (message.role === 'assistant') return [callTexts(message)];
@@ -43,13 +43,13 @@ function partsOf(output: ToolOutput): UserMessage['content'] {
   return output.value.filter((part) => part.type === 'text' || part.type === 'file');
 }
 
-/** Files beside the results, and failures in words, for families that take neither inside. */
+/** Moves files beside the results, and writes failures as text, for families that accept neither inside. */
 export const ruledResults = (prompt: LanguageModelV4Prompt, rules: TargetRules): LanguageModelV4Prompt =>
   rules.takesFilesInResults && rules.flagsFailures
     ? prompt
     : prompt.flatMap((message) => (message.role === 'tool' ? plainResults(message) : [message]));
 
-/** It refuses a result without text. */
+/** Adds texts to results: Converse refuses a result without one. */
 export const withResultTexts = (prompt: LanguageModelV4Prompt): LanguageModelV4Prompt =>
   prompt.map((message) => {
     if (message.role !== 'tool') return message;
@@ -76,7 +76,7 @@ const isDocument = (part: { readonly type: string; readonly mediaType?: string }
 const documentText = { type: 'text', text: 'The document is attached.' } as const;
 const documentNameMaxCharacters = 180;
 
-/** Allowed characters of a name, without its extension: two files may have the same. */
+/** Returns the allowed characters of a name, without its extension: two files may have the same. */
 const plainName = (filename: string): string =>
   filename
     .replace(/\.[^.]*$/, '')
@@ -86,7 +86,10 @@ const plainName = (filename: string): string =>
     .slice(0, documentNameMaxCharacters)
     .trim();
 
-/** It requires a text beside a document, and unique names of documents in the whole conversation. */
+/**
+ * Adds a text beside a document, and unique names of documents in the whole conversation, both of which Converse
+ * requires.
+ */
 export function withDocuments(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   const counts = new Map<string, number>();
   const named = <Part extends { readonly type: string; readonly mediaType?: string; readonly filename?: string }>(
@@ -116,7 +119,7 @@ function withNames(part: ToolPart, named: (part: FilePart) => FilePart): ToolPar
   return { ...part, output: { ...part.output, value: value as typeof part.output.value } };
 }
 
-/** The ids of calls that failed: its package has no word for that. */
+/** Returns the ids of calls that failed: its package cannot express that. */
 export const failedCalls = (prompt: LanguageModelV4Prompt): ReadonlySet<string> =>
   new Set(
     prompt.flatMap(({ role, content }) =>
@@ -128,7 +131,7 @@ export const failedCalls = (prompt: LanguageModelV4Prompt): ReadonlySet<string> 
     ),
   );
 
-/** The messages of a body, with the status of failed results. */
+/** Returns the messages of a body, with the status of failed results. */
 export function withFailures(messages: unknown, failed: ReadonlySet<string>): unknown {
   return Array.isArray(messages) ? messages.map((message) => withFailedResults(message, failed)) : messages;
 }

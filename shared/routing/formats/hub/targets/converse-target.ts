@@ -19,7 +19,7 @@ import type { EmbeddingTarget, HubTarget, ImageTarget, RerankTarget, TargetCall 
 import { reportedUsage, type UsageShape, withReadableUsage } from './readable-usage.ts';
 import { claudeStrictness } from './strict-schemas.ts';
 
-/** Usage of a whole answer, and of the frame that reports it. */
+/** Fields of the usage of a whole answer, and of the frame that reports it. */
 const converseUsage: UsageShape = {
   member: 'usage',
   required: ['inputTokens', 'outputTokens', 'totalTokens'],
@@ -28,27 +28,32 @@ const converseUsage: UsageShape = {
   isWanted: true,
 };
 
-/** The package says nothing of thinking that is empty; of a signature it does. A model signs nothing with this. */
+/**
+ * Signature of empty thinking: the package drops empty thinking, but not its signature. No model makes this signature.
+ */
 const emptyThinkingSignature = 'gw-empty-thinking';
 const emptyThinking = /"reasoningContent"\s*:\s*\{\s*(?:"text"\s*:\s*""\s*)?\}/;
 const withThinkingBegun = (text: string): string =>
   text.replace(emptyThinking, `"reasoningContent":{"signature":"${emptyThinkingSignature}"}`);
 
-/** Pieces of blocks that its package knows: it ends the stream for any other, which adds nothing that was requested. */
+/**
+ * Matches pieces of blocks that its package knows: it ends the stream for any other, which adds nothing that was
+ * requested.
+ */
 const knownPiece = /"delta"\s*:\s*\{\s*"(text|toolUse|reasoningContent|citation)"/;
 const anyPiece = /"delta"\s*:\s*\{\s*"\w+"/;
-/** The form of most of Bedrock's pieces. */
+/** Text in most of Bedrock's pieces. */
 const usualPiece = '"delta":{"text"';
 
 /** Marks the end, whatever its reason. */
 const withSpokenEnd = (text: string): string =>
   text.replace(/"stopReason"\s*:\s*(null|"\s*(null)?\s*")/, `"stopReason":"${formatsOwnEnd}"`);
 
-/** The package ignores the common option. */
+/** Fields of the dimensions, because the package ignores the common option. */
 const dimensionsMembers = { titan: 'dimensions', cohere: 'outputDimension', nova: 'embeddingDimension' } as const;
 
 const bedrockEmbeddings: EmbeddingTarget = {
-  // A key keeps it from signing.
+  // A key keeps the package from signing.
   openModel: ({ model, ...settings }, names) =>
     createAmazonBedrock({ ...settings, region: 'none' }).embedding(model, { modelFamily: familyOf(names) }),
   knownFields: (names) => (familyOf(names) === 'cohere' ? ['input_type'] : []),
@@ -56,15 +61,15 @@ const bedrockEmbeddings: EmbeddingTarget = {
     const family = familyOf(names);
     const options = {
       ...(dimensions === undefined ? {} : { [dimensionsMembers[family]]: dimensions }),
-      // The package takes texts for questions.
+      // The package treats texts as questions.
       ...(family === 'cohere' ? { inputType } : {}),
-      // The package lets Nova cut a long text in silence.
+      // The package lets Nova cut a long text silently.
       ...(family === 'nova' ? { truncate: 'NONE' } : {}),
     };
     return { providerOptions: { amazonBedrock: options } };
   },
   readable: withReadableCount,
-  // Of Cohere, whose answers have no count.
+  // Answers of Cohere have no count.
   tokensIn: (_result, answer) => {
     const count = answer?.header?.('x-amzn-bedrock-input-token-count');
     return count === undefined ? undefined : toCount(Number(count));
@@ -76,7 +81,7 @@ const readableCount = /"input(Text)?TokenCount"\s*:\s*\d{1,15}\s*[,}]/;
 // Nova Canvas, called by InvokeModel.
 const bedrockImages: ImageTarget = {
   imagesMax: 5,
-  // A key keeps it from signing.
+  // A key keeps the package from signing.
   openModel: ({ model, ...settings }) => createAmazonBedrock({ ...settings, region: 'none' }).image(model),
   toOptions: ({ size, quality }) => ({
     size: size as `${number}x${number}` | undefined,
@@ -85,9 +90,9 @@ const bedrockImages: ImageTarget = {
   }),
 };
 
-// Bedrock's reranking models, which another service than its runtime calls.
+// Bedrock's reranking models, which belong to another service than its runtime.
 const bedrockReranking: RerankTarget = {
-  // A key keeps it from signing.
+  // A key keeps the package from signing.
   openModel: ({ model, ...settings }, { region = 'us-east-1' }) =>
     createAmazonBedrock({ ...settings, region }).reranking(model),
   hostname: (runtime) => runtime.replace(/^bedrock-runtime\./, 'bedrock-agent-runtime.'),
@@ -99,7 +104,7 @@ export const target: HubTarget = {
   embeddings: bedrockEmbeddings,
   imaging: bedrockImages,
   reranking: bedrockReranking,
-  // A key keeps it from signing.
+  // A key keeps the package from signing.
   openModel({ model, knownAs, names, fetch: send, ...settings }) {
     const ownPath: typeof send = (url, init) =>
       send(
@@ -112,7 +117,7 @@ export const target: HubTarget = {
   toOptions(target) {
     const { call, names, rules } = target;
     const { topK: _unknown, topP, prompt, ...options } = claudeOptions(target);
-    // Claude refuses both together. Anthropic's package knows.
+    // Claude refuses both together; only Anthropic's package handles that.
     const isOneOfThem = names.some(isClaude) && call.temperature !== undefined;
     return {
       ...options,
@@ -140,7 +145,7 @@ export const target: HubTarget = {
   says: ({ names }) => (names.some(isClaude) ? claudeSays : plainSays),
   strictness: claudeStrictness,
   streamType: frameStreamType,
-  // Streams have them as texts.
+  // In streams the arguments are texts.
   argumentsShape: { mark: '"toolUse"', paths: [['output', 'message', 'content', '*', 'toolUse', 'input']] },
   readStream: bedrockFrames,
   readable: [(text) => withReadableUsage(text, converseUsage)],
@@ -168,7 +173,8 @@ const pathOf = (model: string): string => `/model/${encodeURIComponent(model)}/`
 const isClaude = (name: string): boolean => /claude/i.test(name);
 
 /**
- * A cache point follows the tool that it marks. The package writes none, and models of other makers refuse them there.
+ * Returns the tools with cache points, each after the tool that it marks. The package writes none, and models of other
+ * makers refuse them there.
  */
 function markedTools(body: JsonText, target: TargetCall): JsonObject {
   const { call, names, marksCache } = target;
@@ -187,7 +193,9 @@ function markedTools(body: JsonText, target: TargetCall): JsonObject {
 const pointOf = (tool: NonNullable<HubCall['tools']>[number]): unknown =>
   'providerOptions' in tool ? tool.providerOptions?.amazonBedrock?.cachePoint : undefined;
 
-/** Thinking fields by maker. `isThinking`: of a Claude, which then accepts no temperature and the like. */
+/**
+ * Returns thinking fields by maker. `isThinking`: of a Claude, which then accepts no temperature and similar options.
+ */
 function fieldsOfThinking(
   body: JsonText,
   fields: JsonObject,
@@ -229,7 +237,10 @@ const disabled = { type: 'disabled' };
 
 const offersTools = ({ tools, toolChoice }: HubCall): boolean => tools !== undefined && toolChoice?.type !== 'none';
 
-/** `claudeChoice`: the choice in Claude's own form, which replaces Converse's where calls must not be parallel. */
+/**
+ * True for a forced call. `claudeChoice`: the choice in Claude's own format, which replaces Converse's where calls must
+ * not be parallel.
+ */
 function isForced(body: JsonText, claudeChoice: unknown): boolean {
   if (isJsonObject(claudeChoice)) return claudeChoice.type !== 'auto';
   const config = findMember(body, 'toolConfig');
@@ -237,26 +248,29 @@ function isForced(body: JsonText, claudeChoice: unknown): boolean {
   return choice !== undefined && findMember(body, 'auto', choice) === undefined;
 }
 
-// Bedrock's embedding models, called by InvokeModel: Titan, Cohere and Nova, each in its maker's form.
+// Bedrock's embedding models, called by InvokeModel: Titan, Cohere and Nova, each in its maker's format.
 
 type Family = 'titan' | 'cohere' | 'nova';
 
-/** By its names at provider and catalogue: the ARN of an inference profile does not show its model. */
+/**
+ * Returns the family by the names at provider and catalogue: the ARN of an inference profile does not show its model.
+ */
 function familyOf(names: readonly string[]): Family {
   if (names.some((name) => /nova.*embed/i.test(name))) return 'nova';
   return names.some((name) => /cohere.*embed/i.test(name)) ? 'cohere' : 'titan';
 }
 
-/** An answer of Titan's without its count, and a count that is no number, make the package fail: 0 is none. */
+/** Sets a missing or invalid count to 0, because Titan's answers without it make the package fail. */
 function withReadableCount(text: string): string {
   const trimmed = text.trimEnd();
   if (readableCount.test(text) || !trimmed.endsWith('}')) return text;
   return `${trimmed.slice(0, -1)},"inputTextTokenCount":0,"inputTokenCount":0}`;
 }
 
-// A stream of Converse as its package can read it: frames of an AWS event stream, bounded, with a usage that the package takes.
+// Converts a stream of Converse for its package: frames of an AWS event stream, bounded, with a usage that the package
+// accepts.
 
-/** Frames of an AWS event stream, each whole. Other bytes are passed on: the package reports their fault. */
+/** Yields complete frames of an AWS event stream. Other bytes are passed on: the package reports their fault. */
 async function* bedrockFrames(bytes: AsyncIterable<Uint8Array>): Bytes {
   for await (const { frames, rest, cut } of splitFrames(bytes, upstreamEventMaxBytes)) {
     const readable = frames.filter((frame) => !isNewToPackage(frame)).map(withReadableText);
@@ -269,11 +283,11 @@ function isNewToPackage(frame: Buffer): boolean {
   const { headers, text } = partsOfFrame(frame);
   if (!headers.includes('contentBlockDelta') || text.includes(usualPiece)) return false;
   const piece = text.toString('utf8');
-  // A text that is no piece at all breaks the stream, as ever.
+  // A text that is no piece at all breaks the stream, as usual.
   return anyPiece.test(piece) && !knownPiece.test(piece);
 }
 
-/** The frame with the usage comes last; its name is in its headers. */
+/** Corrects the frame with the usage, which comes last; its name is in its headers. */
 function withReadableText(frame: Buffer): Uint8Array {
   const { headers, text } = partsOfFrame(frame);
   if (headers.includes('metadata')) return withFrameText(frame, (usage) => withReadableUsage(usage, converseUsage));

@@ -23,14 +23,14 @@ import { reportedUsage, type UsageShape, withReadableUsage } from './readable-us
 
 // Gemini's embedding models, called by embedContent and batchEmbedContents.
 const geminiEmbeddings: EmbeddingTarget = {
-  // The package writes the folder itself.
+  // The package adds the folder itself.
   openModel: ({ model, ...settings }) => createGoogle(settings).embedding(model.replace(/^models\//, '')),
   knownFields: () => ['taskType'],
   toOptions: ({ dimensions, taskType }) => ({
     ...(dimensions === undefined ? {} : { dimensions }),
     ...(taskType === undefined ? {} : { providerOptions: { google: { taskType } } }),
   }),
-  // The package drops what newer models report.
+  // The package drops counts that newer models report.
   tokensIn({ response }) {
     const usage = isJsonObject(response?.body) ? response.body.usageMetadata : undefined;
     return isJsonObject(usage) ? usage.promptTokenCount : undefined;
@@ -41,11 +41,11 @@ const geminiEmbeddings: EmbeddingTarget = {
 // Gemini's image models, called by generateContent.
 const geminiImages: ImageTarget = {
   imagesMax: 1,
-  // The package writes the folder itself.
+  // The package adds the folder itself.
   openModel: ({ model, ...settings }) => createGoogle(settings).image(model.replace(/^models\//, '')),
   toOptions: ({ size }) => ({
     size: undefined,
-    // The planner passes it over for any other size.
+    // For any other size the planner skips the candidate.
     aspectRatio: size === undefined ? undefined : '1:1',
     providerOptions: {},
   }),
@@ -61,7 +61,7 @@ export const target: HubTarget = {
     return {
       ...callOptions(target),
       prompt: oneTextInResults(instructionsFirst(call.prompt)),
-      // Its own JSON mode does not work beside tools.
+      // Gemini's own JSON mode does not work beside tools.
       ...(isAnyJson(call) && call.tools !== undefined ? { responseFormat: anyJsonSchema } : {}),
     };
   },
@@ -94,25 +94,27 @@ export const target: HubTarget = {
         reasoning,
       };
     }),
-  // Replaces an answer.
+  // The block replaces an answer.
   isBlockedPrompt(metadata) {
     const feedback = metadata?.google?.promptFeedback;
     return isJsonObject(feedback) && typeof feedback.blockReason === 'string';
   },
-  // Its package asks again where an answer reached the limit of one request: the answer ends there.
+  // Its package calls again where an answer reached the limit of one request; this ends the answer instead.
   endOfAnswer: { candidates: [{ finishReason: 'MAX_TOKENS' }] },
-  // A success that is billed, and has no part.
+  // An answer without parts has a success status and is billed.
   failsEmpty: true,
   originOf: () => 'google-gemini-v1',
   readSigned: ({ google = {} } = {}) => nonEmpty('signature', google.thoughtSignature),
-  // Options by the kind of part.
+  // The options are by the kind of part.
   signedOptions: (_part, { signature }) =>
     signature === undefined ? undefined : { google: { thoughtSignature: signature } },
 };
 
 const answerPieces = (text: string) => piecesOf(text, false);
 
-/** The package drops images when a result has no text; all texts become one, because each call wants one result. */
+/**
+ * Joins the texts of a result: the package drops images when a result has no text, and each call requires one result.
+ */
 const oneTextInResults = (prompt: LanguageModelV4Prompt): LanguageModelV4Prompt =>
   prompt.map((message) =>
     message.role !== 'tool' ? message : { ...message, content: message.content.map(withOneText) },
@@ -127,7 +129,7 @@ function withOneText(part: ToolPart): ToolPart {
   return { ...part, output: { ...part.output, value: [{ type: 'text', text }, ...rest] } };
 }
 
-/** Without `includeThoughts` thoughts are billed, but not shown. */
+/** Returns the configuration. Without `includeThoughts` thoughts are billed, but not shown. */
 function thinkingConfig(thinking: Thinking): JsonObject {
   if (thinking.kind === 'budget') return { thinkingBudget: thinking.tokens, includeThoughts: true };
   if (thinking.kind === 'off') return { thinkingBudget: 0 };
@@ -136,7 +138,7 @@ function thinkingConfig(thinking: Thinking): JsonObject {
     : { includeThoughts: true };
 }
 
-/** The package takes a name with a slash for a path of its own. */
+/** Returns the path of a model: the package takes a name with a slash for a path of its own. */
 const pathOf = (model: string): string =>
   !model.includes('/') || /^(models|tunedModels)\//.test(model) ? model : `models/${model}`;
 
@@ -148,16 +150,16 @@ const geminiUsage: UsageShape = {
   isWanted: false,
 };
 
-/** Gemini repeats its usage in each event: only one that may be malformed is parsed. */
+/** Matches malformed usage. Gemini repeats its usage in each event, and only a malformed one is parsed. */
 const oddGeminiUsage = /"usageMetadata"\s*:\s*[^{\s]|"\w+TokenCount"\s*:(?!\s*\d{1,15}\s*[,}])/;
 
 const withReadableEventUsage = (text: string): string =>
   oddGeminiUsage.test(text) ? withReadableUsage(text, geminiUsage) : text;
 
-// A stream of Gemini in a form that its package can read: events bounded, and split where one has so many parts that
-// the package, which reads an event at once, would block other calls.
+// Converts a stream of Gemini for its package: events are bounded, and divided where one has so many parts that the
+// package, which reads an event at once, would block other calls.
 
-/** `readable`: converts an event, or a piece of one, for the package. */
+/** Yields the events. `readable`: converts an event, or a piece of one, for the package. */
 export async function* geminiEvents(bytes: AsyncIterable<Uint8Array>, readable: (text: string) => string): Bytes {
   for await (const events of readEvents(bytes, upstreamEventMaxBytes)) {
     if (events.every(({ text }) => text.length <= longCharacters)) {
@@ -174,7 +176,7 @@ export async function* geminiEvents(bytes: AsyncIterable<Uint8Array>, readable: 
 }
 
 /**
- * The package gets the same from the pieces as from the whole: finish reason and usage are in the last one only.
+ * Yields pieces from which the package reads the same as from the whole: only the last one has finish reason and usage.
  * `hasHead`: fields beside the parts form a first piece of their own.
  */
 function* piecesOf(text: string, hasHead = true): Generator<string> {
@@ -185,7 +187,7 @@ function* piecesOf(text: string, hasHead = true): Generator<string> {
     yield text;
     return;
   }
-  // By itself: the package reads no part of an error, or of a blocked prompt.
+  // The head is a piece by itself: the package reads no part of an error, or of a blocked prompt.
   if (hasHead) yield rewriteMembers(json, withoutEnd);
   for (const piece of pieces) {
     yield piece.isLast
@@ -199,7 +201,7 @@ const withoutEnd: ReadonlyMap<string, undefined> = new Map([
   ['usageMetadata', undefined],
 ]);
 
-/** The list of parts of the first candidate: the package reads no other. */
+/** Returns the list of parts of the first candidate: the package reads no other. */
 function partsIn(json: JsonText): number | undefined {
   const list = findMember(json, 'candidates');
   const candidate = list !== undefined && json.isArray(list) && json.next(list) > list + 1 ? list + 1 : undefined;

@@ -19,27 +19,27 @@ import type { CandidateAnswer } from '../../../providers/index.ts';
 import type { TargetRules } from '../../target-rules/index.ts';
 
 export interface ModelOptions {
-  /** The provider's name. */
+  /** The provider's name of the model. */
   readonly model: string;
-  /** The name by which the package knows the model: it decides by names. The provider's is sent. */
+  /** The name by which the package knows the model, because it decides by names. The provider's name is sent. */
   readonly knownAs: string;
-  /** Its names at provider, model list and catalogue: a host's profile does not show its model. */
+  /** Its names at provider, model list and catalogue: the name of a host's profile does not show its model. */
   readonly names: readonly string[];
-  /** Base URL and key for the package. Neither is sent: `fetch` uses the path alone. */
+  /** Base URL and key for the package. Neither is sent: `fetch` uses only the path. */
   readonly baseURL: string;
   readonly apiKey: string;
   readonly fetch: typeof fetch;
-  /** Makes ids of tool calls without one. */
+  /** Makes ids for tool calls that have none. */
   readonly generateId: () => string;
   /** Awaited between two steps: building the call, and writing it. */
   readonly nextStep: () => Promise<void>;
 }
 
-/** A call of one model. */
+/** The call of one model, with everything that a target needs. */
 export interface TargetCall {
-  /** The call, with signatures that this target can read only, in the words of its package. */
+  /** The call with the signatures that this target can read, in its package's options. */
   readonly call: HubCall;
-  /** The provider's name. */
+  /** The provider's name of the model. */
   readonly model: string;
   readonly knownAs: ModelOptions['knownAs'];
   readonly names: ModelOptions['names'];
@@ -47,19 +47,22 @@ export interface TargetCall {
   readonly openAiNames: readonly string[];
   readonly rules: TargetRules;
   readonly provider: Pick<ProviderDocument, 'id' | 'kind' | 'reasoning_style' | 'stream_usage'>;
-  /** Output tokens, thinking included. */
+  /** Bound of output tokens, thinking included. */
   readonly boundTokens: number;
   readonly thinking: Thinking | undefined;
   readonly reasoning: ModelReasoning;
-  /** The model can be made to call a tool. */
+  /** True where the model can be forced to call a tool. */
   readonly canForceTools: boolean;
-  /** The operator wants the cache used, and the client marks nothing: where it marks something, nothing is added. */
+  /**
+   * True where the operator wants the cache used, and the client marks nothing: where it marks something, nothing is
+   * added.
+   */
   readonly marksCache: boolean;
 }
 
-/** Where a format keeps the arguments of calls. */
+/** The positions of the arguments of calls in a format. */
 export interface ArgumentsShape {
-  /** Text that every answer, or event, with such arguments contains. */
+  /** Text that occurs in every answer, or event, with such arguments. */
   readonly mark: string;
   /** Names of fields from the outside in, `*` for each item of a list. */
   readonly paths: readonly (readonly string[])[];
@@ -68,7 +71,7 @@ export interface ArgumentsShape {
 export interface EmbeddingOptions {
   readonly dimensions: number | undefined;
   readonly inputType: string | undefined;
-  /** The task in Google's words. */
+  /** The task, as a value of Google's. */
   readonly taskType: string | undefined;
   readonly title: string | undefined;
 }
@@ -77,12 +80,12 @@ type EmbeddingField = 'input_type' | 'taskType' | 'title';
 
 /** The embedding models of a package. */
 export interface EmbeddingTarget {
-  /** `names`: of the model, at provider and catalogue. */
+  /** Opens a model. `names`: of the model, at provider and catalogue. */
   readonly openModel: (
     settings: Pick<ModelOptions, 'model' | 'baseURL' | 'apiKey' | 'fetch'>,
     names: readonly string[],
   ) => EmbeddingModelV4;
-  /** Fields that the model's form has words for, beside the dimensions. */
+  /** Returns fields that the model's format can express, besides the dimensions. */
   readonly knownFields: (names: readonly string[]) => readonly EmbeddingField[];
   readonly toOptions: (
     embeddingOptions: EmbeddingOptions,
@@ -90,9 +93,9 @@ export interface EmbeddingTarget {
   ) => Pick<EmbeddingModelV4CallOptions, 'dimensions' | 'providerOptions'>;
   /** Completes an answer for its package. */
   readonly readable?: (text: string) => string;
-  /** Input tokens that the answer reports where its package does not look. */
+  /** Returns the input tokens that the answer reports where its package does not read them. */
   readonly tokensIn?: (result: EmbeddingModelV4Result, answer: CandidateAnswer | undefined) => unknown;
-  /** Vectors that were cut to `dimensions` are not of length 1. */
+  /** Set where vectors that were cut to `dimensions` are not normalized to length 1. */
   readonly leavesLength?: true;
 }
 
@@ -105,15 +108,15 @@ export interface RerankTarget {
     settings: Pick<ModelOptions, 'model' | 'baseURL' | 'apiKey' | 'fetch'>,
     provider: Pick<ProviderDocument, 'region'>,
   ) => RerankingModelV4;
-  /** Host of the service, by that of the provider. */
+  /** Returns the host of the service, by the provider's. */
   readonly hostname: (ofProvider: string) => string;
-  /** Options that ask for the rest of an order. */
+  /** Returns options that ask for the rest of an order. */
   readonly pageOptions: (next: string | undefined) => Pick<RerankingModelV4CallOptions, 'providerOptions'>;
-  /** Name of the rest, in an answer that has not all of it. */
+  /** Returns the token of the rest, for an answer that has not all of it. */
   readonly nextPage: (answer: unknown) => string | undefined;
 }
 
-/** In the words of the client; undefined: the provider's to choose. */
+/** Options with the client's values; undefined where the provider chooses. */
 interface ImageOptions {
   readonly size: string | undefined;
   readonly quality: string | undefined;
@@ -121,7 +124,7 @@ interface ImageOptions {
 
 /** The image models of a package. */
 export interface ImageTarget {
-  /** The most of one call. */
+  /** Maximum images of one call. */
   readonly imagesMax: number;
   readonly openModel: (
     settings: Pick<ModelOptions, 'model' | 'baseURL' | 'apiKey' | 'fetch'>,
@@ -133,36 +136,36 @@ export interface ImageTarget {
 }
 
 export interface HubTarget extends Signatures {
-  /** Absent where its package has none. */
+  /** Image models; absent where its package has none. */
   readonly imaging?: ImageTarget;
-  /** Absent where its package has none. */
+  /** Reranking models; absent where its package has none. */
   readonly reranking?: RerankTarget;
-  /** Absent where its package has none, or a provider of the format speaks OpenAI's form. */
+  /** Embedding models; absent where its package has none, or a provider of the format has OpenAI's interface. */
   readonly embeddings?: EmbeddingTarget;
   readonly openModel: (options: ModelOptions) => LanguageModelV4;
-  /** Reasoning style of models that the table does not know; undefined when they get no effort. */
+  /** Returns the reasoning style of models that the table does not know; undefined when they get no effort. */
   readonly unknownReasoning?: (provider: TargetCall['provider']) => ModelReasoning | undefined;
-  /** Call options for the package. Reasoning is added later by `boundBody`. */
+  /** Returns the call options for the package. Reasoning is added later by `boundBody`. */
   readonly toOptions: (call: TargetCall) => LanguageModelV4CallOptions;
   /**
-   * Final changes of the package's body: replaced fields, undefined to remove one. Unchanged fields need not be parsed:
-   * they may be long.
+   * Returns final changes of the package's body: replaced fields, undefined to remove one. Unchanged fields need not be
+   * parsed: they may be long.
    */
   readonly boundBody: (body: JsonText, call: TargetCall) => JsonObject;
-  /** New texts of values inside the package's body, beside those of `boundBody`. */
+  /** Returns new texts of values inside the package's body, besides those of `boundBody`. */
   readonly rewritten?: (body: JsonText, call: TargetCall) => readonly (readonly [value: number, text: string])[];
-  /** The optional fields that it supports, or supports with this model. */
+  /** The optional fields that the target supports, or supports with this model. */
   readonly says: ReadonlySet<OptionalName> | ((call: TargetCall) => ReadonlySet<OptionalName>);
   /** Its schema subset for strict tools; absent where it accepts any, or has no strict tools. */
   readonly strictness?: Strictness;
-  /** Paths of the request's fields that it got with other values. */
+  /** Returns paths of the request's fields that it got with other values. */
   readonly leavesOut?: (call: TargetCall) => readonly string[];
   /** The media type of a stream. */
   readonly streamType: string;
   /**
-   * A stream in a form that its package can read: events bounded, and none that would make the package end it.
-   * `takeOut`: replaces arguments of calls in an event, where they are no texts. `endCame`: called while the reader
-   * waits for events after the end.
+   * Converts a stream for its package: events are bounded, and none makes the package end it. `takeOut`: replaces
+   * arguments of calls in an event, where they are no texts. `endCame`: called while the reader waits for events after
+   * the end.
    */
   readonly readStream: (
     bytes: AsyncIterable<Uint8Array>,
@@ -173,18 +176,26 @@ export interface HubTarget extends Signatures {
   readonly argumentsShape?: ArgumentsShape;
   /** Steps that make a whole answer readable for its package, with a usage that it accepts: its text, or its value. */
   readonly readable: readonly ((text: string) => string | object)[];
-  /** Usage of a whole answer, by which it is charged where no client gets it. If absent, it is estimated. */
+  /**
+   * Returns the usage of a whole answer, by which it is charged where no client gets it. If absent, it is estimated.
+   */
   readonly usageIn?: (text: string) => UsageReport | undefined;
-  /** Whether an answer without content means that the provider refused the prompt; absent where a status says so. */
+  /**
+   * Returns whether an answer without content means that the provider refused the prompt; absent where a status says
+   * so.
+   */
   readonly isBlockedPrompt?: (metadata: SharedV4ProviderMetadata | undefined) => boolean;
   /**
-   * Answer for its package where that asks a second time by itself, for which nothing was reserved. Absent where it
-   * never does.
+   * Answer for its package where the package calls a second time by itself, for which nothing was reserved. Absent
+   * where it never does.
    */
   readonly endOfAnswer?: unknown;
-  /** An answer without content did not end well, although its end says so, unless the client gave stops. */
+  /**
+   * Set where an answer without content counts as failed, although its end reports success, unless the client gave
+   * stops.
+   */
   readonly failsEmpty?: true;
   readonly refusalOf?: RefusalOf;
-  /** Stops that it does not support: the gateway ends the answer there. Absent where it supports all. */
+  /** Returns stops that it does not support, at which the gateway ends the answer. Absent where it supports all. */
   readonly unsupportedStops?: (call: TargetCall) => readonly string[];
 }

@@ -1,5 +1,5 @@
-// The formats that calls are translated to, each loaded with its package when a provider of it is called for the first
-// time. To add one, add a file and a line here.
+// The formats to which calls are translated, each loaded with its package when a provider of it is called for the first
+// time. A new one is a file and a line here.
 import type { HubApi } from '../../../../foundation/constants/index.ts';
 import type { HubTarget } from './hub-target.ts';
 

@@ -1,10 +1,10 @@
-// JSON as OpenAI's formats want it asked for.
+// Requests for JSON as OpenAI's formats require them.
 import type { JSONSchema7, LanguageModelV4CallOptions, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { HubCall } from '../../../../protocol/hub/index.ts';
 import type { TargetCall } from './hub-target.ts';
 import { openAiStrictness } from './strict-schemas.ts';
 
-/** Some refuse JSON of any form where no text of the request mentions it. */
+/** Adds the word JSON, because some models refuse JSON without a schema where no text of the request mentions it. */
 export const withJsonWord = (call: HubCall): HubCall =>
   !isAnyJson(call) || speaksOfJson(call.prompt)
     ? call
@@ -17,7 +17,7 @@ const speaksOfJson = (prompt: LanguageModelV4Prompt): boolean =>
       : content.some((part) => part.type === 'text' && /json/i.test(part.text)),
   );
 
-/** Schemas go out as the client wrote them: the package would change some, and fail on others. */
+/** Sends schemas as the client wrote them: the package would change some, and fail on others. */
 export function withOwnSchemas(call: HubCall): HubCall {
   const { tools, responseFormat: format } = call;
   return {
@@ -38,19 +38,20 @@ export function withOwnSchemas(call: HubCall): HubCall {
 const asItIs = (schema: JSONSchema7): JSONSchema7 => ({ toJSON: () => schema }) as JSONSchema7;
 
 /**
- * Whether the schema allows no other properties, in keywords that a strict one may have: any other would be refused.
+ * True where the schema allows no other properties, and uses only keywords that a strict one may have: any other would
+ * be refused.
  */
 export const isStrictFormat = ({ responseFormat }: HubCall): boolean =>
   responseFormat?.type === 'json' && openAiStrictness.holds(responseFormat.schema);
 
-// The options that every package is given.
+// The options that every package gets.
 
 export function callOptions({ call, boundTokens }: TargetCall): LanguageModelV4CallOptions {
   const { reasoning: _reasoning, parallelToolCalls: _parallel, optional: _optional, ...options } = call;
   return { ...options, maxOutputTokens: boundTokens };
 }
 
-/** The answer is to be JSON, of any form. */
+/** True where the answer has to be JSON, without a schema. */
 export const isAnyJson = ({ responseFormat }: HubCall): boolean =>
   responseFormat?.type === 'json' && responseFormat.schema === undefined;
 
@@ -60,7 +61,9 @@ export const anyJsonSchema: { readonly type: 'json'; readonly schema: JSONSchema
   schema: { type: 'object', additionalProperties: true },
 };
 
-/** The call with its form said in words, in place of a tool that the model is made to call. */
+/**
+ * Returns the call with an instruction about the JSON in a text, in place of a tool that the model is forced to call.
+ */
 export function withJsonInstruction(call: HubCall): HubCall {
   const { responseFormat, ...plain } = call;
   const schema = responseFormat?.type === 'json' ? responseFormat.schema : undefined;

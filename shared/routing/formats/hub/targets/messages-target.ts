@@ -20,18 +20,18 @@ export const target: HubTarget = {
       generateId,
       transformRequestHeaders: (headers) => nextStep().then(() => headers),
     }),
-  // The provider checks arguments before it sends them, as is its default; not every host of Claude supports the other
-  // mode.
+  // The provider checks arguments before it sends them, which is its default; not every host of Claude supports the
+  // other mode.
   toOptions(target) {
     const userId = claudeUser(target.call);
     return claudeOptions(target, { toolStreaming: false, ...(userId === undefined ? {} : { metadata: { userId } }) });
   },
   boundBody(body, target) {
-    // The package knows how much some models write at most.
+    // The package knows the output bounds of some models.
     const maxTokens = atMost(read(body, 'max_tokens'), target.boundTokens);
     const thinking = claudeThinking(body, target, maxTokens, () => isForced(body));
     const output = readObject(body, 'output_config');
-    // Newer models refuse any of them; the package knows which.
+    // Newer models refuse any of these options; the package knows which models.
     const sampling = thinking.isThinking ? { temperature: undefined, top_p: undefined, top_k: undefined } : {};
     return {
       max_tokens: maxTokens,
@@ -77,7 +77,7 @@ export const target: HubTarget = {
   },
 };
 
-/** A forced call of the client's tools, or JSON, which is one for models without schemas. */
+/** True for a forced call of the client's tools, or for JSON, which is one for models without schemas. */
 function isForced(body: JsonText): boolean {
   const { type } = readObject(body, 'tool_choice');
   return type === 'any' || type === 'tool';

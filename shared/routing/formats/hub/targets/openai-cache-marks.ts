@@ -1,18 +1,18 @@
-// Cache marks in the words of OpenAI, on both of its interfaces.
+// Cache marks in the fields of OpenAI, on both of its interfaces.
 import { plainModelName } from '../../../../configuration/catalogue/index.ts';
 import { type HubCall, withCacheMarksMax, withoutCacheMarks } from '../../../../protocol/hub/index.ts';
 import type { JsonObject } from '../../../../protocol/wire/index.ts';
 import { nonEmpty } from './body-members.ts';
 
-/** From GPT-5.6 on. */
+/** True from GPT-5.6 on. */
 export const knowsMarks = (names: readonly string[]): boolean =>
   names.some((name) => /(^|[/.])gpt-(5-([6-9]|\d\d)(?!\d)|[6-9])/.test(plainModelName(name)));
 
-/** Older models refuse any. */
+/** Returns the call with its marks, or without them for older models, which refuse any. */
 export const withOpenAiMarks = (call: HubCall, names: readonly string[]): HubCall =>
   knowsMarks(names) ? withCacheMarksMax(call) : withoutCacheMarks(call);
 
-/** A request to warm a cache without an answer is refused before. */
+/** Returns the options; a request that only fills the cache is refused before. */
 export const openAiCacheOptions = ({ mode, ttl }: JsonObject): JsonObject => ({
   ...nonEmpty('mode', mode),
   ...nonEmpty('ttl', ttl),

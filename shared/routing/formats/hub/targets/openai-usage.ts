@@ -1,4 +1,4 @@
-// `usage` in the words of OpenAI's formats: counts, and details of them.
+// `usage` with the fields of OpenAI's formats: counts, and details of them.
 
 import { reasoningAdded } from '../../../../protocol/hub/index.ts';
 import { reasoningBeside, withUsualNames } from '../../../../protocol/interfaces/chat-completions/index.ts';
@@ -12,7 +12,7 @@ interface OpenAiUsageShape {
   readonly required: readonly string[];
   /** Parts of counts, by count. */
   readonly details: Readonly<Record<string, readonly string[]>>;
-  /** The same under the names that are looked for. */
+  /** Returns the usage with the names that are read here. */
   readonly renamed?: (usage: JsonObject) => JsonObject;
 }
 
@@ -28,7 +28,7 @@ export const responseUsage: OpenAiUsageShape = {
   renamed: withLongWrites,
 };
 
-/** Tokens that are cached for longer than usual, under the name that chat completions use. */
+/** Renames tokens that are cached for longer than usual to the name that chat completions use. */
 function withLongWrites(usage: JsonObject): JsonObject {
   const report = readResponseUsage(usage);
   if (report === undefined || report.tokens.cacheWrite1h === 0) return usage;
@@ -45,7 +45,10 @@ export const chatUsage: OpenAiUsageShape = {
   renamed: withAllReasoning,
 };
 
-/** A package takes the completion for all that was written: reasoning beside it is added, and marked as that. */
+/**
+ * Adds reasoning that is counted beside the completion, and marks it as added: a package takes the completion for all
+ * output.
+ */
 function withAllReasoning(reported: JsonObject): JsonObject {
   const usage = withUsualNames(reported);
   const beside = reasoningBeside(usage);
@@ -57,7 +60,7 @@ function withAllReasoning(reported: JsonObject): JsonObject {
   };
 }
 
-/** The part of it that a package can read; undefined when nothing was reported. */
+/** Returns the part of the usage that a package can read; undefined when nothing was reported. */
 export function readableOpenAiUsage(
   reported: unknown,
   { required, details, renamed = (usage) => usage }: OpenAiUsageShape,
@@ -76,7 +79,8 @@ export function readableOpenAiUsage(
 }
 
 /**
- * Usage of a whole answer that no package reads, by the reader of its own interface; undefined when it reports nothing.
+ * Returns the usage of a whole answer that no package reads, by the reader of its own interface; undefined when it
+ * reports nothing.
  */
 export function openAiUsageIn(
   text: string,

@@ -1,4 +1,4 @@
-// Members of a request that say who asks and where its prompt is cached, in the words of OpenAI and of Claude.
+// Fields of a request that name the user and the place where its prompt is cached, for OpenAI and for Claude.
 import { plainModelName } from '../../../../configuration/catalogue/index.ts';
 import type { ProviderKind } from '../../../../configuration/model-list/index.ts';
 import { sha256Hex } from '../../../../foundation/ids/index.ts';
@@ -7,12 +7,12 @@ import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.t
 
 const idMaxCharacters = 64;
 
-/** Longer ones are refused. The same text stays the same. */
+/** Shortens an id, because longer ones are refused. Equal texts stay equal. */
 const shortId = (text: string): string => (text.length <= idMaxCharacters ? text : sha256Hex(text));
 
 type OptionalFields = Partial<Record<OptionalName, JsonObject>>;
 
-/** Options as both interfaces of OpenAI have them. */
+/** Returns the options for both interfaces of OpenAI. */
 export function openAiFields({ optional }: Pick<HubCall, 'optional'>): OptionalFields {
   const fields: OptionalFields = {};
   for (const { name, value } of optional) {
@@ -21,7 +21,7 @@ export function openAiFields({ optional }: Pick<HubCall, 'optional'>): OptionalF
     if (typeof value !== 'string') continue;
     if (name === 'user' || name === 'safety_identifier') fields[name] = { safety_identifier: shortId(value) };
     if (name === 'cache_key') fields.cache_key = { prompt_cache_key: shortId(value) };
-    // Clients name their session with the user.
+    // Some clients put the session's name into the user.
     if (name === 'user_session') {
       fields.user_session = { safety_identifier: shortId(value), prompt_cache_key: shortId(value) };
     }
@@ -29,7 +29,7 @@ export function openAiFields({ optional }: Pick<HubCall, 'optional'>): OptionalF
   return fields;
 }
 
-/** Names of fields that say who asks, in which session and for what. */
+/** Names of fields for the user, the session and the purpose. */
 interface ChatFields {
   readonly user?: 'user' | 'user_id';
   readonly cacheKey?: 'prompt_cache_key';
@@ -38,8 +38,8 @@ interface ChatFields {
 }
 
 /**
- * Those that chat providers of a kind take, by the types of their SDKs on November 29, 2026: groq-sdk 1.6.0 (which says
- * of `metadata` that it is not supported), @cerebras/cerebras_cloud_sdk 1.91.0, @mistralai/mistralai 2.7.0,
+ * Fields that chat providers accept, by kind, from the types of their SDKs on November 29, 2026: groq-sdk 1.6.0 (which
+ * says of `metadata` that it is not supported), @cerebras/cerebras_cloud_sdk 1.91.0, @mistralai/mistralai 2.7.0,
  * @openrouter/sdk 1.3.19, @ai-sdk/xai 3.0.138, @ai-sdk/deepseek 2.0.69, and the page of Fireworks on prompt caching.
  * together-ai 0.52.0 has none. `verbosity` of OpenRouter: its page of parameters.
  */
@@ -53,7 +53,10 @@ const chatFields: Partial<Record<ProviderKind, ChatFields>> = {
   openrouter: { user: 'user', cacheKey: 'prompt_cache_key', metadata: 'metadata', verbosity: 'verbosity' },
 };
 
-/** Options of a chat provider that is not OpenAI's. One without a kind may refuse what it does not know. */
+/**
+ * Returns options for a chat provider other than OpenAI. A provider without a kind may refuse fields that it does not
+ * know.
+ */
 export function chatFieldsOf(kind: ProviderKind | undefined, { optional }: Pick<HubCall, 'optional'>): OptionalFields {
   const names = kind === undefined ? undefined : chatFields[kind];
   if (names === undefined) return {};
@@ -72,20 +75,20 @@ export function chatFieldsOf(kind: ProviderKind | undefined, { optional }: Pick<
   return fields;
 }
 
-/** All of them. The client's own session has precedence over that of the user's id. */
+/** Joins all of them. The client's own session takes precedence over the one in the user's id. */
 export const joinFields = ({ user_session: session, user, ...others }: OptionalFields): JsonObject =>
   Object.assign({}, session, user, ...Object.values(others));
 
 export const carriedNames = (fields: OptionalFields): readonly OptionalName[] => Object.keys(fields) as OptionalName[];
 
-/** Models of OpenAI's before GPT-5 refuse any but their own. */
+/** True for models that accept any verbosity: OpenAI's before GPT-5 refuse all but their own. */
 export const knowsVerbosity = (names: readonly string[]): boolean =>
   names.some((name) => /(^|[/.])gpt-[5-9]/.test(plainModelName(name)));
 
 const isTexts = (value: unknown): value is JsonObject =>
   isJsonObject(value) && Object.values(value).every((text) => typeof text === 'string');
 
-/** Returns undefined when no user is named. */
+/** Returns the user; undefined when none is named. */
 export function claudeUser({ optional }: Pick<HubCall, 'optional'>): string | undefined {
   const names: readonly OptionalName[] = ['safety_identifier', 'user', 'user_session'];
   const found = names.map((name) => optional.find((one) => one.name === name)?.value);
@@ -93,6 +96,6 @@ export function claudeUser({ optional }: Pick<HubCall, 'optional'>): string | un
   return user === undefined ? undefined : userOf(user as string);
 }
 
-/** Anthropic's own bound. */
+/** Anthropic's own bound of a user. */
 const userMaxCharacters = 256;
 const userOf = (text: string): string => (text.length <= userMaxCharacters ? text : sha256Hex(text));

@@ -13,8 +13,8 @@ import {
 import { packageName } from './plain-thinking.ts';
 
 /**
- * `isStrictTemplate`: many models take instructions at the start only, and one of them. `hasThinkingParts`: its own
- * thinking is part of the content.
+ * Converts the prompt. `isStrictTemplate`: many models accept only one instruction, and only at the start.
+ * `hasThinkingParts`: its own thinking is part of the content.
  */
 export function plainPrompt(
   prompt: LanguageModelV4Prompt,
@@ -30,7 +30,7 @@ export function plainPrompt(
   );
 }
 
-/** Results follow their calls at once: an operator's text in between comes after them. */
+/** Moves results directly behind their calls: an operator's text in between comes after them. */
 function resultsFirst(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   const ordered: LanguageModelV4Message[] = [];
   let waiting: LanguageModelV4Message[] = [];
@@ -54,7 +54,7 @@ function oneInstruction(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   return [{ role: 'system', content, ...marked }, ...prompt.filter(({ role }) => role !== 'system')];
 }
 
-/** Other content of results becomes the user's, after all of them. */
+/** Makes other content of results the user's, after all of them. */
 export function plainResults({ content }: ToolMessage): LanguageModelV4Message[] {
   const brought: UserMessage['content'] = [];
   const results = content.map((part) => {
@@ -79,13 +79,13 @@ function readResult({ output }: ToolResult): { readonly text: string; readonly f
   }
   if (output.type === 'execution-denied') return { text: output.reason ?? 'The call was denied.', files: [] };
   const text = typeof output.value === 'string' ? output.value : JSON.stringify(output.value);
-  // There is no other word for it.
+  // The format cannot express a failure in another way.
   return { text: output.type.startsWith('error') ? failedText(text) : text, files: [] };
 }
 
 const failedText = (text: string): string => (text.trim() === '' ? 'The tool failed.' : `The tool failed: ${text}`);
 
-/** Failed results as texts, for targets without a field that says so. */
+/** Writes failed results as texts, for targets without a field for failures. */
 export const withFailuresInWords = (prompt: LanguageModelV4Prompt): LanguageModelV4Prompt =>
   prompt.map((message) => {
     if (message.role !== 'tool') return message;
@@ -96,7 +96,7 @@ export const withFailuresInWords = (prompt: LanguageModelV4Prompt): LanguageMode
     return { ...message, content };
   });
 
-/** Only this model's own thinking is left, with the name of its original field. */
+/** Returns the message with only this model's own thinking, under the name of its original field. */
 function withOwnThinking(message: AssistantMessage, hasThinkingParts: boolean): LanguageModelV4Message {
   const thoughts = message.content.filter((part) => part.type === 'reasoning');
   if (thoughts.length === 0) return message;

@@ -1,22 +1,22 @@
-// Finds the field in which a provider shows its model's thinking, and accepts it again. The package reads both names
-// alike.
+// Finds the field in which a provider shows its model's thinking, and in which it accepts it again. The package reads
+// both names in the same way.
 
 import type { MetadataExtractor } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { HubPart } from '../../../../protocol/hub/index.ts';
 import { isJsonObject } from '../../../../protocol/wire/index.ts';
 
-/** Name of the chat target, under which its package keeps options and metadata. */
+/** Name of the chat target, under which its package puts options and metadata. */
 export const packageName = 'chat';
 
-/** `thinking`: parts of the content. */
+/** Field of the thinking; `thinking`: parts of the content. */
 type ReasoningMember = 'reasoning_content' | 'reasoning' | 'thinking';
 
-/** Watches one call. */
+/** Watches one call for the field. */
 interface ThinkingWatch {
-  /** The package shows it each answer, and each chunk of one. */
+  /** Extractor to which the package passes each answer, and each chunk of one. */
   readonly extractor: MetadataExtractor;
-  /** The model whose thinking names its original field. */
+  /** Returns the model, whose thinking then names its original field. */
   readonly marked: (model: LanguageModelV4) => LanguageModelV4;
 }
 

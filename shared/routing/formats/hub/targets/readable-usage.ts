@@ -1,4 +1,4 @@
-// Corrects usage that a package would refuse with the whole answer. An invalid count is estimated, as at any provider:
+// Corrects usage for which a package would refuse the whole answer. An invalid count is estimated, as at any provider:
 // it becomes negative, and the reader of usage drops the object around it.
 
 import { lastObjectIn, scanAnswer } from '../../../../protocol/interfaces/index.ts';
@@ -18,13 +18,16 @@ export interface UsageShape {
   readonly required: readonly string[];
   /** Further counts, where they are reported. */
   readonly counts: readonly string[];
-  /** Parts of those: an invalid one is dropped. */
+  /** Parts of these counts: an invalid part is dropped. */
   readonly parts: readonly string[];
-  /** Packages want it in a whole answer. */
+  /** True where packages require it in a whole answer. */
   readonly isWanted: boolean;
 }
 
-/** Usage of a whole answer, or of an event that reports it. An unparsable text is left for the package to refuse. */
+/**
+ * Corrects the usage of a whole answer, or of an event that reports it. A text that cannot be parsed is left for the
+ * package to refuse.
+ */
 export function withReadableUsage(text: string, shape: UsageShape): string {
   const json = scanAnswer(text);
   if (json === undefined) return text;
@@ -35,7 +38,7 @@ export function withReadableUsage(text: string, shape: UsageShape): string {
   return readable === usage ? text : rewriteMembers(json, new Map([[shape.member, readable]]));
 }
 
-/** No sum with it is a count. */
+/** Value with which no sum is a valid count. */
 const noCount = Number.MIN_SAFE_INTEGER;
 
 export function readableUsage(
@@ -45,7 +48,7 @@ export function readableUsage(
   const fields: JsonObject = isJsonObject(usage) ? usage : {};
   const isCount = (name: string) => toCount(fields[name]) !== undefined;
   const isOdd = (name: string) => (fields[name] ?? null) !== null && !isCount(name);
-  // An unreported count is zero, except a required one.
+  // An unreported count is zero, unless it is required.
   const isTold = required.some(isCount);
   const odd = [
     ...required.filter((name) => !isCount(name)),
@@ -53,7 +56,7 @@ export function readableUsage(
   ];
   const oddParts = parts.filter(isOdd);
   if (odd.length + oddParts.length === 0) return fields;
-  // Details beside them may be odd as well.
+  // Details beside them may be malformed as well.
   const known = [...required, ...counts, ...parts].filter(isCount).map((name) => [name, fields[name]] as const);
   return Object.fromEntries([
     ...known,
@@ -64,10 +67,10 @@ export function readableUsage(
 
 // Usage of an answer that no package reads.
 
-/** The count of that name, or none. */
+/** Returns the count with that name, or 0. */
 type Counts = (name: string) => number;
 
-/** `member`: of the answer. `required`: a count without which it reports nothing. */
+/** Reads the usage. `member`: field of the answer. `required`: a count without which it reports nothing. */
 export function reportedUsage(
   text: string,
   { member, required }: { readonly member: string; readonly required: readonly string[] },

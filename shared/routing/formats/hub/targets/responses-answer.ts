@@ -1,5 +1,5 @@
-// A whole answer of Responses in a form that its package can read: the model's text, thinking and calls. Hosts add
-// other items, for which the package would refuse the whole answer.
+// Converts a whole answer of Responses for its package, to the model's text, thinking and calls. Hosts add other items,
+// for which the package would refuse the whole answer.
 import {
   findMember,
   isBrokenEnd,
@@ -19,7 +19,7 @@ export const refusalIdPrefix = 'refusal_';
 
 export function readableResponse(text: string): object | string {
   const answer = parsedObject(text);
-  // Which no package takes for an answer.
+  // No package takes this text for an answer.
   if (!Array.isArray(answer?.output)) return 'null';
   const { id, created_at: created, model, usage } = answer;
   return {
@@ -32,7 +32,7 @@ export function readableResponse(text: string): object | string {
   };
 }
 
-/** Pieces of a corrected text, each with all fields beside the output. */
+/** Yields pieces of a corrected text, each with all fields beside the output. */
 export function* outputPieces(text: string): Generator<string> {
   const json = text.length > longCharacters ? readableJson(text) : undefined;
   const list = json && findMember(json, 'output');
@@ -41,7 +41,7 @@ export function* outputPieces(text: string): Generator<string> {
   else for (const piece of pieces) yield replaceValues(json, [[list, piece.text]]);
 }
 
-/** Nested little deeper than the original. It may have more values: each part has become a message. */
+/** Maximum nesting, little more than the original's. There may be more values: each part has become a message. */
 const readableDepthMax = 1_024;
 
 function readableJson(text: string): JsonText | undefined {
@@ -50,7 +50,8 @@ function readableJson(text: string): JsonText | undefined {
 }
 
 /**
- * The package's reason of an incomplete answer, which may mean that something broke. Without a reason it was truncated.
+ * Returns the package's reason of an incomplete answer, which may mean that something broke. Without a reason it was
+ * truncated.
  */
 export function readableIncomplete(
   { status, incomplete_details: details }: JsonObject,
@@ -64,7 +65,7 @@ export function readableIncomplete(
 export const textOr = <Other>(value: unknown, other: Other): string | Other =>
   typeof value === 'string' ? value : other;
 
-/** Drops items that a provider ran itself, which the client cannot run, and items that are new to the package. */
+/** Drops items that a provider ran itself, which the client cannot run, and items that the package does not know. */
 function readableItem(item: JsonObject): JsonObject[] {
   if (item.type === 'message') return readableMessages(item);
   if (item.type === 'reasoning') return [readableReasoning(item)];
@@ -74,7 +75,7 @@ function readableItem(item: JsonObject): JsonObject[] {
   return [{ type, id: textOr(item.id, id), call_id: id, name, arguments: textOr(text, '{}') }];
 }
 
-/** How far the answer is, as OpenAI's newer models say it; its package refuses any other. */
+/** Returns the progress of an answer, as OpenAI's newer models report it; its package refuses any other value. */
 export const phaseIn = ({ phase }: JsonObject): JsonObject =>
   phase === 'commentary' || phase === 'final_answer' ? { phase } : {};
 
@@ -97,7 +98,7 @@ function readableMessages({ id, content, ...message }: JsonObject): JsonObject[]
   });
 }
 
-/** Models that show all that they think have no summary. */
+/** Converts reasoning: models that show all of their thinking have no summary. */
 function readableReasoning({ id, summary, content, encrypted_content: encrypted }: JsonObject): JsonObject {
   const textsOf = (list: unknown) =>
     (Array.isArray(list) ? list : [])

@@ -1,22 +1,22 @@
-// A stream of Responses in a form that its package can read: events bounded, only those with output, each with the
-// fields that the package reads. The request's settings in a response are dropped.
+// Converts a stream of Responses for its package: events are bounded, only those with output are passed on, each with
+// the fields that the package reads. The request's settings in a response are dropped.
 import { jsonValuesMax, upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
 import { isJsonObject, type JsonObject, readEvents, scanJson } from '../../../../protocol/wire/index.ts';
 import { type Bytes, eventBytes, parsedObject } from './body-members.ts';
 import { readableOpenAiUsage, responseUsage } from './openai-usage.ts';
 import { phaseIn, readableIncomplete, refusalIdPrefix, textOr } from './responses-answer.ts';
 
-/** The type at the start, as most providers write it; undefined when it must be searched for. */
+/** Returns the type at the start, where most providers write it; undefined when it must be searched for. */
 const typeOf = (text: string): string | undefined =>
   /^\{\s*(?:"sequence_number"\s*:\s*\d+\s*,\s*)?"type"\s*:\s*"([\w.]+)"/.exec(text)?.[1];
 
-/** Handling of each event. */
+/** The handling of an event. */
 type EventUse =
-  /** A piece of the answer, passed on unchanged. */
+  /** It is a piece of the answer, and passed on unchanged. */
   | 'piece'
-  /** Parsed. */
+  /** It is parsed. */
   | 'read'
-  /** Repeated elsewhere, or about a tool that a provider ran itself. */
+  /** It repeats other events, or is about a tool that a provider ran itself. */
   | 'ignored';
 
 const uses: Readonly<Record<string, EventUse>> = {
@@ -58,7 +58,7 @@ const ignoredFamilies =
 
 export const isListedEvent = (type: string): boolean => Object.hasOwn(uses, type) || ignoredFamilies.test(type);
 
-/** An event that is new is ignored too. */
+/** Returns the use; an unknown event is ignored too. */
 const useOf = (type: unknown): EventUse =>
   typeof type === 'string' && Object.hasOwn(uses, type) ? (uses[type] ?? 'ignored') : 'ignored';
 const ends: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete']);
@@ -68,7 +68,7 @@ export async function* responseEvents(bytes: AsyncIterable<Uint8Array>): Bytes {
   for await (const events of readEvents(bytes, upstreamEventMaxBytes)) {
     const read = events.map(({ text }) => readEvent(text, open));
     yield eventBytes(read.flatMap(({ out }) => out.map((event) => ({ text: event }))));
-    // However the connection ends then, everything was said.
+    // The answer is complete, however the connection ends then.
     if (read.some(({ isLast }) => isLast)) return;
   }
 }
@@ -79,17 +79,17 @@ interface ReadEvent {
 }
 
 interface OpenItems {
-  /** Begun refusals, by their item. */
+  /** Refusals that have begun, by their item. */
   readonly refusals: Set<string>;
-  /** Places in the output of items that began, ended, and had pieces. */
+  /** Indexes in the output of items that began, that ended, and that had pieces. */
   readonly begun: Set<number>;
   readonly ended: Set<number>;
-  /** The same by id: places in the last event may be others, and ids may change on the way. */
+  /** Ended items by id: indexes in the last event may differ, and ids may change. */
   readonly endedIds: Set<unknown>;
   readonly pieces: Set<number>;
-  /** Set where an item came without its place: then none is known to be missing. */
+  /** True where an item came without its index: then none is known to be missing. */
   isUnplaced: boolean;
-  /** Set with the first event of an item, also one that no other interface has. */
+  /** True from the first event of an item on, even one that no other interface has. */
   hasItem: boolean;
 }
 
@@ -123,7 +123,7 @@ function readEvent(text: string, open: OpenItems): ReadEvent {
     return { out: [], isLast: false };
   }
   const event = readObject(text);
-  // The package reports its fault.
+  // The package reports the fault.
   if (event === undefined) return { out: [text], isLast: false };
   if (useOf(event.type) === 'piece' || /\.(refusal|reasoning_text)\.delta$/.test(String(event.type)))
     addPiece(text, open);
@@ -131,7 +131,7 @@ function readEvent(text: string, open: OpenItems): ReadEvent {
   return { out, isLast: typeof event.type === 'string' && ends.has(event.type) };
 }
 
-/** A value takes two characters at least. */
+/** Length of a text that may have more values than allowed: a value takes at least two characters. */
 const manyCharacters = jsonValuesMax * 2;
 const eventDepthMax = 512;
 
@@ -180,7 +180,7 @@ function readableEvents(event: JsonObject, open: OpenItems): JsonObject[] {
       return isJsonObject(item) ? placedItem(type, item, place, open) : [];
     case 'response.refusal.delta':
       return refusalPiece(event, refusals);
-    // From models that show all of their thinking.
+    // The event comes from models that show all of their thinking.
     case 'response.reasoning_text.delta':
       return [{ ...event, type: 'response.reasoning_summary_text.delta', summary_index: 0 }];
     default:
@@ -190,7 +190,7 @@ function readableEvents(event: JsonObject, open: OpenItems): JsonObject[] {
 
 const createdAt = ({ created_at: created }: JsonObject): number => (typeof created === 'number' ? created : 0);
 
-/** Returns a failed response in one form, whichever of the two it has. */
+/** Converts a failed response to one form, whichever of the two it has. */
 function failure(error: unknown): JsonObject {
   const { type, code, message } = isJsonObject(error) ? (error as JsonObject) : {};
   const errorFields = { type: textOr(type, 'error'), code: textOr(code, null), message: textOr(message, '') };
@@ -204,7 +204,7 @@ const hasItem = (output: unknown, open: OpenItems): boolean =>
 const added = 'response.output_item.added';
 const done = 'response.output_item.done';
 
-/** Items that only the last event has. */
+/** Returns items that only the last event has. */
 const missingItems = (output: unknown, open: OpenItems): JsonObject[] =>
   open.isUnplaced || !Array.isArray(output)
     ? []
@@ -214,7 +214,7 @@ const missingItems = (output: unknown, open: OpenItems): JsonObject[] =>
           : [],
       );
 
-/** An item with all that its provider did not send before: its begin, and its texts in one piece. */
+/** Returns the events of an item that its provider did not send before: its begin, and its texts in one piece. */
 function placedItem(type: string, item: JsonObject, place: unknown, open: OpenItems): JsonObject[] {
   const { begun, ended, pieces, refusals } = open;
   open.isUnplaced ||= typeof place !== 'number';
@@ -281,7 +281,7 @@ const encryptedOf = ({ encrypted_content: encrypted }: JsonObject): JsonObject =
   encrypted_content: textOr(encrypted, null),
 });
 
-/** A refusal as a text of its own. */
+/** Returns a refusal as a text of its own. */
 function refusalPiece({ item_id: item, delta }: JsonObject, refusals: Set<string>): JsonObject[] {
   const id = textOr(item, 'msg');
   const refusalId = refusalIdPrefix + id;

@@ -88,11 +88,11 @@ function packageOptions(
 ): Record<string, string | boolean | string[] | JsonObject> {
   const isThinker = isOpenAiThinker(...names);
   return {
-    // The client keeps the conversation, and sends the model's thinking again.
+    // The client stores the conversation, and sends the model's thinking again.
     store: false,
     forceReasoning: isThinker,
     ...(reasoning.kind === 'effort' ? { include: ['reasoning.encrypted_content'] } : {}),
-    // Only then some take a temperature.
+    // Only then do some models accept a temperature.
     ...(isThinker && thinking?.kind === 'off' ? { reasoningEffort: 'none' } : {}),
     ...(call.parallelToolCalls === undefined ? {} : { parallelToolCalls: call.parallelToolCalls }),
     strictJsonSchema: isStrictFormat(call),
@@ -115,11 +115,14 @@ function thinkingOptions(thinking: TargetCall['thinking']): JsonObject | undefin
   if (thinking === undefined) return undefined;
   if (thinking.kind === 'off') return { effort: 'none' };
   if (!('effort' in thinking)) return undefined;
-  // Without it models think in silence.
+  // Without this option models hide their thinking.
   return { effort: thinking.effort, ...(thinking.isLeast ? {} : { summary: 'auto' }) };
 }
 
-/** A reasoning item is useless to its provider without the encrypted text, which is in its last part. */
+/**
+ * Moves the encrypted text of a reasoning item, which is in its last part: without it the item is useless to its
+ * provider.
+ */
 function withWholeReasoning(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   const whole = new Set(
     prompt.flatMap(({ content }) =>
@@ -140,12 +143,12 @@ function withWholeReasoning(prompt: LanguageModelV4Prompt): LanguageModelV4Promp
   });
 }
 
-// Adds to its package's output of Responses: which part is a refusal, the encrypted thinking, and that the answer ended
-// well.
+// Adds to its package's output of Responses: the part that is a refusal, the encrypted thinking, and that the answer is
+// complete.
 
 type Metadata = SharedV4ProviderMetadata | undefined;
 
-/** The model's requests and answers pass through the package's own model. */
+/** Wraps the package's own model, so that the model's requests and answers pass through here. */
 const withOwnParts = (model: LanguageModelV4): LanguageModelV4 => ({
   specificationVersion: model.specificationVersion,
   provider: model.provider,
@@ -174,7 +177,7 @@ const withOwnParts = (model: LanguageModelV4): LanguageModelV4 => ({
 
 const isRefusal = (id: unknown): boolean => typeof id === 'string' && id.startsWith(refusalIdPrefix);
 
-/** Only an answer that was cut says why it ended. */
+/** Returns the end; only an answer that was cut off states why it ended. */
 function ownEnd({ unified, raw }: LanguageModelV4FinishReason, hasRefused: boolean): LanguageModelV4FinishReason {
   if (unified === 'interrupted' || raw !== undefined) return { unified, raw };
   return { unified: hasRefused && unified === 'stop' ? 'content-filter' : unified, raw: 'completed' };
@@ -182,7 +185,7 @@ function ownEnd({ unified, raw }: LanguageModelV4FinishReason, hasRefused: boole
 
 const itemIdOf = (metadata: Metadata): unknown => metadata?.openai?.itemId;
 
-/** `next`: the last part of an item has its encrypted text. */
+/** Converts a content. `next`: the last part of an item has its encrypted text. */
 function ownContent(part: LanguageModelV4Content, next: LanguageModelV4Content | undefined): LanguageModelV4Content {
   const { providerMetadata: metadata, ...plain } = part;
   if (part.type === 'reasoning') {
@@ -203,7 +206,7 @@ function ownPart(part: HubPart): HubPart {
   return plain as HubPart;
 }
 
-/** In the words of the hub. */
+/** Converts a text to the hub's metadata. */
 function ownText(id: unknown, metadata: Metadata): { readonly providerMetadata?: SharedV4ProviderMetadata } {
   const phase = metadata?.openai?.phase;
   const partMetadata = {
@@ -220,7 +223,7 @@ function ownReasoning(metadata: Metadata, isLast: boolean): SharedV4ProviderMeta
   return { gw: { signature: itemId, ...(isEncrypted ? { encrypted: `${itemId}${idEnd}${encrypted}` } : {}) } };
 }
 
-/** Separates the encrypted text from the id of its item: ids have no such character. */
+/** Separates the encrypted text from the id of its item: ids never contain it. */
 const idEnd = ':';
 
 /** Returns undefined for a text that another provider has encrypted. */

@@ -1,24 +1,24 @@
-// Subsets of JSON Schema that providers accept for a strict tool or answer. Each refuses the whole request for a
-// keyword beyond its own.
+// The subsets of JSON Schema that providers accept for a strict tool or answer. Each provider refuses the whole request
+// for a keyword outside its subset.
 
 import type { Strictness } from '../../../../protocol/hub/index.ts';
 import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.ts';
 
 interface Subset {
   readonly words: ReadonlySet<string>;
-  /** Every property is required. */
+  /** True where every property must be required. */
   readonly requiresAll: boolean;
-  /** A schema may refer to itself. */
+  /** True where a schema may refer to itself. */
   readonly isRecursive: boolean;
-  /** Further faults of one schema, without the schemas inside it. */
+  /** Finds further faults of one schema, without the schemas inside it. */
   readonly refuses?: (schema: JsonObject) => boolean;
 }
 
 const wordsOf = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
 /**
- * https://platform.openai.com/docs/guides/structured-outputs#supported-schemas, read on 2026-11-26, and the output of
- * `openai/helpers/zod`.
+ * Subset of OpenAI: https://platform.openai.com/docs/guides/structured-outputs#supported-schemas, read on 2026-11-26,
+ * and the output of `openai/helpers/zod`.
  */
 const openAi: Subset = {
   words: wordsOf(
@@ -28,12 +28,12 @@ const openAi: Subset = {
   isRecursive: true,
 };
 
-/** String formats, as the SDK of Anthropic and its package of the AI SDK list them. */
+/** String formats that the SDK of Anthropic and its package of the AI SDK list. */
 const claudeFormats = wordsOf('date-time time date duration email hostname uri ipv4 ipv6 uuid');
 
 /**
- * https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations, read on 2026-11-26;
- * a test compares it with the SDK of Anthropic and its package of the AI SDK.
+ * Subset of Claude: https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations,
+ * read on 2026-11-26; a test compares it with the SDK of Anthropic and its package of the AI SDK.
  */
 const claude: Subset = {
   words: wordsOf(
@@ -48,7 +48,7 @@ const claude: Subset = {
     (Array.isArray(values) && values.some((value) => typeof value === 'object' && value !== null)),
 };
 
-/** Recursive: the depth of a schema is bounded by that of a body. */
+/** True where the schema is within the subset. It recurses within the depth of a body. */
 function holds(schema: unknown, subset: Subset, isInDefinition = false): boolean {
   if (!isJsonObject(schema) || !Object.keys(schema).every((word) => subset.words.has(word))) return false;
   const { type, properties, required, items, anyOf, $ref: reference, additionalProperties: more } = schema;
@@ -79,7 +79,7 @@ const isObjectSchema = (schema: unknown): boolean => isJsonObject(schema) && sch
 export const openAiStrictness: Strictness = {
   holds: (schema) => isObjectSchema(schema) && holds(schema, openAi),
   toolsMax: Number.POSITIVE_INFINITY,
-  // Each property is required.
+  // Every property is required.
   optionalOf: () => 0,
   optionalMax: Number.POSITIVE_INFINITY,
 };
@@ -88,11 +88,11 @@ export const claudeStrictness: Strictness = {
   holds: (schema) => isObjectSchema(schema) && holds(schema, claude),
   toolsMax: 20,
   optionalOf,
-  // https://github.com/strands-agents/harness-sdk/issues/2664, read on 2026-11-26.
+  // The bound is from https://github.com/strands-agents/harness-sdk/issues/2664, read on 2026-11-26.
   optionalMax: 24,
 };
 
-/** Recursive: the depth of a schema is bounded by that of a body. A schema that others refer to counts once. */
+/** Counts optional properties. It recurses within the depth of a body. A schema to which others refer counts once. */
 function optionalOf(schema: unknown): number {
   if (!isJsonObject(schema)) return 0;
   const { properties, required, items, anyOf } = schema;

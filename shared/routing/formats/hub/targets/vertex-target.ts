@@ -1,18 +1,19 @@
-// Embeddings of Vertex, called by predict and embedContent. Its chat models are called as Gemini's, by `generate-content`.
+// Embeddings of Vertex, called by predict and embedContent. Its chat models are called like Gemini's, by
+// `generate-content`.
 import { createGoogleVertex } from '@ai-sdk/google-vertex/edge';
 import { target as generateContent } from './generate-content-target.ts';
 import type { HubTarget } from './hub-target.ts';
 
 /**
- * Texts of one call: five of the longest, 2,048 tokens each, stay below the 20,000 tokens of a request. Models of Gemini
- * take one (cloud.google.com/vertex-ai, get-text-embeddings, November 2026).
+ * Maximum texts of one call: five of the longest, 2,048 tokens each, stay below the 20,000 tokens of a request. Models
+ * of Gemini accept one (cloud.google.com/vertex-ai, get-text-embeddings, November 2026).
  */
 const textsMax = 5;
 
 export const target: HubTarget = {
   ...generateContent,
   embeddings: {
-    // A key keeps it from fetching tokens. The package writes the folder itself.
+    // A key keeps the package from fetching tokens. The package adds the folder itself.
     openModel({ model, ...settings }) {
       const name = model.replace(/^models\//, '');
       const opened = createGoogleVertex(settings).embeddingModel(name);
@@ -23,7 +24,7 @@ export const target: HubTarget = {
       ...(dimensions === undefined ? {} : { dimensions }),
       providerOptions: {
         googleVertex: {
-          // Left out, a long text is cut in silence.
+          // Without the field a long text is cut silently.
           autoTruncate: false,
           ...(taskType === undefined ? {} : { taskType }),
           ...(title === undefined ? {} : { title }),
