@@ -154,7 +154,7 @@ export class RequestBudget {
     }
   }
 
-  /** Decides whether a call may enter: one whose turn it is waits for memory, and others behind it, for a bounded time. */
+  /** Decides whether a call may enter: one whose turn it is waits for memory, and others behind it, for a while. */
   #mayEnter(line: Line, waiting: Waiting): Turn {
     if (this.#fits(line, waiting.holder, waiting.bytes)) return 'enters';
     if (waiting.turn === 'none') {
