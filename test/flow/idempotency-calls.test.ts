@@ -311,6 +311,35 @@ describe('an Idempotency-Key of a long stream', () => {
   });
 });
 
+describe('a stream that broke', () => {
+  it('ends once its Idempotency-Key is free, so that a client that retries at once is served', async () => {
+    const order: string[] = [];
+    const door = await harness.open({
+      wrapStore: (store) => ({
+        ...store,
+        async update(update, options) {
+          if (update.table !== 'idempotency') return store.update(update, options);
+          // Other calls pass meanwhile: an end that did not wait would arrive.
+          for (let call = 0; call < 3; call += 1) await outcomeOf(await harness.post(hello('acme/echo')));
+          const answer = await store.update(update, options);
+          order.push('free');
+          return answer;
+        },
+      }),
+    });
+    const name = fresh();
+    const broken = await (await door.post(hello('acme/error-after-chunks:3', { stream: true }), name)).text();
+    order.push('ended');
+    expect(broken).toContain('"error"');
+    expect(order).toEqual(['free', 'ended']);
+    const before = calls();
+    expect(await (await harness.post(hello('acme/error-after-chunks:3', { stream: true }), name)).text()).toContain(
+      '"error"',
+    );
+    expect(calls()).toBe(before + 1);
+  });
+});
+
 describe('an Idempotency-Key under zdr', () => {
   const harnesses: Harness[] = [];
   afterAll(() => Promise.all(harnesses.map((one) => one.stop())));
