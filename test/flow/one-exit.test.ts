@@ -123,6 +123,27 @@ describe('a blocked answer', () => {
     expect(answer.usage).toMatchObject({ prompt_tokens: 10 });
   });
 
+  it.each<[string, Json]>([
+    ['citations', { citations: [{ title: secret }] }],
+    ['search results', { search_results: [{ snippet: secret }] }],
+    ['a field that is new', { later: { notes: [secret] } }],
+  ])('of a chat completion has nothing left of a text in %s beside the choices, streamed', async (_name, more) => {
+    const chunk = (delta: Json, reason: string | null, beside: Json = {}): Json => ({
+      ...{ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' },
+      choices: [{ index: 0, delta, finish_reason: reason }],
+      ...beside,
+    });
+    next = [
+      chunk({ role: 'assistant', content: 'fine' }, null),
+      chunk({ content: '!' }, null, more),
+      chunk({}, 'stop'),
+    ];
+    const streamed = await (await post('/chat/completions', { ...hello('chat'), stream: true })).text();
+    expect(streamed).not.toContain('forbidden');
+    expect(streamed).toContain('Not this word.');
+    expect(eventsIn(streamed).at(-1)).toMatchObject({ choices: [{ finish_reason: 'content_filter' }] });
+  });
+
   it('keeps no other choice, which was not blocked by itself', async () => {
     next = JSON.parse(completionOf({ content: secret }, { content: 'the other choice' })) as Json;
     const text = await (await post('/chat/completions', { ...hello('chat'), n: 2 })).text();
@@ -130,7 +151,7 @@ describe('a blocked answer', () => {
     expect(text).not.toContain('the other choice');
   });
 
-  it('of Messages has no explanation of its stop left, whole and streamed', async () => {
+  it('of Messages has nothing left of a text beside its blocks, whole and streamed', async () => {
     const message = {
       id: 'msg_1',
       type: 'message',
@@ -142,17 +163,28 @@ describe('a blocked answer', () => {
     next = { ...message, content: [{ type: 'text', text: 'fine' }], ...end };
     const whole = await (await post('/messages', question('claude'))).text();
     expect(whole).not.toContain('forbidden');
-    next = [
+    const streamOf = (delta: Json, beside: Json): Json[] => [
       { type: 'message_start', message: { ...message, content: [], stop_reason: null } },
       { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
-      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'fine' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'fine' }, ...beside },
       { type: 'content_block_stop', index: 0 },
-      { type: 'message_delta', delta: end, usage: { output_tokens: 1 } },
+      { type: 'message_delta', delta, usage: { output_tokens: 1 } },
       { type: 'message_stop' },
     ];
-    const streamed = await (await post('/messages', { ...question('claude'), stream: true })).text();
-    expect(streamed).not.toContain('forbidden');
-    expect(eventsIn(streamed).at(-1)).toMatchObject({ type: 'message_stop' });
+    const ended = { stop_reason: 'end_turn' };
+    const started = streamOf(ended, {});
+    const unknown = { type: 'note', text: secret };
+    for (const events of [
+      streamOf(end, {}),
+      streamOf(ended, { later: { notes: [secret] } }),
+      [...started.slice(0, 3), unknown, ...started.slice(3)],
+    ]) {
+      next = events;
+      const streamed = await (await post('/messages', { ...question('claude'), stream: true })).text();
+      expect(streamed).not.toContain('forbidden');
+      expect(streamed).toContain('Not this word.');
+      expect(eventsIn(streamed).at(-1)).toMatchObject({ type: 'message_stop' });
+    }
   });
 });
 
