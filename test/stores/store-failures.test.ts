@@ -138,6 +138,23 @@ describe('a store in trouble', () => {
 });
 
 describe('connections to the store', () => {
+  it('are closed, with the request that they carry, when its caller gives up', async () => {
+    const [arrived, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const silent = createServer((socket) => {
+      socket.once('data', () => arrived.resolve());
+      socket.once('close', () => closed.resolve());
+    }).listen(0, '127.0.0.1');
+    cleanups.push(() => silent.close());
+    await once(silent, 'listening');
+    const caller = new AbortController();
+    const store = storeOn(`http://127.0.0.1:${(silent.address() as AddressInfo).port}`);
+    const reading = store.get('keys', 'a', { signal: caller.signal });
+    await arrived.promise;
+    caller.abort();
+    await expect(reading).rejects.toThrow(StoreUnavailable);
+    await closed.promise;
+  });
+
   it('are kept from one call to the next', async () => {
     const { server, store } = await serverAndStore(found);
     await store.get('keys', 'a');

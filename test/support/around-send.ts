@@ -1,4 +1,6 @@
 // A DynamoDB client with something between it and the store: to watch its commands, to fail them, to lose their answers.
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoClient } from '../../shared/storage/dynamodb-store/index.ts';
 
 export interface SentCommand {
@@ -11,18 +13,29 @@ export interface SentCommand {
 export type AroundSend = <Value>(command: SentCommand, send: () => Promise<Value>) => Promise<Value>;
 
 export const aroundSend = (client: DynamoClient, around: AroundSend): DynamoClient => ({
-  send: ((command: DocumentCommand, options: object) =>
+  send: ((command: SdkCommand, options: object) =>
     around(described(command), () => client.send(command as never, options))) as DynamoClient['send'],
   destroy: () => {},
 });
 
-/** A command of the document client holds the one that it sends. */
-interface DocumentCommand {
+/** A command of the document client holds the one that it sends, and has values as they are. */
+interface SdkCommand {
   readonly input: SentCommand['input'];
   readonly clientCommand?: object;
 }
 
-const described = ({ input, clientCommand = {} }: DocumentCommand): SentCommand => ({
-  name: clientCommand.constructor.name.replace(/Command$/, ''),
-  input,
-});
+function described(command: SdkCommand): SentCommand {
+  const { input, clientCommand } = command;
+  const name = (clientCommand ?? command).constructor.name.replace(/Command$/, '');
+  return { name, input: clientCommand === undefined ? withValues(input) : input };
+}
+
+const withValues = (input: SentCommand['input']): SentCommand['input'] =>
+  Object.fromEntries(
+    Object.entries(input).map(([member, value]) => [
+      member,
+      typeof value === 'object' && ['Key', 'Item', 'ExpressionAttributeValues'].includes(member)
+        ? unmarshall(value as Record<string, AttributeValue>)
+        : value,
+    ]),
+  );

@@ -8,6 +8,9 @@ import { ProxyFailed } from './tunnel.ts';
 export const connectTimeoutCode = 'GW_CONNECT_TIMEOUT';
 export const closedCode = 'GW_CLOSED';
 
+export const isConnectTimeout = (error: unknown): error is Error =>
+  error instanceof Error && (error as NodeJS.ErrnoException).code === connectTimeoutCode;
+
 const words: Readonly<Record<string, ConnectionFaultWord>> = {
   ENOTFOUND: 'dns_not_found',
   EAI_AGAIN: 'dns_unavailable',

@@ -1,4 +1,4 @@
-export { connectionFaultOf } from './connection-fault.ts';
+export { connectionFaultOf, isConnectTimeout } from './connection-fault.ts';
 export { fetchText } from './fetch-text.ts';
 export { type OutgoingAnswer, readText } from './outgoing-answer.ts';
 export {
@@ -9,5 +9,5 @@ export {
   type OutgoingBody,
   type OutgoingRequest,
 } from './outgoing-calls.ts';
-export { createSocketPool, type SocketPool } from './socket-pool.ts';
+export { createSocketPool, type SocketPool, sendText } from './socket-pool.ts';
 export { ProxyFailed } from './tunnel.ts';

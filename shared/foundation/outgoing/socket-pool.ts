@@ -1,10 +1,10 @@
 // Keep-alive sockets to servers, plain and encrypted, that survive the freezing of a process.
-import type { Agent as HttpAgent, RequestOptions } from 'node:http';
-import type { Agent as HttpsAgent } from 'node:https';
+import { type Agent as HttpAgent, type IncomingMessage, request as plainRequest, type RequestOptions } from 'node:http';
+import { request as encryptedRequest, type Agent as HttpsAgent } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { type ProxyEnvironment, readProxyEnvironment } from '../environment/index.ts';
 import type { Clock } from '../time/index.ts';
-import { createAgents } from './agents.ts';
+import { type ConnectOptions, createAgents } from './agents.ts';
 import { createProxies, type Proxies } from './proxies.ts';
 
 export interface SocketPool {
@@ -78,4 +78,37 @@ export function createSocketPool(options: SocketPoolOptions): SocketPool {
       https.destroy();
     },
   };
+}
+
+interface TextRequest
+  extends Pick<ConnectOptions, 'host' | 'port' | 'path' | 'method' | 'headers' | 'connectTimeoutMs'> {
+  readonly isEncrypted: boolean;
+  readonly text: string;
+}
+
+/**
+ * Sends a text in one write, and resolves with the head of the answer. Rejects with the signal's reason, which closes the
+ * connection, also while the answer's body is read.
+ */
+export function sendText(
+  pool: Pick<SocketPool, 'http' | 'https'>,
+  { isEncrypted, text, ...target }: TextRequest,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  if (signal.aborted) {
+    reject(signal.reason);
+    return promise;
+  }
+  const options: ConnectOptions = { ...target, agent: isEncrypted ? pool.https : pool.http };
+  const outgoing = (isEncrypted ? encryptedRequest : plainRequest)(options, resolve);
+  const abort = () => {
+    outgoing.destroy();
+    reject(signal.reason);
+  };
+  signal.addEventListener('abort', abort, { once: true });
+  outgoing.once('close', () => signal.removeEventListener('abort', abort));
+  outgoing.on('error', reject);
+  outgoing.end(text);
+  return promise;
 }

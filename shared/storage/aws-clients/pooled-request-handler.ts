@@ -1,13 +1,19 @@
-// The SDK's own request handler, on sockets that survive the freezing of a process.
+// The SDK's own request handler, on sockets that survive the freezing of a process. Small requests of a caller who can give
+// them up are sent here: the SDK's way makes four timers for each, and listens for what only large ones need.
+import { HttpResponse } from '@smithy/core/protocols';
 import { isTransientError } from '@smithy/core/retry';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
-import type { SocketPool } from '../../foundation/outgoing/index.ts';
+import { isConnectTimeout, type SocketPool, sendText } from '../../foundation/outgoing/index.ts';
 
 /** Limit of calls without a signal, such as those that create tables. The store ends its calls much earlier. */
 const requestTimeoutMs = 10_000;
 
+type Request = Parameters<NodeHttpHandler['handle']>[0];
+type Answer = ReturnType<NodeHttpHandler['handle']>;
+
 export class PooledRequestHandler extends NodeHttpHandler {
   readonly #pool: SocketPool;
+  readonly #connectTimeoutMs: number;
 
   constructor(pool: SocketPool, connectTimeoutMs: number) {
     super({
@@ -18,12 +24,16 @@ export class PooledRequestHandler extends NodeHttpHandler {
       throwOnRequestTimeout: true,
     });
     this.#pool = pool;
+    this.#connectTimeoutMs = connectTimeoutMs;
   }
 
-  override async handle(...[request, options]: Parameters<NodeHttpHandler['handle']>) {
+  override async handle(...[request, options]: Parameters<NodeHttpHandler['handle']>): Answer {
     this.#pool.closeStaleSockets();
     try {
-      return await super.handle(request, options);
+      const signal = options?.abortSignal;
+      return await (signal instanceof AbortSignal && isWholeText(request)
+        ? this.#send(request, signal)
+        : super.handle(request, options));
     } catch (error) {
       // Where one socket broke, the idle ones beside it are likely dead too: the next attempt gets a new one.
       if (isTransientError(error as Parameters<typeof isTransientError>[0])) this.#pool.closeIdleSockets();
@@ -34,4 +44,24 @@ export class PooledRequestHandler extends NodeHttpHandler {
   override destroy(): void {
     this.#pool.close();
   }
+
+  async #send(
+    { protocol, hostname: host, body: text, port, path, method, headers }: Request,
+    signal: AbortSignal,
+  ): Answer {
+    const target = { host, port, path, method, headers, connectTimeoutMs: this.#connectTimeoutMs };
+    try {
+      const body = await sendText(this.#pool, { ...target, isEncrypted: protocol === 'https:', text }, signal);
+      const { statusCode = -1, headers } = body;
+      return { response: new HttpResponse({ statusCode, headers: headers as Record<string, string>, body }) };
+    } catch (error) {
+      // The SDK's name of it, by which it is repeated.
+      if (isConnectTimeout(error)) error.name = 'TimeoutError';
+      throw error;
+    }
+  }
 }
+
+/** A POST to the root of a host by name, as every operation of the services with JSON is. */
+const isWholeText = ({ body, path, query = {}, hostname }: Request): boolean =>
+  typeof body === 'string' && path === '/' && Object.keys(query).length === 0 && !hostname.startsWith('[');

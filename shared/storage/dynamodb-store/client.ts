@@ -1,7 +1,10 @@
-// The SDK's document client, set up for the many small conditional writes of requests.
+// The SDK's clients of DynamoDB, made for many small conditional writes on the way of a request. A command whose values are
+// DynamoDB's already goes through the plain client, which keeps the middleware of its commands and reads and writes JSON as
+// it is. A command of the document client, which converts values, makes its middleware anew each time: it is for what
+// operators do.
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { type AwsAccess, awsAccess, awsClientSettings, clientSigner } from '../aws-clients/index.ts';
+import { type AwsAccess, awsAccess, awsClientSettings, clientSigner, plainJsonProtocol } from '../aws-clients/index.ts';
 
 /**
  * Maximum sockets to DynamoDB. A Lambda environment uses a few; a local run or a container needs one per running
@@ -27,6 +30,9 @@ const accessOutsideAws = {
  */
 const notNeeded = ['loggerMiddleware', 'getUserAgentMiddleware', 'recursionDetectionMiddleware'];
 
+/** Operations whose answers have nothing but items, texts and numbers: others have times. */
+const itemOperations = ['GetItem', 'PutItem', 'UpdateItem', 'BatchWriteItem', 'BatchExecuteStatement'];
+
 /** A client that sends each command once. */
 export type DynamoClient = Pick<DynamoDBDocumentClient, 'send' | 'destroy'>;
 
@@ -41,13 +47,45 @@ interface DynamoClientOptions extends Partial<AwsAccess> {
 export function createDynamoClient(clientOptions: DynamoClientOptions = {}): DynamoClient {
   const { endpoint, ...options } = clientOptions;
   const access = awsAccess(endpoint === undefined ? options : { ...options, ...accessOutsideAws });
-  const client = new DynamoDBClient({
+  const settings = {
     ...awsClientSettings(access, { socketsMax, answerMaxBytes }),
     ...(endpoint === undefined ? {} : { endpoint }),
     accountIdEndpointMode: 'disabled',
     endpointDiscoveryEnabled: false,
     signer: clientSigner('dynamodb', access),
-  });
+  } as const;
+  const protocol = plainJsonProtocol(itemOperations);
+  const plain = prepared(new DynamoDBClient({ ...settings, cacheMiddleware: true, protocol }));
+  let documents: DynamoDBDocumentClient | undefined;
+  const documentClient = () => {
+    documents ??= DynamoDBDocumentClient.from(prepared(new DynamoDBClient(settings)), {
+      marshallOptions: { removeUndefinedValues: true },
+    });
+    return documents;
+  };
+
+  // A client that keeps its middleware is given no options of a call.
+  const signals = new WeakMap<object, AbortSignal>();
+  plain.middlewareStack.add(
+    () =>
+      ({ request, input }) => {
+        const abortSignal = signals.get(input);
+        return settings.requestHandler.handle(request as never, abortSignal && { abortSignal }) as never;
+      },
+    { name: 'requestWithSignal', step: 'deserialize', priority: 'low' },
+  );
+  const send = (command: object, options?: { readonly abortSignal?: AbortSignal }) => {
+    if (isOfDocuments(command)) return documentClient().send(command as never, options as never);
+    const { input } = command as { readonly input: object };
+    if (options?.abortSignal !== undefined) signals.set(input, options.abortSignal);
+    return plain.send(command as never);
+  };
+  return { send: send as DynamoClient['send'], destroy: () => settings.requestHandler.destroy() };
+}
+
+const isOfDocuments = (command: object): boolean => 'clientCommand' in command;
+
+function prepared(client: DynamoDBClient): DynamoDBClient {
   for (const middleware of notNeeded) client.middlewareStack.remove(middleware);
   // The retry middleware is replaced, not removed, because others are ordered relative to it: its one attempt would
   // cost a UUID and an error with its stack.
@@ -57,6 +95,5 @@ export function createDynamoClient(clientOptions: DynamoClientOptions = {}): Dyn
     priority: 'high',
     override: true,
   });
-  const documents = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
-  return { send: documents.send.bind(documents), destroy: () => client.destroy() };
+  return client;
 }

@@ -6,24 +6,25 @@ import {
   tableDefinitions,
 } from '../../foundation/constants/index.ts';
 import type { BatchPut, Item, Put, QueryOptions, SortedTableName, Update } from '../store/index.ts';
+import { attributesOf, type ItemAttributes } from './attribute-values.ts';
 import { renderExpressions } from './expressions.ts';
 
-export const getInput = (nameOf: NameTable, table: TableName, key: string, sortKey?: string) => {
-  const { TableName, Key } = addressOf(nameOf, table, key);
-  return { TableName, Key: { ...Key, ...sortMember(table, sortKey) }, ConsistentRead: true };
-};
+export function getInput(nameOf: NameTable, table: TableName, key: string, sortKeyValue?: string) {
+  const { partitionKey, sortKey }: TableDefinition = tableDefinitions[table];
+  const Key: ItemAttributes = { [partitionKey]: { S: key } };
+  if (sortKey !== undefined && sortKeyValue !== undefined) Key[sortKey] = { S: sortKeyValue };
+  return { TableName: nameOf(table), Key, ConsistentRead: true };
+}
 
-const sortMember = (table: TableName, value: string | undefined): Record<string, string> => {
-  const { sortKey }: TableDefinition = tableDefinitions[table];
-  return sortKey === undefined || value === undefined ? {} : { [sortKey]: value };
-};
-
-export const deleteInput = (nameOf: NameTable, table: TableName, key: string) => addressOf(nameOf, table, key);
+export const deleteInput = (nameOf: NameTable, table: TableName, key: string) => ({
+  TableName: nameOf(table),
+  Key: { [tableDefinitions[table].partitionKey]: key },
+});
 
 export const putInput = (nameOf: NameTable, put: Put) =>
   ({
     TableName: nameOf(put.table),
-    Item: put.item,
+    Item: attributesOf(put.item),
     ...renderExpressions(undefined, put.condition),
     ...itemOnFailure,
     ReturnValues: put.returnOld === true ? 'ALL_OLD' : 'NONE',
@@ -31,7 +32,8 @@ export const putInput = (nameOf: NameTable, put: Put) =>
 
 export const updateInput = (nameOf: NameTable, update: Update) =>
   ({
-    ...addressOf(nameOf, update.table, update.key),
+    TableName: nameOf(update.table),
+    Key: { [tableDefinitions[update.table].partitionKey]: { S: update.key } },
     ...renderExpressions(update.changes, update.condition),
     ...itemOnFailure,
     ReturnValues: update.returnsNoItem === true ? 'NONE' : update.returnOld === true ? 'ALL_OLD' : 'ALL_NEW',
@@ -40,14 +42,15 @@ export const updateInput = (nameOf: NameTable, update: Update) =>
 /** Maximum items of a batch: DynamoDB's limit. */
 const batchItemsMax = 25;
 
-type PutWrite = { readonly PutRequest: { readonly Item: Item } };
+type PutWrite = { readonly PutRequest: { readonly Item: ItemAttributes } };
 /** The writes of one batch by the name of their table. */
 export type BatchWrites = Record<string, PutWrite[]>;
 
 export const batchInputs = (nameOf: NameTable, puts: readonly BatchPut[]): BatchWrites[] =>
   Array.from({ length: Math.ceil(puts.length / batchItemsMax) }, (_, index) => {
     const batch = puts.slice(index * batchItemsMax, (index + 1) * batchItemsMax);
-    const writesOf = (puts: readonly BatchPut[]) => puts.map(({ item }): PutWrite => ({ PutRequest: { Item: item } }));
+    const writesOf = (puts: readonly BatchPut[]) =>
+      puts.map(({ item }): PutWrite => ({ PutRequest: { Item: attributesOf(item) } }));
     const byTable = Object.groupBy(batch, ({ table }) => nameOf(table));
     return Object.fromEntries(Object.entries(byTable).map(([table, puts = []]) => [table, writesOf(puts)]));
   });
@@ -98,11 +101,6 @@ function rangeCondition({ from, to }: Pick<QueryOptions, 'from' | 'to'>): string
   if (from !== undefined) return '#sk >= :from';
   return to === undefined ? undefined : '#sk <= :to';
 }
-
-const addressOf = (nameOf: NameTable, table: TableName, key: string) => ({
-  TableName: nameOf(table),
-  Key: { [tableDefinitions[table].partitionKey]: key },
-});
 
 /** Makes a refused write return the item, so that the loser of a race needs no second call. */
 const itemOnFailure = { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;

@@ -1,21 +1,19 @@
 // The Store on DynamoDB: one command per call, and each call bounded in attempts and time.
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import {
   BatchExecuteStatementCommand,
-  BatchWriteCommand,
-  DeleteCommand,
-  GetCommand,
-  PutCommand,
-  QueryCommand,
-  ScanCommand,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb';
-import { unmarshall } from '@aws-sdk/util-dynamodb';
+  BatchWriteItemCommand,
+  ConditionalCheckFailedException,
+  GetItemCommand,
+  PutItemCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
+import { DeleteCommand, QueryCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { admissionTimeoutMs, storeCallTimeoutMs, tableNaming } from '../../foundation/constants/index.ts';
 import { type Randomness, systemRandomness } from '../../foundation/ids/index.ts';
 import { type Clock, systemClock } from '../../foundation/time/index.ts';
 import { type CallKind, callWithAttempts, ItemsUnprocessed } from '../aws-clients/index.ts';
 import { type CallOptions, type ConditionalResult, type Item, type Store, StoreUnavailable } from '../store/index.ts';
+import { itemOf } from './attribute-values.ts';
 import type { DynamoClient } from './client.ts';
 import {
   type BatchWrites,
@@ -75,8 +73,8 @@ export function createDynamoStore(options: DynamoStoreOptions): Store {
     nameOf,
     sendOne: (update, abortSignal) =>
       conditional(async () => {
-        const { Attributes } = await client.send(new UpdateCommand(updateInput(nameOf, update)), { abortSignal });
-        return Attributes;
+        const { Attributes } = await client.send(new UpdateItemCommand(updateInput(nameOf, update)), { abortSignal });
+        return itemOf(Attributes);
       }),
     sendAll: async (statements, abortSignal) => outcomesOf(await client.send(batchOf(statements), { abortSignal })),
   });
@@ -84,16 +82,17 @@ export function createDynamoStore(options: DynamoStoreOptions): Store {
   return {
     get: async (table, key, callOptions = {}) =>
       call('repeatable', callOptions, async (sending) => {
-        const { Item } = await client.send(new GetCommand(getInput(nameOf, table, key, callOptions.sortKey)), sending);
+        const input = getInput(nameOf, table, key, callOptions.sortKey);
+        const { Item } = await client.send(new GetItemCommand(input), sending);
         if (Item !== undefined) updates.exists(table, key);
-        return Item;
+        return itemOf(Item);
       }),
 
     put: async (put, callOptions = {}) =>
       call(kindOf(put), callOptions, (sending) =>
         conditional(async () => {
-          const { Attributes } = await client.send(new PutCommand(putInput(nameOf, put)), sending);
-          return put.returnOld === true ? Attributes : put.item;
+          const { Attributes } = await client.send(new PutItemCommand(putInput(nameOf, put)), sending);
+          return put.returnOld === true ? itemOf(Attributes) : put.item;
         }),
       ),
 
@@ -104,7 +103,8 @@ export function createDynamoStore(options: DynamoStoreOptions): Store {
       const batches = batchInputs(nameOf, puts).map((writes) => {
         let unsent: BatchWrites = writes;
         return call('repeatable', callOptions, async (sending) => {
-          const { UnprocessedItems = {} } = await client.send(new BatchWriteCommand({ RequestItems: unsent }), sending);
+          const write = new BatchWriteItemCommand({ RequestItems: unsent });
+          const { UnprocessedItems = {} } = await client.send(write, sending);
           if (Object.keys(UnprocessedItems).length === 0) return;
           unsent = UnprocessedItems as BatchWrites;
           throw new ItemsUnprocessed();
@@ -138,8 +138,7 @@ export function createDynamoStore(options: DynamoStoreOptions): Store {
 
 const batchOf = (statements: readonly Statement[]) => new BatchExecuteStatementCommand({ Statements: [...statements] });
 
-const outcomesOf = ({ Responses = [] }: { readonly Responses?: unknown[] | undefined }): StatementOutcome[] =>
-  Responses as StatementOutcome[];
+const outcomesOf = ({ Responses = [] }: { readonly Responses?: StatementOutcome[] | undefined }) => Responses;
 
 const kindOf = ({ repeatable = false }: { repeatable?: boolean }): CallKind => (repeatable ? 'repeatable' : 'once');
 
@@ -148,8 +147,7 @@ async function conditional(write: () => Promise<Item | undefined>): Promise<Cond
     return { kind: 'written', item: await write() };
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    // The document client converts answers, not errors.
-    return { kind: 'refused', item: error.Item === undefined ? undefined : unmarshall(error.Item) };
+    return { kind: 'refused', item: itemOf(error.Item) };
   }
 }
 

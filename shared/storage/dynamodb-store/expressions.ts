@@ -1,12 +1,13 @@
 // Renders typed conditions and changes as DynamoDB's expressions. Pure. Every name and value is a placeholder, because
 // any name may be a reserved word. DynamoDB refuses unused placeholders, empty clauses and doubled parentheses.
 import { type AttributePath, type Changes, type Condition, removedBy } from '../store/index.ts';
+import { attributeOf, type ItemAttributes } from './attribute-values.ts';
 
 interface Expressions {
-  readonly UpdateExpression?: string;
-  readonly ConditionExpression?: string;
-  readonly ExpressionAttributeNames?: Record<string, string>;
-  readonly ExpressionAttributeValues?: Record<string, unknown>;
+  readonly UpdateExpression: string | undefined;
+  readonly ConditionExpression: string | undefined;
+  readonly ExpressionAttributeNames: Record<string, string> | undefined;
+  readonly ExpressionAttributeValues: ItemAttributes | undefined;
 }
 
 /** Omits empty changes: DynamoDB then creates an item of its key alone where there is none. */
@@ -14,12 +15,11 @@ export function renderExpressions(changes: Changes | undefined, condition: Condi
   const placeholders = new Placeholders();
   const update = changes === undefined ? '' : renderChanges(changes, placeholders);
   const text = condition === undefined ? undefined : renderCondition(condition, placeholders);
-  const { names, values } = placeholders;
   return {
-    ...(update === '' ? {} : { UpdateExpression: update }),
-    ...(text === undefined ? {} : { ConditionExpression: text }),
-    ...(Object.keys(names).length === 0 ? {} : { ExpressionAttributeNames: names }),
-    ...(Object.keys(values).length === 0 ? {} : { ExpressionAttributeValues: values }),
+    UpdateExpression: update === '' ? undefined : update,
+    ConditionExpression: text,
+    ExpressionAttributeNames: placeholders.names,
+    ExpressionAttributeValues: placeholders.values,
   };
 }
 
@@ -36,12 +36,20 @@ class Placeholders implements ConditionTerms {
   /** A Map, because it distinguishes 1, 1n and '1', and finds objects by identity. */
   readonly #values = new Map<unknown, string>();
 
-  get names(): Record<string, string> {
-    return swapped(this.#names);
+  /** Undefined where there are none. */
+  get names(): Record<string, string> | undefined {
+    if (this.#names.size === 0) return undefined;
+    const names: Record<string, string> = {};
+    for (const [name, placeholder] of this.#names) names[placeholder] = name;
+    return names;
   }
 
-  get values(): Record<string, unknown> {
-    return swapped(this.#values);
+  /** Undefined where there are none. */
+  get values(): ItemAttributes | undefined {
+    if (this.#values.size === 0) return undefined;
+    const values: ItemAttributes = {};
+    for (const [value, placeholder] of this.#values) values[placeholder] = attributeOf(value);
+    return values;
   }
 
   name(attribute: string): string {
@@ -71,33 +79,32 @@ function placeholderIn<Key>(known: Map<Key, string>, key: Key, prefix: string): 
   return placeholder;
 }
 
-const swapped = <Key>(known: Map<Key, string>): Record<string, Key> =>
-  Object.fromEntries([...known].map(([key, placeholder]) => [placeholder, key]));
-
 function renderChanges(changes: Changes, placeholders: Placeholders): string {
-  const { set, setIfAbsent, copyIfAbsent, add, addElements, removeElements } = changes;
   const removed = removedBy(changes);
+  const parts = { SET: [] as string[], REMOVE: [] as string[], ADD: [] as string[], DELETE: [] as string[] };
   const each = <Value>(
+    clause: keyof typeof parts,
     record: Readonly<Record<string, Value>> | undefined,
     render: (name: string, value: Value) => string,
-  ) =>
-    Object.entries(record ?? {}).flatMap(([attribute, value]) =>
-      value === undefined || removed.includes(attribute) ? [] : [render(placeholders.name(attribute), value)],
-    );
-  const withValue = (name: string, value: unknown) => `${name} ${placeholders.value(value)}`;
-  const clauses = {
-    SET: [
-      ...each(set, (name, value) => `${name} = ${placeholders.value(value)}`),
-      ...each(setIfAbsent, (name, value) => `${name} = if_not_exists(${name}, ${placeholders.value(value)})`),
-      ...each(copyIfAbsent, (name, source) => `${name} = if_not_exists(${name}, ${placeholders.name(source)})`),
-    ],
-    REMOVE: removed.map((attribute) => placeholders.name(attribute)),
-    ADD: [...each(add, withValue), ...each(addElements, withValue)],
-    DELETE: each(removeElements, withValue),
+  ) => {
+    for (const attribute in record) {
+      const value = record[attribute];
+      if (value === undefined || removed.includes(attribute)) continue;
+      parts[clause].push(render(placeholders.name(attribute), value));
+    }
   };
-  return Object.entries(clauses)
-    .flatMap(([clause, parts]) => (parts.length === 0 ? [] : `${clause} ${parts.join(', ')}`))
-    .join(' ');
+  const withValue = (name: string, value: unknown) => `${name} ${placeholders.value(value)}`;
+  each('SET', changes.set, (name, value) => `${name} = ${placeholders.value(value)}`);
+  each('SET', changes.setIfAbsent, (name, value) => `${name} = if_not_exists(${name}, ${placeholders.value(value)})`);
+  each('SET', changes.copyIfAbsent, (name, from) => `${name} = if_not_exists(${name}, ${placeholders.name(from)})`);
+  for (const attribute of removed) parts.REMOVE.push(placeholders.name(attribute));
+  each('ADD', changes.add, withValue);
+  each('ADD', changes.addElements, withValue);
+  each('DELETE', changes.removeElements, withValue);
+  let text = '';
+  for (const [clause, rendered] of Object.entries(parts))
+    if (rendered.length > 0) text += `${text === '' ? '' : ' '}${clause} ${rendered.join(', ')}`;
+  return text;
 }
 
 type Group = Extract<Condition, { readonly kind: 'and' | 'or' }>;

@@ -5,7 +5,8 @@
 import { createCache } from '../../foundation/cache/index.ts';
 import type { NameTable, TableName } from '../../foundation/constants/index.ts';
 import { atTurnEnd } from '../../foundation/time/index.ts';
-import { type ConditionalResult, holds, type Item, type Update } from '../store/index.ts';
+import { type ConditionalResult, holds, type Update } from '../store/index.ts';
+import { type ItemAttributes, itemOf } from './attribute-values.ts';
 import { type Statement, statementOf } from './statement.ts';
 
 /** Maximum statements of a request: DynamoDB's limit. */
@@ -15,8 +16,8 @@ const knownItemsMax = 5_000;
 
 /** The outcome of one statement in DynamoDB's answer. */
 export interface StatementOutcome {
-  readonly Item?: Item | undefined;
-  readonly Error?: { readonly Code?: string | undefined; readonly Item?: Item | undefined } | undefined;
+  readonly Item?: ItemAttributes | undefined;
+  readonly Error?: { readonly Code?: string | undefined; readonly Item?: ItemAttributes | undefined } | undefined;
 }
 
 interface SharedUpdatesOptions {
@@ -66,9 +67,10 @@ export function createSharedUpdates({ nameOf, sendOne, sendAll }: SharedUpdatesO
 
   /** Returns the outcome of a statement. Rejects as a single request would. */
   async function resultOf(each: Waiting, { Item, Error: error }: StatementOutcome): Promise<ConditionalResult> {
-    if (error === undefined) return { kind: 'written', item: Item };
+    if (error === undefined) return { kind: 'written', item: itemOf(Item) };
     const { update, name, signal } = each;
-    const { Code: code = '', Item: item } = error;
+    const { Code: code = '' } = error;
+    const item = itemOf(error.Item);
     if (code in errorNames) throw errorOf(code);
     if (code !== 'ConditionalCheckFailed') return sendRefused(each);
     // Without an item it may be absent. An item that satisfies the condition means that the engine evaluated the

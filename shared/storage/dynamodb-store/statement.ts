@@ -1,13 +1,15 @@
 // Writes an update as a statement of PartiQL, so that several are sent to DynamoDB in one request. Pure. Names are
 // quoted, values are parameters in the order of their use. PartiQL's reference does not mention `if_not_exists`, but
 // DynamoDB Local 2.9 accepts it.
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type NameTable, tableDefinitions } from '../../foundation/constants/index.ts';
 import { type Changes, removedBy, type Update } from '../store/index.ts';
+import { attributeOf } from './attribute-values.ts';
 import { type ConditionTerms, renderCondition } from './expressions.ts';
 
 export interface Statement {
   readonly Statement: string;
-  readonly Parameters: unknown[];
+  readonly Parameters: AttributeValue[];
   readonly ReturnValuesOnConditionCheckFailure: 'ALL_OLD';
 }
 
@@ -28,14 +30,14 @@ export function statementOf(nameOf: NameTable, update: Update): Statement | unde
 }
 
 class Terms implements ConditionTerms {
-  readonly parameters: unknown[] = [];
+  readonly parameters: AttributeValue[] = [];
 
   path(at: string | readonly string[]): string {
     return typeof at === 'string' ? quoted(at) : at.map(quoted).join('.');
   }
 
   value(value: unknown): string {
-    this.parameters.push(value);
+    this.parameters.push(attributeOf(value));
     return '?';
   }
 

@@ -1,12 +1,19 @@
+import { Agent } from 'node:http';
+import { PassThrough } from 'node:stream';
 import { Sha256 } from '@smithy/core/checksum';
+import { HttpRequest } from '@smithy/core/protocols';
+import { isTransientError } from '@smithy/core/retry';
 import { SignatureV4 } from '@smithy/signature-v4';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '#jest';
 import { defaultProvider } from '../../../infra/build/bundled-credential-chain.ts';
 import { SealBroken } from '../../../shared/configuration/byok/index.ts';
 import type { ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
+import type { SocketPool } from '../../../shared/foundation/outgoing/index.ts';
 import { systemClock } from '../../../shared/foundation/time/index.ts';
+import { maySendAgain } from '../../../shared/storage/aws-clients/attempts.ts';
 import { awsAccess, clientSigner } from '../../../shared/storage/aws-clients/index.ts';
+import { PooledRequestHandler } from '../../../shared/storage/aws-clients/pooled-request-handler.ts';
 import { createDynamoClient, createDynamoStore } from '../../../shared/storage/dynamodb-store/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
@@ -280,4 +287,28 @@ describe('the signer of a client', () => {
         }
       }),
     ));
+});
+
+describe('a request of a client', () => {
+  it('that has no connection in time is one to repeat, and leaves no idle socket behind', async () => {
+    const opened: unknown[] = [];
+    let closings = 0;
+    class LateAgent extends Agent {
+      override createConnection(options: object) {
+        opened.push((options as { readonly connectTimeoutMs?: number }).connectTimeoutMs);
+        const socket = new PassThrough();
+        queueMicrotask(() => socket.destroy(Object.assign(new Error('late'), { code: 'GW_CONNECT_TIMEOUT' })));
+        return socket;
+      }
+    }
+    const pool = { http: new LateAgent(), closeStaleSockets() {}, closeIdleSockets: () => (closings += 1) };
+    const handler = new PooledRequestHandler(pool as unknown as SocketPool, 500);
+    const request = new HttpRequest({ protocol: 'http:', hostname: 'store.example', method: 'POST', body: '{}' });
+    const abortSignal = new AbortController().signal;
+    const error = await handler.handle(request, { abortSignal }).then(
+      () => undefined,
+      (reason) => reason,
+    );
+    expect([isTransientError(error), maySendAgain(error, 'once'), opened, closings]).toEqual([true, false, [500], 1]);
+  });
 });

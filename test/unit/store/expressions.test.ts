@@ -25,7 +25,7 @@ describe('the expressions of a write', () => {
       ConditionExpression: '#n0 = :v0 AND #n2.#n0 = :v0 AND #n3 < :v2',
       ExpressionAttributeNames: { '#n0': 'state', '#n1': 'lease', '#n2': 'entry', '#n3': 'count' },
       // 3n and 3 are two values of one number.
-      ExpressionAttributeValues: { ':v0': 'used', ':v1': 3n, ':v2': 3 },
+      ExpressionAttributeValues: { ':v0': { S: 'used' }, ':v1': { N: '3' }, ':v2': { N: '3' } },
     });
   });
 
@@ -55,7 +55,10 @@ describe('the expressions of a write', () => {
           '#n8': 'f',
         },
       },
-      ExpressionAttributeValues: { ':v0': 1, ':v1': 2, ':v2': 5n, ':v3': new Set(['x']), ':v4': new Set(['y']) },
+      ExpressionAttributeValues: {
+        ...{ ':v0': { N: '1' }, ':v1': { N: '2' }, ':v2': { N: '5' } },
+        ...{ ':v3': { SS: ['x'] }, ':v4': { SS: ['y'] } },
+      },
     });
   });
 
