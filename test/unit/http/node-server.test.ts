@@ -167,7 +167,7 @@ describe('a request', () => {
   ])('%s that is slow gives way to one that waits: it is refused, and its connection ends', async (_name, length) => {
     const clock = manualClock();
     const budget = createMemoryBudget(clock, { maxBytes: 6 * 1024 * 1024 });
-    const { port } = await serve(async (request) => {
+    const { port, clock: serverClock } = await serve(async (request) => {
       const memory = budget.open();
       const taking = { allocation: memory.openRequest(), workspace: request.path, weight: 1 };
       const answer = await readPlainBody(request, taking).then(
@@ -197,9 +197,10 @@ describe('a request', () => {
       clock.advance(100);
     }
     expect((await fast).body).toBe(String(hardSize));
-    // The rest is read for a while, so that its client reads the answer.
+    // The rest is read for a while, so that its client reads the answer; then the server ends the connection.
     while (slow.readyState === 'open' && text === '') await nextTurn();
-    clock.advance(5_000);
+    expect(slow.readyState).toBe('open');
+    serverClock.advance(10_000);
     await ended;
     expect(text).toMatch(/^HTTP\/1\.1 503 [\s\S]*connection: close/i);
   });
