@@ -65,13 +65,15 @@ export function bareShell(): NodeJS.ProcessEnv {
   return { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, AWS_EC2_METADATA_DISABLED: 'true', AWS_CONFIG_FILE: '/dev/null' };
 }
 
-/** From its bundle. */
+/** From its bundle, also where `variables` have options for Node. */
 export async function startScript(
   script: string,
   args: readonly string[],
   cwd: string,
   variables: Record<string, string>,
 ): Promise<ChildProcess> {
-  const env = { ...bareShell(), ...(await builtPrograms()), ...variables };
+  const programs = await builtPrograms();
+  const NODE_OPTIONS = [programs.NODE_OPTIONS, variables.NODE_OPTIONS].filter(Boolean).join(' ');
+  const env = { ...bareShell(), ...programs, ...variables, NODE_OPTIONS };
   return spawn(process.execPath, [join(projectRoot, script), ...args], { cwd, env, stdio: 'pipe' });
 }
