@@ -156,7 +156,7 @@ if (import.meta.main) {
 
 // The folders of the bundles: one index file each, and beside it the files that it loads on demand and whose code they contain.
 
-export interface Bundle {
+interface Bundle {
   readonly name: BundleName;
   /** The bundled code. */
   readonly file: string;
@@ -260,7 +260,7 @@ interface BundleDefinition {
   readonly exportsHandler: boolean;
 }
 
-export type BundleName = keyof typeof definitions;
+type BundleName = keyof typeof definitions;
 /** Bundles that answer invocations. */
 export const functionNames = ['gateway', 'models', 'operator'] as const satisfies readonly BundleName[];
 /** Where each file of a bundle starts, as a path in the sources. */

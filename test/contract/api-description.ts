@@ -22,8 +22,18 @@ export interface DescribedResponse {
 
 const { components } = description;
 
+/** By the text of their schemas: each reads all components when it is made. */
+const validators = new Map<string, Validator>();
+
+function validatorOf(schema: Json): Validator {
+  const text = JSON.stringify(schema);
+  const validator = validators.get(text) ?? new Validator({ components, ...schema }, '2020-12');
+  validators.set(text, validator);
+  return validator;
+}
+
 export function faultsOf(schema: Json, value: unknown): string[] {
-  const { valid, errors } = new Validator({ components, ...schema }, '2020-12').validate(value);
+  const { valid, errors } = validatorOf(schema).validate(value);
   return valid ? [] : errors.map(({ instanceLocation, error }) => `${instanceLocation}: ${error}`);
 }
 

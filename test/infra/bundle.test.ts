@@ -11,9 +11,7 @@ import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { parse, stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import type { Bundle } from '../../infra/build/bundle.ts';
 import {
-  type BundleName,
   buildBundles,
   bundleEntries,
   bundleMaxBytes,
@@ -27,7 +25,7 @@ import { projectRoot } from '../../infra/verify/verify-step.ts';
 import { ChangeFailed } from '../../shared/configuration/administration/index.ts';
 import { environmentNames, rootPaths } from '../../shared/foundation/constants/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
-import { builtBundles } from '../support/built-bundles.ts';
+import { type Bundle, type BundleName, builtBundles } from '../support/built-bundles.ts';
 import { type DynamoTestStore, describeOnDynamo, startDynamoTestStore } from '../support/dynamodb.ts';
 import { promptFunction } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';

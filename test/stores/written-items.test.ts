@@ -29,7 +29,7 @@ const item = fc.dictionary(name, value);
 
 const at = fc.oneof({ weight: 3, arbitrary: name }, fc.tuple(name, fc.constantFrom('n', 'text')));
 const ordered = fc.oneof(fc.integer({ min: -3, max: 3 }), fc.constantFrom('', 'x', 'é', '\u{1f600}', 2n ** 70n));
-const order = fc.constantFrom('less', 'atMost', 'more', 'atLeast');
+const order = fc.constantFrom('less', 'atMost', 'atLeast');
 const { condition } = fc.letrec<{ condition: Condition; leaf: Condition; group: Condition }>((tie) => ({
   condition: fc.oneof({ depthSize: 'small', withCrossShrink: true }, tie('leaf'), tie('group')),
   leaf: fc.oneof(

@@ -1,10 +1,12 @@
 // The bundles of the project, built once for all test files of a run, in its folder.
 import { join } from 'node:path';
-import type { Bundle, BundleName } from '../../infra/build/bundle.ts';
 import { buildBundles } from '../../infra/build/bundle.ts';
 import { builtOnce } from './built-once.ts';
 import { projectRoot } from './gateway-process.ts';
 import { runFolder } from './temporary-folder.ts';
+
+export type Bundle = Awaited<ReturnType<typeof buildBundles>>[number];
+export type BundleName = Bundle['name'];
 
 export interface BuiltBundles {
   readonly output: string;

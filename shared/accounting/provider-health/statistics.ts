@@ -27,10 +27,10 @@ export function addHistogram(target: Histogram, source: Histogram): void {
   for (const [bucket, count] of source) addCount(target, bucket, count);
 }
 
-export const totalOf = (histogram: Histogram): number => histogram.values().reduce((sum, count) => sum + count, 0);
+const totalOf = (histogram: Histogram): number => histogram.values().reduce((sum, count) => sum + count, 0);
 
 /** Returns the geometric middle of the bucket of the (lower) median, in milliseconds; undefined without counts. */
-export function medianOf(histogram: Histogram): number | undefined {
+function medianOf(histogram: Histogram): number | undefined {
   const rank = Math.ceil(totalOf(histogram) / 2);
   let seen = 0;
   for (const [bucket, count] of [...histogram].sort(([a], [b]) => a - b)) {

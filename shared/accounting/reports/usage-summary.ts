@@ -184,17 +184,17 @@ export async function readUsage({ by, onProgress = () => {}, ...range }: UsageQu
 // and to four digits beyond.
 
 /** Counts by milliseconds. */
-export type Durations = Map<number, number>;
+type Durations = Map<number, number>;
 
 const digits = 4;
 
-export function addDuration(durations: Durations, durationMs: number, times = 1): void {
+function addDuration(durations: Durations, durationMs: number, times = 1): void {
   const value = Number(durationMs.toPrecision(digits));
   durations.set(value, (durations.get(value) ?? 0) + times);
 }
 
 /** Returns the shortest duration that `share` of all do not exceed; undefined where there are none. */
-export function percentileOf(durations: Durations, share: number): number | undefined {
+function percentileOf(durations: Durations, share: number): number | undefined {
   const total = durations.values().reduce((sum, count) => sum + count, 0);
   const rank = Math.ceil(total * share);
   let seen = 0;

@@ -120,7 +120,7 @@ function simplify(condition: Condition): Condition {
   return others.length === 0 ? first : { kind: condition.kind, of: [first, ...others] };
 }
 
-const comparators = { less: '<', atMost: '<=', more: '>', atLeast: '>=' } as const;
+const comparators = { less: '<', atMost: '<=', atLeast: '>=' } as const;
 
 export const renderCondition = (condition: Condition, terms: ConditionTerms): string =>
   renderSimple(simplify(condition), terms);

@@ -15,7 +15,7 @@ export type Condition =
   | { readonly kind: 'exists' | 'absent'; readonly at: AttributePath }
   | { readonly kind: 'equals'; readonly at: AttributePath; readonly value: unknown }
   | {
-      readonly kind: 'less' | 'atMost' | 'more' | 'atLeast';
+      readonly kind: 'less' | 'atMost' | 'atLeast';
       readonly at: AttributePath;
       readonly value: Ordered;
     }
@@ -30,7 +30,6 @@ export const equals = (at: AttributePath, value: unknown): Condition => ({ kind:
 /** Tests the order. False where the attribute is absent, as are the three below. */
 export const less = (at: AttributePath, value: Ordered): Condition => ({ kind: 'less', at, value });
 export const atMost = (at: AttributePath, value: Ordered): Condition => ({ kind: 'atMost', at, value });
-export const more = (at: AttributePath, value: Ordered): Condition => ({ kind: 'more', at, value });
 export const atLeast = (at: AttributePath, value: Ordered): Condition => ({ kind: 'atLeast', at, value });
 /** Tests a set of texts for an element. False where the attribute is absent. */
 export const contains = (at: AttributePath, element: string): Condition => ({ kind: 'contains', at, element });
@@ -71,7 +70,6 @@ export function holds(condition: Condition, item: Item | undefined): boolean {
 const inOrder = {
   less: (order: number) => order < 0,
   atMost: (order: number) => order <= 0,
-  more: (order: number) => order > 0,
   atLeast: (order: number) => order >= 0,
 } as const;
 

@@ -13,7 +13,6 @@ export {
   exists,
   holds,
   less,
-  more,
   not,
   or,
   unchanged,

@@ -1,7 +1,7 @@
 // Every field inside a request of the official SDKs' own types is in the gateway's list that decides its translation:
 // carried, dropped and reported, or refused with the object around it.
 
-import { type FieldUses, isListedField } from '../../../shared/protocol/hub/index.ts';
+import { type FieldUses, isListedField, type ObjectUse } from '../../../shared/protocol/hub/index.ts';
 import * as chat from '../../../shared/protocol/interfaces/chat-completions/translation/chat-fields.ts';
 import { blockUse } from '../../../shared/protocol/interfaces/messages/block-types.ts';
 import * as messages from '../../../shared/protocol/interfaces/messages/translation/message-fields.ts';
@@ -9,7 +9,7 @@ import { itemUse } from '../../../shared/protocol/interfaces/responses/index.ts'
 import * as responses from '../../../shared/protocol/interfaces/responses/translation/item-fields.ts';
 import { describeUnions, type SdkUnion } from '../../support/sdk-unions.ts';
 
-const listedIn = (uses: FieldUses) => (field: string) => isListedField(uses, field);
+const listedIn = (uses: FieldUses | undefined) => (field: string) => isListedField(uses, field);
 
 /** Of `TYPE.FIELD`. What goes one way as a whole needs no list of its fields. */
 const listedOf =
@@ -19,25 +19,33 @@ const listedOf =
     return isWhole(type) || isListedField(usesOf(type), field);
   };
 
+/** Fields of an object, or of the object below the name. */
+const fieldsIn = (use: ObjectUse, name = ''): FieldUses | undefined =>
+  typeof use === 'object' && Object.hasOwn(use, name) ? use[name] : undefined;
+
+const fieldsOfBlock = (type: string) => fieldsIn(messages.useInMessages({ type }));
+const fieldsOfRole = (role: string) => fieldsIn(chat.useInMessages({ role }));
+const fieldsOfPart = (type: string) => fieldsIn(chat.useInMessages({ type }));
+const fieldsInPart = (type: string) => fieldsIn(chat.useInMessages({ type }), type);
 /** An item without a type is a message, or a reference. */
-const fieldsOfItem = (type: string) => responses.fieldsOfItem(type === '' ? 'message' : type);
+const fieldsOfItem = (type: string) => fieldsIn(responses.useInInput(type === '' ? { role: 'user' } : { type }));
 
 const ofMessages: readonly SdkUnion[] = [
   {
     title: 'fields of a message of Messages',
     type: 'Names<Beta.BetaMessageParam | Messages.MessageParam>',
-    isListed: listedIn(messages.messageFields),
+    isListed: listedIn(fieldsIn(messages.useInMessages({ role: 'user' }))),
   },
   {
     title: 'fields of blocks of Messages, sent and answered',
     type: "FieldsBy<'type', Beta.BetaContentBlockParam | Messages.ContentBlockParam | Beta.BetaContentBlock | Messages.ContentBlock>",
-    isListed: listedOf(messages.fieldsOfBlock, (type) => blockUse(type) !== 'carried'),
+    isListed: listedOf(fieldsOfBlock, (type) => blockUse(type) !== 'carried'),
     invented: 'text.invented_one',
   },
   {
     title: 'fields of blocks in results of tools of Messages',
     type: "FieldsBy<'type', Beta.BetaToolResultContentBlockParam>",
-    isListed: listedOf(messages.fieldsOfBlock, (type) => blockUse(type) !== 'carried'),
+    isListed: listedOf(fieldsOfBlock, (type) => blockUse(type) !== 'carried'),
     invented: 'image.invented_one',
   },
   {
@@ -61,13 +69,13 @@ const ofChat: readonly SdkUnion[] = [
   {
     title: 'fields of messages of chat completions, sent and answered',
     type: "FieldsBy<'role', Chat.ChatCompletionMessageParam | Chat.ChatCompletionMessage>",
-    isListed: listedOf(chat.fieldsOfRole),
+    isListed: listedOf(fieldsOfRole),
     invented: 'user.invented_one',
   },
   {
     title: 'fields of parts of chat completions',
     type: "FieldsBy<'type', Chat.ChatCompletionContentPart | Chat.ChatCompletionContentPartRefusal>",
-    isListed: listedOf(chat.fieldsOfPart),
+    isListed: listedOf(fieldsOfPart),
     invented: 'text.invented_one',
   },
   {
@@ -75,13 +83,13 @@ const ofChat: readonly SdkUnion[] = [
     type: `\`image_url.\${keyof Chat.ChatCompletionContentPartImage['image_url']}\`
       | \`input_audio.\${keyof Chat.ChatCompletionContentPartInputAudio['input_audio']}\`
       | \`file.\${keyof Chat.ChatCompletionContentPart.File['file']}\``,
-    isListed: listedOf(chat.fieldsInPart),
+    isListed: listedOf(fieldsInPart),
     invented: 'file.invented_one',
   },
   {
     title: 'fields of calls of tools of chat completions',
     type: 'Names<Chat.ChatCompletionMessageToolCall>',
-    isListed: listedIn(chat.callFields),
+    isListed: listedIn(fieldsOfPart('function')),
   },
   {
     title: 'fields of tools of chat completions',
@@ -105,7 +113,7 @@ const ofResponses: readonly SdkUnion[] = [
   {
     title: 'fields of parts of Responses',
     type: "FieldsBy<'type', Responses.ResponseInputContent | Responses.ResponseFunctionCallOutputItem | Responses.ResponseOutputMessage['content'][number]>",
-    isListed: listedOf(responses.fieldsOfPart),
+    isListed: listedOf(fieldsOfItem),
     invented: 'input_text.invented_one',
   },
   {

@@ -3,10 +3,7 @@
 
 import { isListedEnd } from '../../../shared/protocol/event-folds/end-words.ts';
 import { isListedMember } from '../../../shared/protocol/hub/index.ts';
-import {
-  readHubNeeds as chatNeeds,
-  toolChoices as chatToolChoices,
-} from '../../../shared/protocol/interfaces/chat-completions/hub-needs.ts';
+import { readHubNeeds as chatNeeds } from '../../../shared/protocol/interfaces/chat-completions/hub-needs.ts';
 import { chatMembers } from '../../../shared/protocol/interfaces/chat-completions/translation/chat-call.ts';
 import { isListedTool } from '../../../shared/protocol/interfaces/dearer-features.ts';
 import { isListedBlock } from '../../../shared/protocol/interfaces/messages/block-types.ts';
@@ -16,10 +13,7 @@ import {
   thinkingTypes,
 } from '../../../shared/protocol/interfaces/messages/translation/message-call.ts';
 import { isListedItem } from '../../../shared/protocol/interfaces/responses/item-types.ts';
-import {
-  readHubNeeds as responseNeeds,
-  toolChoiceWords,
-} from '../../../shared/protocol/interfaces/responses/response-hub-needs.ts';
+import { readHubNeeds as responseNeeds } from '../../../shared/protocol/interfaces/responses/response-hub-needs.ts';
 import { responseMembers } from '../../../shared/protocol/interfaces/responses/translation/response-call.ts';
 import type { HubNeed } from '../../../shared/protocol/wire/index.ts';
 import { isEffort } from '../../../shared/protocol/wire/index.ts';
@@ -143,7 +137,10 @@ const choices: readonly SdkUnion[] = [
   {
     title: 'choices of tools of chat completions',
     type: words('Chat.ChatCompletionToolChoiceOption'),
-    isListed: (choice) => chatToolChoices.has(choice),
+    isListed: (choice) =>
+      [choice, { type: choice }].some((one) =>
+        choosesTool(chatNeeds({ tools: [{ type: 'function' }], tool_choice: one })),
+      ),
   },
   {
     title: 'formats of chat completions',
@@ -163,7 +160,10 @@ const choices: readonly SdkUnion[] = [
   {
     title: 'choices of tools of Responses',
     type: words("Responses.ResponseCreateParams['tool_choice']"),
-    isListed: (choice) => toolChoiceWords.has(choice) || choice === 'allowed_tools' || isListedTool(choice),
+    isListed: (choice) =>
+      choosesTool(responseNeeds({ tools: [{ type: 'function', name: 'f' }], tool_choice: choice })) ||
+      choice === 'allowed_tools' ||
+      isListedTool(choice),
   },
   {
     title: 'formats of Responses',

@@ -10,7 +10,6 @@ import {
   equals,
   exists,
   less,
-  more,
   not,
   or,
 } from '../../../shared/storage/store/index.ts';
@@ -74,7 +73,7 @@ describe('the expressions of a write', () => {
     expect(conditionText(and(or(absent('a'), atMost('a', 1)), not(contains('m', 'x'))))).toBe(
       '(attribute_not_exists(#n0) OR #n0 <= :v0) AND NOT contains(#n1, :v1)',
     );
-    expect(conditionText(not(or(more('a', 1), less('a', 0))))).toBe('NOT (#n0 > :v0 OR #n0 < :v1)');
+    expect(conditionText(not(or(atLeast('a', 1), less('a', 0))))).toBe('NOT (#n0 >= :v0 OR #n0 < :v1)');
     expect(conditionText(and(or(and(exists('a')))))).toBe('attribute_exists(#n0)');
     expect(conditionText(equals('a', null))).toBe('attribute_type(#n0, :v0)');
   });

@@ -51,7 +51,7 @@ function neededTools({ tools, functions }: JsonObject): HubNeed[] {
 }
 
 /** Supported values of `tool_choice`, and types of its objects. */
-export const toolChoices: ReadonlySet<unknown> = new Set([
+const toolChoices: ReadonlySet<unknown> = new Set([
   ...['none', 'auto', 'required'],
   ...['function', 'custom', 'allowed_tools'],
 ]);

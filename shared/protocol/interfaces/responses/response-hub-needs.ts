@@ -34,7 +34,7 @@ function neededMembers({ text, top_logprobs: logprobs, include, ...body }: JsonO
   return needs.flatMap(([kind, member, isAsked]) => (isAsked ? [{ kind, member }] : []));
 }
 
-export const toolChoiceWords: ReadonlySet<unknown> = new Set(['auto', 'none', 'required']);
+const toolChoiceWords: ReadonlySet<unknown> = new Set(['auto', 'none', 'required']);
 
 /**
  * Returns the need for a forced call of a provider's own tool: such a tool is dropped where it is optional, and then

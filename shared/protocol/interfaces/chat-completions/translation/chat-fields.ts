@@ -36,7 +36,7 @@ const innerFields: Readonly<Record<string, FieldUses>> = {
   file: fieldUses('file_data file_id filename'),
 };
 
-export const callFields = fieldUses('id type index function custom extra_content');
+const callFields = fieldUses('id type index function custom extra_content');
 /** Fields of a tool. A tool whose input is no JSON makes the planner skip the candidate. */
 export const toolFields: FieldUses = fieldUses(`type function custom ${marks}`);
 export const functionFields: FieldUses = fieldUses('name description parameters strict');
@@ -44,9 +44,9 @@ export const functionFields: FieldUses = fieldUses('name description parameters 
 const ownOf = (uses: Readonly<Record<string, FieldUses>>, name: unknown): FieldUses | undefined =>
   typeof name === 'string' && Object.hasOwn(uses, name) ? uses[name] : undefined;
 
-export const fieldsOfRole = (role: unknown): FieldUses | undefined => ownOf(messageFields, role);
-export const fieldsOfPart = (type: unknown): FieldUses | undefined => ownOf(partFields, type);
-export const fieldsInPart = (type: unknown): FieldUses | undefined => ownOf(innerFields, type);
+const fieldsOfRole = (role: unknown): FieldUses | undefined => ownOf(messageFields, role);
+const fieldsOfPart = (type: unknown): FieldUses | undefined => ownOf(partFields, type);
+const fieldsInPart = (type: unknown): FieldUses | undefined => ownOf(innerFields, type);
 
 export function useInMessages({ role, type }: JsonObject): ObjectUse {
   const ofRole = fieldsOfRole(role);

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../wire/index.ts';
 import { blockUse } from '../block-types.ts';
 
 /** Fields of a message; no other format has settings of one turn. */
-export const messageFields: FieldUses = fieldUses('role content output_config', 'clear_at');
+const messageFields: FieldUses = fieldUses('role content output_config', 'clear_at');
 const turnFields: FieldUses = fieldUses('', 'effort');
 
 /** Fields of translated blocks. Cache marks are reported separately. */
@@ -24,7 +24,7 @@ const blockFields: Readonly<Record<string, FieldUses>> = {
 };
 
 /** Returns the fields of a block; in blocks with another use all fields have that use. */
-export const fieldsOfBlock = (type: string): FieldUses | undefined =>
+const fieldsOfBlock = (type: string): FieldUses | undefined =>
   Object.hasOwn(blockFields, type) ? blockFields[type] : undefined;
 
 /**

@@ -58,8 +58,8 @@ const ownOf = (uses: Readonly<Record<string, FieldUses>>, name: unknown): FieldU
   typeof name === 'string' && Object.hasOwn(uses, name) ? uses[name] : undefined;
 
 /** Returns the fields of an item; in items with another use all fields have that use. */
-export const fieldsOfItem = (type: string): FieldUses | undefined => ownOf(itemFields, type);
-export const fieldsOfPart = (type: unknown): FieldUses | undefined => ownOf(partFields, type);
+const fieldsOfItem = (type: string): FieldUses | undefined => ownOf(itemFields, type);
+const fieldsOfPart = (type: unknown): FieldUses | undefined => ownOf(partFields, type);
 export const fieldsOfTool = (type: unknown): FieldUses | undefined => ownOf(toolFieldsOfTypes, type);
 
 /** Returns the use of an item, which may be a part itself. */
