@@ -16,14 +16,11 @@ import { applyGatewayText } from '../support/gateway-file.ts';
 import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
 import { startTask, taskContainerOf } from './task-process.ts';
 
-interface Counting {
-  readonly countedCalls: number;
-  /** A call has ended when no request was made for so long. */
-  readonly quietMs: number;
-}
-const ofFunction: Counting = { countedCalls: 10, quietMs: 80 };
-/** A task gathers statistics for a second: what it writes of them belongs to one call, so that fewer calls say the same. */
-const ofTask: Counting = { countedCalls: 4, quietMs: 1_100 };
+/** A call has ended when no request was made for so long. */
+const quietMs = 80;
+/** A task gathers statistics for a second. */
+const gatheredMs = 1_100;
+const countedCalls = 10;
 
 /** What only requests through the edge have: calls of this test come without it. */
 const edgeVariable = 'GW_ORIGIN_SECRET';
@@ -51,7 +48,7 @@ interface CountedGateway {
 
 type StartCounted = (store: { readonly stage: string; readonly url: string }) => Promise<CountedGateway>;
 
-async function expectUnits(start: StartCounted, { countedCalls, quietMs }: Counting): Promise<void> {
+async function expectUnits(start: StartCounted, quietMs: number): Promise<void> {
   const testStore = await startDynamoTestStore();
   const backends = await startGatewayBackends(testStore);
   const [provider, proxy] = await Promise.all([startProvider(), startStoreProxy(testStore.endpoint)]);
@@ -87,7 +84,7 @@ describeOnDynamo('a call of the uploaded bundle under the variables of the templ
       const env = { ...variables, ...lambdaEnvironment({ stage, dynamodbUrl: url }) };
       const { call, kill } = await startBundledFunction(await builtBundle('gateway'), env);
       return { call, stop: async () => kill() };
-    }, ofFunction);
+    }, quietMs);
   });
 
   it('writes no more in a task that gets a call a second or fewer', async () => {
@@ -104,6 +101,6 @@ describeOnDynamo('a call of the uploaded bundle under the variables of the templ
         },
         stop: task.stop,
       };
-    }, ofTask);
+    }, gatheredMs);
   });
 });

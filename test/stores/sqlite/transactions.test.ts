@@ -15,7 +15,7 @@ const addOne = (key: string) =>
     table: 'ledger',
     key,
     changes: { add: { n: 1 } },
-    condition: { kind: 'atMost', at: 'n', value: 9 },
+    condition: { kind: 'not', of: { kind: 'atLeast', at: 'n', value: 10 } },
   });
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
