@@ -188,7 +188,7 @@ function open(pieces: readonly (Buffer | Promise<Buffer>)[], calls = 1) {
   const unread = { describe: () => undefined, endCame: () => {}, eventCame: () => {} };
   const batches = readBatches(readEvents(bytes, 100_000), chatCompletions.openEventReader(1), unread);
   const memory = openAnswerMemory(() => createMemoryBudget(clock).open().openAnswer(), {
-    ...{ isTranslated: false, signal: watch.signal, clientGone: watch.signal, streamCopies: [] },
+    ...{ weight: 1, signal: watch.signal, clientGone: watch.signal, streamCopies: [] },
   });
   const opened = openStream({ clock, callsUnderWay }, { batches, drain: () => {} }, { watch, silence, memory }).then(
     (stream) => {

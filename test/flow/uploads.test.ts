@@ -77,7 +77,7 @@ it('as many are served as fit, the others get 503 and a time, and small calls pa
   held = [];
   const outcomes: Response[] = [];
   const asked = Array.from({ length: atOnce }, () => transcribe().then((response) => outcomes.push(response)));
-  const [taken, kept] = [headWeight('transcriptions', true) * 3 * mib, 3.2 * mib];
+  const [taken, kept] = [headWeight('transcriptions', true) * 3 * mib, 3.01 * mib];
   const fitting = 1 + Math.floor((largeMaxBytes - taken) / kept);
   while (held.length < fitting) await nextTurn();
   const [seen, calls] = [provider.bodies.length, held];

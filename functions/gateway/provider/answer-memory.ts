@@ -4,6 +4,7 @@ import { GatewayError } from '../../../shared/errors/index.ts';
 import {
   type AnswerAllocation,
   answerWeights,
+  providerSocketBytes,
   smallAnswerMaxBytes,
 } from '../../../shared/protocol/memory-budget/index.ts';
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
@@ -53,7 +54,8 @@ export interface AnswerMemory {
 }
 
 interface AnswerOptions {
-  readonly isTranslated: boolean;
+  /** Bytes that are kept for each byte of a whole answer. */
+  readonly weight: number;
   /** Aborts when the call no longer waits for its answer. */
   readonly signal: AbortSignal;
   /**
@@ -66,8 +68,7 @@ interface AnswerOptions {
 }
 
 export function openAnswerMemory(openAllocation: () => AnswerAllocation, options: AnswerOptions): AnswerMemory {
-  const { isTranslated, signal, clientGone, streamCopies } = options;
-  const weight = isTranslated ? answerWeights.translated : answerWeights.relayed;
+  const { weight, signal, clientGone, streamCopies } = options;
   const allocation = openAllocation();
   const eventAllocation = openAllocation();
 
@@ -96,7 +97,8 @@ export function openAnswerMemory(openAllocation: () => AnswerAllocation, options
     if (read.done === true) return read;
     eventBytes += read.value.length;
     streamedBytes += read.value.length;
-    const inHand = eventBytes < countedEventMinBytes ? 0 : answerWeights.event * eventBytes;
+    const isCounted = eventBytes >= countedEventMinBytes;
+    const inHand = isCounted ? answerWeights.event * eventBytes + providerSocketBytes : 0;
     const waits = take(
       eventAllocation,
       inHand + copiesBytes(),

@@ -4,6 +4,7 @@
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { collectedStreamMaxBytes, storedAnswerMaxBytes } from '../../../shared/foundation/constants/index.ts';
+import { answerWeightOf } from '../../../shared/protocol/memory-budget/index.ts';
 import { type CandidateFormat, chooseFormat } from '../../../shared/routing/formats/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
@@ -28,7 +29,7 @@ export async function attemptOnMemory(
     outcome = await attemptCandidate(deps, call, admitted, {
       answerMaxBytes: () => call.clientInterface.answerMaxBytes(call.request),
       silenceLimitMs,
-      isTranslated,
+      answerWeight: answerWeightOf({ isTranslated, isGuarded: call.guard !== undefined }),
       streamCopies: streamCopiesOf(call),
       onPrepared: call.content && ((prepared) => keepSent(call, admitted.candidate, format, prepared)),
       onSent() {

@@ -49,8 +49,8 @@ export interface AttemptRules {
   readonly answerMaxBytes: () => number;
   /** Infinite for the last candidate, which need not leave time for another. */
   readonly silenceLimitMs: number;
-  /** The candidate is called in another format than its client's. */
-  readonly isTranslated: boolean;
+  /** Bytes that are kept for each byte of a whole answer. */
+  readonly answerWeight: number;
   /** Upper bounds, in bytes, of the copies of a stream that are stored until its end. */
   readonly streamCopies: readonly number[];
   /** Called with what is about to be sent. */
@@ -178,7 +178,7 @@ function openConnection(
   { clock }: GatewayDependencies,
   { scope, deadline, request }: CallToSend,
   { provider }: CalledCandidate,
-  { silenceLimitMs: limitMs, isTranslated, streamCopies }: AttemptRules,
+  { silenceLimitMs: limitMs, answerWeight, streamCopies }: AttemptRules,
   parts: readonly AnswerMemory[],
 ): ProviderConnection {
   const { stream: isStream } = request;
@@ -186,7 +186,7 @@ function openConnection(
   const { clientGone, cut: stopped, memory } = scope;
   const watch = startWatch(clock, deadline, { clientGone, stopped, graceMs });
   const silence = limitSilence(clock, watch, { provider, isStream, limitMs });
-  const options = { isTranslated, signal: watch.signal, clientGone, streamCopies };
+  const options = { weight: answerWeight, signal: watch.signal, clientGone, streamCopies };
   const answerMemory = openAnswerMemory(() => memory.openAnswer(), options);
   const release: AnswerMemory['release'] = (bytesInUse = 0) => {
     answerMemory.release(parts.length === 0 ? bytesInUse : 0);

@@ -15,7 +15,7 @@ import { startDeadline, type TimeBudget } from '../../../shared/foundation/time/
 import type { BodyPart, GatewayResponse, HeaderValues } from '../../../shared/protocol/http/index.ts';
 import { answerJson, rescanned, vendorHeaders } from '../../../shared/protocol/interfaces/index.ts';
 import { responses } from '../../../shared/protocol/interfaces/responses/index.ts';
-import { answerWeights } from '../../../shared/protocol/memory-budget/index.ts';
+import { answerWeightOf, answerWeights } from '../../../shared/protocol/memory-budget/index.ts';
 import { type Endpoint, jsonHeaders, type RequestScope, streamHeaders } from '../../../shared/protocol/router/index.ts';
 import type { MidStreamCode } from '../../../shared/protocol/wire/index.ts';
 import type { CandidateRequest } from '../../../shared/routing/formats/index.ts';
@@ -125,7 +125,7 @@ async function ask(
       traceparent: scope.correlation.traceparent,
       answerMaxBytes: () => upstreamBodyMaxBytes,
       silenceLimitMs: Number.POSITIVE_INFINITY,
-      isTranslated: false,
+      answerWeight: answerWeightOf({ isTranslated: false, isGuarded: call.decision.kind === 'guarded' }),
       streamCopies: [],
       onSent: () => {},
     },

@@ -10,7 +10,13 @@ import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 import { interfaceList } from '../../../shared/protocol/interface-list/index.ts';
 import type { ClientInterface } from '../../../shared/protocol/interfaces/index.ts';
-import { answerWeights, headWeight, pathsOf, type RequestPath } from '../../../shared/protocol/memory-budget/index.ts';
+import {
+  answerWeights,
+  headWeight,
+  pathsOf,
+  type RequestPath,
+  requestBytes,
+} from '../../../shared/protocol/memory-budget/index.ts';
 import { heapOptions, tasksDefault } from '../../cdk/constructs/task-size.ts';
 import type { BenchPlan } from '../bench-options.ts';
 import { atMost, type SectionReport } from '../report.ts';
@@ -20,7 +26,7 @@ import { residentKib } from '../test-bed/resident-memory.ts';
 import type { TestBed } from '../test-bed/test-bed.ts';
 
 const mib = 1024 * 1024;
-const requestBytes = { json: 3_500_000, form: 24_000_000 };
+const requestWeighed = { json: 3_500_000, form: 24_000_000 };
 /** So much at once that what a process needs beside it counts little. */
 const totalBytes = 96_000_000;
 const lookEveryMs = 20;
@@ -28,6 +34,8 @@ const lookEveryMs = 20;
 const steadyKib = 2 * 1024;
 const steadyMs = 2_000;
 const measuredMaxMs = 30_000;
+/** The first call of a process loads its code. */
+const firstMaxMs = 10_000;
 /** No call waits for memory. */
 const environment = { MALLOC_MMAP_THRESHOLD_: '131072', GW_KEPT_BYTES_MAX: String(64 * 1024 * mib) };
 
@@ -62,7 +70,8 @@ interface Call {
 /** Each interface by each path that a call of it may take, and an answer by each of its own. */
 async function weightRows(): Promise<readonly WeightRow[]> {
   const requests = await Promise.all(interfaceIds.map(rowsOfInterface));
-  return [...requests.flat(), ...(await rowsOfAnswers())];
+  const manyValues = await Promise.all((['relayed', 'translated', 'guarded'] as const).map(manyValuesRow));
+  return [...requests.flat(), ...manyValues, ...(await rowsOfAnswers())];
 }
 
 async function rowsOfInterface(id: InterfaceId): Promise<readonly WeightRow[]> {
@@ -76,7 +85,7 @@ async function rowsOfInterface(id: InterfaceId): Promise<readonly WeightRow[]> {
   const rows = bodies.flatMap((isForm) =>
     paths.map(async (path): Promise<WeightRow> => {
       const name = `${id} ${path}${isForm ? ', a form' : ''}`;
-      const bytes = isForm ? requestBytes.form : requestBytes.json;
+      const bytes = isForm ? requestWeighed.form : requestWeighed.json;
       const of = (text: string) => callOf(id, { model: modelId(name), isForm, text });
       return {
         ...{ name, weight: headWeight(id, isForm), bytes, isRequest: true, isGuarded: path === 'guarded' },
@@ -90,6 +99,25 @@ async function rowsOfInterface(id: InterfaceId): Promise<readonly WeightRow[]> {
 }
 
 const large: WeighedModel = { provider: 'apis: [chat-completions]', upstream: 'large' };
+const part = { type: 'text', text: 'word '.repeat(40) };
+const parts = Array.from({ length: requestWeighed.json / JSON.stringify(part).length }, () => part);
+/** Of the list, and of each part the object and its two members, in five numbers of four bytes. */
+const partsTableBytes = (1 + 3 * parts.length) * 20;
+
+/** The weight of values: a text in many parts. */
+async function manyValuesRow(path: RequestPath): Promise<WeightRow> {
+  const name = `many values ${path}`;
+  const of = (text: unknown) => callOf('chat-completions', { model: modelId(name), isForm: false, text });
+  const textBytes = JSON.stringify(parts).length;
+  const weight = requestBytes([path], { textBytes, tableBytes: partsTableBytes, formBytes: 0 }) / textBytes;
+  const loaded = await interfaceList['chat-completions'].load();
+  return {
+    ...{ name, weight, bytes: textBytes, isRequest: true, isGuarded: path === 'guarded', model: modelOf(loaded, path) },
+    call: () => of(parts),
+    first: await of([part]),
+  };
+}
+
 async function answerRow(
   name: string,
   weight: number,
@@ -180,7 +208,8 @@ const modelId = (row: string): string => `bench/${row.replaceAll(/\W+/g, '-')}`;
 interface Filling {
   readonly model: string;
   readonly isForm: boolean;
-  readonly text: string;
+  /** Of a JSON body any value. */
+  readonly text: unknown;
 }
 
 /** Texts of the examples begin with a capital letter, and names do not. */
@@ -202,12 +231,12 @@ async function callOf(id: InterfaceId, { model, isForm, text }: Filling): Promis
   const path = base + route.path.replace(/\*+/, encodeURIComponent(model));
   const form = body.kind === 'vendor' ? body.form : undefined;
   if (!isForm || form === undefined) return { path, type: 'application/json', body: filled };
-  const part = (name: string, more: string, value: string) =>
+  const field = (name: string, more: string, value: string) =>
     `--x\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n${value}\r\n`;
   const fields = Object.entries(JSON.parse(filled) as Readonly<Record<string, unknown>>)
     .filter(([name, value]) => typeof value === 'string' && !(name in form.files))
-    .map(([name, value]) => part(name, '', String(value)));
-  const file = part(form.needed[0], '; filename="a"\r\nContent-Type: image/png', text);
+    .map(([name, value]) => field(name, '', String(value)));
+  const file = field(form.needed[0], '; filename="a"\r\nContent-Type: image/png', String(text));
   return { path, type: 'multipart/form-data; boundary=x', body: `${fields.join('')}${file}--x--\r\n` };
 }
 
@@ -233,10 +262,13 @@ async function measure(bed: TestBed, configFile: string, row: WeightRow, { key, 
   const callsAtStart = silentCalls();
   const first = await open(bytesOf(row.first));
   first.resume();
+  const isFirstCalled = () => silentCalls() > callsAtStart;
+  for (let waitedMs = 0; row.isRequest && !isFirstCalled() && waitedMs < firstMaxMs; waitedMs += lookEveryMs)
+    await sleep(systemClock, lookEveryMs);
   await sleep(systemClock, steadyMs);
   first.destroy();
   const callsBefore = silentCalls();
-  const isCalled = !row.isRequest || callsBefore > callsAtStart;
+  const isCalled = !row.isRequest || isFirstCalled();
   const bytes = bytesOf(await row.call());
   await gateway.inspect({ collectsGarbage: true });
   const beforeKib = residentKib(gateway.pid);

@@ -1,6 +1,6 @@
 // Handles one request of a server: passes it to the gateway, sends the answer, and finishes it. Never rejects.
 import { waitAtMost } from '../../foundation/time/index.ts';
-import type { CallMemory } from '../memory-budget/index.ts';
+import { type CallMemory, providerSocketBytes } from '../memory-budget/index.ts';
 import type { AnswerPort } from './answer-port.ts';
 import { closeBody, deliverBody, runFinish, type TextSink } from './delivery.ts';
 import { internalErrorAnswer } from './error-answers.ts';
@@ -97,7 +97,10 @@ async function endAnswer({ stream, cut }: AnswerPort, clock: AdapterDependencies
 
 type Counted = Pick<CallMemory, 'standStill' | 'moveOn'>;
 
-/** Returns the sink. `text`: the whole answer; empty for a stream, which is produced no faster than it is read. */
+/**
+ * Returns the sink. `text`: the whole answer; empty for a stream, which is produced no faster than it is read, so that its rest waits in
+ * the provider's socket.
+ */
 export function unreadSink(
   { stream: outgoing, cut }: Pick<AnswerPort, 'stream' | 'cut'>,
   memory: Counted,
@@ -105,6 +108,7 @@ export function unreadSink(
 ): TextSink {
   let leftCharacters = text.length;
   let characterBytes: number | undefined;
+  const behindBytes = text === '' ? providerSocketBytes : 0;
   const moveOn = () => memory.moveOn();
   outgoing.on('drain', moveOn).once('close', moveOn);
   return {
@@ -113,7 +117,7 @@ export function unreadSink(
       const goesOn = encoding === undefined ? outgoing.write(piece) : outgoing.write(piece, encoding);
       if (goesOn || outgoing.destroyed) return goesOn;
       characterBytes ??= Buffer.byteLength(text) === text.length ? 1 : 2;
-      memory.standStill(outgoing.writableLength + characterBytes * leftCharacters, cut);
+      memory.standStill(outgoing.writableLength + characterBytes * leftCharacters + behindBytes, cut);
       return goesOn;
     },
     once: (event, listener) => outgoing.once(event, listener),

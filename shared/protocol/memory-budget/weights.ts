@@ -1,6 +1,5 @@
-// The memory that calls and answers use per byte of them, in one table, by the path of a call. Forms of 24 MB grow a
-// process by 1.50 (transcriptions) to 1.65 (edits, translated) times their length, texts of 3.5 MB by 2.6 relayed and
-// 4.7 translated (November 2026).
+// The memory that calls and answers use per byte of them, in one table, by the path of a call, as measured in November
+// 2026 by `npm run bench -- --only weights`.
 import { type InterfaceId, servingApis } from '../../foundation/constants/index.ts';
 
 /** Bytes of memory for each byte of a request. */
@@ -13,21 +12,29 @@ export interface RequestWeight {
   readonly form: number;
 }
 
+/** Covers memory that is collected late, and bodies of other kinds than the measured ones. */
+const margin = 1.25;
+const withMargin = ({ text, values, form }: RequestWeight): RequestWeight => ({
+  text: margin * text,
+  values: margin * values,
+  form: margin * form,
+});
+
 export const requestWeights = {
   /** A request that is read and parsed: its bytes, the pieces of the text, and the whole text. */
-  read: { text: 3, values: 1, form: 1.5 },
+  read: withMargin({ text: 2.6, values: 6, form: 1.5 }),
   /** Its text, the rewritten text, the same with its head, and its bytes. */
-  relayed: { text: 4, values: 1, form: 1.5 },
+  relayed: withMargin({ text: 2.8, values: 6, form: 1.5 }),
   /**
    * In addition its values, the package's values, their text, and that text as it is scanned. Files are encoded while
    * they are sent.
    */
-  translated: { text: 8, values: 6, form: 1.5 },
+  translated: withMargin({ text: 4.8, values: 11, form: 1.5 }),
   /**
    * Its texts, the guardrail's request and its bytes, the guardrail's answer, and the request that is read again with
    * it.
    */
-  guarded: { text: 8, values: 3, form: 1.5 },
+  guarded: withMargin({ text: 3.7, values: 7.5, form: 1.5 }),
   /** A sent request: the text stays for another provider. */
   relayedSent: { text: 1, values: 1, form: 1 },
   /** The package refers to the values and their text until it returns. */
@@ -41,7 +48,7 @@ export type RequestPath = keyof typeof requestWeights;
 /** Bytes of memory for each byte of an answer. */
 export const answerWeights = {
   /** The text as it arrived, the text with the gateway's own fields, and its bytes for the client. */
-  relayed: 3,
+  relayed: 4,
   /** In addition the text that a package reads, its values, and the translated answer. */
   translated: 9,
   /** In addition to either: its texts, the guardrail's request and its bytes, and the guardrail's answer. */
@@ -54,12 +61,21 @@ export const answerWeights = {
   cached: 4,
   /** An answer while it is written to the cache: the original, the compressed text, and its bytes. */
   stored: 3,
-  /** A buffered event: its bytes, its text, its values, and the client's event. */
-  event: 4,
+  /** A buffered event: its bytes, its text, its values, the client's event, and the written part of it. */
+  event: 9,
+  /** An event that waits for its check: its text, its values, and the client's event. */
+  heldEvent: 4,
 } as const;
 
+/** Returns the bytes of memory for each byte of a provider's whole answer. */
+export const answerWeightOf = (path: { readonly isTranslated: boolean; readonly isGuarded: boolean }): number =>
+  (path.isTranslated ? answerWeights.translated : answerWeights.relayed) + (path.isGuarded ? answerWeights.guarded : 0);
+
+/** Bytes that a provider's socket holds while its stream is unread: two reads of Node. */
+export const providerSocketBytes = 128 * 1024;
+
 /** Usual share of the table of values in a body's length; below it, of the fields' texts in a form. */
-const valuesShare = 0.25;
+const valuesShare = 0.1;
 const textsShare = 0.02;
 
 const bytesOf = ({ text, values, form }: RequestWeight, size: RequestSize): number =>

@@ -104,7 +104,7 @@ export class EventWindow {
     const texts = event.details.isEndMarker === true ? [] : this.#options.answers.ofEvent(json);
     try {
       const bytes = this.#heldBytes + event.text.length;
-      await this.#allocation.take(answerWeights.event * bytes + 2 * this.#bytesInUse, {
+      await this.#allocation.take(answerWeights.heldEvent * bytes + 2 * this.#bytesInUse, {
         mayWait: bytes > smallAnswerMaxBytes,
       });
     } catch (error) {

@@ -12,7 +12,7 @@ import {
   rescanned,
   withTexts,
 } from '../../protocol/interfaces/index.ts';
-import { answerWeights, type CallMemory, smallAnswerMaxBytes } from '../../protocol/memory-budget/index.ts';
+import type { CallMemory } from '../../protocol/memory-budget/index.ts';
 import {
   type AnswerEvent,
   type EventReader,
@@ -96,22 +96,14 @@ export async function openGuard({
 
   async function checkAnswer(json: JsonText): Promise<GuardedAnswer> {
     if (writing.length === 0 || answers === undefined) return { kind: 'passed', masked: undefined, isBlocked: false };
-    const allocation = memory.openAnswer();
-    await allocation.take(answerWeights.guarded * json.text.length, {
-      mayWait: json.text.length > smallAnswerMaxBytes,
-    });
-    try {
-      const found = await gather(answers.ofAnswer(json));
-      const checked = await checkTexts(outputChecks, 'output', found);
-      if (checked.kind === 'failed') return checked;
-      if (checked.kind === 'passed') {
-        const masked = withTexts(json, found, checked.texts, answers.spellingFields);
-        return { kind: 'passed', masked, isBlocked: false };
-      }
-      return { kind: 'passed', masked: { text: answers.blocked(json, checked.message), dropped: [] }, isBlocked: true };
-    } finally {
-      allocation.keepOnly(0);
+    const found = await gather(answers.ofAnswer(json));
+    const checked = await checkTexts(outputChecks, 'output', found);
+    if (checked.kind === 'failed') return checked;
+    if (checked.kind === 'passed') {
+      const masked = withTexts(json, found, checked.texts, answers.spellingFields);
+      return { kind: 'passed', masked, isBlocked: false };
     }
+    return { kind: 'passed', masked: { text: answers.blocked(json, checked.message), dropped: [] }, isBlocked: true };
   }
 
   function checkStream(batches: AsyncIterator<EventBatch, void>, reading: StreamReading) {

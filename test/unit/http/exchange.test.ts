@@ -13,7 +13,7 @@ import {
 } from '../../../shared/protocol/http/index.ts';
 import { unreadSink } from '../../../shared/protocol/http/node-exchange.ts';
 import { readPlainBody } from '../../../shared/protocol/http/plain-body.ts';
-import { createMemoryBudget } from '../../../shared/protocol/memory-budget/index.ts';
+import { createMemoryBudget, providerSocketBytes } from '../../../shared/protocol/memory-budget/index.ts';
 import { anyText } from '../../support/any-text.ts';
 import { manualClock, startMs } from '../../support/manual-clock.ts';
 import { adapterDependencies, answering, chatEvent, correlationId, gate } from './fixtures.ts';
@@ -286,6 +286,14 @@ describe('an answer that is not read', () => {
     expect([wide.write(), wide.budget.bytesInUse()]).toEqual([false, 10 + 2 * 40]);
     wide.outgoing.destroy();
     expect(wide.budget.bytesInUse()).toBe(0);
+  });
+
+  it('is counted with what the socket of its provider holds where it is a stream', () => {
+    const { budget, outgoing } = openAnswer('');
+    const sink = unreadSink({ stream: asStream(outgoing), cut: () => {} }, budget.open(), '');
+    expect([sink.write('x'.repeat(10)), budget.bytesInUse()]).toEqual([false, 10 + providerSocketBytes]);
+    outgoing.drain();
+    expect(budget.bytesInUse()).toBe(0);
   });
 
   it('is not counted while its client reads', () => {

@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
+import { openAnswerMemory } from '../../../functions/gateway/provider/answer-memory.ts';
 import type { GatewayError } from '../../../shared/errors/index.ts';
-import { createMemoryBudget } from '../../../shared/protocol/memory-budget/index.ts';
+import {
+  answerWeightOf,
+  answerWeights,
+  createMemoryBudget,
+  providerSocketBytes,
+} from '../../../shared/protocol/memory-budget/index.ts';
 import { countIteratorSteps } from '../../support/iterator-steps.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
@@ -53,6 +59,32 @@ async function stepsToServe(answers: number): Promise<number> {
   expect(all.map(({ value }) => value)).toEqual(['at once', ...new Array(answers - 1).fill('later')]);
   return taken;
 }
+
+it('the bytes of an event are counted by its weight until it was passed on, with the socket of its provider', async () => {
+  const { budget } = openBudget();
+  const { signal } = new AbortController();
+  const memory = openAnswerMemory(() => budget.open().openAnswer(), {
+    ...{ weight: 1, signal, clientGone: signal, streamCopies: [] },
+  });
+  const pieces = [4_000, 4_192, 100].map((length) => Buffer.alloc(length));
+  async function* body() {
+    yield* pieces;
+  }
+  const counted: number[] = [];
+  for await (const piece of memory.assembling(body())) {
+    counted.push(budget.bytesInUse());
+    if (piece === pieces[1]) memory.eventCame();
+  }
+  // Little of an event is in hand of each stream.
+  expect(counted).toEqual([0, answerWeights.event * 8_192 + providerSocketBytes, 0]);
+});
+
+it('an answer of a provider weighs more where it is translated, and where guardrails read it', () => {
+  const { relayed, translated, guarded } = answerWeights;
+  expect(answerWeightOf({ isTranslated: false, isGuarded: false })).toBe(relayed);
+  expect(answerWeightOf({ isTranslated: true, isGuarded: false })).toBe(translated);
+  expect(answerWeightOf({ isTranslated: true, isGuarded: true })).toBe(translated + guarded);
+});
 
 describe('the memory of an answer', () => {
   it('is waited for with work that grows with the answers that wait, not with their square', async () => {

@@ -418,7 +418,7 @@ it('copies that nobody waits for are kept where there is memory, in a quarter', 
 
 describe('the table of weights', () => {
   const isTranslated = (id: InterfaceId) => servingApis[id].throughHub.length > 0 || 'ofKinds' in servingApis[id];
-  const text = { textBytes: 1_000_000, tableBytes: 250_000, formBytes: 0 };
+  const text = { textBytes: 1_000_000, tableBytes: 100_000, formBytes: 0 };
   const form = { textBytes: 20_000, tableBytes: 0, formBytes: 1_000_000 };
 
   it.each(interfaceIds)('takes for %s at its head what any of its paths keeps, and no more than the dearest', (id) => {
