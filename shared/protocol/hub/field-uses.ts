@@ -45,44 +45,47 @@ export type ObjectUse = Readonly<Record<string, FieldUses>> | 'left_out' | 'as_t
 /** Fields that contain lists of parts. */
 const partLists = ['content', 'output', 'tool_calls'];
 
-/** Number of objects that are checked within a few milliseconds. */
-const lookedIntoAtOnce = 1_024;
+export interface FieldsInside {
+  /** At most as many as are reported. */
+  readonly found: readonly OptionalMember[];
+  /** Looks into an object at this place of a list, and into its parts. */
+  readonly add: (object: JsonObject, at: number, list: () => string) => void;
+  readonly addList: (objects: unknown, list: () => string) => void;
+}
 
-/**
- * Returns fields inside messages or items, and inside their parts, that the call does not carry, at most as many as are
- * reported. `nextStep` is awaited after a number of objects.
- */
-export async function fieldsInside(
-  path: string,
-  list: unknown,
-  useOf: (object: JsonObject) => ObjectUse,
-  nextStep: () => Promise<void>,
-): Promise<OptionalMember[]> {
-  const unusedFields: OptionalMember[] = [];
-  let lookedInto = 0;
-  async function lookInto(place: string, listed: readonly unknown[]): Promise<void> {
-    for (const [at, one] of listed.entries()) {
-      if (unusedFields.length >= reportedPathsMax) return;
-      if (!isJsonObject(one)) continue;
-      lookedInto += 1;
-      if (lookedInto % lookedIntoAtOnce === 0) await nextStep();
-      const use = useOf(one);
-      if (use === 'as_text') continue;
-      const path = `${place}[${at}]`;
-      if (use === 'left_out') {
-        unusedFields.push({ name: 'other', member: path, value: true });
-        continue;
-      }
-      for (const [name, uses] of Object.entries(use)) {
-        const [object, inner] = name === '' ? [one, `${path}.`] : [one[name], `${path}.${name}.`];
-        unusedFields.push(...leftOutFields(object, uses, inner));
-      }
-      for (const name of partLists) {
-        const parts = one[name];
-        if (Array.isArray(parts)) await lookInto(`${path}.${name}`, parts);
-      }
+/** Collects fields inside messages or items, and inside their parts, that the call does not carry. */
+export function collectFieldsInside(useOf: (object: JsonObject) => ObjectUse): FieldsInside {
+  const found: OptionalMember[] = [];
+  function add(object: JsonObject, at: number, list: () => string): void {
+    if (found.length >= reportedPathsMax) return;
+    const use = useOf(object);
+    if (use === 'as_text') return;
+    if (use === 'left_out') {
+      found.push({ name: 'other', member: `${list()}[${at}]`, value: true });
+      return;
+    }
+    for (const name in use) {
+      const uses = use[name] as FieldUses;
+      const fields = name === '' ? object : object[name];
+      // Paths are made where a field is found: there may be a hundred thousand objects.
+      if (!hasOtherFields(fields, uses)) continue;
+      found.push(...leftOutFields(fields, uses, `${list()}[${at}]${name === '' ? '' : `.${name}`}.`));
+    }
+    for (const name of partLists)
+      if (Array.isArray(object[name])) addList(object[name], () => `${list()}[${at}].${name}`);
+  }
+  function addList(objects: unknown, list: () => string): void {
+    if (!Array.isArray(objects)) return;
+    for (let at = 0; at < objects.length; at += 1) {
+      const object: unknown = objects[at];
+      if (isJsonObject(object)) add(object, at, list);
     }
   }
-  if (Array.isArray(list)) await lookInto(path, list);
-  return unusedFields;
+  return { found, add, addList };
+}
+
+function hasOtherFields(object: unknown, { carried }: FieldUses): boolean {
+  if (!isJsonObject(object)) return false;
+  for (const name in object) if (!carried.has(name)) return true;
+  return false;
 }

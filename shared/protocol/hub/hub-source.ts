@@ -1,7 +1,8 @@
-// The interface between a client's interface and the hub. Types only.
+// The interface between a client's interface and the hub, and the one place that gives turns while a request is read.
 import type { SharedV4ProviderMetadata } from '@ai-sdk/provider';
-import type { AnswerEvent, Envelopes, JsonAnswer } from '../wire/index.ts';
-import type { HubCall, HubPart } from './hub-call.ts';
+import { nextTurn } from '../../foundation/time/index.ts';
+import { type AnswerEvent, type Envelopes, isJsonObject, type JsonAnswer, type JsonObject } from '../wire/index.ts';
+import type { HubCall, HubPart, OptionalMember } from './hub-call.ts';
 import type { Signatures } from './signatures.ts';
 
 /** Returns why the model refused, where the provider explains it. */
@@ -55,13 +56,45 @@ export interface SourceCall {
   readonly openWriter: (head: AnswerHead) => (part: HubPart) => AnswerEvent[];
 }
 
+/** Reads the conversation of a request to a prompt. */
+export interface PromptReader {
+  readonly read: SourceReader['read'];
+  readonly prompt: HubCall['prompt'];
+  /** The first field with thinking that this workspace did not get from the gateway. */
+  readonly strangers: readonly OptionalMember[];
+}
+
+/** Reads a call from the conversation and then the rest of a request. */
+export interface CallReader {
+  readonly read: SourceReader['read'];
+  readonly end: () => HubCall;
+}
+
+/** Reads one call: its conversation message by message, then the rest. */
+export interface SourceReader {
+  /** The messages, items or contents, as the client sent them. */
+  readonly conversation: unknown;
+  /** Called with each object of the conversation, in order. */
+  readonly read: (message: JsonObject, at: number) => void;
+  /** Called after the last one. */
+  readonly end: () => SourceCall;
+}
+
 /**
- * Reads a request. `body`: the client's, complete. Anything that not every target supports is a need of the request
- * (`hubNeeds`). `nextStep` is awaited between steps, where the request is long. `envelopes` opens thinking that clients
- * send again.
+ * Opens a reader of a request. `body`: the client's, complete. Anything that not every target supports is a need of the
+ * request (`hubNeeds`). `envelopes` opens thinking that clients send again.
  */
-export type HubSource = (
-  body: Readonly<Record<string, unknown>>,
-  nextStep: () => Promise<void>,
-  envelopes: Envelopes,
-) => Promise<SourceCall>;
+export type HubSource = (body: JsonObject, envelopes: Envelopes) => SourceReader;
+
+/** Number of messages that are read within a few milliseconds. */
+const readAtOnce = 1_024;
+
+/** Reads a request, with turns of the event loop for others while its conversation is long. */
+export async function readCall({ conversation, read, end }: SourceReader): Promise<SourceCall> {
+  if (!Array.isArray(conversation)) return end();
+  for (const [at, message] of conversation.entries()) {
+    if (isJsonObject(message)) read(message, at);
+    if (at % readAtOnce === readAtOnce - 1) await nextTurn();
+  }
+  return end();
+}

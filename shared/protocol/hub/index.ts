@@ -13,7 +13,7 @@ export { numberOption, toInputSchema, toResponseFormat } from './call-options.ts
 export * from './distinct-call-ids.ts';
 export * from './field-uses.ts';
 export * from './hub-call.ts';
-export type * from './hub-source.ts';
+export * from './hub-source.ts';
 export { clientCallId, createKnownCalls, type KnownCall, type KnownCalls } from './known-calls.ts';
 export { oneCallAtATime } from './one-call-at-a-time.ts';
 export * from './other-members.ts';

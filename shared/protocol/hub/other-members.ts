@@ -1,6 +1,6 @@
 // Fields of a request that its call does not carry. A client may send a hundred thousand of them, and no target gets
 // one.
-import { isJsonObject, type JsonObject } from '../wire/index.ts';
+import { isJsonObject } from '../wire/index.ts';
 import type { OptionalMember, OptionalName } from './hub-call.ts';
 
 /** Number of dropped paths that are reported, the same as a record keeps. */
@@ -35,20 +35,4 @@ export function otherMembers(object: unknown, { read, names, isSent, path = '' }
     others.push({ name, member: `${path}${member}`, value });
   }
   return others;
-}
-
-/** Number of messages or items that are read within a few milliseconds. */
-const readAtOnce = 1_024;
-
-/** Calls a function with each object of a list, and awaits a step after a number of them. */
-export async function forEachObject(
-  list: unknown,
-  nextStep: () => Promise<void>,
-  read: (item: JsonObject, at: number) => void,
-): Promise<void> {
-  if (!Array.isArray(list)) return;
-  for (const [at, item] of list.entries()) {
-    if (isJsonObject(item)) read(item, at);
-    if (at % readAtOnce === readAtOnce - 1) await nextStep();
-  }
 }

@@ -1,5 +1,6 @@
 // Reads images and usage from an answer.
 import type { LanguageModelV4File, LanguageModelV4Usage } from '@ai-sdk/provider';
+import { nextTurn } from '../../foundation/time/index.ts';
 import {
   isJsonObject,
   type JsonObject,
@@ -110,15 +111,17 @@ export const estimatedOutputTokens = (outputBytes: number): number => Math.ceil(
 /** Bytes that are decoded within a few milliseconds. */
 const pieceMaxBytes = 2 * 1024 * 1024;
 
-/** Returns a whole answer for a package, which decodes it piece by piece, and parses it after the last piece. */
-export const jsonResponse = (text: string, nextStep: () => Promise<void>): Response =>
-  new Response(inPieces(Buffer.from(text), nextStep), { headers: { 'content-type': 'application/json' } });
+/** Returns a whole answer for a package, which decodes a long one piece by piece, and parses it after the last piece. */
+export const jsonResponse = (text: string): Response =>
+  new Response(text.length > pieceMaxBytes ? inPieces(Buffer.from(text)) : text, {
+    headers: { 'content-type': 'application/json' },
+  });
 
-function inPieces(bytes: Uint8Array, nextStep: () => Promise<void>): ReadableStream<Uint8Array> {
+function inPieces(bytes: Uint8Array): ReadableStream<Uint8Array> {
   let at = 0;
   return new ReadableStream({
     async pull(controller) {
-      await nextStep();
+      await nextTurn();
       if (at >= bytes.length) {
         controller.close();
         return;

@@ -16,6 +16,10 @@ interface Member {
 
 const noTable = new Int32Array(0);
 
+/** Size up to which the translation of a text, in one go, takes less than 50 ms. */
+const atOnceMaxCharacters = 512 * 1024;
+const atOnceMaxValues = 10_000;
+
 export class JsonText {
   #text: string;
   /** Bytes of the text without blanks between its values, and with characters in place of `\u` escapes. */
@@ -39,6 +43,11 @@ export class JsonText {
     this.#text = '';
     this.#table = noTable;
     this.#members = [];
+  }
+
+  /** True where work on the whole text is divided into turns of the event loop. */
+  get isLong(): boolean {
+    return this.#text.length > atOnceMaxCharacters || this.next(0) > atOnceMaxValues;
   }
 
   /** Size of the table of positions. */

@@ -118,7 +118,7 @@ async function callWith(
       clientModel,
       stream,
       size,
-      characters: request.text().text.length,
+      isLong: request.text().isLong,
       body: request.wholeBody(),
       canForceTools: canBeForced(candidate),
       asksWhole,

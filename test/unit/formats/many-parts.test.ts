@@ -7,11 +7,13 @@ import type { IdentifiedCall } from '../../../functions/gateway/stages.ts';
 import type { HubApi } from '../../../shared/foundation/constants/index.ts';
 import {
   addResults,
-  fieldsInside,
+  collectFieldsInside,
   type HubCall,
   type HubPart,
+  type HubSource,
   imagesOfUser,
   oneCallAtATime,
+  readCall,
   toInputSchema,
   withCacheMarksMax,
 } from '../../../shared/protocol/hub/index.ts';
@@ -26,7 +28,7 @@ import { providerStateIn } from '../../../shared/protocol/interfaces/provider-st
 import { responseSettings } from '../../../shared/protocol/interfaces/responses/index.ts';
 import { readHubNeeds } from '../../../shared/protocol/interfaces/responses/response-hub-needs.ts';
 import { responsesSource } from '../../../shared/protocol/interfaces/responses/translation/index.ts';
-import { createEnvelopes, jsonTextOf, noEnvelopes } from '../../../shared/protocol/wire/index.ts';
+import { createEnvelopes, type JsonObject, jsonTextOf, noEnvelopes } from '../../../shared/protocol/wire/index.ts';
 import { geminiEvents } from '../../../shared/routing/formats/hub/targets/generate-content-target.ts';
 import { isStrictFormat } from '../../../shared/routing/formats/hub/targets/json-format.ts';
 import { plainPrompt } from '../../../shared/routing/formats/hub/targets/plain-prompt.ts';
@@ -74,7 +76,7 @@ const sources = {
   converse: converseSource,
   'generate-content': generateContentSource,
 };
-const noStep = async () => {};
+const callOf = (source: HubSource, body: JsonObject, opens = noEnvelopes) => readCall(source(body, opens));
 const result = { type: 'tool-result', toolCallId: 'c', toolName: 'f', output: { type: 'text', value: 'r' } } as const;
 const mark = { anthropic: { cacheControl: { type: 'ephemeral' } } };
 const image = { type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'AAAA' } } as const;
@@ -96,12 +98,7 @@ describe('of very many parts each is looked at a few times only', () => {
   it.each<[string, () => unknown]>([
     [
       'in a choice among tools of chat completions',
-      () =>
-        chatSource(
-          { tools: asked.tools, tool_choice: { type: 'allowed_tools', allowed_tools: asked } },
-          noStep,
-          noEnvelopes,
-        ),
+      () => callOf(chatSource, { tools: asked.tools, tool_choice: { type: 'allowed_tools', allowed_tools: asked } }),
     ],
     [
       'images of answers',
@@ -114,7 +111,7 @@ describe('of very many parts each is looked at a few times only', () => {
         const calls = names.map((name) => ({ type: 'tool_use', id: name, name, input: {} }));
         const signed = each(() => ({ type: 'redacted_thinking', data: textSignature }));
         const content = [{ type: 'text', text: 'a' }, ...calls, ...signed];
-        return messagesSource({ messages: [{ role: 'assistant', content }] }, noStep, envelopes);
+        return callOf(messagesSource, { messages: [{ role: 'assistant', content }] }, envelopes);
       },
     ],
     [
@@ -152,7 +149,7 @@ describe('of very many parts each is looked at a few times only', () => {
           const part = isCall ? { functionCall: { name: 'f' } } : { functionResponse: { name: 'f', response: {} } };
           return { role: isCall ? 'model' : 'user', parts: Array.from({ length: inARow }, () => part) };
         });
-        const { call } = await generateContentSource({ contents }, noStep, noEnvelopes);
+        const { call } = await callOf(generateContentSource, { contents });
         expect(call.prompt.flatMap(({ role, content }) => (role === 'tool' ? content : []))).toHaveLength(count / 2);
       },
     ]),
@@ -160,7 +157,7 @@ describe('of very many parts each is looked at a few times only', () => {
       'contents of a model of Gemini that follow each other',
       async () => {
         const contents = each(() => ({ role: 'model', parts: [{ text: 'a' }, { functionCall: { name: 'f' } }] }));
-        const { call } = await generateContentSource({ contents }, noStep, noEnvelopes);
+        const { call } = await callOf(generateContentSource, { contents });
         expect(call.prompt).toHaveLength(1);
       },
     ],
@@ -173,7 +170,7 @@ describe('of very many parts each is looked at a few times only', () => {
           { role: 'assistant', content: calls },
           { role: 'user', content: results },
         ];
-        const { call } = await converseSource({ messages }, noStep, noEnvelopes);
+        const { call } = await callOf(converseSource, { messages });
         expect(call.prompt.at(-1)?.content).toHaveLength(count);
       },
     ],
@@ -197,15 +194,24 @@ describe('of very many parts each is looked at a few times only', () => {
     expect(await looksOf(run)).toBeLessThan(looksMax);
   });
 
-  it('blocks of one message are looked into for fields to report in steps', async () => {
-    const blocks = 33_000;
-    const content = Array.from({ length: blocks }, () => ({ type: 'text', text: 'a', odd: null }));
-    let steps = 0;
-    const found = await fieldsInside('messages', [{ role: 'user', content }], useInMessages, async () => {
-      steps += 1;
-    });
-    expect(found).toEqual([]);
-    expect(steps).toBeGreaterThanOrEqual(Math.floor(blocks / 1_024));
+  it('the path of a block is made where it has a field to report', () => {
+    let paths = 0;
+    const list = () => {
+      paths += 1;
+      return 'messages';
+    };
+    const fields = collectFieldsInside(useInMessages);
+    fields.add({ role: 'user', content: each(() => ({ type: 'text', text: 'a' })) }, 0, list);
+    expect([fields.found, paths]).toEqual([[], 0]);
+    fields.add(
+      { role: 'user', content: [...each(() => ({ type: 'text', text: 'a' })), { type: 'text', odd: 1 }] },
+      7,
+      list,
+    );
+    expect([fields.found, paths]).toEqual([
+      [{ name: 'other', member: `messages[7].content[${count}].odd`, value: 1 }],
+      1,
+    ]);
   });
 
   it.each([
@@ -221,7 +227,7 @@ describe('of very many parts each is looked at a few times only', () => {
     };
     const looks = await looksOf(async () => {
       expect(readHubNeeds(body)).toEqual([{ kind, member: 'tool_choice' }]);
-      expect((await responsesSource(body, noStep, noEnvelopes)).call.tools ?? []).toHaveLength(allowed);
+      expect((await callOf(responsesSource, body)).call.tools ?? []).toHaveLength(allowed);
     });
     expect(looks).toBeLessThan(looksMax);
   });
@@ -311,7 +317,7 @@ describe('of very many fields of one object', () => {
     ['responses', 'text', () => ({ input: '', text: many() })],
     ['responses', 'reasoning', () => ({ input: '', reasoning: many() })],
   ] as const)('a request of %s, in %s, as many are read as are told to be left out', async (source, _where, make) => {
-    const { call } = await sources[source](make() as Record<string, unknown>, noStep, noEnvelopes);
+    const { call } = await callOf(sources[source], make() as JsonObject);
     expect(call.optional).toHaveLength(32);
     expect(call.optional.at(-1)?.member).toMatch(/f31$/);
     expect(reads).toBeLessThan(looksMax);
@@ -339,16 +345,14 @@ describe('of very many fields of one object', () => {
 
 describe.each(Object.keys(sources) as (keyof typeof sources)[])('a request of %s of very many messages', (source) => {
   it('is read in steps, between which others have the event loop', async () => {
-    let steps = 0;
     const blocks = [{ text: 'a' }];
     const [content, parts] = [source === 'converse' ? blocks : 'a', blocks];
     const messages = Array.from({ length: 10 * count }, () => ({ role: 'user', content, parts }));
-    const nextStep = async () => {
-      steps += 1;
-    };
-    const { call } = await sources[source]({ messages, input: messages, contents: messages }, nextStep, noEnvelopes);
-    expect(call.prompt).toHaveLength(messages.length);
-    expect(steps).toBeGreaterThanOrEqual(9);
+    const { read, turns } = await inTurns(() =>
+      callOf(sources[source], { messages, input: messages, contents: messages }),
+    );
+    expect(read.call.prompt).toHaveLength(messages.length);
+    expect(turns).toBeGreaterThanOrEqual(9);
   });
 });
 
@@ -383,27 +387,25 @@ it('what the plan asks of a long body is read in turns of their own, and the who
   expect((await readsOf('messages')).map(([what]) => what)).toEqual(['needs', 'size']);
 });
 
-/** Packages of some formats have a step between what they make of a call and what they write of that. */
-const steps: readonly [HubApi, number][] = [
-  ['messages', 7],
-  ['responses', 7],
-  ['chat-completions', 7],
-  ['converse', 6],
-  ['generate-content', 6],
-];
-
-describe.each(steps)('a long request to a provider of %s', (api, stepsMin) => {
-  it('is translated in steps, between which others have the event loop', async () => {
+describe.each(['messages', 'responses', 'chat-completions', 'converse', 'generate-content'] as const)(
+  'a request to a provider of %s',
+  (api) => {
     const interfaceId = api === 'messages' ? 'chat-completions' : 'messages';
-    const turnsWith = (characters: number) =>
-      turnsOf(() => {
-        const messages = [{ role: 'user', content: 'x'.repeat(characters) }];
-        return ask({ api, interfaceId, body: { messages }, answer: { kind: 'failed', cause: 'status_500' } });
-      });
-    await turnsWith(1);
-    expect((await turnsWith(300_000)) - (await turnsWith(1))).toBeGreaterThanOrEqual(stepsMin);
-  });
-});
+    const answer = { kind: 'failed', cause: 'status_500' } as const;
+    const turnsWith = (messages: readonly object[]) =>
+      turnsOf(() => ask({ api, interfaceId, body: { messages }, answer }));
+    const one = (characters: number) => [{ role: 'user', content: 'x'.repeat(characters) }];
+
+    it('is translated in steps, between which others have the event loop, where it is long or has many values, else at once', async () => {
+      await turnsWith(one(1));
+      const short = await turnsWith(one(500_000));
+      const many = Array.from({ length: 3_400 }, () => ({ role: 'user', content: 'x' }));
+      expect((await turnsWith(one(600_000))) - short).toBeGreaterThanOrEqual(6);
+      expect((await turnsWith(many)) - short).toBeGreaterThanOrEqual(6 + 3);
+      expect(short).toBeLessThanOrEqual(2);
+    });
+  },
+);
 
 it('a whole answer of Responses of very many texts is read in pieces, however many values its package would get', async () => {
   const texts = Array.from({ length: 24_000 }, (_one, index) => ({ type: 'output_text', text: `${index} ` }));

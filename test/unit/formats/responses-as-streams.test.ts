@@ -9,6 +9,7 @@ import {
   type HubResult,
   oneCallAtATime,
   partsOfResult,
+  readCall,
 } from '../../../shared/protocol/hub/index.ts';
 import { freeformReader } from '../../../shared/protocol/interfaces/responses/translation/freeform-input.ts';
 import { responsesSource } from '../../../shared/protocol/interfaces/responses/translation/index.ts';
@@ -38,7 +39,7 @@ const body = {
     { type: 'shell', environment: { type: 'local' } },
   ],
 };
-const open = () => responsesSource(body, async () => {}, noEnvelopes);
+const open = () => readCall(responsesSource(body, noEnvelopes));
 async function whole(result: HubResult) {
   const { write, answer } = (await open()).openFold(head);
   for (const part of partsOfResult(result)) write(part);

@@ -126,7 +126,7 @@ describe.each(apis)('an answer of %s', (api) => {
   });
 
   it('that is long is read in steps, and a stream piece by piece, between which others have the event loop', async () => {
-    const long: ProviderAnswer = { blocks: [{ text: 'x'.repeat(300_000) }] };
+    const long: ProviderAnswer = { blocks: [{ text: 'x'.repeat(600_000) }] };
     const turnsWith = (answer: ProviderAnswer) =>
       turnsOf(() => ask({ api, answer: jsonAnswer(jsonOf(api, answer)), body: {} }));
     await turnsWith(usual);

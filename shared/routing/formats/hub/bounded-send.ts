@@ -3,11 +3,8 @@ import { nextTurn } from '../../../foundation/time/index.ts';
 import { isBeyondBounds, scanAnswer } from '../../../protocol/interfaces/index.ts';
 import type { ReceivingSend } from '../../providers/index.ts';
 
-/**
- * Length up to which a text is translated within a few milliseconds. The steps of a longer request, or answer, have
- * turns of their own.
- */
-const longCharacters = 256 * 1024;
+/** Length from which an answer is searched in a turn of its own. */
+const searchedMaxCharacters = 256 * 1024;
 /** Bytes of a stream that a package reads in one turn: a hundred and fifty parts of the smallest size. */
 const turnMaxBytes = 16 * 1024;
 
@@ -15,45 +12,33 @@ interface BoundedSend {
   readonly send: ReceivingSend;
   /** Returns the answer, where it exceeds the bounds. */
   readonly refusedText: () => string | undefined;
-  /** Awaited between two steps of the translation of long input. */
-  readonly nextStep: () => Promise<void>;
+  /** Whether the request, or the answer, is so long that others get turns between the steps of its translation. */
+  readonly isLong: () => boolean;
 }
 
-export function boundedSend(send: ReceivingSend, requestCharacters: number): BoundedSend {
-  let characters = requestCharacters;
-  const nextStep = async () => {
-    if (characters > longCharacters) await nextTurn();
-  };
-  const onText = async (answer: string) => {
-    characters = Math.max(characters, answer.length);
-    await nextStep();
-  };
+/** Wraps `send`: a package parses every value of an answer, so an answer that exceeds the bounds is not passed to it. */
+export function boundedSend(send: ReceivingSend, isLongRequest: boolean): BoundedSend {
+  let isLong = isLongRequest;
   let refusedText: string | undefined;
-  const onRefused = (text: string) => {
-    refusedText = text;
+  return {
+    async send(request) {
+      const sent = await send(request);
+      if (sent.kind === 'failure') return sent;
+      const readText = async () => {
+        const text = await sent.readText();
+        if (text === undefined) return undefined;
+        if (text.length > searchedMaxCharacters) await nextTurn();
+        const json = scanAnswer(text);
+        if (json === undefined && isBeyondBounds(text)) refusedText = text;
+        isLong ||= json?.isLong === true;
+        return json && text;
+      };
+      return { ...sent, readText, body: inTurns(sent.body) };
+    },
+    refusedText: () => refusedText,
+    isLong: () => isLong,
   };
-  return { send: bounded(send, onText, onRefused), refusedText: () => refusedText, nextStep };
 }
-
-/**
- * Wraps `send`: a package parses every value of an answer, so an answer that exceeds the bounds is not passed to it.
- */
-const bounded =
-  (send: ReceivingSend, onText: (text: string) => Promise<void>, onRefused: (text: string) => void): ReceivingSend =>
-  async (request) => {
-    const sent = await send(request);
-    if (sent.kind === 'failure') return sent;
-    const readText = async () => {
-      const text = await sent.readText();
-      if (text === undefined) return undefined;
-      await onText(text);
-      const isAnswer = scanAnswer(text) !== undefined;
-      await onText(text);
-      if (!isAnswer && isBeyondBounds(text)) onRefused(text);
-      return isAnswer ? text : undefined;
-    };
-    return { ...sent, readText, body: inTurns(sent.body) };
-  };
 
 /** Passes on available bytes piece by piece, with turns of the event loop in between. */
 function inTurns(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {

@@ -12,6 +12,7 @@ import {
   unknownModelReasoning,
 } from '../../../configuration/catalogue/index.ts';
 import { type HubApi, largeBodyMaxBytes } from '../../../foundation/constants/index.ts';
+import { nextTurn } from '../../../foundation/time/index.ts';
 import {
   type AnswerHead,
   createToolNames,
@@ -19,6 +20,7 @@ import {
   type HubCall,
   type HubPart,
   type HubSource,
+  readCall,
   type SignedBy,
   withEveryResult,
   withOwnSigned,
@@ -41,7 +43,7 @@ import { describeWith, openParts, type ReadAttempt, readParts } from './answer-p
 import { boundedSend } from './bounded-send.ts';
 import { failureOfAnswer, untranslatable } from './failure.ts';
 import { createExchange, type Exchange } from './package-exchange.ts';
-import { toSentBody } from './sent-body.ts';
+import { changesOf, scanWritten, writeSent } from './sent-body.ts';
 import { withoutEmptyStops } from './stops.ts';
 import type { ArgumentsShape, HubTarget, TargetCall } from './targets/hub-target.ts';
 import { loadTarget } from './targets/index.ts';
@@ -53,7 +55,8 @@ interface HubRequest {
   readonly api: HubApi;
   /** The client's body, complete. */
   readonly body: JsonObject;
-  readonly characters: number;
+  /** Whether others get turns of the event loop between the steps of its translation. */
+  readonly isLong: boolean;
   readonly stream: boolean;
   readonly size: CallSize;
   readonly clientModel: string;
@@ -77,7 +80,7 @@ interface HubAttempt extends ReadAttempt {
   readonly head: AnswerHead;
   /** Describes how the provider was called; known once the package has written its request. */
   readonly reachedVia: () => ReachedVia;
-  readonly nextStep: () => Promise<void>;
+  readonly isLong: () => boolean;
 }
 
 /** Makes the call. Rejects where `send` does, or where the body breaks. */
@@ -90,19 +93,19 @@ export async function callThroughHub(
   // Nothing that runs while the answer is awaited refers to the whole request, so its body can be freed.
   const { api, stream, asksWhole, size, id, times, clientModel, leftOut: leftOutBeside } = request;
   const target = await loadTarget(api);
-  const bounded = boundedSend(send, request.characters);
-  const { nextStep } = bounded;
+  const bounded = boundedSend(send, request.isLong);
+  const { isLong } = bounded;
   const asksStream = stream && !asksWhole;
-  await nextStep();
-  const source = await request.source(request.body, nextStep, request.envelopes);
+  if (isLong()) await nextTurn();
+  const source = await readCall(request.source(request.body, request.envelopes));
   const model = entry.upstream_model;
   const outputTokens = outputBoundOf(entry, size);
   const boundTokens = Math.min(outputTokens, entry.max_output_tokens);
   const lowered = boundTokens < outputTokens ? [request.boundMember] : [];
-  await nextStep();
+  if (isLong()) await nextTurn();
   const packageNames = createPackageNames(withoutEmptyStops(source.call));
   const { call, leftOut: looseTools } = withStrictness(packageNames.call, target.strictness);
-  await nextStep();
+  if (isLong()) await nextTurn();
   const raw = createRawArguments(id, target.argumentsShape);
   const by = { model, provider: candidate.provider };
   const { prompt, leftOut: foreignThinking } = withOwnSigned(call.prompt, target, by);
@@ -122,13 +125,13 @@ export async function callThroughHub(
     stream: asksStream,
     target,
     async body(text) {
-      const sent = await toSentBody(text, target, targetCall, nextStep);
+      const sent = await sentBody(text, target, targetCall, isLong());
       leftOut = [...sent.leftOut, ...foreignThinking, ...looseTools, ...lowered, ...leftOutBeside];
       return sent.text;
     },
     takeOut: raw.takeOut,
     refusedText: bounded.refusedText,
-    nextStep,
+    isLong,
   });
   const head: AnswerHead = {
     id,
@@ -140,10 +143,10 @@ export async function callThroughHub(
     ...readersOf(target, by),
   };
   try {
-    await nextStep();
+    if (isLong()) await nextTurn();
     const options = target.toOptions(targetCall);
-    await nextStep();
-    const opened = target.openModel({ ...modelFacts, ...exchange.settings, generateId: toolCallIds(id), nextStep });
+    if (isLong()) await nextTurn();
+    const opened = target.openModel({ ...modelFacts, ...exchange.settings, generateId: toolCallIds(id) });
     const distinct = distinctCallIds();
     const undoRenames = (part: HubPart) => distinct(packageNames.partOf(partWithArguments(part, raw.putBack)));
     const attempt = {
@@ -157,12 +160,23 @@ export async function callThroughHub(
       undoRenames,
       reachedVia: () => ({ format: api, leftOut }),
       stops,
-      nextStep,
+      isLong,
     };
     return await (stream ? openStream(attempt) : askOnce(attempt));
   } catch (error) {
     return readFailure(error, exchange);
   }
+}
+
+/** Returns the body that is sent, made from the one that the package wrote. */
+async function sentBody(text: string, target: HubTarget, targetCall: TargetCall, isLong: boolean) {
+  const written = scanWritten(text);
+  if (isLong) await nextTurn();
+  const { changes, leftOut } = changesOf(written, target, targetCall);
+  if (isLong) await nextTurn();
+  const inside = target.rewritten?.(written, targetCall);
+  if (isLong) await nextTurn();
+  return { text: writeSent(written, changes, inside), leftOut };
 }
 
 /** Returns properties of a model, by its names and provider. */
@@ -199,7 +213,7 @@ const readersOf = ({ originOf, readSigned, refusalOf = () => undefined }: HubTar
 });
 
 async function askOnce(attempt: HubAttempt): Promise<CandidateOutcome> {
-  const { source, exchange, head, reachedVia, nextStep } = attempt;
+  const { source, exchange, head, reachedVia, isLong } = attempt;
   const fold = source.openFold(head);
   let { model } = head;
   const write = (part: HubPart) => {
@@ -210,7 +224,7 @@ async function askOnce(attempt: HubAttempt): Promise<CandidateOutcome> {
     if (failure !== undefined) return noAnswer(failure);
   }
   exchange.answer()?.drain();
-  await nextStep();
+  if (isLong()) await nextTurn();
   const { whole, around = (text) => text, ...folded } = fold.answer();
   const written = { model, text: around(await stringifyInTurns(whole)), ...folded };
   const json = await readInTurns(written.text, (scanned) => scanned, largeBodyMaxBytes);

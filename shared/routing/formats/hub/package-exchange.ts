@@ -2,6 +2,7 @@
 // sockets and the classification of failures stay the gateway's. The package's own errors for a failed request are
 // ignored.
 import { jsonValuesMax, upstreamEventMaxBytes } from '../../../foundation/constants/index.ts';
+import { nextTurn } from '../../../foundation/time/index.ts';
 import type { TextWithFiles } from '../../../protocol/forms/index.ts';
 import { jsonResponse } from '../../../protocol/hub/index.ts';
 import { stringifyInTurns } from '../../../protocol/wire/index.ts';
@@ -41,13 +42,13 @@ interface ExchangeOptions {
    * Changes the package's body before it is sent. None of its headers is sent: a preview that they announce has no
    * effect.
    */
-  readonly body: (text: string) => Promise<string | TextWithFiles>;
+  readonly body: (text: string) => string | TextWithFiles | Promise<string>;
   /** Replaces texts in an answer, or in an event of a stream. */
   readonly takeOut: (text: string) => string;
   /** Returns the answer, where `send` returns none because it is too large. */
   readonly refusedText: () => string | undefined;
-  /** Awaited when the package has written its request, and before it reads the answer. */
-  readonly nextStep: () => Promise<void>;
+  /** Whether others get turns when the package has written its request, and between the steps that make an answer readable. */
+  readonly isLong: () => boolean;
 }
 
 export function createExchange({
@@ -57,7 +58,7 @@ export function createExchange({
   body,
   takeOut,
   refusedText,
-  nextStep,
+  isLong,
 }: ExchangeOptions): Exchange {
   let answer: ReceivedAnswer | undefined;
   let failure: AttemptFailure | undefined;
@@ -73,6 +74,13 @@ export function createExchange({
     noteBroken(error);
     throw error;
   };
+  async function bodyOf(written: string): Promise<string | TextWithFiles> {
+    try {
+      return await body(written);
+    } catch (error) {
+      return rememberBroken(error);
+    }
+  }
   const hasOtherDelivery = () => answer !== undefined && answer.isStream !== stream;
 
   async function fetchThroughSend(...[url, init]: Parameters<typeof fetch>): Promise<Response> {
@@ -86,8 +94,9 @@ export function createExchange({
 
   async function ask(path: string, written: string): Promise<void> {
     isUnsent = false;
-    await nextStep();
-    const text = await body(written).catch(rememberBroken);
+    if (isLong()) await nextTurn();
+    const text = await bodyOf(written);
+    if (isLong()) await nextTurn();
     const accept = stream ? target.streamType : 'application/json';
     const sent = await send({ path, accept, body: () => text }).catch(rememberBroken);
     if (sent.kind === 'failure') failure = sent.failure;
@@ -102,15 +111,17 @@ export function createExchange({
       return new Response(bounded.stream, { headers: { 'content-type': target.streamType } });
     }
     const answered = await sent.readText().catch(rememberBroken);
+    if (isLong()) await nextTurn();
     failure = answered === undefined ? refusal(target, refusedText()) : errorIn(answered, sent.describe);
     if (failure !== undefined) throw new Error('what the provider sent is no answer');
     let answerText = answered ?? '';
     for (const step of [takeOut, ...target.readable]) {
+      if (isLong()) await nextTurn();
       const readable = step(answerText);
-      await nextStep();
       answerText = typeof readable === 'string' ? readable : await stringifyInTurns(readable);
     }
-    return jsonResponse(answerText, nextStep);
+    if (isLong()) await nextTurn();
+    return jsonResponse(answerText);
   }
 
   return {

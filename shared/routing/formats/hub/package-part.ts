@@ -2,7 +2,6 @@
 // with memory of its own.
 import type { Candidate } from '../../../configuration/catalogue/index.ts';
 import type { HubApi } from '../../../foundation/constants/index.ts';
-import { nextTurn } from '../../../foundation/time/index.ts';
 import type { FormBody, TextWithFiles } from '../../../protocol/forms/index.ts';
 import type { ClientInterface } from '../../../protocol/interfaces/index.ts';
 import type { CallSize, JsonObject } from '../../../protocol/wire/index.ts';
@@ -72,10 +71,11 @@ export function openPackagePart(openPart: OpenPart, { target, readable, body, se
     },
     stream: false,
     target: { ...target, readable: [] },
-    body: async (text) => body?.(text) ?? text,
+    body: (text) => body?.(text) ?? text,
     takeOut: readable ?? ((text) => text),
     refusedText: () => undefined,
-    nextStep: nextTurn,
+    // Files of megabytes.
+    isLong: () => true,
   });
   return {
     exchange,

@@ -15,32 +15,33 @@ import {
 } from '../../../protocol/wire/index.ts';
 import type { HubTarget, TargetCall } from './targets/hub-target.ts';
 
-interface SentBody {
-  readonly text: string;
+interface SentChanges {
+  readonly changes: ReadonlyMap<string, unknown>;
   /** Paths of dropped fields of the client's request. */
   readonly leftOut: readonly string[];
 }
 
-export async function toSentBody(
-  text: string,
-  target: HubTarget,
-  targetCall: TargetCall,
-  nextStep: () => Promise<void>,
-): Promise<SentBody> {
+// Each of these takes a step of its own where the body is long.
+
+export function scanWritten(text: string): JsonText {
   const scanned = scanJson(text, { depthMax: bodyDepthMax });
   if (scanned.kind !== 'json') throw new Error('a package wrote a body that is no JSON');
-  const { json } = scanned;
-  await nextStep();
+  return scanned.json;
+}
+
+export function changesOf(json: JsonText, target: HubTarget, targetCall: TargetCall): SentChanges {
   const changes = new Map(Object.entries({ ...ownName(json, targetCall), ...target.boundBody(json, targetCall) }));
   const leftOut = [
     ...leftOutOf(targetCall, target, json, changes),
     ...(target.leavesOut?.(targetCall) ?? []).map(asPath),
   ];
-  await nextStep();
-  const sent = rewriteMembers(json, changes, 0, target.rewritten?.(json, targetCall));
-  await nextStep();
-  return { text: withoutHalves(sent), leftOut };
+  return { changes, leftOut };
 }
+
+export const writeSent = (json: JsonText, changes: SentChanges['changes'], inside: RewrittenValues): string =>
+  withoutHalves(rewriteMembers(json, changes, 0, inside));
+
+type RewrittenValues = Parameters<typeof rewriteMembers>[3];
 
 /** Returns the provider's name of the model, where its package knows another one. */
 const ownName = (json: JsonText, { model, knownAs }: TargetCall): JsonObject =>

@@ -3,8 +3,9 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import { isRawNumber } from '../../../../foundation/ids/index.ts';
 import {
+  type CallReader,
   cacheMark,
-  fieldsInside,
+  collectFieldsInside,
   type HubCall,
   type MembersRead,
   markedMembers,
@@ -12,21 +13,34 @@ import {
   type OptionalMember,
   type OptionalName,
   otherMembers,
+  type PromptReader,
   type ReasoningPreference,
   toInputSchema,
   toResponseFormat,
   withTopMarks,
 } from '../../../hub/index.ts';
-import { isEffort, isJsonObject, type JsonObject } from '../../../wire/index.ts';
+import { type Envelopes, isEffort, isJsonObject, type JsonObject } from '../../../wire/index.ts';
 import { outputBoundNames } from '../chat-request.ts';
 import { gatewayMembers } from '../gateway-members.ts';
 import { leftOutOfTools, useInMessages } from './chat-fields.ts';
-import { type ChatPromptReading, toPrompt } from './chat-prompt.ts';
+import { openPrompt } from './chat-prompt.ts';
 
-export async function toHubCall(body: JsonObject, reading: ChatPromptReading): Promise<HubCall> {
+export function openHubCall(body: JsonObject, open: Envelopes['open']): CallReader {
+  const prompt = openPrompt(open);
+  const fields = collectFieldsInside(useInMessages);
+  return {
+    read(message, at) {
+      prompt.read(message, at);
+      fields.add(message, at, () => 'messages');
+    },
+    end: () => toHubCall(body, prompt, fields.found),
+  };
+}
+
+/** `inside`: fields inside the messages. */
+function toHubCall(body: JsonObject, { prompt, strangers }: PromptReader, inside: readonly OptionalMember[]): HubCall {
   const format = isJsonObject(body.response_format) ? body.response_format : {};
   const stop = typeof body.stop === 'string' ? [body.stop] : body.stop;
-  const { prompt, strangers } = await toPrompt(body.messages, reading);
   const call: HubCall = {
     prompt,
     ...numberOption('temperature', body.temperature),
@@ -41,7 +55,7 @@ export async function toHubCall(body: JsonObject, reading: ChatPromptReading): P
     ...toToolOptions(body),
     reasoning: readReasoning(body),
     parallelToolCalls: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : undefined,
-    optional: [...(await readOptional(body, reading.nextStep)), ...strangers],
+    optional: [...readOptional(body), ...inside, ...strangers],
   };
   return withTopMarks(call, body);
 }
@@ -78,7 +92,7 @@ const isSent = (value: unknown): boolean => (value ?? null) !== null && value !=
 
 export const chatMembers: MembersRead = { read: bodyMembers, names: optionalNames, isSent };
 
-const readOptional = async (body: JsonObject, nextStep: () => Promise<void>): Promise<OptionalMember[]> => [
+const readOptional = (body: JsonObject): OptionalMember[] => [
   ...otherMembers(body, chatMembers),
   ...(readReasoning(body) === undefined
     ? []
@@ -88,7 +102,6 @@ const readOptional = async (body: JsonObject, nextStep: () => Promise<void>): Pr
     : []),
   ...markedMembers({ messages: body.messages }, body.tools),
   ...leftOutOfTools(body.tools),
-  ...(await fieldsInside('messages', body.messages, useInMessages, nextStep)),
 ];
 
 const reasoningMember = ({ reasoning }: JsonObject): string =>

@@ -13,7 +13,6 @@ import {
   createKnownCalls,
   envelopeOptions,
   fileOfUrl,
-  forEachObject,
   isBlank,
   isMarked,
   type KnownCall,
@@ -21,6 +20,7 @@ import {
   markedAs,
   type OptionalMember,
   type PromptPart,
+  type PromptReader,
   signedOptions,
   type ToolMessage,
   type ToolOutput,
@@ -30,18 +30,7 @@ import {
 } from '../../../hub/index.ts';
 import { type Envelopes, isJsonObject, type JsonObject, type SignedEnvelope } from '../../../wire/index.ts';
 
-export interface ChatPromptReading {
-  readonly open: Envelopes['open'];
-  readonly nextStep: () => Promise<void>;
-}
-
-interface ReadPrompt {
-  readonly prompt: LanguageModelV4Prompt;
-  /** The first field with thinking that this workspace did not get from the gateway. */
-  readonly strangers: readonly OptionalMember[];
-}
-
-export async function toPrompt(messages: unknown, { open, nextStep }: ChatPromptReading): Promise<ReadPrompt> {
+export function openPrompt(open: Envelopes['open']): PromptReader {
   const prompt: LanguageModelV4Prompt = [];
   const strangers: OptionalMember[] = [];
   const reading = {
@@ -51,13 +40,13 @@ export async function toPrompt(messages: unknown, { open, nextStep }: ChatPrompt
       if (strangers.length === 0) strangers.push({ name: 'other', member, value: true });
     },
   };
-  await forEachObject(messages, nextStep, (message, at) => {
+  function read(message: JsonObject, at: number): void {
     if (message.role === 'tool') addResult(prompt, message, reading.calls);
     else if (message.role === 'assistant') prompt.push(...toAssistant(message, `messages[${at}]`, reading));
     else if (message.role === 'system' || message.role === 'developer') prompt.push(...toSystem(message));
     else prompt.push(...toUser(message));
-  });
-  return { prompt, strangers };
+  }
+  return { prompt, strangers, read };
 }
 
 const toSystem = (message: JsonObject): LanguageModelV4Prompt =>
@@ -72,7 +61,8 @@ function toUser(message: JsonObject): LanguageModelV4Prompt {
   return content.length === 0 ? [] : [{ role: 'user', content, ...cacheMark(message) }];
 }
 
-interface AssistantReading extends Pick<ChatPromptReading, 'open'> {
+interface AssistantReading {
+  readonly open: Envelopes['open'];
   readonly calls: KnownCalls;
   readonly foundStranger: (member: string) => void;
 }

@@ -1,14 +1,18 @@
 // Chat completions as a source: a client of this interface on a model of any format.
 
-import { eventsByPart, type HubSource } from '../../../hub/index.ts';
+import { eventsByPart, type HubSource, type SourceCall } from '../../../hub/index.ts';
 import type { AnswerEvent } from '../../../wire/index.ts';
 import { writtenChunk } from '../provider-answer.ts';
-import { toHubCall } from './chat-call.ts';
+import { openHubCall } from './chat-call.ts';
 import { foldCompletion } from './fold-completion.ts';
 import { type Chunk, openChunks } from './write-chunks.ts';
 
-export const chatSource: HubSource = async (body, nextStep, { open }) => ({
-  call: await toHubCall(body, { open, nextStep }),
+export const chatSource: HubSource = (body, { open }) => {
+  const { read, end } = openHubCall(body, open);
+  return { conversation: body.messages, read, end: () => ({ call: end(), ...writers }) };
+};
+
+const writers: Omit<SourceCall, 'call'> = {
   openWriter: (head) =>
     eventsByPart<AnswerEvent>((add) =>
       openChunks(head, (chunk, beginsThinking) => add(writtenChunk({ ...chunk }, beginsThinking))),
@@ -23,4 +27,4 @@ export const chatSource: HubSource = async (body, nextStep, { open }) => ({
     );
     return { write, answer };
   },
-});
+};

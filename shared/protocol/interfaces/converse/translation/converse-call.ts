@@ -3,6 +3,7 @@
 
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import {
+  type CallReader,
   type FieldUses,
   fieldUses,
   type HubCall,
@@ -13,27 +14,28 @@ import {
   type OptionalMember,
   type OptionalName,
   otherMembers,
+  type PromptReader,
   type ReasoningPreference,
   reportedPathsMax,
   type ToolNames,
   toInputSchema,
   withMark,
 } from '../../../hub/index.ts';
-import { isEffort, isJsonObject, type JsonObject, parseInnerJson } from '../../../wire/index.ts';
+import { type Envelopes, isEffort, isJsonObject, type JsonObject, parseInnerJson } from '../../../wire/index.ts';
 import { blockOf } from '../block-kinds.ts';
 import { blocksAt, blocksOf, type PlacedBlock } from '../converse-media.ts';
-import { type ConversePromptReading, toPrompt } from './converse-prompt.ts';
+import { openPrompt } from './converse-prompt.ts';
 
 const inside = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 
-export async function toHubCall(body: JsonObject, reading: ConversePromptReading): Promise<HubCall> {
-  const { prompt, strangers } = await toPrompt(body, reading);
+export function openHubCall(body: JsonObject, names: ToolNames, open: Envelopes['open']): CallReader {
+  const prompt = openPrompt(body, { names, open });
+  return { read: prompt.read, end: () => toHubCall(body, names, prompt) };
+}
+
+function toHubCall(body: JsonObject, names: ToolNames, { prompt, strangers }: PromptReader): HubCall {
   const maker = inside(body.additionalModelRequestFields);
-  const { tools, toolChoice, parallelToolCalls, leftOut } = toToolOptions(
-    body.toolConfig,
-    maker.tool_choice,
-    reading.names,
-  );
+  const { tools, toolChoice, parallelToolCalls, leftOut } = toToolOptions(body.toolConfig, maker.tool_choice, names);
   const { temperature, topP, stopSequences } = inside(body.inferenceConfig);
   const stops = (Array.isArray(stopSequences) ? stopSequences : []).filter((one) => typeof one === 'string');
   return {

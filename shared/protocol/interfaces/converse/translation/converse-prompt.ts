@@ -12,7 +12,6 @@ import {
   createKnownCalls,
   envelopeOptions,
   fileOfData,
-  forEachObject,
   isBlank,
   type KnownCall,
   type KnownCalls,
@@ -21,6 +20,7 @@ import {
   type OpenedEnvelope,
   type OptionalMember,
   type PromptPart,
+  type PromptReader,
   phaseOptions,
   type ToolNames,
   type ToolOutput,
@@ -32,19 +32,12 @@ import {
 import { type Envelopes, isJsonObject, type JsonObject } from '../../../wire/index.ts';
 import { type Block, blockOf, blocksIn, mediaTypeOf } from '../block-kinds.ts';
 
-export interface ConversePromptReading {
+interface ConversePromptReading {
   readonly names: ToolNames;
   readonly open: Envelopes['open'];
-  readonly nextStep: () => Promise<void>;
 }
 
-interface ReadPrompt {
-  readonly prompt: LanguageModelV4Prompt;
-  /** The first field with thinking that this workspace did not get from the gateway. */
-  readonly strangers: readonly OptionalMember[];
-}
-
-export async function toPrompt({ system, messages }: JsonObject, reading: ConversePromptReading): Promise<ReadPrompt> {
+export function openPrompt({ system }: JsonObject, reading: ConversePromptReading): PromptReader {
   const prompt: LanguageModelV4Prompt = [...toSystem(system)];
   const calls = createKnownCalls();
   const strangers: OptionalMember[] = [];
@@ -55,12 +48,12 @@ export async function toPrompt({ system, messages }: JsonObject, reading: Conver
       if (strangers.length === 0) strangers.push({ name: 'other', member, value: true });
     },
   };
-  await forEachObject(messages, reading.nextStep, (message, at) => {
+  function read(message: JsonObject, at: number): void {
     if (message.role === 'assistant') prompt.push(...toAssistant(message.content, `messages[${at}].content`, known));
     else if (message.role === 'system') prompt.push(...toSystem(message.content));
     else addUser(prompt, message.content, calls);
-  });
-  return { prompt, strangers };
+  }
+  return { prompt, strangers, read };
 }
 
 const toSystem = (content: unknown): LanguageModelV4Message[] =>

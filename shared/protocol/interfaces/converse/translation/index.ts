@@ -1,17 +1,23 @@
 // Bedrock's Converse as a source: a client of this interface on a model of any format.
 
-import { createToolNames, eventsByPart, type HubSource } from '../../../hub/index.ts';
-import type { AnswerEvent } from '../../../wire/index.ts';
+import { createToolNames, eventsByPart, type HubSource, type SourceCall, type ToolNames } from '../../../hub/index.ts';
+import type { AnswerEvent, JsonObject } from '../../../wire/index.ts';
 import { writtenEvent } from '../converse-events.ts';
-import { toHubCall } from './converse-call.ts';
+import { openHubCall } from './converse-call.ts';
 import { foldAnswer } from './fold-answer.ts';
 import { openConverseEvents } from './write-events.ts';
 
-export const converseSource: HubSource = async (body, nextStep, { open }) => {
+export const converseSource: HubSource = (body, { open }) => {
   const names = createToolNames();
-  const { additionalModelResponseFieldPaths: paths } = body;
+  const { read, end } = openHubCall(body, names, open);
+  return { conversation: body.messages, read, end: () => ({ call: end(), ...writersWith(body, names) }) };
+};
+
+function writersWith(
+  { additionalModelResponseFieldPaths: paths }: JsonObject,
+  names: ToolNames,
+): Omit<SourceCall, 'call'> {
   return {
-    call: await toHubCall(body, { names, nextStep, open }),
     writesOneCallAtATime: true,
     openWriter: (head) =>
       eventsByPart<AnswerEvent>((add) =>
@@ -28,4 +34,4 @@ export const converseSource: HubSource = async (body, nextStep, { open }) => {
       return { write, answer };
     },
   };
-};
+}

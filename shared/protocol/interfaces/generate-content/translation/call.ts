@@ -2,7 +2,8 @@
 // reports the dropped ones.
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import {
-  fieldsInside,
+  type CallReader,
+  collectFieldsInside,
   fieldUses,
   type HubCall,
   leftOutFields,
@@ -11,20 +12,38 @@ import {
   type ObjectUse,
   type OptionalMember,
   otherMembers,
+  type PromptReader,
   type ReasoningPreference,
   type ToolNames,
   toInputSchema,
 } from '../../../hub/index.ts';
-import { isEffort, isJsonObject, type JsonObject } from '../../../wire/index.ts';
+import { type Envelopes, isEffort, isJsonObject, type JsonObject } from '../../../wire/index.ts';
 import { otherTools } from '../needs.ts';
 import { callingConfigOf, functionsOf, generationConfigOf, ranByProvider } from '../parts.ts';
-import { type ContentsReading, toPrompt } from './prompt.ts';
+import { openPrompt } from './prompt.ts';
 
 const config = 'generationConfig';
 
-export async function toHubCall(body: JsonObject, reading: ContentsReading): Promise<HubCall> {
+export function openHubCall(body: JsonObject, names: ToolNames, open: Envelopes['open']): CallReader {
+  const prompt = openPrompt(body, { names, open });
+  const fields = collectFieldsInside(useInContents);
+  return {
+    read(content, at) {
+      prompt.read(content, at);
+      fields.addList(content.parts, () => `contents[${at}].parts`);
+    },
+    end: () => toHubCall(body, names, prompt, fields.found),
+  };
+}
+
+/** `inside`: fields inside the parts. */
+function toHubCall(
+  body: JsonObject,
+  names: ToolNames,
+  { prompt, strangers }: PromptReader,
+  inside: readonly OptionalMember[],
+): HubCall {
   const settings = generationConfigOf(body);
-  const { prompt, strangers } = await toPrompt(body, reading);
   const stops = Array.isArray(settings.stopSequences)
     ? settings.stopSequences.filter((one) => typeof one === 'string' && one !== '')
     : [];
@@ -38,10 +57,10 @@ export async function toHubCall(body: JsonObject, reading: ContentsReading): Pro
     ...numberOption('presencePenalty', settings.presencePenalty),
     ...(stops.length === 0 ? {} : { stopSequences: stops }),
     ...toResponseFormat(settings),
-    ...toToolOptions(body, reading.names),
+    ...toToolOptions(body, names),
     reasoning: readReasoning(settings),
     parallelToolCalls: undefined,
-    optional: [...(await readOptional(body, settings, reading.nextStep)), ...strangers],
+    optional: [...readOptional(body, settings), ...inside, ...strangers],
   };
 }
 
@@ -152,18 +171,8 @@ function useInContents(object: JsonObject): ObjectUse {
   };
 }
 
-async function readOptional(
-  body: JsonObject,
-  settings: JsonObject,
-  nextStep: () => Promise<void>,
-): Promise<OptionalMember[]> {
+function readOptional(body: JsonObject, settings: JsonObject): OptionalMember[] {
   const thinking = settings.thinkingConfig;
-  const contents = Array.isArray(body.contents) ? body.contents : [];
-  const inParts: OptionalMember[] = [];
-  for (const [at, content] of contents.entries()) {
-    if (isJsonObject(content))
-      inParts.push(...(await fieldsInside(`contents[${at}].parts`, content.parts, useInContents, nextStep)));
-  }
   return [
     ...otherMembers(body, bodyRead),
     ...otherMembers(settings, settingsRead),
@@ -180,7 +189,6 @@ async function readOptional(
       ({ name }) => ({ name: 'provider_tool', member: `tools.${name}`, value: true }) as const,
     ),
     ...functionsOf(body.tools).flatMap((tool) => leftOutFields(tool, functionFields, 'tools.functionDeclarations.')),
-    ...inParts,
   ];
 }
 

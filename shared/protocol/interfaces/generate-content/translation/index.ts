@@ -1,15 +1,19 @@
 // Gemini's interface as a source: its clients on a model of any format.
-import { createToolNames, eventsByPart, type HubSource } from '../../../hub/index.ts';
+import { createToolNames, eventsByPart, type HubSource, type SourceCall, type ToolNames } from '../../../hub/index.ts';
 import type { AnswerEvent } from '../../../wire/index.ts';
 import { writtenEvent } from '../read-answer.ts';
-import { toHubCall } from './call.ts';
+import { openHubCall } from './call.ts';
 import { foldAnswer } from './fold-answer.ts';
 import { openChunks } from './write-chunks.ts';
 
-export const generateContentSource: HubSource = async (body, nextStep, { open }) => {
+export const generateContentSource: HubSource = (body, { open }) => {
   const names = createToolNames();
+  const { read, end } = openHubCall(body, names, open);
+  return { conversation: body.contents, read, end: () => ({ call: end(), ...writersWith(names) }) };
+};
+
+function writersWith(names: ToolNames): Omit<SourceCall, 'call'> {
   return {
-    call: await toHubCall(body, { names, nextStep, open }),
     openWriter: (head) =>
       eventsByPart<AnswerEvent>((add) =>
         openChunks(head, names, (chunk, written) => add(writtenEvent(chunk, written?.report, written !== undefined))),
@@ -25,4 +29,4 @@ export const generateContentSource: HubSource = async (body, nextStep, { open })
       return { write, answer };
     },
   };
-};
+}

@@ -6,12 +6,12 @@ import {
   createKnownCalls,
   envelopeOptions,
   fileOfData,
-  forEachObject,
   type KnownCall,
   type KnownCalls,
   type OpenedEnvelope,
   type OptionalMember,
   type PromptPart,
+  type PromptReader,
   phaseOptions,
   type ToolNames,
   type ToolOutput,
@@ -21,16 +21,9 @@ import { decodeEnvelope, type Envelopes, isJsonObject, type JsonObject } from '.
 import { fileOf, inlineDataOf, ranByProvider } from '../parts.ts';
 import { readThoughts } from './call-thoughts.ts';
 
-export interface ContentsReading {
+interface ContentsReading {
   readonly names: ToolNames;
   readonly open: Envelopes['open'];
-  readonly nextStep: () => Promise<void>;
-}
-
-interface ReadPrompt {
-  readonly prompt: LanguageModelV4Prompt;
-  /** The first field with thinking that this workspace did not get from the gateway. */
-  readonly strangers: readonly OptionalMember[];
 }
 
 interface Known extends ContentsReading {
@@ -50,10 +43,7 @@ interface Known extends ContentsReading {
   readonly foundStranger: (member: string) => void;
 }
 
-export async function toPrompt(
-  { systemInstruction, contents }: JsonObject,
-  reading: ContentsReading,
-): Promise<ReadPrompt> {
+export function openPrompt({ systemInstruction }: JsonObject, reading: ContentsReading): PromptReader {
   const prompt: LanguageModelV4Prompt = instructionsOf(systemInstruction);
   const strangers: OptionalMember[] = [];
   const known: Known = {
@@ -68,15 +58,15 @@ export async function toPrompt(
     },
   };
   let wasModel = false;
-  await forEachObject(contents, reading.nextStep, ({ role, parts }, at) => {
+  function read({ role, parts }: JsonObject, at: number): void {
     const listed = Array.isArray(parts) ? parts.filter(isJsonObject) : [];
     const isModel = role === 'model';
     if (isModel && !wasModel) beginModel(known);
     wasModel = isModel;
     if (isModel) addModel(prompt, listed, `contents[${at}].parts`, known);
     else addUser(prompt, listed, known);
-  });
-  return { prompt, strangers };
+  }
+  return { prompt, strangers, read };
 }
 
 function instructionsOf(instruction: unknown): LanguageModelV4Prompt {

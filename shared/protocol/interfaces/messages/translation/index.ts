@@ -1,16 +1,20 @@
 // Anthropic's Messages as a source: a client of this interface on a model of any format.
 
-import { createToolNames, eventsByPart, type HubSource } from '../../../hub/index.ts';
+import { createToolNames, eventsByPart, type HubSource, type SourceCall, type ToolNames } from '../../../hub/index.ts';
 import type { AnswerEvent } from '../../../wire/index.ts';
 import { writtenEvent } from '../message-events.ts';
 import { foldMessage } from './fold-message.ts';
-import { toHubCall } from './message-call.ts';
+import { openHubCall } from './message-call.ts';
 import { openMessageEvents } from './write-message-events.ts';
 
-export const messagesSource: HubSource = async (body, nextStep, { open }) => {
+export const messagesSource: HubSource = (body, { open }) => {
   const names = createToolNames();
+  const { read, end } = openHubCall(body, names, open);
+  return { conversation: body.messages, read, end: () => ({ call: end(), ...writersWith(names) }) };
+};
+
+function writersWith(names: ToolNames): Omit<SourceCall, 'call'> {
   return {
-    call: await toHubCall(body, { names, nextStep, open }),
     writesOneCallAtATime: true,
     openWriter: (head) =>
       eventsByPart<AnswerEvent>((add) =>
@@ -27,4 +31,4 @@ export const messagesSource: HubSource = async (body, nextStep, { open }) => {
       return { write, answer };
     },
   };
-};
+}

@@ -3,8 +3,9 @@
 
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import {
+  type CallReader,
   cacheMark,
-  fieldsInside,
+  collectFieldsInside,
   type HubCall,
   leftOutFields,
   type MembersRead,
@@ -13,19 +14,37 @@ import {
   type OptionalMember,
   type OptionalName,
   otherMembers,
+  type PromptReader,
   type ReasoningPreference,
   type ToolNames,
   toInputSchema,
   withTopMarks,
 } from '../../../hub/index.ts';
-import { isEffort, isJsonObject, type JsonObject } from '../../../wire/index.ts';
+import { type Envelopes, isEffort, isJsonObject, type JsonObject } from '../../../wire/index.ts';
 import { offeredTools } from '../offered-tools.ts';
 import { outputFields, thinkingFields, toolFields, useInMessages } from './message-fields.ts';
-import { type MessagePromptReading, toPrompt } from './message-prompt.ts';
+import { openPrompt } from './message-prompt.ts';
 
-export async function toHubCall(body: JsonObject, reading: MessagePromptReading): Promise<HubCall> {
-  const { names } = reading;
-  const { prompt, strangers } = await toPrompt(body, reading);
+export function openHubCall(body: JsonObject, names: ToolNames, open: Envelopes['open']): CallReader {
+  const prompt = openPrompt(body, { names, open });
+  const fields = collectFieldsInside(useInMessages);
+  fields.addList(body.system, () => 'system');
+  return {
+    read(message, at) {
+      prompt.read(message, at);
+      fields.add(message, at, () => 'messages');
+    },
+    end: () => toHubCall(body, names, prompt, fields.found),
+  };
+}
+
+/** `inside`: fields inside instructions and messages. */
+function toHubCall(
+  body: JsonObject,
+  names: ToolNames,
+  { prompt, strangers }: PromptReader,
+  inside: readonly OptionalMember[],
+): HubCall {
   const { tools, toolChoice, parallelToolCalls, leftOut } = toToolOptions(body, names);
   const stops = Array.isArray(body.stop_sequences) ? body.stop_sequences.filter((one) => typeof one === 'string') : [];
   const call: HubCall = {
@@ -39,7 +58,7 @@ export async function toHubCall(body: JsonObject, reading: MessagePromptReading)
     ...(toolChoice === undefined ? {} : { toolChoice }),
     reasoning: readReasoning(body),
     parallelToolCalls,
-    optional: [...leftOut, ...(await readOptional(body, reading.nextStep)), ...strangers],
+    optional: [...leftOut, ...readOptional(body), ...inside, ...strangers],
   };
   return withTopMarks(call, body);
 }
@@ -102,7 +121,7 @@ function userOfMetadata(one: OptionalMember): OptionalMember {
   return typeof user === 'string' ? { ...one, name: 'user_session', value: user } : { ...one, name: 'other' };
 }
 
-async function readOptional(body: JsonObject, nextStep: () => Promise<void>): Promise<OptionalMember[]> {
+function readOptional(body: JsonObject): OptionalMember[] {
   const optional = (name: OptionalName, member: string, value: unknown): OptionalMember[] =>
     isSent(value) ? [{ name, member, value }] : [];
   const { type } = membersIn(body.thinking);
@@ -119,8 +138,6 @@ async function readOptional(body: JsonObject, nextStep: () => Promise<void>): Pr
     ...leftOutFields(membersIn(body.output_config), outputFields, 'output_config.'),
     ...optional('serial_calls', 'tool_choice.disable_parallel_tool_use', isSerial === true ? true : null),
     ...markedMembers({ system: body.system, messages: body.messages }, body.tools),
-    ...(await fieldsInside('system', body.system, useInMessages, nextStep)),
-    ...(await fieldsInside('messages', body.messages, useInMessages, nextStep)),
   ];
 }
 

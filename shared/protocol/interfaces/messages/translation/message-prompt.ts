@@ -13,13 +13,13 @@ import {
   envelopeOptions,
   fileOfData,
   fileOfUrl,
-  forEachObject,
   isBlank,
   type KnownCall,
   type KnownCalls,
   type OpenedEnvelope,
   type OptionalMember,
   type PromptPart,
+  type PromptReader,
   phaseOptions,
   type ToolMessage,
   type ToolNames,
@@ -30,19 +30,12 @@ import {
 import { type Envelopes, isJsonObject, type JsonObject } from '../../../wire/index.ts';
 import { blockUse } from '../block-types.ts';
 
-export interface MessagePromptReading {
+interface MessagePromptReading {
   readonly names: ToolNames;
   readonly open: Envelopes['open'];
-  readonly nextStep: () => Promise<void>;
 }
 
-interface ReadPrompt {
-  readonly prompt: LanguageModelV4Prompt;
-  /** The first fields with thinking that this workspace did not get from the gateway. */
-  readonly strangers: readonly OptionalMember[];
-}
-
-export async function toPrompt({ system, messages }: JsonObject, reading: MessagePromptReading): Promise<ReadPrompt> {
+export function openPrompt({ system }: JsonObject, reading: MessagePromptReading): PromptReader {
   const prompt: LanguageModelV4Prompt = [...toSystem(system)];
   const calls = createKnownCalls();
   const strangers: OptionalMember[] = [];
@@ -53,12 +46,12 @@ export async function toPrompt({ system, messages }: JsonObject, reading: Messag
       if (strangers.length === 0) strangers.push({ name: 'other', member, value: true });
     },
   };
-  await forEachObject(messages, reading.nextStep, (message, at) => {
+  function read(message: JsonObject, at: number): void {
     if (message.role === 'assistant') prompt.push(...toAssistant(message.content, `messages[${at}].content`, known));
     else if (message.role === 'system') prompt.push(...toSystem(message.content));
     else addUser(prompt, message.content, calls);
-  });
-  return { prompt, strangers };
+  }
+  return { prompt, strangers, read };
 }
 
 const toSystem = (content: unknown): LanguageModelV4Prompt =>

@@ -1,22 +1,25 @@
 // OpenAI's Responses as a source: a client of this interface on a model of any format.
 
 import { once } from '../../../../foundation/cache/index.ts';
-import { eventsByPart, type HubSource } from '../../../hub/index.ts';
-import type { AnswerEvent } from '../../../wire/index.ts';
+import { eventsByPart, type HubSource, type SourceCall } from '../../../hub/index.ts';
+import type { AnswerEvent, JsonObject } from '../../../wire/index.ts';
 import { responseSettings } from '../response-settings.ts';
-import { createClientTools } from './client-tools.ts';
+import { type ClientTools, createClientTools } from './client-tools.ts';
 import { foldResponse } from './fold-response.ts';
-import { toHubCall } from './response-call.ts';
+import { openHubCall } from './response-call.ts';
 import { streamResponse } from './stream-response.ts';
 import { openResponseEvents } from './write-response-events.ts';
 
-export const responsesSource: HubSource = async (body, nextStep, { open }) => {
+export const responsesSource: HubSource = (body, { open }) => {
   const tools = createClientTools();
-  const call = await toHubCall(body, { clientTools: tools, nextStep, open });
+  const { read, end } = openHubCall(body, { clientTools: tools, open });
+  return { conversation: body.input, read, end: () => ({ call: end(), ...writersWith(body, tools) }) };
+};
+
+function writersWith(body: JsonObject, tools: ClientTools): Omit<SourceCall, 'call'> {
   // The text is written three times in a stream, and tools are long.
   const settings = once(() => responseSettings(body));
   return {
-    call,
     writesOneCallAtATime: true,
     openWriter(head) {
       const writing = { head, tools, settings };
@@ -29,4 +32,4 @@ export const responsesSource: HubSource = async (body, nextStep, { open }) => {
       return { write, answer };
     },
   };
-};
+}

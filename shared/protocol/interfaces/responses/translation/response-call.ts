@@ -3,8 +3,9 @@
 
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import {
+  type CallReader,
   cacheMark,
-  fieldsInside,
+  collectFieldsInside,
   type HubCall,
   leftOutFields,
   type MembersRead,
@@ -13,6 +14,7 @@ import {
   type OptionalMember,
   type OptionalName,
   otherMembers,
+  type PromptReader,
   type ReasoningPreference,
   toInputSchema,
   toResponseFormat,
@@ -24,14 +26,30 @@ import type { ClientTool, ClientTools } from './client-tools.ts';
 import { freeformParameters } from './freeform-input.ts';
 import { leftOutOfTool, reasoningFields, textFields, useInInput } from './item-fields.ts';
 import { type OwnToolType, ownTools } from './own-tools.ts';
-import { type ResponsePromptReading, toPrompt } from './response-prompt.ts';
+import { openPrompt, type ResponsePromptReading } from './response-prompt.ts';
 
-export async function toHubCall(body: JsonObject, reading: ResponsePromptReading): Promise<HubCall> {
-  const format = isJsonObject(body.text) && isJsonObject(body.text.format) ? body.text.format : {};
+export function openHubCall(body: JsonObject, reading: ResponsePromptReading): CallReader {
   // Tools are read before the prompt, because declared tools have the first choice of names.
-  const { tools, toolChoice, leftOut } = toToolOptions(body, reading.clientTools);
-  await reading.nextStep();
-  const { prompt, strangers } = await toPrompt(body, reading);
+  const toolOptions = toToolOptions(body, reading.clientTools);
+  const prompt = openPrompt(body, reading);
+  const fields = collectFieldsInside(useInInput);
+  return {
+    read(item, at) {
+      prompt.read(item, at);
+      fields.add(item, at, () => 'input');
+    },
+    end: () => toHubCall(body, toolOptions, prompt.end(), fields.found),
+  };
+}
+
+/** `inside`: fields inside the items. */
+function toHubCall(
+  body: JsonObject,
+  { tools, toolChoice, leftOut }: ResponseToolOptions,
+  { prompt, strangers }: Omit<PromptReader, 'read'>,
+  inside: readonly OptionalMember[],
+): HubCall {
+  const format = isJsonObject(body.text) && isJsonObject(body.text.format) ? body.text.format : {};
   const call: HubCall = {
     prompt,
     ...numberOption('temperature', body.temperature),
@@ -41,7 +59,7 @@ export async function toHubCall(body: JsonObject, reading: ResponsePromptReading
     ...(toolChoice === undefined ? {} : { toolChoice }),
     reasoning: readReasoning(body.reasoning),
     parallelToolCalls: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : undefined,
-    optional: [...leftOut, ...(await readOptional(body, reading.nextStep)), ...strangers],
+    optional: [...leftOut, ...readOptional(body), ...inside, ...strangers],
   };
   return withTopMarks(call, body);
 }
@@ -86,7 +104,7 @@ const isEmpty = (members: JsonObject): boolean => Object.keys(members).length ==
 export const responseMembers: MembersRead = { read: bodyMembers, names: optionalNames, isSent };
 const membersIn = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 
-async function readOptional(body: JsonObject, nextStep: () => Promise<void>): Promise<OptionalMember[]> {
+function readOptional(body: JsonObject): OptionalMember[] {
   const [text, reasoning] = [membersIn(body.text), membersIn(body.reasoning)];
   const { effort } = reasoning;
   const optional = (name: OptionalName, member: string, value: unknown, isAsked = isSent(value)): OptionalMember[] =>
@@ -107,7 +125,6 @@ async function readOptional(body: JsonObject, nextStep: () => Promise<void>): Pr
     ),
     ...optional('other', 'truncation', body.truncation, body.truncation === 'auto'),
     ...optional('store', 'store', body.store, body.store === true),
-    ...(await fieldsInside('input', body.input, useInInput, nextStep)),
   ];
 }
 

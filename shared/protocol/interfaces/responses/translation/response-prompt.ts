@@ -1,16 +1,16 @@
 // Converts the input of a Responses request to a prompt: the items of an answer become one message of the assistant,
 // and results follow the calls that they answer, wherever the client put them.
-import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4TextPart } from '@ai-sdk/provider';
+import type { LanguageModelV4Message, LanguageModelV4TextPart } from '@ai-sdk/provider';
 import {
   type AssistantPart,
   createKnownCalls,
   envelopeOptions,
-  forEachObject,
   isMarked,
   type KnownCalls,
   type OpenedEnvelope,
   type OptionalMember,
   type PromptPart,
+  type PromptReader,
   type ToolPart,
 } from '../../../hub/index.ts';
 import { type Envelopes, isJsonObject, type JsonObject } from '../../../wire/index.ts';
@@ -39,19 +39,12 @@ interface PromptState {
 export interface ResponsePromptReading {
   readonly clientTools: ClientTools;
   readonly open: Envelopes['open'];
-  readonly nextStep: () => Promise<void>;
 }
 
-interface ReadPrompt {
-  readonly prompt: LanguageModelV4Prompt;
-  /** The first fields with thinking that this workspace did not get from the gateway. */
-  readonly strangers: readonly OptionalMember[];
-}
-
-export async function toPrompt(
+export function openPrompt(
   { instructions, input }: JsonObject,
-  { clientTools, open, nextStep }: ResponsePromptReading,
-): Promise<ReadPrompt> {
+  { clientTools, open }: ResponsePromptReading,
+): Pick<PromptReader, 'read'> & { readonly end: () => Omit<PromptReader, 'read'> } {
   const reading: PromptState = {
     entries: toTexts(instructions).map(toSystem),
     calls: createKnownCalls(),
@@ -62,9 +55,13 @@ export async function toPrompt(
     ofNextText: undefined,
   };
   if (typeof input === 'string') addUser(reading, toParts(input));
-  await forEachObject(input, nextStep, (item) => addItem(reading, item));
-  const prompt = reading.entries.flatMap((entry) => ('role' in entry ? [entry] : toMessages(entry)));
-  return { prompt, strangers: reading.thinking.strangers };
+  return {
+    read: (item) => addItem(reading, item),
+    end: () => ({
+      prompt: reading.entries.flatMap((entry) => ('role' in entry ? [entry] : toMessages(entry))),
+      strangers: reading.thinking.strangers,
+    }),
+  };
 }
 
 const toSystem = ({ text, type: _text, ...marked }: LanguageModelV4TextPart): LanguageModelV4Message => ({

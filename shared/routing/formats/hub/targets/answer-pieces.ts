@@ -1,5 +1,6 @@
 // Splits a whole answer with so many parts that a package, which reads an answer at once, would block other calls.
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import { nextTurn } from '../../../../foundation/time/index.ts';
 import { jsonResponse } from '../../../../protocol/hub/index.ts';
 import type { JsonText } from '../../../../protocol/wire/index.ts';
 import type { ModelOptions } from './hub-target.ts';
@@ -8,6 +9,8 @@ import type { ModelOptions } from './hub-target.ts';
 const partsAtOnceMax = 256;
 /** Length below which a text is read at once, whatever its content. */
 export const longCharacters = 16 * 1024;
+/** A longer one is searched in a turn of its own. */
+const searchedMaxCharacters = 1024 * 1024;
 
 /** Yields the items of a list in several lists. It yields nothing where there are few. */
 export function* listPieces(
@@ -28,28 +31,27 @@ export function* listPieces(
  * the usage.
  */
 export function readInPieces(
-  { fetch: fetchWhole, nextStep }: Pick<ModelOptions, 'fetch' | 'nextStep'>,
+  { fetch: fetchWhole }: Pick<ModelOptions, 'fetch'>,
   piecesOf: (text: string) => Iterable<string>,
   open: (fetchPieces: typeof fetch) => LanguageModelV4,
 ): LanguageModelV4 {
   let pieces: string[] = [];
   const model = open(async (...request) => {
     const piece = pieces.shift();
-    if (piece !== undefined) return jsonResponse(piece, nextStep);
+    if (piece !== undefined) return jsonResponse(piece);
     const response = await fetchWhole(...request);
     if (response.headers.get('content-type') !== 'application/json') return response;
     const text = await response.text();
-    await nextStep();
+    if (text.length > searchedMaxCharacters) await nextTurn();
     pieces = [...piecesOf(text)];
-    await nextStep();
-    return jsonResponse(pieces.shift() ?? text, nextStep);
+    return jsonResponse(pieces.shift() ?? text);
   });
   return Object.assign(Object.create(model) as LanguageModelV4, {
     async doGenerate(options: LanguageModelV4CallOptions) {
       let answer = await model.doGenerate(options);
       const content = [...answer.content];
       while (pieces.length > 0) {
-        await nextStep();
+        await nextTurn();
         answer = await model.doGenerate({ ...options, prompt: [] });
         for (const part of answer.content) content.push(part);
       }

@@ -103,13 +103,13 @@ const choicesOf = ({ choices }: JsonObject): unknown =>
     : (choices ?? []);
 
 export const target: HubTarget = {
-  openModel({ knownAs, baseURL, fetch, nextStep }) {
+  openModel({ knownAs, baseURL, fetch }) {
     const thinking = watchThinking();
     return thinking.marked(
       new OpenAICompatibleChatLanguageModel(knownAs, {
         provider: packageName,
         url: ({ path }) => baseURL + path,
-        headers: () => nextStep().then(() => ({})),
+        headers: () => ({}),
         fetch,
         supportsStructuredOutputs: true,
         metadataExtractor: thinking.extractor,

@@ -31,8 +31,6 @@ export interface ModelOptions {
   readonly fetch: typeof fetch;
   /** Makes ids for tool calls that have none. */
   readonly generateId: () => string;
-  /** Awaited between two steps: building the call, and writing it. */
-  readonly nextStep: () => Promise<void>;
 }
 
 /** The call of one model, with everything that a target needs. */

@@ -12,13 +12,12 @@ import { reportedUsage, withReadableUsage } from './readable-usage.ts';
 import { claudeStrictness } from './strict-schemas.ts';
 
 export const target: HubTarget = {
-  openModel: ({ knownAs, baseURL, fetch, generateId, nextStep }) =>
+  openModel: ({ knownAs, baseURL, fetch, generateId }) =>
     new AnthropicLanguageModel(knownAs, {
       provider: 'anthropic.messages',
       baseURL,
       fetch,
       generateId,
-      transformRequestHeaders: (headers) => nextStep().then(() => headers),
     }),
   // The provider checks arguments before it sends them, which is its default; not every host of Claude supports the
   // other mode.

@@ -35,7 +35,7 @@ export const target: HubTarget = {
           new OpenAIResponsesLanguageModel(knownAs, {
             provider: 'openai',
             url: ({ path }) => baseURL + path,
-            headers: () => settings.nextStep().then(() => ({})),
+            headers: () => ({}),
             fetch,
             generateId,
           }),
