@@ -2,24 +2,24 @@
 import { parseArgs } from 'node:util';
 
 const usualSections = ['latency', 'scale', 'load', 'memory'] as const;
-/** Only where `--only` names it. */
+/** The sections from here on run only where `--only` names them. */
 const sectionNames = [...usualSections, 'attacks', 'turns', 'hostile', 'files', 'garbage', 'weights'] as const;
 export type SectionName = (typeof sectionNames)[number];
 
-/** Numbers of calls, unless a name says otherwise. */
+/** Numbers of calls, unless the name says otherwise. */
 const fullPlan = {
   /** The targets of the latency section alternate, so that a disturbance of the machine affects all of them. */
   latencyTurns: 5,
   jsonPerTurn: { 1: 50, 32: 256 },
   streamsPerTurn: { 1: 20, 32: 48 },
-  /** At most as many numbers as there are crowds in the gateway file. */
+  /** At most as many numbers as the gateway file has crowds. */
   atOnce: [300, 1_000],
-  /** One by one, while others are in flight. */
+  /** Number of calls that are made one by one, while others are in flight. */
   further: 20,
-  /** Counted at the store, on 32 connections. */
+  /** Number of calls on 32 connections whose store requests are counted. */
   busy: 640,
   memory: 10_000,
-  /** Picks the attacks, turns and weights whose name contains it. */
+  /** Selects the attacks, turns and weights whose name contains this text. */
   rows: '',
   hostile: { minutes: 0.5, seed: 20_260_601 },
 };
@@ -36,7 +36,7 @@ export const usage =
   `npm run bench -- [--quick] [--portkey] [--litellm VENV] [--json FILE] [--only ${sectionNames.join(',')}] [--rows TEXT] [--minutes N] [--seed N]\n` +
   '       npm run bench -- --against COMMIT [--quick] [--portkey] [--litellm VENV] [--json FILE]';
 
-/** Throws an Error with one line for the terminal. */
+/** Reads the options of a run. Throws an Error with one line for the terminal. */
 export function readOptions(args: readonly string[]) {
   const boolean = { type: 'boolean', default: false } as const;
   const string = { type: 'string' } as const;

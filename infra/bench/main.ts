@@ -1,4 +1,4 @@
-// `npm run bench`: measures this checkout on this machine, offline but for --portkey.
+// `npm run bench`: measures this checkout on this machine, offline unless `--portkey` is given.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ import { measureTurns } from './sections/turns.ts';
 import { measureWeights } from './sections/weights.ts';
 import { type TestBed, withTestBed } from './test-bed/test-bed.ts';
 
-/** The load comes after the scale, whose measurement it would disturb. */
+/** The load section comes after the scale section, whose measurement it would disturb. */
 const sections: Readonly<Record<SectionName, (bed: TestBed, plan: BenchPlan) => Promise<SectionReport>>> = {
   latency: measureLatency,
   scale: measureScale,
@@ -33,7 +33,10 @@ const sections: Readonly<Record<SectionName, (bed: TestBed, plan: BenchPlan) => 
   weights: measureWeights,
 };
 
-/** The longest section takes twenty minutes, beside the time that is asked for. Children end with this process. */
+/**
+ * The longest section takes twenty minutes, in addition to the time that an option asks for. Child processes end with
+ * this process.
+ */
 const sectionsTimeoutMs = 2_400_000;
 
 const folder = await mkdtemp(join(tmpdir(), 'gw-bench-'));
@@ -58,7 +61,7 @@ process.exit();
 
 // The sections of a run, one after the other.
 
-/** Prints each section when it has ended, the targets last. `folder` is empty, and the caller removes it. */
+/** Prints each section when it has ended, and the targets last. `folder` is empty, and the caller removes it. */
 async function runBench(
   {
     isQuick,

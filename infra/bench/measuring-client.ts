@@ -1,37 +1,37 @@
-// A client of chat completions that measures waiting times. node:http, because its own share is small; autocannon
-// counts whole milliseconds, and knows neither first bytes nor pauses between calls.
+// A client of chat completions that measures waiting times. It uses node:http, whose own share of the time is small:
+// autocannon counts whole milliseconds, and reports neither first bytes nor pauses between calls.
 import { Agent, request } from 'node:http';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 
 interface MeasuredAnswer {
-  /** 0: the connection broke, or there was no whole answer in time. */
+  /** HTTP status; 0 where the connection broke, or no complete answer arrived in time. */
   readonly status: number;
-  /** The body, or why there is none. */
+  /** The body, or the reason why it is missing. */
   readonly text: string;
-  /** By performance.now(). */
+  /** Time of the start, as performance.now() returns it. */
   readonly startedAtMs: number;
-  /** Until the first byte of the body, and until the last. */
+  /** Time until the first byte of the body, and until the last. */
   readonly firstByteMs: number;
   readonly totalMs: number;
 }
 
-/** A gateway, or the provider itself. `url` ends in /v1. */
+/** Address of a gateway, or of the provider itself. `url` ends in /v1. */
 export interface MeasuredEndpoint {
   readonly name: string;
   readonly url: string;
-  /** Path below it; that of chat completions if absent. */
+  /** Path below the URL; that of chat completions if absent. */
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface BenchCall {
-  /** Bytes are not copied for each call. */
+  /** Body of the request. Bytes are not copied for each call. */
   readonly body: string | Uint8Array;
   readonly key?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Longer than the gateway's own budget for a call. */
+/** Time limit of a call, longer than the gateway's own. */
 const callTimeoutMs = 60_000;
 
 export function createClient(
@@ -40,7 +40,7 @@ export function createClient(
 ) {
   const target = url + path;
   const agent = new Agent({ keepAlive: true, maxSockets: connections, scheduling: 'lifo' });
-  /** Never rejects. */
+  /** Sends one call. Never rejects. */
   const send = ({ body, key, headers: more }: BenchCall): Promise<MeasuredAnswer> => {
     const { promise, resolve } = Promise.withResolvers<MeasuredAnswer>();
     const startedAtMs = performance.now();
@@ -70,11 +70,11 @@ export function createClient(
 
 export type MeasuringClient = ReturnType<typeof createClient>;
 
-/** Where others use the machine, the store may take longer than the two seconds that a call waits for it. */
+/** Where others use the machine, the store may take longer than the two seconds for which a call waits for it. */
 const storeTooSlow = 503;
 const sendsMax = 20;
 
-/** One call that has to succeed; sent again where the store was too slow for it. */
+/** Sends one call that must succeed, and repeats it where the store was too slow. */
 export async function sendOne(client: MeasuringClient, call: BenchCall): Promise<MeasuredAnswer> {
   for (let sends = 1; ; sends += 1) {
     const answer = await client.send(call);
@@ -84,7 +84,10 @@ export async function sendOne(client: MeasuringClient, call: BenchCall): Promise
   }
 }
 
-/** A closed loop: each connection pauses and sends its next call when it has the whole answer to the one before. */
+/**
+ * Sends calls in a closed loop: each connection pauses and sends its next call when it has the complete answer to the
+ * previous one.
+ */
 export async function drive(client: MeasuringClient, call: BenchCall, count: number, connections: 1 | 32, pauseMs = 0) {
   const all: MeasuredAnswer[] = [];
   let started = 0;

@@ -1,4 +1,4 @@
-// Reports of sections, their statistics, and their form as Markdown.
+// Reports of sections, their statistics, and their Markdown text.
 import { cpus, loadavg, totalmem } from 'node:os';
 
 export interface Table {
@@ -7,7 +7,10 @@ export interface Table {
   readonly rows: readonly (readonly (string | number | undefined)[])[];
 }
 
-/** A promise of the project about itself. A run that misses one of time does not fail: a busy machine proves little. */
+/**
+ * A promise of the project about itself. A run that misses a target of time does not fail, because a busy machine
+ * proves little.
+ */
 export type SpeedTarget = readonly [name: string, limit: string, measured: string, 'met' | 'MISSED'];
 
 export interface SectionReport {
@@ -20,7 +23,10 @@ export interface SectionReport {
 export const hasFailed = ({ targets, failsWhereMissed }: SectionReport): boolean =>
   failsWhereMissed === true && targets.some(([, , , outcome]) => outcome === 'MISSED');
 
-/** The value at this fraction of the sorted values, never interpolated: 0.5 is the median. NaN for no values. */
+/**
+ * Returns the value at this fraction of the sorted values, never interpolated: 0.5 is the median. Returns NaN for no
+ * values.
+ */
 export function percentile(values: readonly number[], fraction: number): number {
   const rank = Math.max(1, Math.ceil(fraction * values.length));
   return values.toSorted((a, b) => a - b)[rank - 1] ?? NaN;
@@ -35,12 +41,12 @@ export const atLeast = (name: string, measured = NaN, limit: number): SpeedTarge
   return [name, `≥ ${limit}`, shown(measured), measured >= limit ? 'met' : 'MISSED'];
 };
 
-/** The load says whether others use the machine: the times are then too long. */
+/** Describes the machine. The load shows whether others use it: the times are then too long. */
 export const machineText = (): string =>
   `Load of the machine before the run ${shown(loadavg()[0] ?? NaN)}; ${cpus()[0]?.model.trim()}, ${cpus().length} cores, ` +
   `${shown(totalmem() / 1_024 ** 3)} GB, Node ${process.versions.node}, ${new Date().toISOString().slice(0, 10)}`;
 
-/** Three significant digits. */
+/** Returns a number with three significant digits. */
 function shown(value: number): string {
   if (!Number.isFinite(value)) return '–';
   const magnitude = Math.abs(value);

@@ -1,19 +1,21 @@
-// The project's speed targets, beside others in one run. A run that misses one does not fail.
+// The project's speed targets in comparison with other gateways. A run that misses one does not fail.
 
-/** To the first chunk of a stream, on one connection. */
+/** Maximum added time to the first chunk of a stream, on one connection. */
 export const firstChunkMaxMs = 3;
 
-/** How many times the other's a figure is at most, or of calls a second at least; by name and version of the other. */
+/**
+ * Maximum ratio of a figure to the other's, or minimum ratio for calls a second, by the name and version of the other.
+ */
 const timesBeside: Readonly<Record<string, Readonly<Record<string, number>>>> = {
-  // The last one whose store was a process of its own.
+  // The last commit whose store was a process of its own.
   fbd7c2b: { 'JSON on 1: CPU of gateway and store': 0.4, 'JSON on 32: CPU of gateway and store': 0.65 },
   '@portkey-ai/gateway': { 'JSON on 1: added latency': 1.5, 'JSON on 32: calls a second': 1 },
 };
-/** Two trees that are the same are further apart only where others use the machine. */
+/** Maximum ratio of two identical trees, which differ by more only where others use the machine. */
 const timesMax = 1.05;
 const timesMin = 0.95;
 
-/** `what`: as in a line of targets. Returns undefined when there is none. */
+/** Returns the target of a figure; `what` names it as a line of targets does. Returns undefined when it has none. */
 export function timesTarget(what: string, other: string): number | undefined {
   const version = other.lastIndexOf('@');
   const named = timesBeside[version > 0 ? other.slice(0, version) : other]?.[what];

@@ -1,14 +1,16 @@
 // Builds the files of the bundles with esbuild, in memory: minified CommonJS, each with a source map and a report of
-// its contents. One run for all of them reads shared sources once.
+// its contents. A single run for all of them reads shared sources once.
 import { readFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
 import { onDemand } from './on-demand.ts';
 
-/** Imported by a part of the SDK that no call here reaches. Bundled, it would wrap most of the SDK in lazy functions. */
+/**
+ * A part of the SDK that imports this is never reached here. Bundled, it would wrap most of the SDK in lazy functions.
+ */
 const neverLoaded = '@smithy/core/event-streams';
 
-/** Parts of an interface that the description and the page load, and no function does. */
+/** Parts of an interface that the API description and the page load, but no function. */
 const ofOtherTools = /^\.\/(operation|playground)\.ts$/;
 
 const credentialChain = join(import.meta.dirname, 'bundled-credential-chain.ts');
@@ -17,13 +19,13 @@ export interface BuiltModule {
   readonly code: Uint8Array;
   /** Files beside it, by the suffix of their names: `.map` and `.LEGAL.txt`. */
   readonly beside: ReadonlyMap<string, Uint8Array>;
-  /** Report of this file alone. */
+  /** Report on this file alone. */
   readonly metafile: Metafile;
 }
 
 /**
- * Built files by module, a path below `sourceRoot`. Source maps give paths relative to `folder`/modules/, into which
- * nothing is written. Rejects with esbuild's errors.
+ * Returns the built files by module, a path below `sourceRoot`. Source maps give paths relative to `folder`/modules/,
+ * into which nothing is written. Rejects with esbuild's errors.
  */
 export async function buildModules(
   sourceRoot: string,
@@ -39,15 +41,15 @@ export async function buildModules(
     platform: 'node',
     target: 'node24',
     format: 'cjs',
-    // ES module sources first: CommonJS ones cannot be tree-shaken.
+    // The order prefers ES module sources, because CommonJS sources cannot be tree-shaken.
     mainFields: ['module', 'main'],
     alias: {
       '@aws-sdk/credential-providers': credentialChain,
       '@aws-sdk/credential-provider-node': credentialChain,
     },
     plugins: [dynamicImports(sourceRoot), oneLanguage, clientVersion],
-    // Writes calls of `require`: Node's own import() of a built-in module loads every lazy part of it, 20 ms for
-    // node:http.
+    // Dynamic imports become calls of `require`: Node's own import() of a built-in module loads every lazy part of it,
+    // 20 ms for node:http.
     supported: { 'dynamic-import': false },
     sourcemap: 'external',
     legalComments: 'external',
@@ -75,7 +77,7 @@ export async function buildModules(
   );
 }
 
-/** Leaves dynamic imports unchanged, those of on-demand modules as imports of the file beside the bundle. */
+/** Leaves dynamic imports unchanged; those of on-demand modules become imports of the file beside the bundle. */
 const dynamicImports = (sourceRoot: string): Plugin => ({
   name: 'dynamic-imports',
   setup({ onResolve }) {
@@ -89,7 +91,7 @@ const dynamicImports = (sourceRoot: string): Plugin => ({
   },
 });
 
-/** A package that imports all of zod brings its messages in forty languages, half of its size. */
+/** A package that imports all of zod brings zod's messages in forty languages, half of its size. */
 export const oneLanguage: Plugin = {
   name: 'one-language',
   setup({ onLoad }) {
@@ -99,7 +101,7 @@ export const oneLanguage: Plugin = {
   },
 };
 
-/** A client of the SDK imports its package.json for its version alone. */
+/** A client of the SDK imports its package.json only for the version. */
 export const clientVersion: Plugin = {
   name: 'client-version',
   setup({ onLoad }) {

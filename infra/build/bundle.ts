@@ -1,5 +1,5 @@
-// `npm run build`: the bundles in dist/<name>/, exactly as the CDK app uploads them, or builds an image of them. CommonJS, because
-// it starts faster than ESM. Source maps and size reports stay in dist/meta.
+// `npm run build`: writes the bundles into dist/<name>/, exactly as the CDK app uploads them or builds an image of
+// them. They are CommonJS, because it starts faster than ESM. Source maps and size reports stay in dist/meta.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
@@ -14,8 +14,8 @@ import { writePage } from './page.ts';
 
 /**
  * Entry file of a function. Lambda prefers `index.mjs` to `index.cjs`, and only an ES module can be awaited while it
- * loads. The bundle itself calls nothing when it is loaded. A load that fails writes a line, because Lambda's own do not
- * say which version failed.
+ * loads. The bundle itself calls nothing when it is loaded. A load that fails writes a line, because Lambda's own lines
+ * do not say which version failed.
  */
 const preparedHandler = {
   'index.mjs': `const load = async () => {
@@ -33,7 +33,7 @@ export { handler };
 `,
 };
 
-/** shared/protocol/json-schema/schema-workers.ts starts it. */
+/** shared/protocol/json-schema/schema-workers.ts starts this file. */
 const schemaWorker = { 'schema-worker.cjs': 'shared/protocol/json-schema/schema-worker.ts' };
 
 export const definitions = {
@@ -55,7 +55,7 @@ export const definitions = {
     entry: 'functions/operator/handler.ts',
     file: 'index.cjs',
     beside: preparedHandler,
-    // A gateway file and a revision hold schemas; the first check of a process may take long.
+    // A gateway file and a revision contain schemas; the first check of a process may take long.
     workers: schemaWorker,
     hasPage: true,
     exportsHandler: true,
@@ -73,18 +73,21 @@ export const definitions = {
 const bundleNames = Object.keys(definitions) as BundleName[];
 const entriesOf = ({ entry, workers = {} }: BundleDefinition): readonly string[] => [entry, ...Object.values(workers)];
 
-/** Names of files beside it. */
+/** Returns the names of the files beside a module. */
 const loadedBy = ({ metafile }: BuiltModule): readonly string[] =>
   Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => basename(path)));
 
-/** Bound of one file of a function. 100 KB take some 4 ms to load. */
+/** Maximum size of one file of a function. Loading 100 KB takes some 4 ms. */
 export const bundleMaxBytes = 680 * 1024;
-/** Bound of a container's bundle, which contains every route and is loaded before it is called. Readers of each interface are in it. */
+/**
+ * Maximum size of a container's bundle, which contains every route and the readers of each interface, and is loaded
+ * before it is called.
+ */
 export const containerMaxBytes = 828 * 1024;
-/** Ends a load that hangs. The bench measures how long loading takes. */
+/** Time limit that ends a load that hangs. The bench measures how long loading takes. */
 const loadTimeoutMs = 120_000;
 
-/** Loading must not call anything: these sign nothing that anyone would accept. */
+/** Loading must not call anything: a signature made with these credentials is not accepted anywhere. */
 const noCredentials = { AWS_ACCESS_KEY_ID: 'none', AWS_SECRET_ACCESS_KEY: 'none' };
 
 // Globals of the Lambda runtime that are used while a bundle loads.
@@ -103,7 +106,7 @@ const serverCheck = `
   require(process.argv[1]);
 `;
 
-/** Loads a bundle as Lambda does, in a process of its own. Rejects when it does not load or offers nothing. */
+/** Loads a bundle as Lambda does, in a process of its own. Rejects when it does not load or exports nothing. */
 const checkBundle = async ({ name, file, beside }: Bundle): Promise<void> => {
   const env = {
     [environmentNames.stage]: 'build',
@@ -119,11 +122,11 @@ const checkBundle = async ({ name, file, beside }: Bundle): Promise<void> => {
   });
 };
 
-/** The bundle's code file as `<name>/<file>`, and its size. */
+/** Returns the bundle's code files as `<name>/<file>`, and their sizes. */
 const bundleFiles = ({ name, file, bytes, beside }: Bundle): [string, number][] =>
   Object.entries({ [basename(file)]: bytes, ...beside }).map(([path, size]) => [`${name}/${path}`, size]);
 
-/** Builds and checks every bundle. Throws on the first that is too large or does not load. */
+/** Builds and checks every bundle. Throws on the first one that is too large or does not load. */
 export const buildBundles = async (sourceRoot: string, outputRoot: string): Promise<Bundle[]> => {
   const bundles = await writeBundles(sourceRoot, outputRoot);
   for (const bundle of bundles) {
@@ -154,16 +157,17 @@ if (import.meta.main) {
   }
 }
 
-// The folders of the bundles: one index file each, and beside it the files that it loads on demand and whose code they contain.
+// Writes the folders of the bundles: one index file each, and beside it the files that it loads on demand and the
+// notices of the contained code.
 
 interface Bundle {
   readonly name: BundleName;
   /** The bundled code. */
   readonly file: string;
   readonly bytes: number;
-  /** Loaded on demand: name → bytes. */
+  /** Sizes in bytes of the files that are loaded on demand, by name. */
   readonly beside: Readonly<Record<string, number>>;
-  /** The files of its page: name → bytes, compressed. */
+  /** Compressed sizes in bytes of the files of its page, by name. */
   readonly page: Readonly<Record<string, number>>;
 }
 
@@ -207,7 +211,7 @@ async function writeBundle({ name, sourceRoot, folder, meta, built }: BundlePlac
   await mkdir(folder, { recursive: true });
   await mkdir(meta, { recursive: true });
   const modules = new Map(Object.entries({ [fileName]: entry, ...workers }));
-  // An on-demand module may load others, which the loop finds after it.
+  // An on-demand module may load others, which the loop then reaches.
   for (const module of modules.values()) {
     for (const file of loadedBy(builtOf(built, module))) {
       const wanted = onDemand[file];
@@ -232,7 +236,7 @@ function builtOf(built: BundlePlace['built'], module: string): BuiltModule {
   return found;
 }
 
-/** Gives the size of its code. */
+/** Writes a module, and returns the size of its code. */
 async function writeModule({ code, beside, metafile }: BuiltModule, file: string, folder: string, meta: string) {
   await writeFile(join(folder, file), code);
   for (const [ending, contents] of beside) await writeFile(join(meta, file + ending), contents);
@@ -240,7 +244,7 @@ async function writeModule({ code, beside, metafile }: BuiltModule, file: string
   return code.byteLength;
 }
 
-// The deployed bundles: entry file of each, and the files beside it.
+// The deployed bundles: the entry file of each, and the files beside it.
 
 interface BundleDefinition {
   readonly entry: string;
@@ -248,20 +252,20 @@ interface BundleDefinition {
   readonly file: string;
   /** Further uploaded texts, by file name. */
   readonly beside?: Readonly<Record<string, string>>;
-  /** Files of the project that are copied beside it, by name. */
+  /** Files of the project that are copied beside the code, by name. */
   readonly copied?: Readonly<Record<string, string>>;
-  /** Entry files of worker threads, by the name under which the code looks for them beside itself. */
+  /** Entry files of worker threads, by the name under which the code looks for them in its own folder. */
   readonly workers?: Readonly<Record<string, string>>;
   /** Whether it serves the API description, which is then placed beside it. */
   readonly isDescribed?: boolean;
   /** Whether the console's page is uploaded in a folder beside it. */
   readonly hasPage?: boolean;
-  /** Whether it exports a handler; else it binds an address by itself. */
+  /** Whether it exports a handler; otherwise it binds an address itself. */
   readonly exportsHandler: boolean;
 }
 
 type BundleName = keyof typeof definitions;
 /** Bundles that answer invocations. */
 export const functionNames = ['gateway', 'models', 'operator'] as const satisfies readonly BundleName[];
-/** Where each file of a bundle starts, as a path in the sources. */
+/** Source path at which each file of a bundle starts. */
 export const bundleEntries = Object.values<BundleDefinition>(definitions).flatMap(entriesOf);

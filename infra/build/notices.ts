@@ -1,12 +1,12 @@
-// Licences of the code in a bundle, read from esbuild's report and therefore as current as the bundle. They are written
-// beside each bundle, because a bundle is passed on without its packages.
+// Licences of the code in a bundle. They are read from esbuild's report and are therefore as current as the bundle.
+// They are written beside each bundle, because a bundle is passed on without its packages.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Metafile } from 'esbuild';
 
 export const noticesFile = 'THIRD-PARTY-NOTICES.txt';
 
-/** Licences that let this project be given on under its own. Another one is for a person to judge first. */
+/** Licences that allow this project to be redistributed under its own. A person must judge any other licence first. */
 const acceptedLicenses = ['MIT', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'BlueOak-1.0.0', '0BSD'];
 
 /** Text for packages that name a licence without including its text. */
@@ -23,7 +23,7 @@ WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEM
 COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR
 OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.`;
 
-/** Lists of others that the code contains, with the file of their terms. */
+/** Lists of third-party code that a package contains, with the file of their terms. */
 const listsOfOthers = [
   {
     input: 'shared/configuration/model-list/models.json',
@@ -32,7 +32,7 @@ const listsOfOthers = [
   },
 ] as const;
 
-/** The terms of this project too. */
+/** File whose terms are those of this project too. */
 const apacheFile = join(import.meta.dirname, '../../LICENSE');
 
 interface PackageFile {
@@ -42,10 +42,13 @@ interface PackageFile {
   readonly author?: string | { readonly name?: string };
 }
 
-/** The notices of every package with code in the outputs. Throws for a package whose licence is not known or not accepted. */
+/**
+ * Returns the notices of every package with code in the outputs. Throws for a package whose licence is unknown or not
+ * accepted.
+ */
 export async function noticesOf(metafiles: readonly Metafile[]): Promise<string> {
   const folders = new Set(metafiles.flatMap(packageFolders));
-  /** Most packages of a family bring the same text: it is written once. */
+  /** Most packages of a family bring the same text, which is written once. */
   const namesByText = new Map<string, Set<string>>();
   for (const folder of folders) {
     const packageFile = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as PackageFile;
@@ -70,13 +73,13 @@ export async function noticesOf(metafiles: readonly Metafile[]): Promise<string>
   ].join(`\n${'-'.repeat(80)}\n\n`);
 }
 
-/** Files with code in the output; one that was only read does not count. */
+/** Lists the files with code in the output; a file that was only read does not count. */
 const containedInputs = ({ outputs }: Metafile): string[] =>
   Object.values(outputs).flatMap(({ inputs }) =>
     Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput === 0 ? [] : [path])),
   );
 
-/** Folders of packages with code in the output. */
+/** Lists the folders of packages with code in the output. */
 const packageFolders = (metafile: Metafile): string[] =>
   containedInputs(metafile).flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0] ?? []);
 

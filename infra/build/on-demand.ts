@@ -8,12 +8,12 @@ const hubApis = new Set(
   ]),
 );
 
-/** Interfaces of clients beside those that most calls have. */
+/** Interfaces of clients other than those of most calls. */
 const interfaces = listedInterfaceIds.filter((id) => id !== 'chat-completions' && id !== 'messages');
 const translated = listedInterfaceIds.filter((id) => !taskInterfaceIds.includes(id));
 const ofInterface = (name: string, file: string) => `shared/protocol/interfaces/${name}/${file}`;
 
-/** Modules that few calls need: each becomes a file of its own beside the index, loaded by its dynamic import. */
+/** Modules that few calls need: each becomes a file beside the index, loaded by its dynamic import. */
 export const onDemand: Readonly<Record<string, string>> = {
   'telemetry.cjs': 'shared/composition/telemetry-exporter.ts',
   'alerts.cjs': 'shared/accounting/alerts/alert-sender.ts',

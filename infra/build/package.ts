@@ -1,5 +1,5 @@
-// `npm run package`: dist/gw-VERSION.tgz, the program `gw` with all that it loads and no package to install. The folder
-// dist/package has the same files; the image `local` is made from it.
+// `npm run package`: writes dist/gw-VERSION.tgz, the program `gw` with everything that it loads and no package to
+// install. The folder dist/package has the same files; the image `local` is made from it.
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
@@ -12,10 +12,10 @@ import { clientVersion, oneLanguage } from './build-modules.ts';
 import { noticesFile, noticesOf } from './notices.ts';
 import { writePage } from './page.ts';
 
-/** Bound of all files together, unpacked. */
+/** Maximum size of all files together, unpacked. */
 const packageMaxBytes = 8 * 1024 * 1024;
 
-/** Started by name, beside the code that starts them. */
+/** Files that are started by name, beside the code that starts them. */
 const entries = {
   main: 'infra/cli/main.ts',
   'serving-process': 'infra/local/serving-process.ts',
@@ -23,16 +23,16 @@ const entries = {
   'schema-worker': 'shared/protocol/json-schema/schema-worker.ts',
 };
 const copied = ['infra/cli/gw.cjs', 'infra/require-node.cjs', 'LICENSE', 'CHANGELOG.md'];
-/** The package contains what they make. */
+/** Builders whose output the package contains, so that they are not packaged themselves. */
 const madeBefore = ['../build/page.ts', '../openapi/description/index.ts'];
-/** The image copies it as the folder of its volume; the packed file does not contain it. */
+/** The image copies this folder as the folder of its volume; the packed file does not contain it. */
 const imageData = 'data';
 const dataText =
   'Data of a gateway: gw.sqlite (with its -wal and -shm), byok-master.key, and folders of stored bodies.\n';
-/** From this version on a Node runs it: require-node.cjs refuses older ones. */
+/** Oldest version of Node that runs the package: require-node.cjs refuses older ones. */
 const oldestNode = '22.18';
 
-/** Packages in CommonJS call it; an ES module has none of its own. */
+/** CommonJS packages call `require`, which an ES module does not have. */
 const requireLine =
   "import { createRequire as gwCreateRequire } from 'node:module'; const require = gwCreateRequire(import.meta.url);";
 
@@ -47,11 +47,11 @@ export interface Packed {
   readonly folder: string;
   /** The packed file. */
   readonly file: string;
-  /** Of all files in it, unpacked. */
+  /** Size of all files in it, unpacked. */
   readonly bytes: number;
 }
 
-/** Throws where it is too large. */
+/** Writes the package. Throws where it is too large. */
 export async function writePackage(sourceRoot: string, outputRoot: string): Promise<Packed> {
   const folder = join(outputRoot, 'package');
   await rm(folder, { recursive: true, force: true });
@@ -61,7 +61,7 @@ export async function writePackage(sourceRoot: string, outputRoot: string): Prom
     outdir: folder,
     outExtension: { '.js': '.mjs' },
     bundle: true,
-    // A command loads its own part alone.
+    // Splitting makes each command load its own part alone.
     splitting: true,
     minify: true,
     platform: 'node',
@@ -86,7 +86,7 @@ export async function writePackage(sourceRoot: string, outputRoot: string): Prom
   return pack(folder, outputRoot);
 }
 
-/** `private`: a release is a file; the name on a registry may belong to another project. */
+/** The package is `private`: a release is a file, and the name on a registry may belong to another project. */
 const packageFile = ({ name, version, description, license }: ProjectFile): string =>
   `${JSON.stringify(
     {
@@ -100,7 +100,7 @@ const packageFile = ({ name, version, description, license }: ProjectFile): stri
   )}\n`;
 
 async function pack(folder: string, outputRoot: string): Promise<Packed> {
-  // Written by npm, which knows what an installer wants of it, with the same bytes for the same files.
+  // npm itself writes the archive, because it knows what an installer requires; the same files give the same bytes.
   const words = ['pack', folder, '--pack-destination', outputRoot, '--json', '--ignore-scripts'];
   const { stdout } = await promisify(execFile)('npm', words, { shell: process.platform === 'win32' });
   const [packed] = JSON.parse(stdout) as [{ readonly filename: string; readonly unpackedSize: number }];

@@ -1,5 +1,5 @@
-// The files of the console's page: one script and one style with everything they need, each named by its content, and the
-// index that names them.
+// The files of the console's page: one script and one style with everything they need, each named by its content, and
+// the index that names them.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -10,10 +10,10 @@ const pageSources = 'functions/operator/page';
 const entries = ['main.tsx', 'main.css', 'icon.svg'];
 const indexFile = 'index.html';
 
-/** Bound of all files together, compressed, so that a console opens at once on a slow line too. */
+/** Maximum size of all files together, compressed, so that a console opens at once on a slow connection too. */
 export const pageMaxBytes = 150 * 1024;
 
-/** Name → content. `sourceRoot` is the folder of the project. */
+/** Returns the content of each file by name. `sourceRoot` is the folder of the project. */
 export async function buildPage(sourceRoot: string): Promise<Readonly<Record<string, string>>> {
   const sources = join(sourceRoot, pageSources);
   const { outputFiles, metafile } = await build({
@@ -21,7 +21,7 @@ export async function buildPage(sourceRoot: string): Promise<Readonly<Record<str
     outdir: sources,
     entryNames: '[name]-[hash]',
     loader: { '.svg': 'copy' },
-    // Said here alone: a container has no settings of the compiler.
+    // These options are repeated here, because a container has no compiler settings.
     tsconfigRaw: { compilerOptions: { jsx: 'react-jsx', jsxImportSource: 'preact' } },
     bundle: true,
     minify: true,
@@ -38,11 +38,11 @@ export async function buildPage(sourceRoot: string): Promise<Readonly<Record<str
   return { ...files, [indexFile]: withHashes(index, Object.keys(files)), [noticesFile]: await noticesOf([metafile]) };
 }
 
-/** `/console/main.js` → `/console/main-4F5G6H7J.js` */
+/** Writes names with hashes into the HTML: `/console/main.js` becomes `/console/main-4F5G6H7J.js`. */
 const withHashes = (html: string, names: readonly string[]): string =>
   names.reduce((text, name) => text.replace(name.replace(/-[^-]+$/, '') + extname(name), name), html);
 
-/** Gives the size of each file, compressed. Throws where they are too large together. */
+/** Returns the compressed size of each file. Throws where they are too large together. */
 export async function writePage(sourceRoot: string, folder: string): Promise<Readonly<Record<string, number>>> {
   const files = Object.entries(await buildPage(sourceRoot));
   const sizes = files.map(([name, text]): [string, number] => [name, gzipSync(text).byteLength]);

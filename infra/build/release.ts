@@ -1,5 +1,5 @@
-// `npm run release -- v0.1.0`: the files of a release in dist/release, and its notes in dist/release-notes.md. It publishes
-// nothing: .github/workflows/release.yml does.
+// `npm run release -- v0.1.0`: writes the files of a release into dist/release, and its notes into
+// dist/release-notes.md. It publishes nothing: .github/workflows/release.yml does.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { noticesFile } from './notices.ts';
 import { type Packed, writePackage } from './package.ts';
 
 const checksumsFile = 'SHA256SUMS';
-/** The lock file names more than a thousand packages. */
+/** Maximum size of the bill of materials: the lock file names more than a thousand packages. */
 const sbomMaxBytes = 64 * 1024 * 1024;
 
 interface ReleaseSources {
@@ -22,11 +22,14 @@ interface ReleaseSources {
 
 interface ReleaseFiles {
   readonly packed: Packed;
-  /** In dist/release. */
+  /** Names of the files in dist/release. */
   readonly names: readonly string[];
 }
 
-/** Throws where the tag is not that of package.json, or CHANGELOG.md has nothing on it. */
+/**
+ * Writes the files of a release. Throws where the tag is not the version of package.json, or CHANGELOG.md has no
+ * section on it.
+ */
 export async function writeRelease(tag: string, sources: ReleaseSources): Promise<ReleaseFiles> {
   const { sourceRoot, outputRoot, changelog } = sources;
   const { version } = JSON.parse(await readFile(join(sourceRoot, 'package.json'), 'utf8')) as {
@@ -49,7 +52,10 @@ export async function writeRelease(tag: string, sources: ReleaseSources): Promis
   return { packed, names: (await readdir(folder)).toSorted() };
 }
 
-/** The section of a version, without its heading. Throws where there is none, or it is not released yet. */
+/**
+ * Returns the section of a version, without its heading. Throws where it is missing, or the version is not released
+ * yet.
+ */
 export function notesOf(changelog: string, version: string): string {
   const sections = changelog.split(/^## /m).slice(1);
   const section = sections.find((text) => text.split(/\s/, 1)[0] === version);
@@ -61,7 +67,7 @@ export function notesOf(changelog: string, version: string): string {
   return `${text}\n`;
 }
 
-/** As sha256sum writes them, and checks them with --check. */
+/** Returns the checksums in the format that sha256sum writes, and checks with `--check`. */
 async function checksums(folder: string): Promise<string> {
   const names = (await readdir(folder)).toSorted();
   const lines = await Promise.all(

@@ -1,5 +1,5 @@
 // The stack that may be rebuilt at any time: functions and their URLs, or tasks and their load balancer, the
-// distribution in front, dashboard and alarms. It holds no state.
+// distribution in front, dashboard and alarms. It has no state.
 import { CfnOutput, Fn, Stack, type StackProps } from 'aws-cdk-lib';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
@@ -38,7 +38,7 @@ import type { ComputeKind, ThisDeployment } from './this-deployment.ts';
 interface ApiStackProps extends StackProps {
   readonly stage: string;
   readonly settings: StageSettings;
-  /** Folder with one folder of code per function. */
+  /** Folder that contains one folder of code per function. */
   readonly bundlesRoot: string;
   /** The deployed commit. */
   readonly commit: string;
@@ -65,7 +65,7 @@ export class ApiStack extends Stack {
       settings.edge === 'cloudfront'
         ? new OriginSecret(this, 'OriginSecret', { stage, settings, alsoAccepts })
         : undefined;
-    // The new one first: the distribution sends it.
+    // The new secret comes first, because the distribution sends the first one.
     const accepted = [...wantedOrigins(settings), ...(alsoAccepts === undefined ? [] : [alsoAccepts])];
     new CfnOutput(this, acceptedOutput, { value: accepted.join(',') });
     const commonAccess = mergeAccess(
@@ -81,7 +81,7 @@ export class ApiStack extends Stack {
       providerSecretAccess(stage),
       bedrockAccess(settings.bedrockRegions),
     );
-    // CloudFormation deletes no stack whose export another one imports, so the data stack is deleted last.
+    // CloudFormation deletes no stack whose export another stack imports, so the data stack is deleted last.
     const dataStack = Fn.importValue(dataStackName(stage));
     const rollout = rolloutOf(this, { stage, settings, isAtOnce });
     const run = (kind: ComputeKind): Compute => {
@@ -101,7 +101,7 @@ export class ApiStack extends Stack {
       });
     };
     const compute = run(settings.compute);
-    // Gets no new call, and is removed by the next deployment.
+    // The former compute gets no new call, and the next deployment removes it.
     const former = alsoRuns === undefined ? undefined : run(alsoRuns);
     // Without a distribution the console has a URL of its own, and its page needs the clients' URL.
     const gatewayUrl = settings.edge === 'none' ? { [environmentNames.gatewayUrl]: compute.url } : {};
@@ -110,7 +110,7 @@ export class ApiStack extends Stack {
       contentReadAccess(stage),
       variablesAccess({ ...gatewayUrl, ...operatorEnvironment(settings) }),
     );
-    // Tasks serve the console beside everything else.
+    // Tasks serve the console in addition to everything else.
     const operator =
       settings.console === true && settings.compute === 'functions'
         ? createOperatorFunction(this, { stage, settings, bundlesRoot, commonAccess: consoleAccess, rollout })
@@ -130,12 +130,12 @@ export class ApiStack extends Stack {
     );
   }
 
-  /** Zones by their position in the region: CDK would look up their names where the settings name a region. */
+  /** Returns zones by their position in the region: CDK would look up their names where the settings name a region. */
   override get availabilityZones(): string[] {
     return Array.from({ length: zonesMax }, (_, at) => Fn.select(at, Fn.getAzs()));
   }
 
-  /** Where it is called, and what `npm run smoke` asks. */
+  /** Writes the outputs with the URLs at which the stage is called, and which `npm run smoke` requests. */
   #urls(
     settings: StageSettings,
     { compute, operator }: Origins,
@@ -150,8 +150,7 @@ export class ApiStack extends Stack {
       new CfnOutput(this, 'ConsoleUrl', { value: `${origin}console`, description: 'For operators' });
     }
     if (originSecret !== undefined) {
-      // For `npm run smoke`: the functions must refuse a request to this URL without the secret. Tasks have no such
-      // URL.
+      // `npm run smoke` requests this URL without the secret, which the functions must refuse. Tasks have no such URL.
       if (compute.tasks === undefined) new CfnOutput(this, 'DirectUrl', { value: compute.url });
       new CfnOutput(this, 'OriginSecretArn', { value: originSecret.secretArn });
     }
@@ -161,7 +160,7 @@ export class ApiStack extends Stack {
     const { chatOrigin, modelsOrigin } = compute;
     const { accepted, headerValue } = secret;
     const readers = [...compute.originSecretReaders, ...(operator === undefined ? [] : [operator.alias])];
-    // The accepted secrets change first, then their readers, and at last the distribution.
+    // The accepted secrets change first, then their readers, and finally the distribution.
     for (const reader of readers) reader.node.addDependency(accepted);
     const isTasks = compute.tasks !== undefined;
     const options = {
@@ -170,7 +169,7 @@ export class ApiStack extends Stack {
     };
     const edge = new Edge(this, 'Edge', options);
     const { distribution } = edge;
-    // It must not refuse files that the former page still uses, either.
+    // The distribution must not refuse files that the former page still uses, either.
     edge.node.addDependency(accepted, ...readers);
     new CfnOutput(this, 'DistributionId', { value: distribution.distributionId });
     if (settings.customDomain !== null) {
@@ -179,7 +178,10 @@ export class ApiStack extends Stack {
     return edge;
   }
 
-  /** Alarms exist where data must survive, or where a person is named who wants them. */
+  /**
+   * Creates dashboard and alarms. Alarms exist where data must survive, or where the settings name a person who wants
+   * them.
+   */
   #observability(
     { stage, settings }: StageOptions,
     { functions, logGroups, calls, tasks }: Observed,

@@ -1,5 +1,5 @@
-// The AWS account that the shell's credentials belong to, and the CloudFormation stacks in it. For scripts of the
-// operator.
+// The AWS account that the shell's credentials belong to, and the CloudFormation stacks in it. Used by the operator's
+// scripts.
 import {
   CloudFormationClient,
   CloudFormationServiceException,
@@ -9,10 +9,10 @@ import {
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 
 export interface AccountOptions {
-  /** The profile of the shell's environment by default. */
+  /** Profile to use; by default the profile of the shell's environment. */
   readonly profile?: string | undefined;
   readonly region?: string | undefined;
-  /** Where neither `region` nor the shell names one. */
+  /** Region where neither `region` nor the shell names one. */
   readonly defaultRegion?: string | null | undefined;
 }
 
@@ -28,9 +28,9 @@ export interface AwsAccount {
   readonly partition: string;
   /** Options for clients of other services. */
   readonly clientOptions: { readonly region: string; readonly profile?: string };
-  /** Undefined where there is no stack of this name. */
+  /** Reads a stack. Returns undefined where no stack has this name. */
   readStack(name: string): Promise<DeployedStack | undefined>;
-  /** Resources of an existing stack. */
+  /** Reads the resources of an existing stack. */
   readResources(stackName: string): Promise<StackResource[]>;
 }
 
@@ -40,7 +40,10 @@ export interface StackResource {
   readonly physicalId: string;
 }
 
-/** Rejects with one line that names what the shell lacks: a region, credentials, or the right to use them. */
+/**
+ * Opens the account. Rejects with one line that names what the shell lacks: a region, credentials, or the right to use
+ * them.
+ */
 export async function openAwsAccount({ profile, region, defaultRegion }: AccountOptions): Promise<AwsAccount> {
   const shell = { ...(profile === undefined ? {} : { profile }), ...(region === undefined ? {} : { region }) };
   try {

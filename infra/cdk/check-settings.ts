@@ -1,12 +1,12 @@
-// Whether the settings of a stage are valid, and whether they belong where the shell is. CloudFormation would report the same mistakes
-// half an hour into a deployment.
+// Checks whether the settings of a stage are valid, and whether they belong to the account and region of the shell.
+// CloudFormation would report the same mistakes half an hour into a deployment.
 import { z } from 'zod';
 import { tasksDefault } from './constructs/task-size.ts';
 import { providerSecretName } from './resource-names.ts';
 import { type StageSettings, settingsShape } from './settings-schema.ts';
 import { stageShape } from './settings-values.ts';
 
-/** Members that only make sense with another one. */
+/** Members that are only valid together with another one. */
 const rules: ReadonlyArray<[member: string, isBroken: (settings: StageSettings) => boolean, text: string]> = [
   [
     'tasks.min',
@@ -65,7 +65,7 @@ interface AccountRegion {
   readonly region: string;
 }
 
-/** Whether the stage may be there. */
+/** Returns whether the stage may be in this account and region. */
 const isIn = ({ account, region }: Pick<StageSettings, 'account' | 'region'>, place: AccountRegion): boolean =>
   (account ?? place.account) === place.account && (region ?? place.region) === place.region;
 
@@ -74,7 +74,9 @@ function placeOf(arn: string): AccountRegion {
   return { account, region };
 }
 
-/** Throws one line where the stage, or something it adopts, belongs to another account or region than the shell's. */
+/**
+ * Throws one line where the stage, or a resource that it adopts, belongs to another account or region than the shell's.
+ */
 export function checkPlace(stage: string, settings: StageSettings, shell: AccountRegion): void {
   const is = ({ account, region }: AccountRegion) => `account ${account}, region ${region}`;
   if (!isIn(settings, shell)) {
@@ -94,7 +96,10 @@ export function checkPlace(stage: string, settings: StageSettings, shell: Accoun
   }
 }
 
-/** Settings of billing by the request that do not hold beside provisioned capacity, as a line; undefined where all hold. */
+/**
+ * Returns a line with the settings that only apply to billing by the request, where the stage has provisioned capacity;
+ * undefined where all apply.
+ */
 export function describeUnheld(stage: string, settings: StageSettings): string | undefined {
   const onDemandOnly = ['tableReadsPerSecondMax', 'tableWritesPerSecondMax', 'tableWarmWritesPerSecond'] as const;
   const unheld = onDemandOnly.filter((name) => settings.tableCapacity !== undefined && settings[name] !== null);

@@ -1,4 +1,4 @@
-// Resources that must survive a mistake: tables, large results, the key that wraps stored BYOK keys, provider
+// Resources that must survive a mistake: tables, large results, the key that encrypts stored BYOK keys, provider
 // credentials.
 import { CfnOutput, RemovalPolicy, SecretValue, Stack, type StackProps, Validations } from 'aws-cdk-lib';
 import { Alias, type IKey, Key } from 'aws-cdk-lib/aws-kms';
@@ -28,7 +28,7 @@ export class DataStack extends Stack {
     for (const table of tableNames) {
       const suffix = unrecoveredTables.has(table) ? '' : (settings.tableSuffix ?? '');
       const isBare = isImportingRestored && suffix !== '';
-      // Another table is another resource: the former one leaves the stack, and stays.
+      // Another table is another resource: the former one leaves the stack, and is preserved.
       const props = { stage, settings, table, removalPolicy, isBare };
       const { tableName } = new GatewayTable(this, `Table-${table}${suffix}`, props);
       new CfnOutput(this, `Table${table}`, { value: tableName });
@@ -39,11 +39,15 @@ export class DataStack extends Stack {
     new CfnOutput(this, 'ProviderSecretArn', { value: providerCredentials.secretArn });
     new CfnOutput(this, 'ConnectionKeyArn', { value: connectionKey.keyArn });
     new CfnOutput(this, 'SpillBucketName', { value: bucket.bucketName });
-    // Imported by the api stack, which does not work without this one. A name only, so that no resource here is locked.
+    // The api stack imports this output, because it does not work without this stack. The output is a name only, so
+    // that no resource here is locked.
     new CfnOutput(this, 'StackName', { value: dataStackName(stage), exportName: dataStackName(stage) });
   }
 
-  /** Wraps the data keys of stored BYOK connections. Applying a gateway file needs kms:GenerateDataKey on it. */
+  /**
+   * Creates the key that encrypts the data keys of stored BYOK connections. Applying a gateway file needs
+   * kms:GenerateDataKey on it.
+   */
   #connectionKey(stage: string, adoptedArn: string | null | undefined, removalPolicy: RemovalPolicy): IKey {
     const aliasName = connectionKeyAlias(stage);
     if (adoptedArn != null) {
@@ -54,7 +58,7 @@ export class DataStack extends Stack {
     return new Key(this, 'ConnectionKey', {
       alias: aliasName,
       description: `${brand} ${stage}: wraps the data keys of stored BYOK connections`,
-      // Keys wrapped before a rotation still open: KMS keeps the former material.
+      // Keys that were encrypted before a rotation can still be decrypted: KMS stores the former material.
       enableKeyRotation: true,
       removalPolicy,
     });
@@ -66,7 +70,7 @@ export class DataStack extends Stack {
     const secret = new Secret(this, 'ProviderCredentials', {
       secretName: providerSecretName(stage),
       description: `${brand} ${stage}: provider credentials, a JSON object of names and keys`,
-      // Empty at first; the operator adds credentials, and a deployment does not write the value again.
+      // The secret is empty at first; the operator adds credentials, and a deployment does not write the value again.
       secretStringValue: SecretValue.unsafePlainText('{}'),
       ...encryptedWith(this, settings),
       removalPolicy,
@@ -80,8 +84,9 @@ export class DataStack extends Stack {
 }
 
 /**
- * Removal policy of the stage, with an exception: the failed first deployment of a stage that retains removes its new
- * resources, so that the next one does not find their names taken. A stage that adopts resources never removes them.
+ * Returns the removal policy of the stage, with an exception: the failed first deployment of a stage that retains
+ * removes its new resources, so that the next one does not find their names taken. A stage that adopts resources never
+ * removes them.
  */
 function removalPolicyOf({ removal, adopt }: StageSettings, importsIn: string | undefined): RemovalPolicy {
   if (removal === 'destroy') return RemovalPolicy.DESTROY;

@@ -1,12 +1,13 @@
-// `npm run deploy -- --stage NAME [-- flags of cdk]`: deploys both stacks of one stage, data first, with the CDK of this project.
-// Before anything is built it prints account and region and checks what would fail, or lose something, later.
+// `npm run deploy -- --stage NAME [-- flags of cdk]`: deploys both stacks of one stage, data first, with the CDK of
+// this project. Before anything is built it prints account and region, and checks for faults that would stop the
+// deployment, or lose data, later.
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { printLine, runScript } from '../run-script.ts';
 import { deployStage } from './deployment/deploy-stage.ts';
 import { findImageBuilder, runCdk } from './deployment/run-cdk.ts';
 import { stageSettings } from './stage-settings.ts';
 
-/** A start of a function is far shorter. */
+/** Time limit of an answer; a function starts far faster. */
 const answerMaxMs = 30_000;
 
 const surroundings = {

@@ -1,14 +1,14 @@
-// Names of a stage's resources, and further constants about them. Without the CDK library, so that the command line and
-// the scripts load fast.
+// Names of a stage's resources, and further constants about them. Does not import the CDK library, so that the command
+// line and the scripts load fast.
 import { brand } from '../../shared/foundation/constants/index.ts';
 
 export const dataStackName = (stage: string): string => `${brand}-${stage}-data`;
 export const apiStackName = (stage: string): string => `${brand}-${stage}-api`;
 
-/** Tags of every resource of a stage that accepts tags. */
+/** Returns the tags of every resource of a stage that accepts tags. */
 export const stageTags = (stage: string) => ({ application: brand, stage });
 
-/** Qualifier of a bootstrapped region, unless another was chosen. */
+/** Qualifier of a bootstrapped region, unless another one was chosen. */
 export const usualQualifier = 'hnb659fds';
 
 /** Cell of a stage whose settings name none. */
@@ -19,21 +19,27 @@ export const commitOutput = 'DeployedCommit';
 export const computeOutput = 'Compute';
 export const tableSuffixOutput = 'TableSuffix';
 
-/** One secret per stage, a JSON object: provider credentials by the names that the gateway file gives them. */
+/**
+ * Returns the name of the stage's secret of provider credentials: a JSON object, whose names are those that the gateway
+ * file gives them.
+ */
 export const providerSecretName = (stage: string): string => `${brand}/${stage}/providers`;
 
-/** Rights on the key that encrypts a table, bucket or secret, which each of its callers needs. */
+/** Rights that each caller needs on the key that encrypts a table, bucket or secret. */
 export const encryptionKeyActions = [
   ...['Decrypt', 'DescribeKey', 'Encrypt', 'ReEncryptFrom', 'ReEncryptTo'],
   ...['GenerateDataKey', 'GenerateDataKeyWithoutPlaintext'],
 ] as const;
 
-/** One secret per stage with a distribution: the origin secrets that its functions accept, comma-separated. */
+/**
+ * Returns the name of the secret of a stage with a distribution: the origin secrets that its functions accept,
+ * comma-separated.
+ */
 export const originSecretName = (stage: string): string => `${brand}/${stage}/origin`;
 
-/** Alias of the key with which the command line encrypts. Functions get the key's ARN. */
+/** Returns the alias of the key with which the command line encrypts. Functions get the key's ARN. */
 export const connectionKeyAlias = (stage: string): string => `alias/${brand}-${stage}-connections`;
 
-/** Bucket names are shared by all accounts of a partition, so this one carries account and region. */
+/** Returns the bucket's name. All accounts of a partition share bucket names, so it contains account and region. */
 export const spillBucketName = (stage: string, account: string, region: string): string =>
   `${brand}-${stage}-spill-${account}-${region}`;

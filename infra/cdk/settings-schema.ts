@@ -1,4 +1,4 @@
-// Settings of a stage: types and documentation of every field. Combinations are checked by check-settings.ts.
+// Settings of a stage: types and documentation of every field. check-settings.ts checks combinations.
 import { z } from 'zod';
 import { streamBudget } from '../../shared/foundation/constants/index.ts';
 import { isTaskSize } from './constructs/task-size.ts';
@@ -16,7 +16,7 @@ import {
 } from './settings-values.ts';
 
 export const settingsShape = z.strictObject({
-  /** The one account and the one region of this stage: deploy, gw and --adopt refuse others. Default: any. */
+  /** The account and the region to which this stage is limited: deploy, gw and --adopt refuse others. Default: any. */
   account: text(shapes.account, 'the twelve digits of an account').nullish(),
   region: text(shapes.ownRegion, 'the name of a region, such as eu-west-1').nullish(),
   /** Qualifier of `cdk bootstrap --qualifier`, where the account does not use CDK's own. */
@@ -74,13 +74,13 @@ export const settingsShape = z.strictObject({
     .readonly()
     .optional(),
   /**
-   * TCP ports at which tasks call providers, beside 443; those of the trace collector and the identity provider are
-   * added. Default: none, so that another port is not reached.
+   * TCP ports at which tasks call providers, in addition to 443; those of the trace collector and the identity provider
+   * are added. Default: none, so that no other port is reached.
    */
   providerPorts: z.array(wholeNumber(1, 65_535)).readonly().optional(),
   /**
-   * Who may read the metrics of each task, at port 9464 without a key: ranges of addresses, and security groups of the tasks' network or
-   * one that is peered with it. Default: none.
+   * Readers of the metrics of each task, at port 9464 without a key: ranges of addresses, and security groups of the
+   * tasks' network or one that is peered with it. Default: none.
    */
   metricsFrom: z
     .array(text(shapes.metricsReader, 'a range of addresses, such as 10.0.0.0/16, or the id of a security group'))
@@ -91,16 +91,16 @@ export const settingsShape = z.strictObject({
   memoryMb: wholeNumber(128, 10_240),
   /**
    * Seconds from the arrival of a call to the end of its stream, where the first output came within 55. The time limits
-   * of the function and of the distribution follow it, and so does the life of a dead call's reservation. JSON answers
-   * keep 55.
+   * of the function and of the distribution follow from it, and so does the lifetime of an abandoned call's
+   * reservation. JSON answers still have 55.
    */
   streamBudgetSeconds: wholeNumber(streamBudget.minSeconds, streamBudget.maxSeconds),
   /**
-   * Chat calls that may run at once, a limit on cost. Null: the account's pool. New accounts have ten executions in all
-   * and cannot reserve any.
+   * Chat calls that may run at once, a limit on cost. Null: the account's shared executions. New accounts have ten in
+   * all and cannot reserve any.
    */
   gatewayReservedConcurrency: wholeNumber(1).nullable(),
-  /** The same for the model listing. */
+  /** The same limit for the model listing. */
   modelsReservedConcurrency: wholeNumber(1).nullable(),
   /**
    * Percent of the calls that a new version gets for some minutes before it gets all; when it fails, they go back.
@@ -109,15 +109,15 @@ export const settingsShape = z.strictObject({
    */
   canary: z.strictObject({ percent: wholeNumber(1, 50), minutes: wholeNumber(1, 120) }).nullish(),
   /**
-   * Lambda's quota "Concurrent executions" of the account and region: its alarm goes off at 80 %, and without a
-   * reservation it bounds the stage. Default: the quota that `npm run deploy` reads; with plain cdk 1,000.
+   * Lambda's quota "Concurrent executions" of the account and region: its alarm is raised at 80 %, and without a
+   * reservation it limits the stage. Default: the quota that `npm run deploy` reads; with plain cdk 1,000.
    */
   accountConcurrency: wholeNumber(10).optional(),
-  /** Days after which log lines are deleted. Those of operators are kept longer where the stage retains. */
+  /** Days after which log lines are deleted. Those of operators stay longer where the stage retains. */
   logRetentionDays: z.literal(retentionDays, must(`one of ${retentionDays.join(', ')}`)),
   /** INFO adds Lambda's own lines: start, end, duration, memory and initialization time of each invocation. */
   systemLogLevel: oneOf('INFO', 'WARN'),
-  /** Fate of tables, bucket, key and credentials when the data stack, or one of them, is removed. */
+  /** Whether tables, bucket, key and credentials survive when the data stack, or one of them, is removed. */
   removal: oneOf('retain', 'destroy'),
   /** Restore to any second of the last 35 days, for tables whose contents live longer than a day. Billed by size. */
   pointInTimeRecovery: switchedOn(),
@@ -126,13 +126,14 @@ export const settingsShape = z.strictObject({
   /** CloudFormation refuses to delete the data stack. Takes effect after the first successful deployment. */
   terminationProtection: switchedOn(),
   /**
-   * Key of yours that encrypts tables, bucket, secrets and log groups. Its policy must let this account's roles and CloudWatch Logs
-   * use it: guides/encryption.md. Default: keys of AWS.
+   * The customer's own key that encrypts tables, bucket, secrets and log groups. Its policy must let this account's
+   * roles and CloudWatch Logs use it: guides/encryption.md. Default: keys of AWS.
    */
   encryptionKeyArn: text(shapes.keyArn, 'the ARN of a KMS key').optional(),
   /**
-   * Provisioned write units per second of each table, between which it is scaled, in place of billing by the request; read units
-   * are scaled from 1 to max. The limits of billing by the request do not hold beside it. Default: by the request.
+   * Provisioned write units per second of each table, between which it is scaled, in place of billing by the request;
+   * read units are scaled from 1 to max. The limits of billing by the request do not apply then. Default: by the
+   * request.
    */
   tableCapacity: z
     .strictObject({ min: wholeNumber(1, 40_000), max: wholeNumber(1, 40_000) })
@@ -155,16 +156,16 @@ export const settingsShape = z.strictObject({
     })
     .nullable(),
   /**
-   * Read units per second that each table may be billed for; beyond it calls get a 503. Null: 40,000, which is DynamoDB's
-   * quota of a table; where AWS has raised that, a larger number.
+   * Read units per second that each table may be billed for; beyond it calls get a 503. Null: 40,000, which is
+   * DynamoDB's quota of a table; where AWS has raised that, a larger number.
    */
   tableReadsPerSecondMax: wholeNumber(1).nullable(),
-  /** The same for write units. */
+  /** The same limit for write units. */
   tableWritesPerSecondMax: wholeNumber(1).nullable(),
   /**
    * Write units per second that the tables of every call accept from their first second on: one partition per 1,000, so
    * that a key that is called very often slows fewer others. DynamoDB bills the step from 4,000 up once and allows no
-   * step down. Null: 4,000, as any new table.
+   * step down. Null: 4,000, as for any new table.
    */
   tableWarmWritesPerSecond: wholeNumber(4_000, 40_000).nullable(),
   /**
@@ -174,22 +175,26 @@ export const settingsShape = z.strictObject({
   keyRequestsPerMinute: wholeNumber(1).nullish(),
   /**
    * A CloudFront distribution in front, or none: then clients call the chat function's own URL. Tasks without a
-   * distribution are reached on a private path, from inside their network alone, by the names of `customDomain`.
+   * distribution are reached on a private path, only from inside their network, by the names of `customDomain`.
    */
   edge: oneOf('cloudfront', 'none'),
   /**
-   * Own names for the distribution, or for the load balancer on the private path. Null: the distribution's under
+   * Domain names for the distribution, or for the load balancer on the private path. Null: the distribution's under
    * cloudfront.net.
    */
   customDomain: z
     .strictObject({
-      /** Their DNS records must point at the output DistributionDomainName, or LoadBalancerName; no hosted zone is changed. */
+      /**
+       * Their DNS records must point at the output DistributionDomainName, or LoadBalancerName; no hosted zone is
+       * changed.
+       */
       domainNames: z
         .array(text(shapes.domainName, 'a domain name'))
         .min(1, must('a list of at least one name'))
         .readonly(),
       /**
-       * Created beforehand: in us-east-1, where CloudFront reads certificates; for a load balancer in its own region.
+       * ARN of a certificate that exists already: in us-east-1, where CloudFront reads certificates; for a load
+       * balancer in its own region.
        */
       certificateArn: text(shapes.certificateArn, 'the ARN of an ACM certificate'),
     })
@@ -216,22 +221,22 @@ export const settingsShape = z.strictObject({
    */
   alarmEmail: text(shapes.email, 'an e-mail address').nullable(),
   /**
-   * Destination of traces (OpenTelemetry). `sampleRatio`: for traces whose client does not decide; default 1. Null or
-   * absent: none.
+   * Destination of traces (OpenTelemetry). `sampleRatio` is for traces whose client does not decide; default 1. Null or
+   * absent: no traces.
    */
   telemetry: telemetry.nullish(),
-  /** One CloudWatch dashboard. Three of an account are free, each further one is billed by the month. */
+  /** One CloudWatch dashboard. Three of an account are free, and each further one is billed by the month. */
   dashboard: switchedOn(),
   /**
-   * Two characters with which the public ids of all keys begin that this stage makes, by which an edge in front of
+   * Two characters with which the public ids of all keys begin that this stage creates, by which an edge in front of
    * several stages routes. A change applies to new keys. Default: 00.
    */
   cell: text(shapes.cell, 'two letters or digits').optional(),
   /** The console at `/console`, and `/v1/manage` for operator keys: one more function. Default: false. */
   console: switchedOn().optional(),
   /**
-   * True accepts that the role of the tasks, which take clients' calls, has the rights of operators too: tasks serve the console beside
-   * everything else. Needed with `compute: 'container'` and `console: true`.
+   * True accepts that the role of the tasks, which serve clients' calls, has the rights of operators too: tasks serve
+   * the console in addition to everything else. Needed with `compute: 'container'` and `console: true`.
    */
   consoleSharesTaskRole: switchedOn().optional(),
   /**
@@ -250,7 +255,7 @@ const canaryDefault = { percent: 10, minutes: 10 } as const;
 export const canaryOf = ({ canary, removal }: Pick<StageSettings, 'canary' | 'removal'>) =>
   canary === undefined ? (removal === 'retain' ? canaryDefault : null) : canary;
 
-/** Executions of the operator function at a time, where a stage limits those of calls: few people use it. */
+/** Simultaneous executions of the operator function, where a stage limits those of calls: few people use it. */
 const operatorExecutionsMax = 5;
 export const operatorConcurrency = ({
   console,

@@ -1,10 +1,10 @@
-// Values of single settings: shapes of names and ARNs, and the texts of refusals.
+// Values of single settings: patterns of names and ARNs, and the texts of refusals.
 import { z } from 'zod';
 
 /** Name, in `bedrockRegions`, of the region that the stage is deployed to. */
 export const stageRegion = 'stage-region';
 
-/** Part of the name of a bucket, beside brand, account and region: 63 characters in all. */
+/** Stage name, which is part of the name of a bucket, together with brand, account and region: 63 characters in all. */
 export const stageShape = /^[a-z0-9][a-z0-9-]{0,25}$/;
 export const shapes = {
   certificateArn: /^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/,
@@ -12,7 +12,7 @@ export const shapes = {
   keyArn: /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+$/,
   secretArn: /^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@-]+-[A-Za-z0-9]{6}$/,
   secretName: /^[\w/+=.@-]{1,256}$/,
-  /** Without credentials, which would be in the template. */
+  /** An address without credentials, which would be in the template. */
   endpoint: /^https:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/,
   account: /^\d{12}$/,
   ownRegion: /^[a-z]{2,4}(-[a-z]+)+-\d{1,2}$/,
@@ -22,7 +22,7 @@ export const shapes = {
   domainName: /^(\*\.)?([a-z0-9-]+\.)+[a-z]{2,}$/,
   vpcId: /^vpc-[0-9a-f]{8,17}$/,
   subnetId: /^subnet-[0-9a-f]{8,17}$/,
-  /** Excludes ranges of every address: readers of metrics need no key. */
+  /** A reader that is not a range of every address, because readers of metrics need no key. */
   metricsReader: /^(sg-[0-9a-f]{8,17}|(\d{1,3}\.){3}\d{1,3}\/([89]|[12]\d|3[0-2]))$/,
   zone: /^[a-z]{2,4}(-[a-z]+)+-\d{1,2}(-[a-z]+-\d)?[a-z]$/,
   zoneId: /^[a-z]{2,5}\d+-az\d$/,
@@ -35,7 +35,7 @@ export const retentionDays = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ];
 
-/** Zones of the stage's own network. */
+/** Maximum number of zones of the stage's own network. */
 export const zonesMax = 3;
 
 export const must = (text: string) => ({ error: `must be ${text}` });
@@ -54,19 +54,19 @@ const sampleRatio = z
   .max(1, must('a number from 0 to 1'))
   .optional();
 
-/** Kept bodies of calls go with their spans. */
+/** Bodies of calls that a workspace stores are sent with their spans. */
 const captureContent = z.literal(true, must('true')).optional();
 
-/** None of these is a secret. */
+/** Settings of an identity provider, none of which is a secret. */
 export const signIn = z.strictObject({
-  /** Exactly as the provider writes it in its tokens, to the slash at its end. */
+  /** The issuer exactly as the provider writes it in its tokens, including a slash at its end. */
   issuer: text(shapes.endpoint, 'an https URL without credentials and query'),
   client_id: text(/^[\x21-\x7e]{1,256}$/, 'the id of a client'),
   /** The claim of the token that lists groups. Default: groups. */
   groups_claim: text(/^[\x21-\x7e]{1,256}$/, 'the name of a claim').optional(),
 });
 
-/** Discriminated by the written fields, so that a mistake is reported for the intended form. */
+/** The kind is recognized by the written fields, so that a mistake is reported for the intended kind. */
 export const telemetry = z.discriminatedUnion(
   'cloudwatch',
   [
@@ -78,9 +78,12 @@ export const telemetry = z.discriminatedUnion(
     }),
     z.strictObject({
       cloudwatch: z.undefined().optional(),
-      /** A collector that takes OTLP over HTTP as JSON. `/v1/traces` is added where it does not end in it. */
+      /** A collector that accepts OTLP over HTTP as JSON. `/v1/traces` is added where the URL does not end in it. */
       endpoint: text(shapes.endpoint, 'an https URL without credentials and query'),
-      /** A secret of the stage's account and region, by name or ARN: `name=value,name=value`, the values percent-encoded. */
+      /**
+       * A secret of the stage's account and region, by name or ARN: `name=value,name=value`, the values
+       * percent-encoded.
+       */
       headersSecret: z
         .string()
         .refine(

@@ -6,8 +6,8 @@ const development: StageSettings = {
   compute: 'functions',
   memoryMb: 512,
   streamBudgetSeconds: 55,
-  // Concurrent calls: a limit on cost, and the rest of the account keeps its share. Null where the account's quota is
-  // too small to reserve any: a new account has ten.
+  // Concurrent calls: a limit on cost, which leaves the rest of the account its share. Null where the account's quota
+  // is too small to reserve any: a new account has ten.
   gatewayReservedConcurrency: 50,
   modelsReservedConcurrency: 5,
   logRetentionDays: 7,
@@ -25,7 +25,7 @@ const development: StageSettings = {
   customDomain: null,
   webAclArn: null,
   originSecrets: [1],
-  // A stage names regions here once its own role is to call models: `stage-region` for its own.
+  // A stage names regions here whose models its own role may call: `stage-region` for its own.
   bedrockRegions: [],
   alarmEmail: null,
   dashboard: true,
@@ -52,7 +52,7 @@ export const stageSettings: Readonly<Record<string, StageSettings>> = {
     tableReadsPerSecondMax: null,
     tableWritesPerSecondMax: null,
     tableWarmWritesPerSecond: 16_000,
-    // A hundred a second; a key that needs more is given its own rpm.
+    // A hundred requests a second; a key that needs more is given its own rpm.
     keyRequestsPerMinute: 6_000,
     // Half of Lambda's default quota.
     gatewayReservedConcurrency: 500,

@@ -1,10 +1,11 @@
-// Variables that follow from the settings of a stage alone. Without the CDK library: the bench runs a gateway under them.
+// Variables that follow from the settings of a stage alone. Does not import the CDK library, because the bench runs a
+// gateway under these variables.
 import { environmentNames, streamBudget } from '../../shared/foundation/constants/index.ts';
 import { slowSecondsOf } from './answer-times.ts';
 import { callsPerTask, tasksDefault } from './constructs/task-size.ts';
 import { defaultAccountConcurrency, type StageSettings } from './settings-schema.ts';
 
-/** Concurrent calls of the stage, from which the gateway's own limits follow. */
+/** Returns the concurrent calls of the stage, from which the gateway's own limits follow. */
 export function concurrencyVariables(settings: StageSettings): Readonly<Record<string, string>> {
   const { compute, gatewayReservedConcurrency, accountConcurrency, tasks = tasksDefault } = settings;
   const ofFunctions = gatewayReservedConcurrency ?? accountConcurrency ?? defaultAccountConcurrency;
@@ -12,14 +13,17 @@ export function concurrencyVariables(settings: StageSettings): Readonly<Record<s
   return { [environmentNames.stageConcurrency]: String(calls) };
 }
 
-/** A key of one caller that runs wild slows the others of its partition: every key has a rate, its own or this one. */
+/**
+ * Returns the request rate of keys. A key of one caller that sends too many requests slows the others of its partition:
+ * every key has a rate, its own or this one.
+ */
 export const keyRateVariables = ({ keyRequestsPerMinute: rate }: StageSettings): Readonly<Record<string, string>> =>
   rate == null ? {} : { [environmentNames.keyRequestsPerMinute]: String(rate) };
 
 export const tableSuffixVariables = ({ tableSuffix }: StageSettings): Readonly<Record<string, string>> =>
   tableSuffix === undefined ? {} : { [environmentNames.tableSuffix]: tableSuffix };
 
-/** Omits defaults. */
+/** Returns the time limits that differ from the defaults. */
 export function budgetVariables(settings: StageSettings): Readonly<Record<string, string>> {
   const { streamBudgetSeconds: seconds } = settings;
   const slowSeconds = slowSecondsOf(settings);

@@ -10,7 +10,7 @@ import type { ThisDeployment } from './this-deployment.ts';
 
 interface GatewayStageProps {
   readonly settings: StageSettings;
-  /** Folder with one folder of code per function, as `npm run build` writes it. */
+  /** Folder that contains one folder of code per function, as `npm run build` writes it. */
   readonly bundlesRoot: string;
   readonly deployment?: ThisDeployment;
   /** Commit of the checkout, which a deployed stage reports. */
@@ -22,8 +22,8 @@ export class GatewayStage extends Stage {
   readonly api: ApiStack;
 
   /**
-   * Account and region are those of the deploying credentials unless the settings name them. Throws for invalid
-   * settings.
+   * Creates both stacks. Account and region are those of the deploying credentials unless the settings name them.
+   * Throws for invalid settings.
    */
   constructor(scope: Construct, stage: string, props: GatewayStageProps) {
     const { account, region, permissionsBoundary: boundary } = props.settings;

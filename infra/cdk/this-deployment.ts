@@ -1,12 +1,12 @@
 // Options of one deployment of one stage, which the next one does not know: `npm run deploy` passes them to the app, as
-// context of these names behind that of the stage. Without the CDK library, so that scripts load fast.
+// context of these names after the name of the stage. Does not import the CDK library, so that scripts load fast.
 import type { StageSettings } from './settings-schema.ts';
 
 export type ComputeKind = StageSettings['compute'];
 
 export interface ThisDeployment {
   /**
-   * Omits protection that would keep CloudFormation from removing a data stack whose first deployment failed:
+   * Omits protection that would prevent CloudFormation from removing a data stack whose first deployment failed:
    * termination protection of the stack, and deletion protection of tables that it creates.
    */
   readonly firstDeployment?: boolean | undefined;
@@ -14,13 +14,16 @@ export interface ThisDeployment {
   readonly importsIn?: string | undefined;
   /** Restored tables are imported as DynamoDB made them; the next run applies the settings. */
   readonly isImportingRestored?: boolean | undefined;
-  /** Whom the functions accept beside whom the settings name: a former origin secret by its number, or `direct`. */
+  /**
+   * Callers that the functions accept in addition to those of the settings: a former origin secret by its number, or
+   * `direct`.
+   */
   readonly alsoAccepts?: string | undefined;
   /** The former compute, whose running calls end there. */
   readonly alsoRuns?: ComputeKind | undefined;
-  /** No version runs beside the former one: the new one gets all calls at once. */
+  /** Whether the new version gets all calls at once, and never runs beside the former one. */
   readonly isAtOnce?: boolean | undefined;
-  /** Lambda's quota of the account, where neither the settings nor the default say it. */
+  /** Lambda's quota of the account, where it is neither in the settings nor the default. */
   readonly accountConcurrency?: number | undefined;
 }
 
@@ -28,7 +31,7 @@ export interface ThisDeployment {
 export interface DeploymentChange extends Pick<ThisDeployment, 'alsoAccepts' | 'alsoRuns'> {
   /** Question for the operator, as a sentence without its subject. */
   readonly question?: string;
-  /** Told at the end of a deployment that is to be followed by another one. */
+  /** Line that is printed at the end of a deployment after which another one is necessary. */
   readonly next?: string;
 }
 
@@ -44,7 +47,7 @@ const names: ReadonlyArray<keyof ThisDeployment> = [
 
 const contextName = (stage: string, name: keyof ThisDeployment): string => `${stage}.${name}`;
 
-/** Context flags for the command line of cdk. The app has all stages: the flags say which one they mean. */
+/** Returns context flags for the command line of cdk. The app has all stages: the flags say which one they mean. */
 export const contextOf = (stage: string, deployment: ThisDeployment): string[] =>
   names.flatMap((name) => (deployment[name] ? ['--context', `${contextName(stage, name)}=${deployment[name]}`] : []));
 

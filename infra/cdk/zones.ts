@@ -1,15 +1,15 @@
-// Availability zones by their ids: a name such as us-east-1a is another zone in every account. Without the CDK library, so that
-// scripts load fast.
+// Availability zones by their ids: a name such as us-east-1a is another zone in every account. Does not import the CDK
+// library, so that scripts load fast.
 
 interface RegionZones {
-  /** Every account has them, and VPC origins may be in them. */
+  /** Two zones that every account has, and that VPC origins may be in. */
   readonly used: readonly [string, string];
   readonly refused: readonly string[];
 }
 
 /**
- * Regions where VPC origins are not offered in every zone: Amazon CloudFront Developer Guide, "Restrict access with VPC origins",
- * November 2026. In every other region the first two zones are taken by name.
+ * Regions where VPC origins are not offered in every zone: Amazon CloudFront Developer Guide, "Restrict access with VPC
+ * origins", November 2026. In every other region the first two zones are taken by name.
  */
 export const zonesByRegion: Readonly<Record<string, RegionZones>> = {
   'us-east-1': { used: ['use1-az2', 'use1-az4'], refused: ['use1-az3'] },

@@ -5,8 +5,8 @@ import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { processTerminal } from './output/terminal.ts';
 
-// Modules imported from here on are compiled once, and cached with the temporary files: a command starts in half the
-// time.
+// Modules that are imported from here on are compiled once, and cached with the temporary files: a command starts in
+// half the time.
 enableCompileCache();
 const [first, ...words] = process.argv.slice(2);
 if (first === startCommand) {
@@ -14,7 +14,7 @@ if (first === startCommand) {
   await runStart(words);
 } else {
   const { run } = await import('./args/run.ts');
-  // `gw usage | head` is no failure.
+  // A closed pipe, as in `gw usage | head`, is not a failure.
   process.stdout.on('error', () => process.exit());
   const code = await run(process.argv.slice(2), {
     terminal: processTerminal(process),
@@ -22,6 +22,6 @@ if (first === startCommand) {
     randomness: systemRandomness,
     variables: process.env,
   });
-  // Exits without waiting for idle sockets and timers, once the output is written.
+  // The process exits once the output is written, without waiting for idle sockets and timers.
   process.stdout.write('', () => process.exit(code));
 }

@@ -1,5 +1,5 @@
 // The entry point of a container: the whole gateway as one server of many concurrent calls. It listens on every address
-// of the container; the network around it decides who reaches it.
+// of the container; the surrounding network decides who reaches it.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createGateway } from '../../functions/gateway/routes.ts';
@@ -24,24 +24,24 @@ import { createNodeServer, guardProcess } from '../../shared/protocol/http/index
 import { createCallMetrics, metricsAlone, readAlone } from '../metrics/index.ts';
 import { createWholeGateway } from './routes.ts';
 
-/** Four times in the shortest period of a metric, so that its average is no matter of chance. */
+/** Four reports in the shortest period of a metric, so that its average does not depend on chance. */
 const reportEveryMs = 15_000;
 
 const environment = readEnvironment();
 const { hasConsole, port = containerPort, metricsPort } = readContainerEnvironment();
 const lines = createLineBatches(systemClock, (text) => void process.stdout.write(text));
 const { stage, version, logLevel: level } = environment;
-// Calls are counted where a scraper may read the counts.
+// Calls are counted only where a scraper may read the counts.
 const metrics = metricsPort === undefined ? undefined : createCallMetrics();
 const written = createLog({ clock: systemClock, stage, version, level, write: lines.add });
 const log = metrics?.counted(written) ?? written;
 const composition = createComposition({ environment, log, collectGarbage, ...bundleAdapters(environment, log) });
 metrics?.watch(composition);
 guardProcess(log);
-// A process that ends by a fault of ours says why.
+// A process that ends because of a fault of the gateway writes the reason.
 process.on('exit', lines.flush);
 
-// The build puts both beside this bundle.
+// The build places both beside this bundle.
 const page = pageFolder(join(__dirname, 'page'), environment.gatewayUrl);
 const describeApi = () => readFile(join(__dirname, rootPaths.openapi), 'utf8');
 const gateway = hasConsole
@@ -80,8 +80,9 @@ async function stop(): Promise<void> {
 
 process.once('SIGTERM', () => void stop());
 
-// How many calls are in flight in this process, as a metric of its log lines: the average over the processes of a stage says
-// whether it needs more of them. Their processors say it too late, as calls that wait use none.
+// Reports how many calls are in flight in this process, as a metric of its log lines. The average over the processes of
+// a stage says whether it needs more of them; their processor time would say it too late, because calls that wait use
+// none.
 
 interface CallsInFlightReport {
   stop(): void;

@@ -15,7 +15,7 @@ export interface BuiltFiles {
   readonly describeApi: DescribeApi;
 }
 
-/** `readMetrics`: left out where they are not served. */
+/** Creates the gateway. `readMetrics` is omitted where metrics are not served. */
 export function createWholeGateway(
   composition: Composition,
   { page, describeApi }: BuiltFiles,

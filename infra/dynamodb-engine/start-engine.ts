@@ -1,5 +1,5 @@
-// A DynamoDB in memory that several processes of one test or one measurement share. It listens on a port of this machine,
-// where it asks no caller for a credential: nothing that matters may be in it.
+// A DynamoDB in memory that several processes of one test or one measurement share. It listens on a port of this
+// machine, and requires no credential: it must contain nothing of importance.
 import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,13 +8,16 @@ import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 import { spawnBoundChild } from '../local/bound-child.ts';
 import { freePort, loopback } from '../local/free-port.ts';
 
-/** A free port may be taken by another process before the server has it. */
+/** Maximum number of ports to try: another process may take a free port before the server has it. */
 const portsTriedMax = 5;
-/** Far above the 10 ms after which it usually answers. */
+/** Time limit, far above the 10 ms after which it usually answers. */
 const startTimeoutMs = 10_000;
-/** Length of its messages that is kept while it starts: enough for its one line of error. */
+/** Maximum length of the messages that are stored while it starts: enough for its one line of error. */
 const messagesMaxLength = 2_000;
-/** One thread: its store takes one call at a time, and each hand-over between threads costs as much as a tenth of a call. */
+/**
+ * The engine has one thread: its store serves one call at a time, and each hand-over between threads costs as much as a
+ * tenth of a call.
+ */
 const env = { TOKIO_WORKER_THREADS: '1' };
 
 interface DynamoEngine {
@@ -23,11 +26,11 @@ interface DynamoEngine {
 }
 
 interface EngineOptions {
-  /** JSON file with descriptions of tables, as DescribeTable answers them: it makes them at its start. */
+  /** JSON file with descriptions of tables, as DescribeTable answers them: the engine creates them when it starts. */
   readonly tablesFile?: string;
 }
 
-/** The binary that was installed with this project; undefined when there is none for this platform. */
+/** Returns the binary that was installed with this project; undefined when this platform has none. */
 function engineProgram(): string | undefined {
   const name = `@dynoxide/${process.platform}-${process.arch}`;
   try {
@@ -39,7 +42,7 @@ function engineProgram(): string | undefined {
 
 export const isEngineInstalled = (): boolean => existsSync(engineProgram() ?? '');
 
-/** Resolves once it takes connections. */
+/** Starts the engine. Resolves once it accepts connections. */
 export async function startDynamoEngine({ tablesFile }: EngineOptions = {}): Promise<DynamoEngine> {
   const program = engineProgram();
   if (program === undefined) throw new Error(`no DynamoDB engine is installed for ${process.platform}-${process.arch}`);
@@ -59,7 +62,10 @@ export async function startDynamoEngine({ tablesFile }: EngineOptions = {}): Pro
   }
 }
 
-/** Undefined once it serves. Its message counts and not a connection: another process may have taken the port. */
+/**
+ * Returns the reason why it did not start, or undefined once it serves. Only its message counts, not a connection:
+ * another process may have taken the port.
+ */
 async function whyNotStarted(child: ChildProcess): Promise<string | undefined> {
   let messages = '';
   const timeout = new AbortController();

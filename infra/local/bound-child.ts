@@ -1,11 +1,11 @@
-// A child process that never outlives this one. A stop sends SIGTERM, then SIGKILL; when this process is killed without a
-// chance to stop anything, a watcher on the other end of a pipe notices and does the same.
+// A child process that never outlives this one. A stop sends SIGTERM, then SIGKILL; when this process is killed without
+// a chance to stop anything, a watcher on the other end of a pipe notices and does the same.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 
-/** How long a child may take to end by itself after SIGTERM. */
+/** Time for which a child may take to end by itself after SIGTERM. */
 const endTimeoutMs = 1_000;
 
 interface BoundChild {
@@ -15,15 +15,15 @@ interface BoundChild {
 }
 
 interface ChildOptions {
-  /** All variables of the child; those of this process by default, which may contain the keys of providers. */
+  /** All variables of the child; by default those of this process, which may contain the keys of providers. */
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** Starts a command with standard output and error on pipes. It does not keep this process running. */
+/** Starts a command with standard output and error on pipes. The child does not prevent this process from ending. */
 export function spawnBoundChild(command: string, args: readonly string[], options: ChildOptions = {}): BoundChild {
   const { env = process.env } = options;
-  // In a process group of its own: Ctrl-C in a terminal reaches this process alone, which still needs the child to
-  // stop.
+  // The child is in a process group of its own: Ctrl-C in a terminal reaches this process alone, which still needs the
+  // child to stop.
   const child = spawn(command, args, { detached: true, env, stdio: ['ignore', 'pipe', 'pipe'] });
   child.unref();
   for (const pipe of [child.stdout, child.stderr]) (pipe as unknown as Socket).unref();
@@ -32,8 +32,7 @@ export function spawnBoundChild(command: string, args: readonly string[], option
     process: child,
     async stop() {
       if (hasEnded(child)) return;
-      // Otherwise nothing may keep this process running until the child has ended, and the waiting caller would never
-      // continue.
+      // Without this, this process might end before the child has ended, and the waiting caller would never continue.
       child.ref();
       const ended = once(child, 'exit');
       signalGroup(child, 'SIGTERM');
@@ -47,7 +46,7 @@ export function spawnBoundChild(command: string, args: readonly string[], option
   };
 }
 
-/** The named variables of this process, for a child that needs no others. */
+/** Returns the named variables of this process, for a child that needs no others. */
 const variablesOf = (names: readonly string[]): NodeJS.ProcessEnv =>
   Object.fromEntries(names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
 
@@ -58,12 +57,15 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-(child.pid ?? Number.NaN), signal);
   } catch {
-    // The group is gone, or the platform has no groups.
+    // The group has ended, or the platform has no groups.
     child.kill(signal);
   }
 }
 
-/** Nothing is ever written: `read` returns when the pipe ends, and the kernel ends it however this process ends. */
+/**
+ * Nothing is ever written to the pipe: `read` returns when the pipe ends, and the kernel ends it however this process
+ * ends.
+ */
 const watcherScript = 'read -r _; kill -s TERM -- "-$1" && sleep 2 && kill -s KILL -- "-$1"';
 
 function watch(child: ChildProcess, pid: number): void {
@@ -76,6 +78,6 @@ function watch(child: ChildProcess, pid: number): void {
   (watcher.stdin as unknown as Socket).unref();
   // A platform without `sh` has no watcher; the stop still works there.
   watcher.on('error', () => {});
-  // Its number may soon belong to another process, which must not get its signals.
+  // The group's number may soon belong to another process, which must not get its signals.
   child.once('exit', () => watcher.kill('SIGKILL'));
 }

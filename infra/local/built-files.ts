@@ -1,5 +1,5 @@
-// Build output for a local run. A clone builds it from its sources in memory on first use: it is never older than they are,
-// and nothing has to be built before a start. The package contains it.
+// Build output for a local run. A clone builds it from its sources in memory on first use, so that it is never older
+// than they are and nothing has to be built before a start. The package contains it.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ConsolePage, pageFile, pageFolder } from '../../functions/operator/console/page-folder.ts';
@@ -13,7 +13,7 @@ const describeApi = once(async () => (await import('../openapi/description/index
 
 export const builtFiles = (): BuiltFiles => (isBundled ? packagedFiles() : { page: builtPage(), describeApi });
 
-/** All files of the package lie in one folder, the page in one below it. */
+/** Reads the files of the package, all of which are in one folder, the page in a folder below it. */
 const packagedFiles = (): BuiltFiles => ({
   page: pageFolder(join(import.meta.dirname, 'page')),
   describeApi: () => readFile(join(import.meta.dirname, rootPaths.openapi), 'utf8'),

@@ -11,7 +11,10 @@ import {
 } from '../../shared/configuration/gateway-file/index.ts';
 import { readVariable } from '../../shared/foundation/environment/index.ts';
 
-/** Shows all problems, because each is corrected once; a file with more is no gateway file. */
+/**
+ * Maximum number of problems that are shown. All are shown, because each must be corrected; a file with more is not a
+ * gateway file.
+ */
 const problemsShownMax = 1_000;
 
 export class InvalidGatewayFile extends Error {
@@ -26,7 +29,7 @@ export class InvalidGatewayFile extends Error {
   }
 }
 
-/** Rejects with InvalidGatewayFile, or an Error with one line for the terminal. */
+/** Reads a file. Rejects with InvalidGatewayFile, or an Error with one line for the terminal. */
 export async function readConfigFile(path: string): Promise<ReadFile> {
   let text: string;
   try {
@@ -37,7 +40,7 @@ export async function readConfigFile(path: string): Promise<ReadFile> {
   return valid(path, await readWithList(text, { region: readVariable('AWS_REGION') }));
 }
 
-/** Throws InvalidGatewayFile. */
+/** Checks a file. Throws InvalidGatewayFile. */
 export function checkGatewayFile(name: string, text: string): ReadFile {
   return valid(name, readGatewayFile(text));
 }

@@ -1,5 +1,5 @@
 // Creates the tables in a DynamoDB that has none yet. On AWS the tables belong to the CDK app; this is for the local
-// run and the tests. Several processes may do it at once: a table that exists already is left as it is.
+// run and the tests. Several processes may do it at once: a table that exists already stays as it is.
 import {
   CreateTableCommand,
   DescribeTableCommand,
@@ -16,11 +16,15 @@ import {
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 import type { DynamoClient } from '../../shared/storage/dynamodb-store/index.ts';
 
-/** An engine in memory is ready at once, DynamoDB itself takes some ten seconds: 300 checks of 200 ms are a minute. */
+/**
+ * An engine in memory is ready at once, DynamoDB itself takes some ten seconds: 300 checks every 200 ms are a minute.
+ */
 const checksMax = 300;
 const checkIntervalMs = 200;
 
-/** Resolves when every table is active. Rejects with the client's error, or when a table is not active after a minute. */
+/**
+ * Resolves when every table is active. Rejects with the client's error, or when a table is not active after a minute.
+ */
 export async function createTables(client: DynamoClient, stage: string, suffix?: string): Promise<void> {
   const nameOf = tableNaming(stage, suffix);
   await Promise.all(tableNames.map((table) => createTable(client, nameOf(table), tableDefinitions[table])));
@@ -55,7 +59,7 @@ async function untilActive(client: DynamoClient, TableName: string): Promise<voi
   throw new Error(`the table ${TableName} did not become active within ${(checksMax * checkIntervalMs) / 1000} s`);
 }
 
-/** DynamoDB refuses to enable TTL again, so a refusal only counts when it is still disabled. */
+/** Enables TTL. DynamoDB refuses to enable it again, so a refusal only counts when TTL is still disabled. */
 async function ensureTimeToLive(client: DynamoClient, TableName: string, AttributeName: string): Promise<void> {
   try {
     const TimeToLiveSpecification = { AttributeName, Enabled: true };

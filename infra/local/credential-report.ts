@@ -1,5 +1,5 @@
-// Provider credentials that the latest gateway of this store found, for `gw status` and `gw providers`: the variables
-// of the shell that asks may differ. Names only. Losing it costs nothing but this knowledge.
+// Provider credentials that the latest gateway of this store found, for `gw status` and `gw providers`, because the
+// variables of the shell that asks may differ. It contains names only. Losing it has no other effect.
 import type { CheckedCredentials } from '../../shared/routing/providers/index.ts';
 import type { Store } from '../../shared/storage/store/index.ts';
 
@@ -9,7 +9,7 @@ export async function writeCredentialReport(store: Pick<Store, 'put'>, checked: 
   await store.put({ table: 'statistics', item: { pk: reportKey, ...checked }, repeatable: true });
 }
 
-/** Undefined when no gateway has run on this store. */
+/** Returns undefined when no gateway has run on this store. */
 export async function readCredentialReport(store: Pick<Store, 'get'>): Promise<CheckedCredentials | undefined> {
   const item = await store.get('statistics', reportKey);
   if (item === undefined) return undefined;

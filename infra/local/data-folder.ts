@@ -1,15 +1,18 @@
-// Where a local run keeps what is beside its tables. Loads nothing, for commands that look there.
+// Folders for the data of a local run that is not in its tables. Loads nothing, for commands that only look there.
 import { resolve } from 'node:path';
 import type { LocalOptions } from './start-options.ts';
 
-/** Gateways that share a store must share the key too: where no folder is named, this one of the working folder has it. */
+/**
+ * Gateways that share a store must share the key too: where no folder is named, this folder in the working folder
+ * contains it.
+ */
 const sharedFolder = '.gw';
 
-/** In the folder of the data. */
+/** Folder inside the folder of the data. */
 export const blobFolder = 'blobs';
 
 export type StoreLocation = Partial<Pick<LocalOptions, 'data' | 'dynamodb'>>;
 
-/** Undefined when nothing is kept. */
+/** Returns undefined when nothing is stored. */
 export const sharedFolderOf = ({ data, dynamodb }: StoreLocation): string | undefined =>
   data ?? (dynamodb === undefined ? undefined : resolve(sharedFolder));

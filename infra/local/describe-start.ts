@@ -19,7 +19,7 @@ import { readChatRequest } from '../../shared/protocol/interfaces/chat-completio
 import { worstCaseCost } from '../../shared/routing/billing/index.ts';
 import { makePlan, readByokSources } from '../../shared/routing/planner/index.ts';
 
-/** A start looks at so many workspaces and keys: it describes a gateway, it does not audit one. */
+/** Maximum number of workspaces and keys that a start reads: it describes a gateway, and does not audit it. */
 const workspacesMax = 50;
 const keysMax = 50;
 
@@ -36,7 +36,7 @@ interface Account {
   readonly available: PicoUsd;
 }
 
-/** Never rejects: the gateway serves whether or not this can be read. */
+/** Describes a start. Never rejects: the gateway serves whether or not this can be read. */
 export async function describeStart(composition: Composition, started: StartedGateway): Promise<string[]> {
   try {
     return await describe(composition, started);
@@ -57,7 +57,7 @@ async function describe(composition: Composition, started: StartedGateway): Prom
   ];
 }
 
-/** Receiver and secret of alerts that this process lacks. */
+/** Describes the receiver and the secret of alerts that this process lacks. */
 function describeAlerts({ credentials }: Composition, { service: { alerts } }: Catalogue): string[] {
   const named = [alerts?.url, alerts?.secret].filter((reference) => reference !== undefined);
   return named.flatMap((reference) => {
@@ -82,7 +82,7 @@ function describeProvider(composition: Composition, provider: ProviderDocument):
   return [...describeApis(provider), ...describeUse(composition, provider)];
 }
 
-/** Told only where it is more, or other, than chat completions. */
+/** Lists the interfaces only where they differ from chat completions alone. */
 const describeApis = ({ id, apis }: ProviderDocument): string[] =>
   apis.every((api) => api === 'chat-completions') ? [] : [`provider ${id} speaks ${apis.join(', ')}`];
 
@@ -117,7 +117,7 @@ function describeAccount({ workspace: { id }, available }: Account, started: Sta
 
 const noLocalSecrets = 'a local run reads no secrets, write env: NAME instead';
 
-/** How the operator's command line reaches this gateway, or how to start one that it reaches. */
+/** Returns the command line that reaches this gateway, or that starts a gateway which can be reached. */
 export function commandLineHint(started: Pick<StartedGateway, 'data' | 'dynamodb'>): string {
   const store = storeOption(started);
   return store === undefined
@@ -125,7 +125,10 @@ export function commandLineHint(started: Pick<StartedGateway, 'data' | 'dynamodb
     : `command line: ${programs.commandLine} status ${store}`;
 }
 
-/** How the command line reaches the store; undefined where it is in the memory of this process. */
+/**
+ * Returns the option with which the command line reaches the store; undefined where the store is in the memory of this
+ * process.
+ */
 export function storeOption({ data, dynamodb }: Pick<StartedGateway, 'data' | 'dynamodb'>): string | undefined {
   if (dynamodb !== undefined) return `--dynamodb ${dynamodb}`;
   return data === undefined ? undefined : `--data ${data}`;
@@ -133,7 +136,9 @@ export function storeOption({ data, dynamodb }: Pick<StartedGateway, 'data' | 'd
 
 const messages = [{ role: 'user', content: 'Hello' }];
 
-/** A curl line for the first key that can call a model. The text of a key that is not known stays a variable. */
+/**
+ * Returns a curl line for the first key that can call a model. The text of a key that is not known stays a variable.
+ */
 async function describeCall(
   composition: Composition,
   catalogue: Catalogue,
@@ -176,7 +181,10 @@ async function* activeKeys({ keys, clock }: Composition, texts: readonly string[
   for await (const record of keys.list()) if (isUsable(record)) yield { record, text: undefined };
 }
 
-/** The first model that would be called for this key: it may use it, a provider is configured, and the money suffices. */
+/**
+ * Finds the first model that can be called with this key: the key may use it, a provider is configured, and the money
+ * suffices.
+ */
 async function findCallableModel(
   { credentials, connections }: Composition,
   catalogue: Catalogue,

@@ -5,8 +5,8 @@ import { environmentNames } from '../../shared/foundation/constants/index.ts';
 import { runScript } from '../run-script.ts';
 
 /**
- * DynamoDB's local servers want signed requests, check no signature, and some keep separate tables per key and region:
- * processes that share tables must share these. `shared/storage/store` uses the same.
+ * DynamoDB's local servers require signed requests, check no signature, and some have separate tables per key and
+ * region: processes that share tables must share these. `shared/storage/store` uses the same values.
  */
 const localDynamodbAccess = {
   AWS_REGION: 'us-east-1',
@@ -29,7 +29,7 @@ export const lambdaEnvironment = ({ stage, dynamodbUrl }: LocalTables): Record<s
   ...localDynamodbAccess,
 });
 
-/** Throws an Error with one clear line when an argument is missing or malformed. */
+/** Reads the arguments. Throws an Error with one line when an argument is missing or malformed. */
 export const readArguments = (args: readonly string[]): LocalTables => {
   const { values } = parseArgs({
     args: [...args],

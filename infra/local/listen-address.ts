@@ -1,9 +1,9 @@
-// The address of the local server: whether it is free, and how this machine calls it.
+// The address of the local server: whether it is free, and the URL by which this machine calls it.
 import { createServer } from 'node:net';
 
 export const hostDefault = '127.0.0.1';
 
-/** Throws an Error with one line for the terminal where the address cannot be listened on. */
+/** Throws an Error with one line for the terminal where the server cannot listen on the address. */
 export function checkAddress(port: number, host: string, option?: string): Promise<void> {
   const listen = async () => {
     const probe = createServer();
@@ -33,7 +33,7 @@ export async function orOneLine<Value>(
 
 export const isWildcard = (host: string): boolean => host === '0.0.0.0' || host === '::';
 
-/** URL as this machine reaches it. */
+/** Returns the URL by which this machine reaches it. */
 export function baseUrl(host: string, port: number, scheme: 'http' | 'https' = 'http'): string {
   const address = isWildcard(host) ? hostDefault : host;
   return `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}/v1`;

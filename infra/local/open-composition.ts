@@ -38,7 +38,7 @@ const localStage = 'local';
 const logLevels = { text: 'info', json: 'info', off: 'silent' } as const;
 
 export type StartOptions = Omit<LocalOptions, 'host' | 'log'> & Partial<Pick<LocalOptions, 'host' | 'log'>>;
-/** Ends something that was started; the last started is ended first. */
+/** Ends something that was started; the last one started is ended first. */
 export type Stop = () => Promise<void> | void;
 
 /** Stops each of them, also after a failure. Rejects with the first failure. */
@@ -59,7 +59,7 @@ export interface OpenedProcess {
   readonly metrics: CallMetrics;
 }
 
-/** Without `log` nothing is logged. Throws an Error with one line for the terminal. */
+/** Opens the process's parts. Without `log` nothing is logged. Throws an Error with one line for the terminal. */
 export async function openComposition(options: StartOptions, started: Stop[]): Promise<OpenedProcess> {
   const { log = 'off', streamBudgetSeconds, dynamodb } = options;
   const store = await openStore(options, started);
@@ -84,12 +84,12 @@ export async function openComposition(options: StartOptions, started: Stop[]): P
   metrics.watch(composition);
   started.push(sweepHourly(composition.blobs, systemClock));
   started.push(() => composition.transport.close());
-  // Behind the server: the last requests have spans too.
+  // This ends after the server: the last requests have spans too.
   started.push(() => Promise.all([composition.telemetry?.close(), composition.alerts.close()]).then(() => {}));
   return { composition, metrics };
 }
 
-/** Resolves with the port. Throws an Error with one line for the terminal. */
+/** Starts to listen, and resolves with the port. Throws an Error with one line for the terminal. */
 export async function listen(
   composition: Composition,
   readMetrics: ReadMetrics,
@@ -105,7 +105,7 @@ export async function listen(
   return taken;
 }
 
-/** Never rejects: only the output of `gw status` would suffer. */
+/** Stores the report. Never rejects: only the output of `gw status` would be affected. */
 const report = ({ store, log }: Composition, checked: CheckedCredentials): Promise<void> =>
   writeCredentialReport(store, checked).catch((cause: unknown) =>
     log.error({ event: 'credentials_not_reported' }, cause),
@@ -132,9 +132,12 @@ async function openStore({ data, durable, dynamodb }: StartOptions, started: Sto
   return createDynamoStore({ client, stage: localStage });
 }
 
-// Adapters outside the store in a local run: large results, the key that wraps BYOK keys, provider credentials.
+// Adapters outside the store in a local run: large results, the key that encrypts BYOK keys, provider credentials.
 
-/** `shared`: the store of a server that other gateways use too. They find large results there, wherever they run. */
+/**
+ * Creates the adapters. `shared` is the store of a server that other gateways use too. They find large results there,
+ * wherever they run.
+ */
 export function localAdapters(
   place: StoreLocation,
   shared?: Store,
@@ -145,7 +148,7 @@ export function localAdapters(
     blobs: shared === undefined ? ownBlobs() : tableBlobs(shared, systemClock),
     wrapper: localKeyWrapper({ folder }),
     credentials: localCredentials(systemClock),
-    // For SQLite; a server runs each write by itself.
+    // Joins writes for SQLite; a server runs each write by itself.
     joinsWrites: place.dynamodb === undefined,
   };
 }

@@ -1,5 +1,6 @@
-// Metrics of several processes as one sum. The main process asks each that serves; a client that asks one of them gets the sum
-// from the main process. The counts of a process that has ended stay in the sum: a counter never falls.
+// Metrics of several processes as one sum. The main process requests them from each process that serves; a client that
+// calls one of those gets the sum from the main process. The counts of a process that has ended stay in the sum: a
+// counter never falls.
 import cluster, { type Worker } from 'node:cluster';
 import { fail } from '../../shared/errors/index.ts';
 import { systemClock, waitAtMost } from '../../shared/foundation/time/index.ts';
@@ -12,19 +13,19 @@ import {
 } from '../metrics/index.ts';
 import type { Stop } from './open-composition.ts';
 
-/** To a process and back. Its `id` is of the question. */
+/** A message to a process or back. Its `id` is that of the request. */
 type MetricsMessage =
   | { readonly metrics: 'asked' | 'wanted'; readonly id: number }
   | { readonly metrics: 'counted'; readonly id: number; readonly values: MetricValues }
   | { readonly metrics: 'sum'; readonly id: number; readonly text: string };
 
-/** A process that does not answer in time counts as it did last. */
+/** A process that does not answer in time counts with its last answer. */
 const answerMaxMs = 2_000;
 
 const isOfMetrics = (message: unknown): message is MetricsMessage =>
   typeof message === 'object' && message !== null && 'metrics' in message;
 
-/** In the main process, before it starts the others. */
+/** Creates the sum in the main process, before it starts the others. */
 export function sumProcessMetrics(started: Stop[]): ReadMetrics {
   const textOf = createMetricsText();
   const lastOf = new Map<Worker, MetricValues>();
@@ -33,7 +34,7 @@ export function sumProcessMetrics(started: Stop[]): ReadMetrics {
   const questions = createQuestions<void>();
 
   const onMessage = (worker: Worker, message: unknown): void => {
-    // The first one says that it serves, and takes questions.
+    // The first message says that the process serves, and accepts requests.
     if (typeof message === 'object' && message !== null && 'port' in message) lastOf.set(worker, []);
     if (!isOfMetrics(message)) return;
     if (message.metrics === 'counted') {
@@ -66,7 +67,7 @@ export function sumProcessMetrics(started: Stop[]): ReadMetrics {
   return read;
 }
 
-/** In a process that serves. Rejects where the main process gives no answer. */
+/** Reads the sum in a process that serves. Rejects where the main process gives no answer. */
 export function joinProcessMetrics(metrics: CallMetrics): ReadMetrics {
   const questions = createQuestions<string>();
   process.on('message', (message: unknown) => {
@@ -90,7 +91,7 @@ function send(worker: Worker, message: MetricsMessage): void {
   if (worker.isConnected()) worker.send(message);
 }
 
-/** Questions that are under way; one without an answer in time has none. */
+/** Creates the pending requests; one without an answer in time resolves with undefined. */
 function createQuestions<Value>() {
   const waiting = new Map<number, (value: Value) => void>();
   let count = 0;

@@ -1,6 +1,6 @@
 // Several processes behind one port. This one, the main process, prepares the store and prints the start's lines; the
 // others serve. It accepts the connections and distributes them in turn (node:cluster), equally many to each. With a
-// socket per process (SO_REUSEPORT) the kernel would distribute them by chance, and on Linux alone.
+// socket per process (SO_REUSEPORT) the kernel would distribute them by chance, and only on Linux.
 import cluster, { type Worker } from 'node:cluster';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -10,25 +10,25 @@ import type { StartOptions, Stop } from './open-composition.ts';
 
 /** Message of a serving process to the main one. */
 export type ServingMessage = { readonly port: number } | { readonly failure: string };
-/** Message of the main process to a serving one: end, after your calls. */
+/** Message of the main process to a serving one: end after your calls. */
 export const stopMessage = 'stop';
 
-/** Beside this file in the package too. */
+/** The file is beside this one in the package too. */
 const servingFile = join(import.meta.dirname, `serving-process${extname(import.meta.filename)}`);
-/** A serving process takes eight seconds at most, and the whole stop nine. */
+/** A serving process takes eight seconds at most, and the complete stop nine. */
 const stopMaxMs = 8_500;
-/** A process that served for a shorter time is replaced later: the cause may end the next one too. */
+/** A process that served for a shorter time is replaced later, because the cause may end the next one too. */
 const shortLifeMs = 10_000;
 const pauseAfterShortLifeMs = 1_000;
 
-/** No more than there are processors: they would take the time of one another. */
+/** Limits the number of processes to that of processors: further ones would only compete for them. */
 export function countProcesses(wanted = 1): { readonly count: number; readonly note?: string } {
   const processors = availableParallelism();
   if (wanted <= processors) return { count: wanted };
   return { count: processors, note: `note: --processes ${wanted} is ${processors} here, one for each processor` };
 }
 
-/** Processes share a folder. Unless one is given it is their own, and is removed with them. */
+/** Ensures a folder, which processes share. Unless one is named it is their own, and is removed with them. */
 export function withOwnFolder(options: StartOptions, started: Stop[]): ServingOptions {
   if (options.data !== undefined || options.dynamodb !== undefined) return options;
   const ownFolder = mkdtempSync(join(tmpdir(), 'gw-processes-'));
@@ -39,11 +39,14 @@ export function withOwnFolder(options: StartOptions, started: Stop[]): ServingOp
 export const removeFolder = (folder: string): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 
 export interface ServingOptions extends StartOptions {
-  /** Removed at the end. */
+  /** Folder that is removed at the end. */
   readonly ownFolder?: string;
 }
 
-/** Resolves with the port once all of them serve. Throws an Error with one line for the terminal where one cannot. */
+/**
+ * Starts the processes. Resolves with the port once all of them serve. Throws an Error with one line for the terminal
+ * where one cannot.
+ */
 export async function startProcesses(
   count: number,
   options: ServingOptions,
@@ -58,7 +61,7 @@ export async function startProcesses(
   const [port = 0] = await Promise.all(Array.from({ length: count }, start));
   return port;
 
-  /** Resolves with the port. */
+  /** Starts a process. Resolves with the port. */
   function start(): Promise<number> {
     const startedAtMs = clock.nowMs();
     const worker = cluster.fork();
@@ -103,11 +106,14 @@ export async function startProcesses(
   }
 }
 
-/** Resolves with how it ended. Never rejects: a message that finds the process dead is an error of the worker too, before its end. */
+/**
+ * Resolves with a description of the process's end. Never rejects: a message that finds the process dead is an error of
+ * the worker too, before its end.
+ */
 function endOf(worker: Worker): Promise<string> {
   return new Promise((resolve) => {
     worker.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`));
-    // One that was never started has no other end.
+    // A process that was never started has no other end.
     worker.on('error', (error) => worker.process.pid ?? resolve(error.message));
   });
 }

@@ -1,4 +1,4 @@
-// What `npm start` and `gw start` do: a gateway from its options to its end, and the lines that a failure prints.
+// `npm start` and `gw start`: a gateway from its options to its end, and the lines that a failure prints.
 import { programs } from '../../shared/foundation/constants/index.ts';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 import { guardProcess } from '../../shared/protocol/http/index.ts';
@@ -7,15 +7,15 @@ import { InvalidGatewayFile } from './config-file.ts';
 import { startLocalGateway } from './start-local-gateway.ts';
 import { readOptions, usage } from './start-options.ts';
 
-/** How soon the end of npm is noticed. */
+/** Interval of checks whether npm has ended. */
 const parentLookMs = 250;
 
-/** Standard output is for the log where that is read by a program. */
+/** Returns a function that prints lines. Standard output is for the log where a program reads that. */
 const sayOn = (output: NodeJS.WriteStream) => (line: string) => void output.write(`${line}\n`);
 
-/** Resolves once it serves; the process then ends by a signal. A failure ends it with a line for each fault. */
+/** Resolves once the gateway serves; a signal then ends the process. A failure ends it with a line for each fault. */
 export async function runStart(words: readonly string[]): Promise<void> {
-  // A reader of the output that is gone takes no request with it.
+  // A reader of the output that has ended does not fail any request.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
   try {
     const options = readOptions(words, process.env);
@@ -30,7 +30,7 @@ export async function runStart(words: readonly string[]): Promise<void> {
       isStopping = true;
     };
     const starting = startLocalGateway(options, sayOn(options.log === 'json' ? process.stderr : process.stdout), () => {
-      // A terminal sends SIGINT to npm and to this process, and npm passes its own on: the second one changes nothing.
+      // A terminal sends SIGINT to npm and to this process, and npm passes its own on: the second one has no effect.
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
     });
     guardProcess((await starting).log);
@@ -46,8 +46,8 @@ function endWith(error: unknown): never {
 }
 
 /**
- * npm passes SIGTERM on to the shell that it starts this process with, and not every shell passes it on to here: it ends,
- * and this process gets another parent.
+ * Stops when npm has ended. npm passes SIGTERM on to the shell in which it starts this process, and not every shell
+ * passes it on: the shell ends, and this process gets another parent.
  */
 async function stopWithParent(parent: number, stop: () => void): Promise<void> {
   while (process.ppid === parent) await sleep(systemClock, parentLookMs);

@@ -26,15 +26,15 @@ async function stop(): Promise<void> {
 
 const lineOf = (error: unknown): string => String((error as Error).message).split('\n')[0] ?? '';
 
-// A reader of the output that is gone takes no request with it.
+// A reader of the output that has ended does not fail any request.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
-// A terminal sends SIGINT to all of them: the main process stops them in their order.
+// A terminal sends SIGINT to all processes: the main process stops them in their order.
 process.on('SIGINT', () => {});
 process.on('SIGTERM', () => void stop());
 process.on('message', (message) => {
   if (message === stopMessage) void stop();
 });
-// Without its main process it gets no calls any more. Node would end it at once: its calls end first.
+// Without its main process it gets no further calls. Node would end it at once; with this its calls end first.
 if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true;
 process.once('disconnect', () => {
   const { ownFolder } = options;

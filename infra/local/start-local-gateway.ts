@@ -55,8 +55,8 @@ interface LocalGateway {
 type Say = (line: string) => void;
 
 /**
- * Without `log` nothing is logged. Throws InvalidGatewayFile, or an Error with one line for the terminal. `onServing` is
- * called before the line that says ready: a reader of it may stop the process at once.
+ * Without `log` nothing is logged. Throws InvalidGatewayFile, or an Error with one line for the terminal. `onServing`
+ * is called before the line that says ready: a reader of it may stop the process at once.
  */
 export async function startLocalGateway(
   options: StartOptions,

@@ -64,8 +64,8 @@ const painter =
 const gap = '  ';
 
 /**
- * `200 ok  stream  demo/fallback  globex status_500 → acme  31 ms (first 30)  1+46 tokens  0.00004625 USD  team/ci  ID`. The
- * alias of a function precedes the model that answered.
+ * `200 ok  stream  demo/fallback  globex status_500 → acme  31 ms (first 30)  1+46 tokens  0.00004625 USD  team/ci
+ * ID`. The alias of a function precedes the model that answered.
  */
 function requestLine(written: LogFields, isColoured: boolean): string {
   const fields = withoutControls(written);

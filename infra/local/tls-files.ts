@@ -1,4 +1,5 @@
-// The two files of `--tls`: a certificate with those of its authorities, and its private key. A fault of either is one line.
+// The two files of `--tls`: a certificate with those of its authorities, and its private key. A fault of either is one
+// line.
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';

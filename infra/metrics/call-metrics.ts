@@ -1,5 +1,6 @@
-// Counts of a process in the form of Prometheus. Calls are counted from the lines that the log gets of them, so that a metric
-// never differs from the log. A label is an id of the catalogue, a code of the error table, or a word of this file.
+// Counts of a process in the form of Prometheus. Calls are counted from the lines that the log gets of them, so that a
+// metric never differs from the log. A label is an id of the catalogue, a code of the error table, or a word of this
+// file.
 import { type CallOutcome, classOf, errorCodeOf } from '../../shared/accounting/call-records/index.ts';
 import type { Composition } from '../../shared/composition/index.ts';
 import { accountOf, type Catalogue } from '../../shared/configuration/catalogue/index.ts';

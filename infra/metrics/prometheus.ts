@@ -1,4 +1,5 @@
-// The series in prom-client, and their text. Loaded where metrics are served, in a file of its own of the container's bundle.
+// The series in prom-client, and their text. Loaded where metrics are served, in a file of its own of the container's
+// bundle.
 import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 export type MetricValues = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;

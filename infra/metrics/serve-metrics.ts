@@ -1,4 +1,5 @@
-// GET /metrics: of the gateway, with an operator's key; and on a port of its own, where the address is what protects it.
+// GET /metrics: of the gateway, with an operator's key; and on a port of its own, where the address is what protects
+// it.
 
 import type { OperatorDependencies } from '../../functions/operator/dependencies.ts';
 import { requireInAll } from '../../functions/operator/request/allowed.ts';

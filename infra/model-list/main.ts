@@ -1,6 +1,6 @@
-// `npm run model-list`: makes the shipped list anew from the lists that others keep, and prints where they disagree. With a
-// file, that is LiteLLM's list; without one, pip fetches the newest. `--differences` prints those of the shipped list, and
-// changes nothing.
+// `npm run model-list`: makes the shipped list anew from the lists that others keep, and prints where they disagree.
+// With a file, that is LiteLLM's list; without one, pip fetches the newest. `--differences` prints those of the shipped
+// list, and changes nothing.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -39,8 +39,8 @@ function dearer(former: ListedModel | undefined, read: ListedModel): ListedModel
   return Number(former.prices.output) >= Number(read.prices.output) ? former : read;
 }
 
-// Models of LiteLLM's list that make images, speech, transcripts, orders and moderations: priced by the token, the image,
-// the character, the second or the request. Only what a provider of the kind serves here is read.
+// Models of LiteLLM's list that make images, speech, transcripts, orders and moderations: priced by the token, the
+// image, the character, the second or the request. Only what a provider of the kind serves here is read.
 
 interface Task {
   readonly api: ProviderApi;
@@ -52,7 +52,10 @@ interface Task {
   readonly maxOutputTokens: (name: string) => number;
 }
 
-/** Prompts have 32,000 characters, edits 16 images with a mask and a markup (types of OpenAI's SDK 7.55), each of at most 8,192 tokens. */
+/**
+ * Prompts have 32,000 characters, edits 16 images with a mask and a markup (types of OpenAI's SDK 7.55), each of at
+ * most 8,192 tokens.
+ */
 const imageInputTokens = 32_000 * 4 + 18 * 8_192;
 /** A high image of 1024x1536 (OpenAI's guide "Image generation", 2026-09); later models make 3840x2160. */
 const imageOutputTokens = (name: string): number => (/^gpt-image-1|^chatgpt-image/.test(name) ? 8_192 : 65_536);
@@ -217,8 +220,8 @@ function unitPrices(model: LitellmModel, { api }: Task, { dearest, bySize }: Ima
 
 /**
  * Images that a provider makes where a call names neither size nor quality. Others choose by the prompt. From
- * platform.openai.com/docs/api-reference/images/create and learn.microsoft.com/azure/ai-foundry/openai/dall-e-quickstart,
- * November 2026.
+ * platform.openai.com/docs/api-reference/images/create and
+ * learn.microsoft.com/azure/ai-foundry/openai/dall-e-quickstart, November 2026.
  */
 const usualImages: readonly (readonly [name: RegExp, image: string])[] = [[/^dall-e-3\b/, '1024x1024/standard']];
 

@@ -13,8 +13,8 @@ import type { ProviderApi } from '../../shared/foundation/constants/index.ts';
 import { cachePrice, costOf, endOf, type LitellmModel, nameOf, perMillion, positive } from './litellm-row.ts';
 
 /**
- * Names priced by something else than tokens of text, audio and images, not callable as a model, or at a wrong price: Cohere's light
- * multilingual vectors cost a thousand times their sisters there.
+ * Names priced by something else than tokens of text, audio and images, not callable as a model, or at a wrong price:
+ * Cohere's light multilingual vectors cost a thousand times their sisters there.
  */
 const leftOutNames =
   /native-audio|tts|realtime|live|transcribe|voxtral|whisper|lyria|robotics|search|deep-research|computer-use|image|multimodalembedding|-cloud$|^ft:|container|safeguard|guard|@(?!\d{8}$)|\*|commitment|^together-ai-|router|^embed-multilingual-light/;

@@ -9,5 +9,7 @@ export function usdText(usd: number): string {
   return (millionths / 1_000_000).toFixed(6).replace(/0{1,4}$/, '');
 }
 
-/** Formats with as many decimals as the list has, twelve at most, as prices of images, characters and seconds may have. */
+/**
+ * Formats with as many decimals as the list has, twelve at most, as prices of images, characters and seconds may have.
+ */
 export const exactUsdText = (usd: number): string => usd.toFixed(12).replace(/0{1,10}$/, '');

@@ -16,7 +16,10 @@ import { projectRoot, pythonProgram, runCommand, type VerifyStep } from './verif
 
 /** Redundant dependencies, which CDK writes, and which do no harm. */
 const ignoredChecks = 'W3005';
-/** Property values and resource types differ between regions: old ones, some whose zones CloudFront does not all serve, a younger one. */
+/**
+ * Property values and resource types differ between regions: old ones, some whose zones CloudFront does not all serve,
+ * a younger one.
+ */
 const regions = ['us-east-1', 'us-west-1', 'eu-west-1', 'eu-central-1', 'ap-northeast-2', 'ap-southeast-3'];
 const account = '111122223333';
 

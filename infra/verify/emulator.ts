@@ -44,8 +44,8 @@ export async function startEmulator({ program, variablesOf }: EmulatorOptions): 
   throw new Error(`${program} did not start: ${output().trimEnd().split('\n').at(-1)}`);
 }
 
-// The store suites on another implementation of DynamoDB than the engine of the tests: conditions that only one engine accepts
-// would be found on AWS.
+// The store suites on another implementation of DynamoDB than the engine of the tests: conditions that only one engine
+// accepts would be found on AWS.
 export const ministackRequirement = 'ministack==1.5.33';
 
 /** Skipped, because it computes with 28 digits, where DynamoDB has 38. */

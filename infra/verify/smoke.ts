@@ -1,6 +1,6 @@
-// `npm run smoke -- --stage NAME` (or `--url BASE_URL`): one call of each kind through the base URL that clients use, one
-// line per check, and an exit code. It writes nothing but the calls themselves, and lets an alarm ring only where the
-// operator agrees. The API key is read from GW_API_KEY.
+// `npm run smoke -- --stage NAME` (or `--url BASE_URL`): one call of each kind through the base URL that clients use,
+// one line per check, and an exit code. It writes nothing but the calls themselves, and lets an alarm ring only where
+// the operator agrees. The API key is read from GW_API_KEY.
 import { parseArgs } from 'node:util';
 import { startStopwatch, systemClock } from '../../shared/foundation/time/index.ts';
 import { openAwsAccount } from '../cdk/aws-account.ts';

@@ -5,13 +5,13 @@ import { timesTarget } from '../targets.ts';
 export interface Kind {
   readonly name: 'JSON' | 'stream';
   readonly connections: 1 | 32;
-  /** Calls of a turn. */
+  /** Number of calls of a turn. */
   readonly count: number;
 }
 
 /**
- * Figures of one turn: a mean or median per call, except for the first. Streams count until their first chunk. NaN: not
- * measured.
+ * Figures of one turn. Each is a mean or a median per call, except for the first. Streams count until their first
+ * chunk. NaN means "not measured".
  */
 const figureNames = [
   'calls a second',
@@ -22,7 +22,7 @@ const figureNames = [
 type FigureName = (typeof figureNames)[number];
 export type BenchFigures = Readonly<Record<FigureName, number>>;
 
-/** By name of the called gateway. */
+/** Figures of one turn by the name of the called gateway. */
 export type BenchTurn = ReadonlyMap<string, BenchFigures>;
 
 interface ComparedFigure {
@@ -31,7 +31,7 @@ interface ComparedFigure {
   readonly figure: FigureName;
   readonly that: number;
   readonly here: number;
-  /** How many times the other's it is in a turn: the median of all turns, the least and the most. */
+  /** Ratio of this gateway's figure to the other's in a turn: the median of all turns, the lowest and the highest. */
   readonly times: number;
   readonly least: number;
   readonly most: number;
@@ -80,7 +80,10 @@ export const targetsOf = ({ name, compared }: Beside): SpeedTarget[] =>
     return [(one.figure === 'calls a second' ? atLeast : atMost)(`${what}, times ${name}`, one.times, limit)];
   });
 
-/** One line for each figure, for a README: this tree, then each of the others with how many times theirs it is, and is to be. */
+/**
+ * Returns one line for each figure, for a README: this tree, then each of the others with the measured ratio and its
+ * target.
+ */
 export const summaryOf = (here: string, others: readonly Beside[]): Table => ({
   title: 'Side by side, medians of the turns',
   columns: ['calls', 'connections', 'figure', here, ...others.flatMap(({ name }) => [name, 'times', 'target'])],

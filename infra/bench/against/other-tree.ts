@@ -6,10 +6,10 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const repository = resolve(import.meta.dirname, '../../..');
-/** Less than a minute where npm has fetched the packages before. */
+/** Time limit of an installation, which takes less than a minute where npm has fetched the packages before. */
 const installTimeoutMs = 300_000;
 
-/** `folder` is removed by the caller. Throws an Error with one line for the terminal. */
+/** Checks the commit out into `folder`, which the caller removes. Throws an Error with one line for the terminal. */
 export async function fetchTree(commit: string, folder: string) {
   const revision = await run('git', ['rev-parse', '--verify', '--end-of-options', `${commit}^{commit}`], {
     cwd: repository,

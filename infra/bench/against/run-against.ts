@@ -1,4 +1,4 @@
-// Compares this tree with another commit, in one run on one machine: both gateways are started alike, each with a store
+// Compares this tree with another commit, in one run on one machine. Both gateways are started alike, each with a store
 // of its own, are warmed alike, and are called in alternating turns. Only features of every commit are used: `npm
 // start` with a gateway file.
 
@@ -36,21 +36,21 @@ interface ComparisonPlan {
   readonly turns: number;
   /** Time until the delayed writes of a turn are done. */
   readonly flushMs: number;
-  /** First calls of two new processes, on 32 connections. */
+  /** Number of first calls of two new processes, on 32 connections. */
   readonly firstCalls: number;
   readonly jsonPerTurn: Readonly<Record<1 | 32, number>>;
   readonly streamsPerTurn: Readonly<Record<1 | 32, number>>;
 }
 /**
- * A turn on 32 connections takes near a second: in one of half a second a single collection of garbage is a tenth of the result.
- * Many turns, since the machine differs from one second to the next by more than the trees do.
+ * A turn on 32 connections takes nearly a second: in a turn of half a second a single garbage collection is a tenth of
+ * the result. There are many turns, because the machine differs more from one second to the next than the two trees do.
  */
 const fullPlan: ComparisonPlan = {
   ...{ turns: 16, flushMs, firstCalls: 640 },
   ...{ jsonPerTurn: { 1: 40, 32: 1_280 }, streamsPerTurn: { 1: 16, 32: 192 } },
 };
 const quickPlan: ComparisonPlan = { ...fullPlan, turns: 4 };
-/** Pause on one connection: the work that a call leaves after its answer is done by the next one. */
+/** Pauses on one connection, because the work that a call leaves after its answer is done during the next call. */
 const pausesMs = { 1: 20, 32: 0 } as const;
 
 interface Contestant {
@@ -58,7 +58,7 @@ interface Contestant {
   readonly endpoint: MeasuredEndpoint;
   readonly model: string;
   readonly key?: string;
-  /** Used until now. */
+  /** Returns the processor time that was used until now. */
   readonly cpu?: () => Promise<number>;
 }
 
@@ -70,7 +70,7 @@ interface AgainstOptions {
 
 const here = 'this tree';
 
-/** `folder`: empty, and removed by the caller. */
+/** Runs the comparison in `folder`, which is empty at first and which the caller removes. */
 export async function runAgainst(
   { other, peers: choice, isQuick }: AgainstOptions,
   folder: string,
@@ -105,7 +105,7 @@ export async function runAgainst(
 
     async function takeTurn(kind: Kind, turn: number): Promise<BenchTurn> {
       const alone = (await callInLoop(direct, kind, plan.flushMs)).waitMs;
-      // A fresh install of Portkey's fails every stream.
+      // A fresh installation of Portkey's gateway fails every stream.
       const all = kind.name === 'JSON' ? [...gateways, ...peers] : gateways;
       const first = turn % all.length;
       const figures = new Map<string, BenchFigures>();
@@ -172,7 +172,7 @@ async function callInLoop({ name, endpoint, model, key, cpu }: Contestant, kind:
   if (cpu !== undefined) await sleep(systemClock, flushMs);
   const after = await cpu?.();
   client.close();
-  // A refused call is cheap: a run in which calls fail has no valid figures.
+  // A refused call is cheap, so a run in which calls fail has no valid figures.
   if (failed > 0) throw new Error(`${failed} of ${count} calls of ${name} failed`);
   const cpuMs = ((after ?? NaN) - (before ?? NaN)) / count;
   const waits = answers.map(({ firstByteMs, totalMs }) => (kind.name === 'JSON' ? totalMs : firstByteMs));
@@ -190,12 +190,13 @@ function figuresOf(measured: Awaited<ReturnType<typeof callInLoop>>, { name }: K
   };
 }
 
-// The processor time of the processes that a gateway starts, as Linux counts it: before 0.1.0 its store was one.
+// The processor time of the processes that a gateway starts, as Linux counts it. Before 0.1.0 its store was a process
+// of its own.
 
-/** Linux's unit of time, on every machine that Node runs on. */
+/** Linux's unit of time is the same on every machine that Node runs on. */
 const msPerTick = 10;
 
-/** Positions in /proc/PID/stat, counted after the name of the process, which may contain spaces. */
+/** Positions in /proc/PID/stat, counted after the name of the process, because that name may contain spaces. */
 const [parentAt, userTicksAt, systemTicksAt] = [1, 11, 12];
 
 function statOf(pid: number): readonly number[] {
@@ -206,7 +207,7 @@ function statOf(pid: number): readonly number[] {
       .split(' ')
       .map(Number);
   } catch {
-    // It has ended, or this is no Linux.
+    // The process has ended, or the system is not Linux.
     return [];
   }
 }
@@ -216,7 +217,7 @@ function cpuMsOf(pid: number): number {
   return ((stat[userTicksAt] ?? NaN) + (stat[systemTicksAt] ?? NaN)) * msPerTick;
 }
 
-/** Its children and theirs. */
+/** Returns the child processes of a process, and their children. */
 function descendantsOf(pid: number): readonly number[] {
   const all = readdirSync('/proc').map(Number).filter(Number.isInteger);
   const parents = new Map(all.map((one) => [one, statOf(one)[parentAt]]));

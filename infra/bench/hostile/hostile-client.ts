@@ -1,21 +1,23 @@
-// A client that sends a request as bytes, whole or not, and reads its answer, or leaves.
+// A client that sends a request as bytes, complete or not, and reads its answer, or disconnects.
 import { connect } from 'node:net';
 import { systemClock } from '../../../shared/foundation/time/index.ts';
 import type { HostileRequest } from './hostile-requests.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
-/** Longer than any call may take. */
+/** Time limit of an answer, longer than any call may take. */
 const answeredWithinMs = 65_000;
 const staysMaxMs = 1_500;
 
 interface HostileAnswer {
-  /** Status of a valid request; undefined for an invalid one, or one whose client left. */
+  /**
+   * Status of the answer to a valid request. Undefined for an invalid request, and for one whose client disconnected.
+   */
   readonly status: number | 'none' | undefined;
 }
 
 type Sent = 'whole' | 'broken' | 'left';
 
-/** Never rejects. */
+/** Sends a request and reads its answer. Never rejects. */
 export function sendHostile(port: number, request: HostileRequest, random: SeededRandom): Promise<HostileAnswer> {
   const { sent, pieces } = bytesOf(request, random);
   const leavesAfterMs = sent === 'whole' && random.chance(0.8) ? undefined : random.below(staysMaxMs);

@@ -1,10 +1,10 @@
-// An unreliable provider: the simulator's answers, with bytes changed, cut, repeated or delayed on the way.
+// An unreliable provider: it relays the simulator's answers with bytes changed, cut, repeated or delayed.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { systemClock } from '../../../shared/foundation/time/index.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
-/** Share of the pieces of an answer that are changed. */
+/** Share of an answer's chunks that are changed. */
 const changedOf = 0.12;
 const heldBackMaxMs = 200;
 const junk: readonly string[] = [
@@ -51,7 +51,7 @@ const changes: readonly PieceChange[] = [
 ];
 
 interface HostileProxy {
-  /** URL of the same server, behind the proxy. Ends in /v1. */
+  /** URL of the same server behind the proxy. Ends in /v1. */
   readonly url: string;
   stop(): void;
 }

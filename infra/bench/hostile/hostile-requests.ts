@@ -1,4 +1,5 @@
-// Requests as no client should make them: good ones of each interface, with some of their values replaced, and headers of all kinds.
+// Requests that no client should send: valid ones of each interface with some of their values replaced, and headers of
+// all kinds.
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import type { SeededRandom } from './seeded-random.ts';
 
@@ -48,7 +49,7 @@ const source = { type: 'base64', media_type: 'image/png', data: png };
 interface Interface {
   readonly paths: readonly string[];
   readonly members: (random: SeededRandom, text: string) => Record<string, Json>;
-  /** Fields that are added by chance. */
+  /** Fields that are added at random. */
   readonly more: Readonly<Record<string, Json>>;
 }
 
@@ -154,7 +155,7 @@ const headerValues: Readonly<Record<string, readonly string[]>> = {
   'content-encoding': ['gzip', 'zstd', 'br', 'x'],
 };
 
-/** `models`: of words, then of vectors. */
+/** Returns a random request. `models` are the ids of a chat model and of an embedding model. */
 export function hostileRequest(
   random: SeededRandom,
   {
@@ -196,7 +197,7 @@ function packed(text: Buffer, encoding: string | undefined, random: SeededRandom
   return encoding === 'zstd' ? zstdCompressSync(text) : gzipSync(text);
 }
 
-/** One value anywhere in it becomes another one. */
+/** Replaces one value, anywhere inside `value`, by another one. */
 function replaceOne(value: Json, random: SeededRandom): void {
   if (typeof value !== 'object' || value === null) return;
   const holder = value as Record<string, Json>;

@@ -1,16 +1,16 @@
-// Chance that can be repeated: one seed, one sequence.
+// Reproducible random numbers: one seed always gives the same sequence.
 
 export interface SeededRandom {
-  /** At least 0, below 1. */
+  /** Returns a number of at least 0 and below 1. */
   fraction(): number;
-  /** A whole number below `end`. */
+  /** Returns a whole number below `end`. */
   below(end: number): number;
   chance(of: number): boolean;
   pick<Value>(values: readonly Value[]): Value;
   shuffled<Value>(values: readonly Value[]): Value[];
 }
 
-/** Mulberry32: short, and even enough to choose faults by. */
+/** Implements Mulberry32, which is short, and even enough to choose faults by. */
 export function seededRandom(seed: number): SeededRandom {
   let state = seed >>> 0;
   const fraction = () => {

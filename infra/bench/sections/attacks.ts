@@ -1,5 +1,6 @@
-// Measures a process with the heap of a task under each kind of load that fills it: its resident memory before, at most and a
-// minute later, and small calls that are made all the while: in a process that does nothing V8 frees more by itself.
+// Measures a process with the heap of a task under each kind of load that fills it: its resident memory before the
+// load, at its highest and a minute later. Small calls are made throughout, because V8 frees more by itself in an idle
+// process.
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
@@ -19,17 +20,17 @@ import type { TestBed } from '../test-bed/test-bed.ts';
 const residentMaxMib = 512;
 const residentLaterMaxMib = 300;
 const lookEveryMs = 50;
-/** Pauses before the load and behind it, in a quick run too: what is kept a few seconds later says nothing. */
+/** Pauses before and after the load, in a quick run too: memory that is in use a few seconds later proves nothing. */
 const restMs = 3_000;
 const afterMs = 60_000;
-/** As in the images: freed buffers of that size and more are returned to the system. */
+/** The images set the same: freed buffers of this size and more are returned to the system. */
 const environment = { MALLOC_MMAP_THRESHOLD_: '131072' };
 
 type Gateway = Awaited<ReturnType<typeof startGateway>>;
 
 interface Attack {
   readonly name: string;
-  /** Resolves when all are answered, or have had their time, with their statuses where they are read. */
+  /** Resolves when all calls are answered, or have used up their time; with their statuses where these are read. */
   run(gateway: Gateway, key: string): Promise<string>;
 }
 
@@ -37,7 +38,7 @@ const chat = (model: string, more: object = {}) => ({ model, messages: [{ role: 
 const largeChat = (model: string, bytes: number) =>
   chat(model, { messages: [{ role: 'user', content: 'word '.repeat(bytes / 5) }] });
 
-/** Concurrent calls, read to their end. */
+/** Makes concurrent calls and reads their answers to the end. */
 const calls =
   (count: number, path: string, body: object | string, headers: Record<string, string> = {}) =>
   async (gateway: Gateway, key: string) => {
@@ -61,7 +62,7 @@ const bytesOf = (gateway: Gateway, key: string, body: object): string => {
   return `${head}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
 };
 
-/** Connections that send these bytes and read nothing. */
+/** Opens connections that send these bytes and read nothing. */
 async function unread(gateway: Gateway, count: number, bytes: string, forMs: number): Promise<string> {
   const port = Number(new URL(gateway.url).port);
   const sockets: Socket[] = [];
@@ -219,7 +220,8 @@ async function measure(bed: TestBed, configFile: string, attack: Attack, { key, 
   const answers = await attack.run(gateway, key);
   const { cpuMs, longestTurnMs } = await gateway.inspect();
   isAttacked = false;
-  // Streams are read on behind their clients, so that the most may come after they have left.
+  // The gateway continues to read streams after their clients have disconnected, so that the highest value may come
+  // later.
   await sleep(systemClock, afterMs);
   const afterKib = residentKib(gateway.pid);
   isOver = true;

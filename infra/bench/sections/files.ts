@@ -1,4 +1,5 @@
-// How many files of source run for one call of a warm process: what a reader opens who follows it, from the first byte to its record.
+// Counts the source files that run for one call of a warm process, from the first byte to its record: those files that
+// a reader opens who follows the call.
 import { join } from 'node:path';
 import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 import { createClient, jsonBody, sendOne, streamBody } from '../measuring-client.ts';
@@ -7,9 +8,9 @@ import { models } from '../test-bed/bench-file.ts';
 import { startGateway } from '../test-bed/gateway-process.ts';
 import type { TestBed } from '../test-bed/test-bed.ts';
 
-/** Every way of a call has been taken, and what is made once. */
+/** Number of calls after which every path has been used, and everything that is created once exists. */
 const warmCalls = 20;
-/** Text that is written after an answer counts too. */
+/** Pause for text that is written after an answer, which counts too. */
 const settledMs = 500;
 
 const calls = [

@@ -1,5 +1,6 @@
-// What a warm call leaves for the collector: promises and timers by count, and bytes by the folder whose code allocated them. A key
-// with requests a minute and a spend limit, credit, the store in the process, 32 connections.
+// Counts what a warm call leaves for the garbage collector: the number of promises and timers, and the bytes by the
+// folder whose code allocated them. The key has requests a minute and a spend limit, the workspace has credit, the
+// store is in the process, and there are 32 connections.
 import { join } from 'node:path';
 import { createClient, drive, jsonBody } from '../measuring-client.ts';
 import { atMost, type SectionReport } from '../report.ts';
@@ -7,7 +8,7 @@ import { models } from '../test-bed/bench-file.ts';
 import { startGateway } from '../test-bed/gateway-process.ts';
 import type { TestBed } from '../test-bed/test-bed.ts';
 
-/** What is compiled and cached by then allocates no more. */
+/** Number of calls after which compiled and cached values allocate no more. */
 const warmCalls = 512;
 const countedCalls = 1_024;
 const connections = 32;
@@ -18,7 +19,7 @@ interface WarmGateway extends Pick<Awaited<ReturnType<typeof startGateway>>, 'in
   call(count: number): Promise<void>;
 }
 
-/** `folder`: has the gateway file. */
+/** Measures a gateway that is warm. `folder` contains the gateway file. */
 async function onWarmGateway<Value>(
   { folder, keys }: Pick<TestBed, 'folder' | 'keys'>,
   use: (gateway: WarmGateway) => Promise<Value>,
@@ -57,7 +58,7 @@ async function sampleIn({ call, inspect }: WarmGateway) {
   return [...byFolder].toSorted(([, left], [, right]) => right - left);
 }
 
-/** `shared/accounting/holds`, `functions/gateway/settlement`; a package by its name. */
+/** Returns a folder such as `shared/accounting/holds` or `functions/gateway/settlement`, or the name of a package. */
 function folderOf(url: string): string {
   const [, packageName] = /\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url) ?? [];
   if (packageName !== undefined) return packageName;

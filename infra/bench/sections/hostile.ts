@@ -1,5 +1,5 @@
-// A process between providers and clients that do whatever they like, of every interface and format: it lives, serves honest calls
-// beside them, and its books are exact in the end.
+// Places a process between providers and clients that do whatever they like, with every interface and format. The
+// process must survive, serve honest calls at the same time, and have exact books in the end.
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,11 +23,13 @@ import type { TestBed } from '../test-bed/test-bed.ts';
 
 const clients = 48;
 const workspace = 'hostile';
-/** A call that was left is read on for ten seconds, and its lease ends after seventy-five. */
+/**
+ * Time limit for exact books: an abandoned call is read for another ten seconds, and its lease ends after seventy-five.
+ */
 const booksWithinMs = 120_000;
 const lookEveryMs = 1_000;
 
-/** How the simulator answers before its bytes are changed. */
+/** Behaviours of the simulator before its bytes are changed. */
 const behaviours = [
   ...['echo', 'tools', 'reasoning', 'redacted-reasoning', 'refusal', 'content-filter', 'two-choices', 'blocked-prompt'],
   ...['usage:1000:500:300:120:200:80', 'no-usage', 'zero-usage', 'wrong-usage:negative', 'wrong-usage:astronomic'],

@@ -1,5 +1,5 @@
-// Time that a gateway adds for a client. The provider itself, the gateway and its peer are called in turns; "added" is
-// the difference of the percentiles. The gateway has every limit on, the peer keeps no state.
+// Measures the time that a gateway adds for a client. The provider itself, the gateway and its peer are called in
+// turns; "added" is the difference of the percentiles. The gateway has every limit on, and the peer has no state.
 
 import type { BenchPlan } from '../bench-options.ts';
 import {
@@ -15,7 +15,7 @@ import { firstChunkMaxMs, timesTarget } from '../targets.ts';
 import { models } from '../test-bed/bench-file.ts';
 import type { TestBed } from '../test-bed/test-bed.ts';
 
-/** Pause on one connection: the work that a call leaves after its answer is done by the next one. */
+/** Pauses on one connection, because the work that a call leaves after its answer is done during the next call. */
 const pausesMs = { 1: 20, 32: 0 } as const;
 
 type Gateway = TestBed['gateway'];
@@ -52,7 +52,7 @@ export async function measureLatency(bed: TestBed, plan: BenchPlan): Promise<Sec
   };
 }
 
-/** The provider itself, the gateway, its peers, a gateway with traces; in the order of the columns. */
+/** Measures the provider itself, the gateway, its peers, and a gateway with traces, in the order of the columns. */
 async function measureInTurns(
   { provider, gateway, keys, peers }: TestBed,
   plan: BenchPlan,
@@ -68,7 +68,7 @@ async function measureInTurns(
   const directCall = { body: bodyOf('bench') };
   const call = { key: keys.limited, body: bodyOf(models.limited) };
   const runs = [run(provider, directCall), run(gateway, call, gateway)];
-  // A fresh install of Portkey's fails every stream.
+  // A fresh installation of Portkey's gateway fails every stream.
   if (kind === 'JSON') runs.push(...peers.map((peer) => run(peer, directCall)));
   if (tracing) runs.push(run(tracing, call, tracing));
   for (let turn = 0; turn <= plan.latencyTurns; turn += 1) {

@@ -1,5 +1,5 @@
-// Cost of a call alone and as one of a thousand: many concurrent calls; one further call beside calls in flight, its
-// latency, and its store calls; and the store calls of one on 32 connections.
+// Compares the cost of a single call with that of one among a thousand: many concurrent calls; one further call beside
+// calls in flight, its latency and its store requests; and the store requests of a call on 32 connections.
 
 import type { BenchPlan } from '../bench-options.ts';
 import { createClient, drive, jsonBody, type MeasuredEndpoint } from '../measuring-client.ts';
@@ -12,7 +12,7 @@ const waitMs = 2_000;
 const pauseMs = 20;
 const counterBytesMax = 1_024;
 const requestsPerCallMax = 2.5;
-/** "Does not grow", with a margin for the noise of a shared machine. */
+/** Limit for "does not grow", with a margin for the noise of a shared machine. */
 const growthMax = 1.5;
 
 export async function measureLoad(bed: TestBed, plan: BenchPlan): Promise<SectionReport> {
@@ -58,7 +58,7 @@ async function measureFurtherCalls(bed: TestBed, { further, atOnce }: BenchPlan)
   const measure = async (state: string, wanted = 0) => {
     const client = createClient(bed.gateway, 1);
     const inFlight = bed.provider.held;
-    // Where the gateway carries no more, one call shows that it waits.
+    // Where the gateway accepts no more calls, one call shows that it waits.
     const { answers, failed } = await drive(client, limitedCall(key), inFlight < wanted ? 1 : further, 1, pauseMs);
     client.close();
     const p50Ms = median(answers.map(({ totalMs }) => totalMs));

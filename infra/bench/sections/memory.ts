@@ -1,5 +1,5 @@
-// Whether the memory of a gateway grows with the calls that it has served. Read after a full collection, so that only
-// live memory counts.
+// Measures whether the memory of a gateway grows with the number of calls that it has served. It is read after a full
+// collection, so that only live memory counts.
 
 import type { BenchPlan } from '../bench-options.ts';
 import { createClient, drive, jsonBody } from '../measuring-client.ts';
@@ -9,7 +9,7 @@ import type { TestBed } from '../test-bed/test-bed.ts';
 
 const samples = 10;
 const megabyte = 1_024 * 1_024;
-/** Limit of a flat result: live heap varies with timers, pools and compiled code. */
+/** Maximum growth of a flat result: the live heap varies with timers, pools and compiled code. */
 const growthMaxPercent = 10;
 
 export async function measureMemory({ gateway, keys }: TestBed, { memory }: BenchPlan): Promise<SectionReport> {
@@ -23,7 +23,7 @@ export async function measureMemory({ gateway, keys }: TestBed, { memory }: Benc
     rows.push([taken * count, residentBytes / megabyte, heapUsedBytes / megabyte]);
   }
   client.close();
-  // Caches fill up in the first half; a leak goes on in the second.
+  // Caches fill up in the first half; a leak continues in the second.
   const growthPercent = ((rows[samples]?.[2] ?? NaN) / (rows[samples / 2]?.[2] ?? NaN) - 1) * 100;
   const title = 'Memory of the gateway process, after a full collection';
   return {

@@ -1,5 +1,5 @@
-// Calls a second of one key of one workspace: a model, from the items and writes of this checkout and the limits of a
-// DynamoDB partition (November 2026).
+// Estimates the calls a second of one key of one workspace, from the items and writes of this checkout and the limits
+// of a DynamoDB partition (November 2026).
 import { createClient, drive } from '../measuring-client.ts';
 import { atLeast, atMost, type SectionReport, sum } from '../report.ts';
 import { limitedCall } from '../test-bed/bench-file.ts';
@@ -9,11 +9,11 @@ import type { TestBed } from '../test-bed/test-bed.ts';
 const tables = ['keys', 'ledger', 'limits', 'records', 'statistics'] as const;
 type WrittenTable = (typeof tables)[number];
 
-/** A call's writes to a table, and the size of the written item. */
+/** The writes of a call to a table, and the size of the written item. */
 interface ItemFigures {
   readonly writes: number;
   readonly bytes: number;
-  /** Is added by each call in flight. */
+  /** Bytes that each call in flight adds. */
   readonly bytesPerCallInFlight: number;
 }
 type Measured = Readonly<Record<WrittenTable, ItemFigures>>;
@@ -60,7 +60,7 @@ export function scaleReport(measured: Measured): SectionReport {
 const unitsPerCall = ({ writes, bytes, bytesPerCallInFlight }: ItemFigures, inFlight: number): number =>
   writes * Math.ceil((bytes + bytesPerCallInFlight * inFlight) / unitBytes);
 
-/** The largest whole rate whose writes one item takes: the number of calls in flight grows with the rate. */
+/** Returns the highest whole rate whose writes one item can take. The number of calls in flight grows with the rate. */
 function carriedBy(item: ItemFigures, seconds: number): number {
   let rate = 0;
   while (

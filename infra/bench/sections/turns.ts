@@ -1,18 +1,19 @@
-// The longest turn of the event loop that one request costs, in processor time of its thread: each length that a client
-// chooses is doubled up to the body's bound. A product of two lengths shows as a factor of four where a length doubles.
+// Measures the longest turn of the event loop that one request costs, in processor time of its thread. Each length that
+// a client chooses is doubled up to the limit of the body. A product of two lengths shows as a factor of four where a
+// length doubles.
 import type { BenchPlan } from '../bench-options.ts';
 import { createClient } from '../measuring-client.ts';
 import { atMost, type SectionReport } from '../report.ts';
 import { models } from '../test-bed/bench-file.ts';
 import type { TestBed } from '../test-bed/test-bed.ts';
 
-/** Of a body up to a mebibyte, and of any. */
+/** Maximum turn of a body of up to one mebibyte, and of any body. */
 const turnMaxMs = { short: 50, long: 200 };
 const shortMaxBytes = 1024 * 1024;
-/** Bounds of a body, less its frame. */
+/** Maximum lengths of a body, without the JSON around the text. */
 const charactersMax = 3_900_000;
 const valuesMax = 90_000;
-/** Calls of each size, so that a garbage collection counts for no request. */
+/** Number of calls of each size, so that no request is charged with a garbage collection. */
 const callsOfEach = 3;
 
 interface Length {
@@ -180,7 +181,7 @@ export async function measureTurns(
   for (const { path, member, max, body } of lengths.filter((one) => one.member.includes(memberPart))) {
     const client = createClient({ ...gateway, path }, 1);
     let status = 0;
-    /** The least of some calls. */
+    /** Returns the shortest of several measurements. */
     const longestTurn = async (length: number): Promise<number> => {
       let least = Number.POSITIVE_INFINITY;
       const model = path === '/embeddings' ? models.vectors : models.seeing;

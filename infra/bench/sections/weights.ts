@@ -1,5 +1,6 @@
-// Measures the resident bytes that a process keeps for each byte of a request or an answer, by interface and path, beside the table of
-// weights. Calls are the examples of the interfaces' descriptions, with a long text in place of their first text.
+// Measures the resident bytes of a process for each byte of a request or an answer, by interface and path, next to the
+// table of weights. The calls are the examples of the interfaces' descriptions, with a long text in place of their
+// first text.
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
@@ -30,7 +31,7 @@ const requestWeighed = { json: 3_500_000, form: 24_000_000 };
 /** So much at once that what a process needs beside it counts little. */
 const totalBytes = 96_000_000;
 const lookEveryMs = 20;
-/** A process keeps all of it once it has grown by no more than this for this long. */
+/** A process has everything in memory once it has grown by no more than this for this long. */
 const steadyKib = 2 * 1024;
 const steadyMs = 2_000;
 const measuredMaxMs = 30_000;
@@ -41,17 +42,20 @@ const environment = { MALLOC_MMAP_THRESHOLD_: '131072', GW_KEPT_BYTES_MAX: Strin
 
 interface WeightRow {
   readonly name: string;
-  /** Of the table. */
+  /** Weight that the table has. */
   readonly weight: number;
   readonly model: WeighedModel;
-  /** The workspace whose output and input a guardrail checks. */
+  /** Set for the workspace whose output and input a guardrail checks. */
   readonly isGuarded?: boolean;
   readonly call: () => Promise<Call>;
   /** A shorter call of the same kind, which loads the code. */
   readonly first: Call;
   /** Bytes of each call that are weighed. */
   readonly bytes: number;
-  /** What is weighed has come when the provider or the guardrail has the request; else when nothing more comes. */
+  /**
+   * Whether the request is weighed. It has arrived when the provider or the guardrail has it; an answer has arrived
+   * when no more bytes come.
+   */
   readonly isRequest: boolean;
 }
 
@@ -67,7 +71,7 @@ interface Call {
   readonly headers?: string;
 }
 
-/** Each interface by each path that a call of it may take, and an answer by each of its own. */
+/** Returns each interface with each path that a call of it may take, and each answer with each path of its own. */
 async function weightRows(): Promise<readonly WeightRow[]> {
   const requests = await Promise.all(interfaceIds.map(rowsOfInterface));
   const manyValues = await Promise.all((['relayed', 'translated', 'guarded'] as const).map(manyValuesRow));
@@ -80,7 +84,7 @@ async function rowsOfInterface(id: InterfaceId): Promise<readonly WeightRow[]> {
   const { body } = await loaded.operation(route?.operation);
   const form = body.kind === 'vendor' ? body.form : undefined;
   const bodies = [...(form?.isOnly === true ? [] : [false]), ...(form === undefined ? [] : [true])];
-  // A body is read on any path, and no call keeps it for that alone.
+  // A body is read on every path, and no call stays in memory only for that.
   const paths = pathsOf(id).filter((path) => path !== 'read');
   const rows = bodies.flatMap((isForm) =>
     paths.map(async (path): Promise<WeightRow> => {
@@ -183,7 +187,7 @@ export async function measureWeights(bed: TestBed, { rows: namePart }: BenchPlan
   };
 }
 
-/** Models of kinds of providers that have an interface in a form of their own. */
+/** Models of those kinds of providers that have an interface in a format of their own. */
 const packageModels = {
   embedding: 'gemini-embedding-001',
   image: 'gemini-2.5-flash-image',
@@ -244,7 +248,10 @@ interface Measuring extends Pick<Awaited<ReturnType<typeof startHostileProvider>
   readonly key: string;
 }
 
-/** What a process grows by for each byte, while so many calls are under way. Undefined where no provider is ever called. */
+/**
+ * Measures the growth of a process for each byte, while these calls are in progress. Returns undefined where no
+ * provider is ever called.
+ */
 async function measure(bed: TestBed, configFile: string, row: WeightRow, { key, silentCalls }: Measuring) {
   const { storeUrl, folder } = bed;
   const nodeOptions = heapOptions(tasksDefault);
@@ -283,7 +290,7 @@ async function measure(bed: TestBed, configFile: string, row: WeightRow, { key, 
   return isWhole() ? ((mostKib - beforeKib) * 1_024) / (count * row.bytes) : NaN;
 }
 
-/** The highest value until it was steady. */
+/** Returns the highest value that was read until it was steady. */
 async function highest(read: () => number, isWhole: () => boolean): Promise<number> {
   const startedAtMs = systemClock.nowMs();
   let [most, last, movedAtMs] = [read(), read(), startedAtMs];

@@ -1,4 +1,4 @@
-// The gateway of the bench: one provider, and workspaces that share nothing. Limits are never reached, only counted.
+// The gateway file of the bench: one provider, and workspaces that share nothing. Limits are counted but never reached.
 import { createApiKey } from '../../../shared/configuration/keys/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { jsonBody } from '../measuring-client.ts';
@@ -10,11 +10,11 @@ export const models = {
   vectors: 'bench/vectors',
 } as const;
 
-/** The call that most sections make. */
+/** Returns the call that most sections make. */
 export const limitedCall = (key: string) => ({ key, body: jsonBody(models.limited) });
 
 const newKey = () => createApiKey(systemRandomness);
-/** A key for each workspace, or several. A crowd is called once, so that its state disturbs no other section. */
+/** Creates one or more keys for each workspace. A crowd is called once, so that its state disturbs no other section. */
 export function newKeys() {
   const crowd = () => ({ oneKey: newKey(), fifty: Array.from({ length: 50 }, newKey), unlimited: newKey() });
   return {
@@ -27,12 +27,14 @@ export function newKeys() {
 }
 type BenchKeys = ReturnType<typeof newKeys>;
 
-/** 500 a second: more than a run makes in a minute, and as many as one item of the store counts. */
+/**
+ * Requests a minute: 500 a second are more than a run makes in a minute, and as many as one item of the store counts.
+ */
 const rpm = 30_000;
 const providerLimits = `rate_limit_rpm: ${rpm}, rate_limit_tpm: ${rpm * 20_000},`;
 const enough = '"1000000.00"';
 
-/** In full, because former commits may need fields that are optional by now. */
+/** Writes a model in full, because former commits may require fields that are optional by now. */
 const modelText = (id: string, limits = '', { provider = 'fast', vision = false } = {}) => `
   - id: ${id}
     display_name: ${id}

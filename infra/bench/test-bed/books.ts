@@ -5,13 +5,13 @@ import { systemClock } from '../../../shared/foundation/time/index.ts';
 import type { Store } from '../../../shared/storage/store/index.ts';
 
 export interface Books {
-  /** Recorded calls, and their cost. */
+  /** Number of recorded calls, and their cost. */
   readonly calls: number;
   readonly recorded: bigint;
-  /** Spending of all keys, each with a spend limit. */
+  /** Spending of all keys, each of which has a spend limit. */
   readonly keysSpent: bigint;
   readonly workspaceSpent: bigint;
-  /** Reservations of running or abandoned calls: credit and keys. */
+  /** Reservations of running or abandoned calls, on credit and keys. */
   readonly held: bigint;
 }
 
@@ -20,7 +20,7 @@ const dayMs = 86_400_000;
 export async function readBooks(store: Store, workspace: string): Promise<Books> {
   const deps = createAdministration({ store, clock: systemClock, randomness: systemRandomness });
   const costs: bigint[] = [];
-  // A run may pass midnight.
+  // A run may last past midnight.
   for (const days of [-1, 0]) {
     const day = new Date(systemClock.nowMs() + days * dayMs).toISOString().slice(0, 10);
     for await (const { costPicoUsd } of deps.records.read(workspace, day)) costs.push(costPicoUsd);

@@ -7,21 +7,21 @@ import { sleep, systemClock, waitAtMost } from '../../../shared/foundation/time/
 import type { Inspection, ProcessFigures } from './inspect-process.ts';
 
 /**
- * Limit of each step: to start, to answer, and to end. So long that only a process that hangs reaches it: others may
- * use the machine.
+ * Time limit of each step (start, answer, end). It is so long that only a process that hangs reaches it, because others
+ * may use the machine.
  */
 const timeoutMs = 120_000;
-/** Length of the shown output of a gateway that did not start. */
+/** Maximum length of the output that is shown for a gateway that did not start. */
 const outputShownMax = 2_000;
 
 interface GatewayStart {
-  /** The tree of the gateway; this one if absent. */
+  /** Folder of the gateway's sources; this checkout if absent. */
   readonly tree?: string;
   readonly name?: string;
   readonly configFile: string;
-  /** If absent, it has a store of its own, in memory. */
+  /** URL of the store. If absent, the gateway has a store of its own, in memory. */
   readonly storeUrl?: string;
-  /** Shared by gateways that share a store. */
+  /** Folder that gateways on one store share. */
   readonly folder: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly nodeOptions?: readonly string[];
@@ -32,7 +32,7 @@ const lookIntervalMs = 20;
 
 export async function startGateway(start: GatewayStart) {
   const { tree = thisTree, name = 'gw', configFile, storeUrl, folder, environment = {}, nodeOptions = [] } = start;
-  // The lines of a deployed stage, into a file: a pipe would be read by this process, which makes the load.
+  // The log lines of a deployed stage go into a file: a pipe would be read by this process, which makes the load.
   const outputFile = join(folder, `${name.replace(/\W+/g, '-')}-${performance.now()}.log`);
   const output = openSync(outputFile, 'w');
   const store = storeUrl === undefined ? [] : ['--dynamodb', storeUrl];

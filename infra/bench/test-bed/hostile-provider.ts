@@ -1,4 +1,4 @@
-// A provider with answers of the largest size, sent on demand: the name of the model selects the answer.
+// A provider with answers of the largest size, sent on demand. The name of the model selects the answer.
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,7 +6,7 @@ import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 
 const megabyte = 1_000_000;
 
-/** Different words, as those of a model: compressed it fits into an item of the store. */
+/** The text consists of different words, like a model's, so that it fits into an item of the store when compressed. */
 export const largeAnswerBytes = 8 * megabyte;
 const text = Array.from({ length: largeAnswerBytes / 16 }, (_none, at) => `word ${at % 97} of it, `)
   .join('')
@@ -42,7 +42,7 @@ const eventOf = (bytes: number) =>
     ...{ id: 'a', object: 'chat.completion.chunk', created: 1_760_000_000, model: 'a' },
     choices: [{ index: 0, delta: { content: text.slice(0, bytes) }, finish_reason: null }],
   })}\n\n`;
-/** Each is the event of an endless stream. */
+/** Events of endless streams, by the name of the model. */
 const events: Readonly<Record<string, string>> = { events: eventOf(65_000), 'long-events': eventOf(longEventBytes) };
 
 /** Writes events as fast as they are read. */
@@ -55,7 +55,7 @@ async function streamEvents(outgoing: ServerResponse, event: string): Promise<vo
 }
 
 const image = { parts: [{ inlineData: { mimeType: 'image/png', data: 'aGk=' } }] };
-/** Answers to forms, by the end of the path. */
+/** Answers to form requests, by the end of the path. */
 const formAnswers: readonly (readonly [path: string, body: string])[] = [
   ['/transcriptions', '{"text":"Yes."}'],
   [
@@ -67,7 +67,7 @@ const formAnswers: readonly (readonly [path: string, body: string])[] = [
   ],
 ];
 
-/** Of a guardrail: a shorter request passes, and a longer one gets no answer. */
+/** Maximum length of a request that the guardrail passes; a longer one gets no answer. */
 const checkedMaxBytes = megabyte;
 
 export async function startHostileProvider() {
@@ -102,7 +102,10 @@ export async function startHostileProvider() {
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    /** Requests that have come whole, and get no answer: those below `/silent`, and long ones of a guardrail. */
+    /**
+     * Number of requests that arrived completely and get no answer: those below `/silent`, and long ones of a
+     * guardrail.
+     */
     silentCalls: () => silentCalls,
     stop() {
       server.close();

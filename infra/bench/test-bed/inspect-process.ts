@@ -1,5 +1,5 @@
-// Loaded before the gateway's own main: reports the process's resources, and moves its clock ahead, so that a minute of
-// calls takes seconds. The process ends with its channel to the bench.
+// Loaded before the gateway's own main: reports the resources of the process, and moves its clock ahead, so that a
+// minute of calls takes seconds. The process ends when its channel to the bench closes.
 
 import { createHook } from 'node:async_hooks';
 import { Session } from 'node:inspector/promises';
@@ -7,13 +7,16 @@ import { Session } from 'node:inspector/promises';
 export type Inspection = {
   readonly advanceMs?: number;
   readonly collectsGarbage?: boolean;
-  /** Samples until the next inspection. */
+  /** Samples the turns of the event loop until the next inspection. */
   readonly watchesTurns?: boolean;
-  /** Counts until the next inspection. Counting makes each promise larger, so it is not for allocations at the same time. */
+  /**
+   * Counts promises until the next inspection. Counting makes each promise larger, so allocations must not be sampled
+   * at the same time.
+   */
   readonly countsPromises?: boolean;
-  /** Samples until the next inspection. */
+  /** Samples allocations until the next inspection. */
   readonly samplesAllocations?: boolean;
-  /** Reports which files of source have run since the last inspection that asked so. */
+  /** Reports which source files have run since the last inspection that set this. */
   readonly countsFiles?: boolean;
 };
 export type ProcessFigures = ReturnType<typeof figures> & {
@@ -21,9 +24,9 @@ export type ProcessFigures = ReturnType<typeof figures> & {
   readonly allocations: readonly Allocation[];
 };
 
-/** What was allocated since the sampling began, collected or not. */
+/** Memory that was allocated since the sampling began, collected or not. */
 interface Allocation {
-  /** The file of source that ran, or that called what ran; '' where there was none. */
+  /** The source file that ran, or that called the code that ran; '' where there was none. */
   readonly url: string;
   readonly bytes: number;
 }
@@ -32,7 +35,7 @@ const systemNow = Date.now;
 let aheadMs = 0;
 Date.now = () => systemNow() + aheadMs;
 
-/** In processor time of the thread, so that other processes do not count. */
+/** Longest turn in processor time of the thread, so that other processes do not count. */
 let longestTurnMs = 0;
 let watching: NodeJS.Immediate | undefined;
 
@@ -106,7 +109,7 @@ async function allocationsSampled(): Promise<readonly Allocation[]> {
 
 let countsFunctions = false;
 
-/** By V8's counts of functions: a file runs where one of its functions does. */
+/** Lists the files that ran, from V8's counts of functions: a file runs where one of its functions does. */
 async function filesRun(): Promise<readonly string[]> {
   const session = openSession();
   if (!countsFunctions) {

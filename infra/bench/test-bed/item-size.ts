@@ -1,7 +1,7 @@
-// Sizes of items by DynamoDB's count: names and texts in UTF-8, two digits of a number a byte, three bytes for a map or
-// a list and one for each of its elements.
+// Sizes of items as DynamoDB counts them: names and texts in UTF-8, one byte for two digits of a number, three bytes
+// for a map or a list, and one byte for each of its elements.
 
-/** As in `{"S": "text"}`, by name. */
+/** Attributes by name, each written as in `{"S": "text"}`. */
 export type AttributeMap = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 export const itemBytes = (item: AttributeMap, bytesPerMember = 0): number =>
@@ -20,7 +20,7 @@ function valueBytes({ S: text, N: number, B: base64, L: list, M: map }: Attribut
   return Math.ceil(digits.length / 2) + (number.startsWith('-') ? 2 : 1);
 }
 
-/** The engine wants authorization in this form and checks no signature. */
+/** The engine requires authorization in this format and checks no signature. */
 const storeHeaders = (operation: string) => ({
   'content-type': 'application/x-amz-json-1.0',
   'x-amz-target': `DynamoDB_20120810.${operation}`,
@@ -29,7 +29,7 @@ const storeHeaders = (operation: string) => ({
     'AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0',
 });
 
-/** Size of the largest item among those of one page (1 MB). Calls DynamoDB itself, without a client of this project. */
+/** Returns the size of the largest item in one page (1 MB). Calls DynamoDB itself, without a client of this project. */
 export async function largestItemBytes(storeUrl: string, tableName: string): Promise<number> {
   const body = JSON.stringify({ TableName: tableName });
   const answer = await fetch(storeUrl, { method: 'POST', headers: storeHeaders('Scan'), body });

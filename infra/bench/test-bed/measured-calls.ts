@@ -1,4 +1,5 @@
-// Calls with every limit of one key: counted at the store, spread over a minute, held in flight.
+// Calls with every limit of one key: their store requests are counted, they are spread over a minute, or they wait in
+// flight.
 import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 import { createClient, drive, jsonBody, sendOne } from '../measuring-client.ts';
 import { sum } from '../report.ts';
@@ -6,11 +7,11 @@ import { limitedCall, models } from './bench-file.ts';
 import type { StoreRequest } from './store-proxy.ts';
 import type { TestBed } from './test-bed.ts';
 
-/** Time until writes for several calls together are done. */
+/** Time after which combined writes of several calls are done. */
 export const flushMs = 300;
 export const costColumns = ['store requests', 'write units', 'read units', 'KB'];
 
-/** Means, in the order of `costColumns`. */
+/** Returns means, in the order of `costColumns`. */
 export function costOf(requests: readonly StoreRequest[], calls: number) {
   const mean = (figure: 'writeUnits' | 'readUnits' | 'bytes') => sum(requests.map((one) => one[figure])) / calls;
   const [writeUnits, readUnits, kilobytes] = [mean('writeUnits'), mean('readUnits'), mean('bytes') / 1_024];
@@ -19,7 +20,7 @@ export function costOf(requests: readonly StoreRequest[], calls: number) {
 
 export async function countCalls({ proxy, countedGateway }: TestBed, key: string, count: number, connections: 1 | 32) {
   const client = createClient(countedGateway, connections);
-  // Reads the configuration where it is too old.
+  // This call reads the configuration again where it is too old.
   await client.send(limitedCall(key));
   await proxy.takeRequests(flushMs);
   const { failed } = await drive(client, limitedCall(key), count, connections);
@@ -28,25 +29,28 @@ export async function countCalls({ proxy, countedGateway }: TestBed, key: string
   return { failed, ...costOf(requests, count) };
 }
 
-/** One call in each second, by the clocks of the gateways. */
+/** Makes one call in each second, by the clocks of the gateways. */
 export async function callForAMinute({ countedGateway, advanceClocks }: TestBed, key: string): Promise<void> {
   const client = createClient(countedGateway, 1);
   for (let second = 0; second < 62; second += 1) {
-    // Not a whole second, so that every call counts at another moment of it.
+    // The step is not a whole second, so that every call counts at another moment of it.
     await advanceClocks(1_013);
     await sendOne(client, limitedCall(key));
   }
   client.close();
 }
 
-/** Calls that were sent and have not reached the provider. More at a time would measure how they arrive. */
+/**
+ * Maximum number of calls that were sent and have not reached the provider. With more of them their arrival would be
+ * measured.
+ */
 const arrivingMax = 8;
 const arrivalMaxMs = 15_000;
-/** Longer than any reservation, and than the memory of an expired one. */
+/** Time that is longer than any reservation, and than the memory of an expired one. */
 const holdsForgottenMs = 600_000;
 const returningCalls = 30;
 
-/** Holds calls at the provider meanwhile: `count`, or as many as the gateway carries. */
+/** Runs `use` while calls wait at the provider: `count` of them, or as many as the gateway accepts. */
 export async function whileInFlight<Result>(bed: TestBed, key: string, count: number, use: () => Promise<Result>) {
   const { provider, gateway, advanceClocks } = bed;
   const client = createClient(gateway, count + arrivingMax);
@@ -62,11 +66,11 @@ export async function whileInFlight<Result>(bed: TestBed, key: string, count: nu
   try {
     return await use();
   } finally {
-    // Calls that wait for a connection of the gateway reach the provider after others have left it.
+    // Calls that wait for a connection of the gateway reach the provider after others have ended.
     for (; ended < sent; await sleep(systemClock, 20)) provider.release();
     await sleep(systemClock, flushMs);
     await advanceClocks(holdsForgottenMs);
-    // Expired reservations are released by later calls.
+    // Later calls release the expired reservations.
     await drive(client, limitedCall(key), returningCalls, 1);
     client.close();
   }

@@ -1,5 +1,5 @@
-// Gateways to compare with, measured as they are installed: @portkey-ai/gateway, fetched from npm for the run, and LiteLLM's proxy
-// from a virtual environment of Python that the caller has made.
+// Other gateways to compare with, measured as they are installed: @portkey-ai/gateway, fetched from npm for the run,
+// and LiteLLM's proxy from a Python virtual environment that the caller has created.
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,13 +10,13 @@ import { createClient, jsonBody, type MeasuredEndpoint } from '../measuring-clie
 
 export interface PeerChoice {
   readonly portkey: boolean;
-  /** The folder of the virtual environment, with `litellm[proxy]` installed in it. */
+  /** Folder of the virtual environment in which `litellm[proxy]` is installed. */
   readonly litellm: string | undefined;
 }
 
 interface Peer extends MeasuredEndpoint {
   readonly pid: number;
-  /** Memory of calls while it is measured. */
+  /** Description of the calls that it remembers during the measurement. */
   readonly keeps: string;
   stop(): Promise<void>;
 }
@@ -28,11 +28,13 @@ interface Started extends Omit<Peer, 'url' | 'pid' | 'stop'> {
 }
 
 const portkeyName = '@portkey-ai/gateway@1.15.2';
-/** Two minutes: npm fetches the one first, the other imports half of its packages. */
+/** Number of checks within two minutes: npm fetches one peer first, and the other imports half of its packages. */
 const triesMax = 600;
 const tryIntervalMs = 200;
 
-/** Omits peers that cannot be fetched or do not answer. `folder`: for a file of settings. */
+/**
+ * Starts the peers, without those that cannot be fetched or do not answer. A file of settings is written into `folder`.
+ */
 export async function startPeers(choice: PeerChoice, provider: string, folder: string): Promise<Peer[]> {
   const started = [
     ...(choice.portkey ? [await startPeer(portkey(provider))] : []),
@@ -51,16 +53,16 @@ const portkey =
     args: ['--yes', '--ignore-scripts', portkeyName, '--headless', `--port=${port}`],
   });
 
-/** It refuses to start with a weak key. */
+/** LiteLLM refuses to start with a weak key. */
 const litellmKey = 'sk-bench-0123456789abcdefghijklmnop';
 
-/** Throws an Error with one line for the terminal. */
+/** Starts LiteLLM's proxy. Throws an Error with one line for the terminal. */
 async function litellm(environment: string, provider: string, folder: string): Promise<(port: number) => Started> {
   const command = join(environment, 'bin/litellm');
   if (!existsSync(command)) throw new Error(`--litellm: there is no ${command}; pip install 'litellm[proxy]' there`);
   const config = join(folder, 'litellm.yaml');
   const model = { model_name: 'bench', litellm_params: { model: 'openai/bench', api_base: provider, api_key: 'none' } };
-  // JSON is YAML.
+  // Every JSON text is valid YAML.
   await writeFile(config, JSON.stringify({ model_list: [model] }));
   return (port) => ({
     name: 'litellm[proxy]',
@@ -79,7 +81,7 @@ async function litellm(environment: string, provider: string, folder: string): P
       '--telemetry',
       'False',
     ],
-    // Else it asks the network for its list of prices.
+    // Without the last variable it requests its list of prices from the network.
     env: { LITELLM_MASTER_KEY: litellmKey, LITELLM_LOCAL_MODEL_COST_MAP: 'True' },
   });
 }

@@ -1,12 +1,12 @@
-// A provider as fast as Node can be, in the bench's own process: fixed answers, nothing parsed. A call may ask it to
-// wait some milliseconds, or until it is released, by the field `user`, which every gateway relays.
+// A provider as fast as Node can be, in the bench's own process: its answers are fixed, and it parses nothing. The
+// field `user`, which every gateway relays, may ask it to wait some milliseconds, or until it is released.
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { nextTurn, sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 
 const chunkCount = 300;
-/** Pause after the first chunk, as with any model, so that later chunks do not compete for the cores. */
+/** Pause after the first chunk, as with any model, so that later chunks do not compete for the processor. */
 const secondTokenMs = 10;
 /** Longer than any section: a socket that closes in between would be measured as a slow call. */
 const keepAliveTimeout = 600_000;

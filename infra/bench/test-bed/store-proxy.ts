@@ -1,5 +1,5 @@
-// A proxy between a gateway and its DynamoDB that counts: requests, the units that DynamoDB would bill, bytes of their
-// bodies.
+// A proxy between a gateway and its DynamoDB that counts requests, the units that DynamoDB would bill, and the bytes of
+// the bodies.
 import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,11 +10,11 @@ import { type AttributeMap, itemBytes } from './item-size.ts';
 export interface StoreRequest {
   readonly startedAtMs: number;
   readonly endedAtMs: number;
-  /** Bytes of both bodies. */
+  /** Bytes of the request's and the answer's body. */
   readonly bytes: number;
   readonly writeUnits: number;
   readonly readUnits: number;
-  /** The table of each written item, without stage. */
+  /** The table of each written item, without the stage's prefix. */
   readonly writtenTables: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export async function startStoreProxy(storeUrl: string) {
       const text = await readText(incoming);
       const input = JSON.parse(text);
       const operation = String(incoming.headers['x-amz-target']).split('.').at(-1) ?? '';
-      // Operations on whole tables, at the start, take no capacity.
+      // Operations on whole tables, which run at the start, consume no capacity.
       const counts = /Item$|^Query$|^Scan$|^BatchExecuteStatement$/.test(operation);
       const body = counts ? JSON.stringify({ ...input, ReturnConsumedCapacity: 'TOTAL' }) : text;
       const headers = { ...incoming.headers, 'content-length': Buffer.byteLength(body) };
@@ -53,7 +53,10 @@ export async function startStoreProxy(storeUrl: string) {
   await once(server, 'listening');
   const proxy = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Requests since the last time this was asked, in the order of their ends; waits until none was made for `quietMs`. */
+    /**
+     * Returns the requests since the last call of this method, in the order of their ends. Waits until no request was
+     * made for `quietMs`.
+     */
     async takeRequests(quietMs: number): Promise<readonly StoreRequest[]> {
       const requestedAtMs = performance.now();
       while (running > 0 || performance.now() - Math.max(lastAtMs, requestedAtMs) < quietMs)
@@ -73,19 +76,19 @@ const readText = async (stream: IncomingMessage) => Buffer.concat(await stream.t
 
 interface StoreInput {
   readonly TableName: string;
-  /** Of BatchWriteItem, by table. */
+  /** Items of BatchWriteItem, by table. */
   readonly RequestItems?: Readonly<Record<string, readonly unknown[]>>;
-  /** Of BatchExecuteStatement: an update each. */
+  /** Statements of BatchExecuteStatement, each of which is an update. */
   readonly Statements?: readonly { readonly Statement: string }[];
 }
 type Capacity = { readonly CapacityUnits: number };
 interface StoreAnswer {
-  /** Bodies by table, where the operation takes several. */
+  /** Consumed capacity; a list where the operation takes several tables. */
   readonly ConsumedCapacity?: Capacity | readonly Capacity[];
   readonly __type?: string;
   /** The item that refused a write. */
   readonly Item?: AttributeMap;
-  /** Of BatchExecuteStatement: the outcome of each statement. */
+  /** Outcomes of BatchExecuteStatement, one for each statement. */
   readonly Responses?: readonly { readonly Error?: { readonly Code?: string; readonly Item?: AttributeMap } }[];
 }
 
@@ -108,9 +111,9 @@ function figuresOf(operation: string, sent: string, input: StoreInput, answer: S
 
 const statementErrors = ({ Responses = [] }: StoreAnswer) => Responses.flatMap(({ Error: error }) => error ?? []);
 
-/** The table of each item that it writes. */
+/** Returns the table of each item that the operation writes. */
 function tablesIn({ TableName, RequestItems, Statements }: StoreInput): string[] {
-  // `UPDATE "table" SET …`
+  // The statement is `UPDATE "table" SET …`.
   if (Statements !== undefined) return Statements.map(({ Statement }) => Statement.split('"')[1] ?? '');
   return Object.entries(RequestItems ?? { [TableName]: [0] }).flatMap(([table, items]) => items.map(() => table));
 }

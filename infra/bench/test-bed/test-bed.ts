@@ -1,5 +1,5 @@
-// All that the sections measure: the provider, the store, and two gateways on that store. One is timed; the requests of
-// the other go through a proxy that counts them. Both run as `npm start` does.
+// The parts that all sections measure: the provider, the store, and two gateways on that store. One gateway is timed;
+// the requests of the other pass through a proxy that counts them. Both run as `npm start` does.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { physicalTableName, type TableName } from '../../../shared/foundation/constants/index.ts';
@@ -15,7 +15,7 @@ import { startStoreProxy } from './store-proxy.ts';
 
 export type TestBed = Awaited<ReturnType<typeof startTestBed>>;
 
-/** Variables of the template of `prod`, and of Lambda. */
+/** Returns the variables that the template of `prod` and Lambda itself set. */
 function functionVariables(): Readonly<Record<string, string>> {
   const { prod } = stageSettings;
   if (prod === undefined) throw new Error('the settings have no stage prod');
@@ -35,13 +35,14 @@ async function startTestBed(folder: string, choice: PeerChoice, stops: (() => un
   await writeFile(configFile, gatewayFileText(provider.url, keys));
   const gateway = keep(await startGateway({ configFile, storeUrl: store.endpoint, folder }));
   /**
-   * One more gateway on the store of the timed one, which sends its spans to the provider: that answers every request.
+   * Starts another gateway on the store of the timed one. It sends its spans to the provider, which answers every
+   * request.
    */
   const startTracingGateway = () => {
     const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: provider.url };
     return startGateway({ name: 'gw, traces on', configFile, storeUrl: store.endpoint, folder, environment });
   };
-  // As a function of `prod`, whose limits count too.
+  // The counted gateway has the variables of a function of `prod`, whose limits count too.
   const counted = { configFile, storeUrl: proxy.url, folder, environment: functionVariables() };
   const countedGateway = keep(await startGateway(counted));
   const peers = (await startPeers(choice, provider.url, folder)).map(keep);
@@ -57,7 +58,7 @@ async function startTestBed(folder: string, choice: PeerChoice, stops: (() => un
       startTracingGateway,
       peers,
     },
-    /** The largest item of each table, in bytes. */
+    /** Returns the size of the largest item of each table, in bytes. */
     itemSizes: (tables: readonly TableName[]) =>
       Promise.all(tables.map((table) => largestItemBytes(store.endpoint, physicalTableName('local', table)))),
     advanceClocks: (advanceMs: number) =>
@@ -65,7 +66,7 @@ async function startTestBed(folder: string, choice: PeerChoice, stops: (() => un
   };
 }
 
-/** `folder` is empty, and the caller removes it. */
+/** Runs `use` on a new test bed. `folder` is empty, and the caller removes it. */
 export async function withTestBed(folder: string, peers: PeerChoice, use: (bed: TestBed) => Promise<void>) {
   const stops: (() => unknown)[] = [];
   try {

@@ -1,6 +1,6 @@
-// Rights of the gateway in the account, with the environment variables that name their resources. Plain values, because
-// functions and tasks get the same. Resources are named, never imported: an imported value would stay the old one until
-// the api stack itself changes, even after the data stack has created its key or its secret again.
+// Rights of the gateway in the account, with the environment variables that name their resources. They are plain
+// values, because functions and tasks get the same. Resources are named, never imported: an imported value would stay
+// the old one until the api stack itself changes, even after the data stack has created its key or its secret again.
 import { Aws, Stack } from 'aws-cdk-lib';
 import type { PolicyStatementProps } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
@@ -23,14 +23,14 @@ export interface Access {
   readonly acknowledgements?: readonly { readonly id: string; readonly reason: string }[];
 }
 
-/** The sum. A later part wins where two set the same variable. */
+/** Combines several parts. A later part takes precedence where two set the same variable. */
 export const mergeAccess = (...parts: readonly Access[]): Access => ({
   statements: parts.flatMap(({ statements }) => statements),
   environment: Object.assign({}, ...parts.map(({ environment }) => environment)),
   acknowledgements: parts.flatMap(({ acknowledgements = [] }) => acknowledgements),
 });
 
-/** No right, but variables. */
+/** Returns an access with variables and without rights. */
 export const variablesAccess = (environment: Access['environment'] = {}): Access => ({ statements: [], environment });
 
 export const tableAccess = (scope: Construct, nameOf: NameTable, tables: TableActions): Access => ({
@@ -46,14 +46,17 @@ export const tableAccess = (scope: Construct, nameOf: NameTable, tables: TableAc
   })),
 });
 
-/** Objects by name, and not the list of them: large results are written and read, bodies of calls written alone. */
+/**
+ * Grants access to objects by name, without the right to list them. Large results are written and read, bodies of calls
+ * only written.
+ */
 export const spillBucketAccess = (stage: string): Access =>
   objectAccess(stage, { 's3:GetObject': [resultPrefix], 's3:PutObject': [resultPrefix, contentPrefix] });
 
-/** For operators: the bodies of calls, and no result. */
+/** Grants operators the right to read the bodies of calls, but no results. */
 export const contentReadAccess = (stage: string): Access => objectAccess(stage, { 's3:GetObject': [contentPrefix] });
 
-/** `prefixes`: of the names, by action. */
+/** Grants access to objects. `prefixes` are the beginnings of their names, by action. */
 function objectAccess(stage: string, prefixes: Readonly<Record<string, readonly string[]>>): Access {
   const name = spillBucketName(stage, Aws.ACCOUNT_ID, Aws.REGION);
   const known = spillBucketName(stage, '<AWS::AccountId>', '<AWS::Region>');
@@ -61,7 +64,7 @@ function objectAccess(stage: string, prefixes: Readonly<Record<string, readonly 
     statements: Object.entries(prefixes).map(([action, actionPrefixes]) => ({
       actions: [action],
       resources: actionPrefixes.map((prefix) => `arn:${Aws.PARTITION}:s3:::${name}/${prefix}*`),
-      // Another account could create a bucket of this name after ours was removed.
+      // Another account could create a bucket of this name after this one was removed.
       conditions: { StringEquals: { 'aws:ResourceAccount': Aws.ACCOUNT_ID } },
     })),
     environment: { [environmentNames.spillBucket]: name },
@@ -73,7 +76,8 @@ function objectAccess(stage: string, prefixes: Readonly<Record<string, readonly 
 }
 
 /**
- * Right to decrypt for this stage, with the key behind its alias. The command line encrypts the keys of connections.
+ * Grants the right to decrypt for this stage, with the key behind its alias. The command line encrypts the keys of
+ * connections.
  */
 export const connectionKeyAccess = (stage: string): Access => {
   const alias = connectionKeyAlias(stage);
@@ -81,7 +85,7 @@ export const connectionKeyAccess = (stage: string): Access => {
     statements: [
       {
         actions: ['kms:Decrypt'],
-        // No resource of a policy can be an alias.
+        // The resource of a policy cannot be an alias.
         resources: [keysIn(Aws.PARTITION, Aws.REGION, Aws.ACCOUNT_ID)],
         conditions: {
           StringEquals: { 'kms:EncryptionContext:stage': stage },
@@ -89,7 +93,7 @@ export const connectionKeyAccess = (stage: string): Access => {
         },
       },
       {
-        // The secret of the store, and nothing else: the first process that needs it makes it.
+        // This right applies to the secret of the store alone: the first process that needs it creates it.
         actions: ['kms:GenerateDataKey'],
         resources: [keysIn(Aws.PARTITION, Aws.REGION, Aws.ACCOUNT_ID)],
         conditions: {
@@ -111,11 +115,14 @@ export const connectionKeyAccess = (stage: string): Access => {
 const keysIn = (partition: string, region: string, account: string) =>
   `arn:${partition}:kms:${region}:${account}:key/*`;
 
-/** Secrets Manager adds six random characters to the name. */
+/** Returns the ARN of a secret, to whose name Secrets Manager adds six random characters. */
 const secretArnOf = (name: string): string =>
   `arn:${Aws.PARTITION}:secretsmanager:${Aws.REGION}:${Aws.ACCOUNT_ID}:secret:${name}-??????`;
 
-/** The gateway reads the credentials itself; its configuration only says where they are. */
+/**
+ * Grants access to the provider credentials, which the gateway reads itself; its configuration only says where they
+ * are.
+ */
 export const providerSecretAccess = (stage: string): Access => {
   const name = providerSecretName(stage);
   return {
@@ -124,7 +131,10 @@ export const providerSecretAccess = (stage: string): Access => {
   };
 };
 
-/** Every function reads which requests came through the distribution, so that no version of its code contains it. */
+/**
+ * Grants access to the origin secrets. Every function reads which requests came through the distribution, so that no
+ * version of its code contains the secret.
+ */
 export const originSecretAccess = (stage: string): Access => {
   const name = originSecretName(stage);
   return {
@@ -134,8 +144,9 @@ export const originSecretAccess = (stage: string): Access => {
 };
 
 /**
- * Amazon Bedrock with the gateway's own role, so that a new stage answers without a stored credential: bedrock-runtime,
- * and bedrock-mantle with the interfaces of OpenAI and Anthropic. Which models an account may use is granted in Bedrock.
+ * Grants access to Amazon Bedrock with the gateway's own role, so that a new stage answers without a stored credential:
+ * bedrock-runtime, and bedrock-mantle with the interfaces of OpenAI and Anthropic. Bedrock itself decides which models
+ * an account may use.
  */
 export function bedrockAccess(regions: readonly string[]): Access {
   if (regions.length === 0) return { statements: [] };
@@ -149,7 +160,8 @@ export function bedrockAccess(regions: readonly string[]): Access {
     statements: [
       { actions, resources: [...models, ...profiles] },
       {
-        // An inference profile spreads calls over regions that AWS may add to: there, models only answer for a profile.
+        // An inference profile spreads calls over regions, and AWS may add regions: in those regions, models only
+        // answer for a profile.
         actions,
         resources: [modelsAnywhere],
         conditions: { ArnLike: { 'bedrock:InferenceProfileArn': profiles } },
@@ -157,7 +169,7 @@ export function bedrockAccess(regions: readonly string[]): Access {
       { actions: ['bedrock-mantle:CreateInference'], resources: projects },
       { actions: ['bedrock:ApplyGuardrail'], resources: guardrails },
       {
-        // It has no resources. The model that it calls is one of those above.
+        // This action has no resources. The model that it calls is one of those above.
         actions: ['bedrock:Rerank'],
         resources: ['*'],
         conditions: { StringEquals: { 'aws:RequestedRegion': places } },
@@ -194,7 +206,7 @@ function bedrockArns(regions: readonly string[], { partition, ownRegion, account
       profileKinds.map((kind) => `arn:${partition}:bedrock:${region}:${account}:${kind}/*`),
     ),
     projects: places.map((region) => `arn:${partition}:bedrock-mantle:${region}:${account}:project/*`),
-    // A guardrail that works across regions does so by a profile.
+    // A guardrail that works across regions does so through a profile.
     guardrails: places.flatMap((region) =>
       ['guardrail', 'guardrail-profile'].map((kind) => `arn:${partition}:bedrock:${region}:${account}:${kind}/*`),
     ),
@@ -202,7 +214,10 @@ function bedrockArns(regions: readonly string[], { partition, ownRegion, account
   };
 }
 
-/** Rights and variables of traces, by the standard variables of OpenTelemetry, which a local run reads too. */
+/**
+ * Grants rights and sets variables for traces. The variables are the standard ones of OpenTelemetry, which a local run
+ * reads too.
+ */
 export function telemetryAccess(stage: string, settings: StageSettings['telemetry']): Access {
   if (settings == null) return { statements: [] };
   const { sampleRatio, captureContent } = settings;
@@ -231,12 +246,12 @@ function collectorAccess({ endpoint, headersSecret }: Collector): Access {
 }
 
 const cloudwatchTracesAccess = (): Access => ({
-  // The service authorization reference names the first for this endpoint, and its user guide a policy that has only the
-  // second. Both only write, and neither has resources.
+  // The service authorization reference names the first action for this endpoint, and the user guide has a policy with
+  // only the second one. Both only write, and neither has resources.
   statements: [{ actions: ['xray:PutSpans', 'xray:PutTraceSegments'], resources: ['*'] }],
   environment: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `https://xray.${Aws.REGION}.amazonaws.com/v1/traces` },
   acknowledgements: [{ id: wildcardId('*'), reason: 'The actions that send traces have no resources.' }],
 });
 
-/** How cdk-nag names a resource with a wildcard. */
+/** Returns the id by which cdk-nag names a resource with a wildcard. */
 export const wildcardId = (resource: string): string => `AwsSolutions-IAM5[Resource::${resource}]`;

@@ -1,5 +1,6 @@
-// Alarms of a stage: failed answers, time spent in the gateway itself, errors of the URLs, refused invocations, a store
-// that cannot keep up. All of them notify one topic. None is raised by a few calls, nor by the start of an instance.
+// Alarms of a stage: failed answers, time spent in the gateway itself, errors of the URLs, refused invocations, and a
+// store that is too slow. All of them notify one topic. Neither a few calls nor the start of an instance raises an
+// alarm.
 import { ArnFormat, Aws, CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, type IMetric, MathExpression, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
@@ -30,35 +31,40 @@ import {
 } from './gateway-metrics.ts';
 import { gatewayTableActions, type TableAction, tableActionsOf } from './table-actions.ts';
 
-/** Share of all answers. Providers fail too; above this their fallbacks did not help. */
+/** Maximum share of failed answers. Providers fail too; above this share their fallbacks did not help. */
 const failedPercentMax = 5;
 /** Number per period that may come from one client, one deployment or one bad connection. */
 const fewCallsMax = 5;
-/** For the slowest tenth, without the time of providers: an order of magnitude above that of a warm instance. */
+/**
+ * Maximum time for the slowest tenth, without the time of providers: an order of magnitude above that of a warm
+ * instance.
+ */
 const gatewayTimeMaxMs = 500;
-/** Below, a tenth would be a few calls. */
+/** Minimum number of timed calls: of fewer calls, a tenth would be only a few. */
 const timedCallsMin = 10 * (fewCallsMax + 1);
-/** Two of three periods: a fault that ends within minutes needs no operator. */
+/** Two of three periods must exceed the limit: a fault that ends within minutes needs no operator. */
 const sustained = { evaluationPeriods: 3, datapointsToAlarm: 2 };
 
-/** Share of the answers of an hour, in a stage that is called too rarely for the alarm of five minutes. */
+/** Share of the answers of an hour, for a stage that is called too rarely for the alarm of five minutes. */
 const hourly = { period: Duration.hours(1), failedMin: 3, failedShareMax: 50 } as const;
-/** Share of the account's quota, before Lambda refuses. */
+/** Share of the account's quota that raises an alarm before Lambda refuses calls. */
 const quotaPercentMax = 80;
 
-/** A write to these that is throttled is lost, and no call notices. */
+/** Tables on which a throttled write is lost without any call noticing. */
 const mayBeLost: ReadonlySet<TableName> = new Set(['statistics', 'cache']);
 
 interface AlarmsProps {
   readonly stage: string;
   readonly nameOf: NameTable;
-  /** Null: no subscription. */
+  /** E-mail address to notify; null for no subscription. */
   readonly email: string | null;
-  /** Functions by the name an operator knows. */
+  /** Functions by the name that an operator knows. */
   readonly functions: Readonly<Record<string, LambdaFunction>>;
-  /** Counts of answers of the URLs with a status from 400, the gateway's own included. */
+  /** Counts of the URLs' answers with a status from 400, including the gateway's own. */
   readonly urlErrors: readonly IMetric[];
-  /** Reads the errors of the distribution, where there is one in another region than CloudFront's metrics. */
+  /**
+   * Function that reads the errors of the distribution, where the stage is in another region than CloudFront's metrics.
+   */
   readonly distributionWatch: LambdaFunction | undefined;
   /** Set where alarms of this region can read the metrics of the distribution themselves. */
   readonly distributionId: string | undefined;
@@ -74,7 +80,7 @@ interface Rule {
   readonly description: string;
   /** The highest value without an alarm. Default: a few calls. */
   readonly threshold?: number;
-  /** In place of a threshold: a value below it, or none, is the alarm. */
+  /** Lower limit in place of a threshold: a lower value, or no value, raises the alarm. */
   readonly atLeast?: number;
   readonly isSustained?: boolean;
 }
@@ -129,14 +135,14 @@ export class Alarms extends Construct {
     });
     this.#add('FailedSettlements', {
       metric: stageMetric(stage, 'FailedSettlements', 'Sum'),
-      // Each one is money that is counted wrongly.
+      // Each of these is money that is counted wrongly.
       threshold: 0,
       description:
         'what a call cost was not written, or after its hold had ended: look for settlement_failed, settlement_late and finish_… in the log',
     });
     this.#add('FailedControls', {
       metric: stageMetric(stage, 'FailedControls', 'Sum'),
-      // No client notices any of them.
+      // No client notices any of these failures.
       threshold: 0,
       description:
         'a guardrail let a call pass because it failed, or bodies, a result or an alert were lost: look for failed_control in the log',
@@ -176,8 +182,8 @@ export class Alarms extends Construct {
   }
 
   /**
-   * Alarm on errors of the URLs that the gateway did not report: callers without permission, or Lambda's own failures,
-   * which no log line shows. These metrics exist in every region.
+   * Adds an alarm on errors of the URLs that the gateway did not report: callers without permission, or Lambda's own
+   * failures, which no log line shows. These metrics exist in every region.
    */
   #addUrlAlarm(stage: string, urlErrors: readonly IMetric[]): void {
     this.#add('UrlErrors', {
@@ -214,7 +220,7 @@ export class Alarms extends Construct {
     this.#addSum('StoreErrors', admission, 'DynamoDB failed on a table that is needed to admit a call');
   }
 
-  /** One alarm takes ten metrics at most. */
+  /** Adds an alarm on a sum. A single alarm takes at most ten metrics. */
   #addSum(name: string, metrics: readonly IMetric[], description: string): void {
     this.#add(name, { metric: sumOf(metrics), description });
   }
@@ -236,7 +242,7 @@ export class Alarms extends Construct {
     });
   }
 
-  /** Alarm on CloudFront's own errors, which no function sees. */
+  /** Adds an alarm on CloudFront's own errors, which no function sees. */
   #addDistributionAlarm(metric: IMetric): void {
     this.#add('DistributionErrors', {
       metric,
@@ -292,16 +298,16 @@ const rises = (threshold: number) => ({
   treatMissingData: TreatMissingData.NOT_BREACHING,
 });
 
-/** What is never counted is below every number: a service without any task has no value. */
+/** A missing value counts as too low: a service without any task has no value. */
 const falls = (threshold: number) => ({
   threshold,
   comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
   treatMissingData: TreatMissingData.BREACHING,
 });
 
-// Advice for a stage that refused calls because it is too small: which limit to raise.
+// Advice for a stage that refused calls because it is too small: the limit to raise.
 
-/** Limits by exhausted resource. */
+/** Names of the limits by exhausted resource. */
 const whatToRaise: Readonly<Record<StageResource, string>> = {
   service_concurrency: 'concurrency of the service, or gatewayReservedConcurrency and the quota, or max of tasks',
   service_function_concurrency: 'function_concurrency of the service',
@@ -316,7 +322,7 @@ const refusalAdvice = Object.entries(whatToRaise)
 
 // The topic of a stage's alarms, to which people and their tools subscribe.
 
-/** `email`: null for no subscription. */
+/** Creates the topic. A null `email` means no subscription. */
 function alarmTopic(scope: Construct, stage: string, email: string | null): Topic {
   const topic = new Topic(scope, 'Topic', { displayName: `${brand} ${stage}`, enforceSSL: true });
   allowAlarms(topic);
@@ -324,7 +330,7 @@ function alarmTopic(scope: Construct, stage: string, email: string | null): Topi
   return topic;
 }
 
-/** Allows the account's alarms to publish: a topic with a policy of its own has lost SNS's default one. */
+/** Allows the account's alarms to publish: a topic with a policy of its own loses SNS's default policy. */
 function allowAlarms(topic: Topic): void {
   const alarms = Stack.of(topic).formatArn({
     service: 'cloudwatch',

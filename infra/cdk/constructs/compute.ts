@@ -1,4 +1,4 @@
-// The compute of the gateway as the rest of the api stack uses it, and its usual form: two Lambda functions behind URLs
+// The compute of the gateway as the rest of the api stack uses it, and its usual kind: two Lambda functions behind URLs
 // of their own, one for chat completions, which streams, and one for the model listing.
 import { join } from 'node:path';
 import { CfnOutput } from 'aws-cdk-lib';
@@ -20,7 +20,7 @@ import { modelsTableActions } from './table-actions.ts';
 export interface ComputeProps {
   readonly stage: string;
   readonly settings: StageSettings;
-  /** Folder with one folder of code per function. */
+  /** Folder that contains one folder of code per function. */
   readonly bundlesRoot: string;
   /** Name of the data stack, imported from it, for a description. */
   readonly dataStack: string;
@@ -31,12 +31,12 @@ export interface ComputeProps {
 }
 
 export interface Compute {
-  /** URL for clients where there is no distribution. Ends in a slash. */
+  /** URL for clients where the stage has no distribution. Ends in a slash. */
   readonly url: string;
   readonly chatOrigin: CreateOrigin;
   /** Absent where the chat origin lists models too. */
   readonly modelsOrigin?: CreateOrigin;
-  /** Log groups by the name an operator knows; the first one contains the lines of chat calls. */
+  /** Log groups by the name that an operator knows; the first one contains the lines of chat calls. */
   readonly logGroups: Readonly<Record<string, LogGroup>>;
   readonly functions: Readonly<Record<string, LambdaFunction>>;
   /** Resources that read which origin secrets are accepted. */
@@ -55,7 +55,8 @@ export interface Tasks {
 }
 
 /**
- * The constructs are direct children of the stack, because their path is part of their identity in a deployed stage.
+ * Creates the functions. The constructs are direct children of the stack, because their path is part of their identity
+ * in a deployed stage.
  */
 export function functionCompute(scope: Construct, props: ComputeProps): Compute {
   const { stage, settings, bundlesRoot, dataStack, commonAccess, chatAccess, rollout } = props;
@@ -73,7 +74,7 @@ export function functionCompute(scope: Construct, props: ComputeProps): Compute 
     settings,
     codeFolder: join(bundlesRoot, 'models'),
     description: `${brand} ${stage}: GET /v1/models`,
-    // No streams here.
+    // This function does not stream.
     timeoutSeconds: callTimes().functionTimeoutSeconds,
     reservedConcurrency: settings.modelsReservedConcurrency,
   });

@@ -1,5 +1,5 @@
-// The whole gateway as tasks on Fargate, many concurrent calls in each, behind a load balancer. Checked as a template,
-// and its process under the environment of the template; never run on a live account.
+// The whole gateway as tasks on Fargate, each with many concurrent calls, behind a load balancer. It is checked as a
+// template, and its process under the environment of the template; it was never run on a live account.
 import { join } from 'node:path';
 import { Aws, CfnOutput, Duration, Stack, Validations } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
@@ -37,7 +37,7 @@ import { callsPerTask, heapOptions, scaledAtShare, tasksDefault } from './task-s
 const cpuPercent = 50;
 const httpsPort = 443;
 const containerName = 'Gateway';
-/** Length of the digest of the image's sources. */
+/** Number of characters of the digest of the image's sources. */
 const versionCharacters = 12;
 
 export function containerCompute(stack: Construct, props: ComputeProps): Compute {
@@ -74,13 +74,13 @@ function createService(
   });
   const { task: taskDefinition, version } = createTask(scope, props, logGroup);
   const service = new ecs.FargateService(scope, 'Service', {
-    // The types of the CDK are stricter on the way in than on the way out.
+    // The types of the CDK are stricter for arguments than for results.
     cluster: cluster as ecs.ICluster,
     taskDefinition,
     vpcSubnets: taskSubnets,
     securityGroups: [taskAccess(scope, vpc, props.settings)],
     assignPublicIp,
-    // Without a desired count: a deployment leaves as many tasks as there are.
+    // No desired count is set, so that a deployment leaves as many tasks as are running.
     minHealthyPercent: 100,
     maxHealthyPercent: 200,
     circuitBreaker: { enable: true, rollback: true },
@@ -91,12 +91,15 @@ function createService(
     const alarm = versionAlarm(scope, { stage: props.stage, code: scope.node.id, version, logGroup });
     service.enableDeploymentAlarms([alarm.alarmName], { behavior: ecs.AlarmBehavior.ROLLBACK_ON_ALARM });
   }
-  // A task that starts before it can reach anything fails, and with it the deployment.
+  // A task that starts before it can reach anything fails, and the deployment with it.
   service.node.addDependency(...ways, taskDefinition.obtainExecutionRole());
   return service;
 }
 
-/** Security group of the tasks. DNS and credentials come from addresses of AWS that no security group filters. */
+/**
+ * Creates the security group of the tasks. DNS and credentials come from addresses of AWS that no security group
+ * filters.
+ */
 function taskAccess(scope: Construct, vpc: Network['vpc'], settings: StageSettings): ec2.SecurityGroup {
   const access = new ec2.SecurityGroup(scope, 'TaskAccess', {
     vpc,
@@ -171,7 +174,7 @@ function createTask(
     logging: ecs.LogDrivers.awsLogs({
       logGroup,
       streamPrefix: brand,
-      // A log that does not answer keeps no call waiting.
+      // No call waits for a log service that does not answer.
       mode: ecs.AwsLogDriverMode.NON_BLOCKING,
     }),
     dockerLabels: { 'gw.data': dataStack },
@@ -200,7 +203,7 @@ function attach(service: ecs.FargateService, { listener }: LoadBalancer, { setti
     port: containerPort,
     protocol: elbv2.ApplicationProtocol.HTTP,
     targets: [service.loadBalancerTarget({ containerName, containerPort })],
-    // Calls differ in length: the next one goes to the task with the fewest.
+    // Calls differ in length, so the next one goes to the task with the fewest.
     loadBalancingAlgorithmType: elbv2.TargetGroupLoadBalancingAlgorithmType.LEAST_OUTSTANDING_REQUESTS,
     // A stopping task gets no new call for this time before it is signalled: longer than any call takes.
     deregistrationDelay: Duration.millis(holdLifeMs),
@@ -226,8 +229,8 @@ function scaleService(service: ecs.FargateService, { stage, settings }: ComputeP
   });
 }
 
-// The load balancer of the tasks: internal, called by CloudFront alone, or, on a private path, by callers in its
-// network or joined to it.
+// The load balancer of the tasks. It is internal: CloudFront alone calls it, or, on a private path, callers in its
+// network or in a network joined to it.
 
 interface LoadBalancerProps {
   readonly stage: string;
@@ -235,10 +238,13 @@ interface LoadBalancerProps {
   readonly network: Network;
 }
 
-/** Longer than a distribution waits for an answer; shorter than a task keeps an idle connection, `containerKeepAliveMs`. */
+/**
+ * Longer than a distribution waits for an answer, and shorter than a task leaves an idle connection open
+ * (`containerKeepAliveMs`).
+ */
 const afterSilenceSeconds = 2;
 
-/** Addresses that no route of the internet leads to. */
+/** Addresses that no internet route reaches. */
 const privateAddresses = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10'];
 
 const originFacingListName = 'com.amazonaws.global.cloudfront.origin-facing';
@@ -249,7 +255,7 @@ const basicExecutionId =
 class LoadBalancer extends Construct {
   readonly balancer: elbv2.ApplicationLoadBalancer;
   readonly listener: elbv2.ApplicationListener;
-  /** URL of clients before /v1 where there is no distribution. Ends in a slash. */
+  /** URL of clients before /v1 where the stage has no distribution. Ends in a slash. */
   readonly url: string;
   readonly #stage: string;
 
@@ -262,7 +268,8 @@ class LoadBalancer extends Construct {
       description: 'Who may call the load balancer',
       allowAllOutbound: false,
     });
-    // A group whose rules are all resources of their own keeps the one that EC2 gives each group: everything may go out.
+    // Where all rules of a group are resources of their own, the group preserves EC2's default rule, which allows all
+    // outgoing traffic.
     securityGroup.addEgressRule(ec2.Peer.ipv4('127.0.0.1/32'), ec2.Port.allTraffic(), 'None, in place of all');
     this.balancer = new elbv2.ApplicationLoadBalancer(this, 'Balancer', {
       vpc,
@@ -289,13 +296,16 @@ class LoadBalancer extends Construct {
       new CfnOutput(Stack.of(this), 'LoadBalancerName', { value: this.balancer.loadBalancerDnsName });
     } else {
       securityGroup.addIngressRule(ec2.Peer.prefixList(this.#originFacingList(settings)), ec2.Port.tcp(80));
-      // From CloudFront to it, calls go through AWS's own network.
+      // Calls from CloudFront to the load balancer travel through AWS's own network.
       this.listener = this.balancer.addListener('Http', { port: 80, open: false });
     }
     this.url = `https://${customDomain?.domainNames[0] ?? this.balancer.loadBalancerDnsName}/`;
   }
 
-  /** Id of the list of CloudFront's own addresses, which differs by region and is in no attribute of a resource. */
+  /**
+   * Returns the id of the list of CloudFront's own addresses, which differs by region and is in no attribute of a
+   * resource.
+   */
   #originFacingList(settings: StageSettings): string {
     const found = 'PrefixLists.0.PrefixListId';
     const list = new AwsCustomResource(this, 'OriginFacing', {
@@ -309,7 +319,7 @@ class LoadBalancer extends Construct {
       },
       // This action has no resources.
       policy: AwsCustomResourcePolicy.fromSdkCalls({ resources: AwsCustomResourcePolicy.ANY_RESOURCE }),
-      // That of the Lambda runtime knows the action.
+      // The SDK of the Lambda runtime supports the action.
       installLatestAwsSdk: false,
       logGroup: stageLogGroup(this, 'OriginFacingLogs', settings),
       serviceTimeout: Duration.minutes(2),
@@ -318,7 +328,7 @@ class LoadBalancer extends Construct {
       id: wildcardId('*'),
       reason: 'The action that reads lists of addresses has no resources.',
     });
-    // CDK makes one function for all resources of this kind in a stack.
+    // CDK creates one function for all resources of this kind in a stack.
     Validations.of(Stack.of(this).node.findChild(sdkCallFunctionId)).acknowledge(
       { id: basicExecutionId, reason: 'The policy that CDK gives its own function: it writes log lines.' },
       { id: 'AwsSolutions-L1', reason: 'The runtime of a function of CDK is its own choice.' },

@@ -1,4 +1,4 @@
-// One page per stage, one row per question: availability, latency, cost, providers, store.
+// One page per stage and one row per question: availability, latency, cost, providers, store.
 import { Duration, Stack } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { HttpCodeElb } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
@@ -15,7 +15,7 @@ const third = { width: 8, height: 6 };
 interface DashboardProps {
   readonly stage: string;
   readonly nameOf: NameTable;
-  /** The lines of chat calls. */
+  /** Log group with the lines of chat calls. */
   readonly logGroup: LogGroup;
   readonly functions: Readonly<Record<string, LambdaFunction>>;
   readonly tasks?: Tasks | undefined;
@@ -137,7 +137,10 @@ export class Dashboard extends Construct {
     ];
   }
 
-  /** A query over log lines, for values that would be too many metrics. Billed per run, by the bytes it reads. */
+  /**
+   * Adds a query over log lines, for values that would be too many metrics. A query is billed per run, by the bytes it
+   * reads.
+   */
   #logTable(title: string, queryLines: string[]): cloudwatch.IWidget {
     return new cloudwatch.LogQueryWidget({
       title,

@@ -1,5 +1,5 @@
 // One base URL in front of the gateway: /v1/models goes to the model listing where that is an origin of its own, every
-// other path to the chat origin. Nothing is cached, compressed or retried, errors included: answers belong to one
+// other path to the chat origin. Nothing is cached, compressed or retried, not even errors: answers belong to one
 // workspace. Files of the console's page belong to no workspace, and are cached.
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -20,25 +20,30 @@ import {
 import { answerTimes } from '../answer-times.ts';
 import type { StageSettings } from '../settings-schema.ts';
 
-/** CloudFront would keep answers with these statuses for ten seconds and replay them, whatever `cache-control` says. */
+/**
+ * CloudFront would cache answers with these statuses for ten seconds and replay them, whatever `cache-control` says.
+ */
 const errorStatuses = [400, 403, 404, 405, 414, 500, 501, 502, 503, 504];
 const keepAliveSeconds = 60;
 
 /** Paths of the models function. */
 const modelPaths = basePaths.flatMap((base) =>
-  // One asterisk takes slashes too there.
+  // One asterisk matches slashes too there.
   [routePaths.models, routePaths.model.replace('**', '*')].map((path) => base + path),
 );
 
-/** Calls of a model that the path names, among the paths of the models function: of two that match the first counts. */
+/**
+ * Calls of a model that the path names, among the paths of the models function: of two paths that match, the first
+ * counts.
+ */
 const calledModelPaths = [`${basePaths[0]}${routePaths.model.replace('**', '*:*')}`];
 
 /** Paths of the operator function, for operators and for people who open the page. */
 const managePaths = [`${basePaths[0]}/manage/*`];
 const pagePaths = [`${rootPaths.console}*`];
 /**
- * Also of files that a browser asks for each time: a client that loads them over and over takes no execution from operators. After a
- * deployment the former page may be shown for so long.
+ * Time for which a page is cached, including files that a browser requests each time: a client that loads them over and
+ * over uses none of the operators' executions. After a deployment the former page may be shown for this long.
  */
 const pageKeptSeconds = 10;
 const namedFilesKeptDays = 365;
@@ -71,9 +76,9 @@ interface EdgeProps {
   readonly modelsOrigin?: CreateOrigin | undefined;
   /** Undefined where the stage has no console. */
   readonly operator?: OperatorOrigin | undefined;
-  /** Whether the chat origin is several processes, each with metrics of its own. */
+  /** Whether the chat origin consists of several processes, each with metrics of its own. */
   readonly isTasks: boolean;
-  /** Sent with every origin request, in the header that the functions check. */
+  /** Value that is sent with every origin request, in the header that the functions check. */
   readonly originSecretHeaderValue: string;
 }
 
@@ -88,7 +93,7 @@ export class Edge extends Construct {
     const { silenceSeconds, completionTimeoutSeconds } = answerTimes(settings);
     const behavior = (createOrigin: CreateOrigin): cloudfront.BehaviorOptions => ({
       origin: createOrigin({
-        // A JSON body sends nothing until it is complete, a stream sends comments.
+        // A JSON answer sends nothing until it is complete; a stream sends comments.
         readTimeout: Duration.seconds(silenceSeconds),
         responseCompletionTimeout: Duration.seconds(completionTimeoutSeconds),
         keepaliveTimeout: Duration.seconds(keepAliveSeconds),
@@ -99,9 +104,9 @@ export class Edge extends Construct {
       allowedMethods: cloudfront.AllowedMethods.ALLOW_ALL,
       viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.HTTPS_ONLY,
       cachePolicy: cloudfront.CachePolicy.CACHING_DISABLED,
-      // A function URL answers 403 to the viewer's Host. Authorization must reach the gateway.
+      // A function URL answers 403 to the viewer's Host header. Authorization must reach the gateway.
       originRequestPolicy: cloudfront.OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
-      // A compressor would buffer chunks of a stream.
+      // A compressor would buffer the chunks of a stream.
       compress: false,
     });
     // Neither the query nor any header changes the answer, so neither is part of the cache key.
@@ -112,7 +117,7 @@ export class Edge extends Construct {
         defaultTtl: Duration.seconds(pageKeptSeconds),
         maxTtl: Duration.days(namedFilesKeptDays),
       });
-    // One origin for all of its paths.
+    // All paths share one origin.
     const behaviorsOf = (paths: readonly string[], shared: cloudfront.BehaviorOptions) =>
       Object.fromEntries(paths.map((path) => [path, shared]));
     const operatorBehaviors = ({ origin, pageFolder }: OperatorOrigin) => {
@@ -177,21 +182,21 @@ export class Edge extends Construct {
   }
 }
 
-// Answers by CloudFront in place of an origin.
+// Answers that CloudFront gives in place of an origin.
 
 interface OperatorRefusalsProps {
   readonly stage: string;
   readonly settings: Pick<StageSettings, 'sign_in'>;
-  /** Folder of the console's page, as it was built. */
+  /** Folder of the console's built page. */
   readonly pageFolder: string;
 }
 
-/** Made by the function itself: where clients call, where people sign in. */
+/** The function itself writes this file: where clients call, and where people sign in. */
 const settingsFile = 'settings.json';
 
 /**
- * Refusals before the operator function starts. The function's concurrency allows some fifty requests a second, so
- * requests without a credential would keep operators out; here they use none of it.
+ * Refuses requests before the operator function starts. The function's concurrency allows some fifty requests a second,
+ * so requests without a credential would lock operators out; refused here, they use none of it.
  */
 function operatorRefusals(
   scope: Construct,
@@ -206,7 +211,7 @@ function operatorRefusals(
   });
 }
 
-/** Refuses the metrics of tasks, of which a distribution reaches any one. */
+/** Refuses the metrics of tasks, because a distribution reaches any one of them. */
 const metricsRefusal = (scope: Construct, stage: string): cloudfront.FunctionAssociation =>
   beforeOrigin(scope, 'MetricsRefusal', {
     comment: `${brand} ${stage}: metrics of tasks`,

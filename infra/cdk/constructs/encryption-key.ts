@@ -1,5 +1,5 @@
-// The customer's own key, where the settings name one: tables, bucket, secrets and log groups are encrypted with it. Its policy
-// is theirs, so no template changes it.
+// The customer's own key, where the settings name one: tables, bucket, secrets and log groups are encrypted with it.
+// The key's policy belongs to the customer, so no template changes it.
 import { Aws, Stack } from 'aws-cdk-lib';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
@@ -11,20 +11,23 @@ type KeySetting = Pick<StageSettings, 'encryptionKeyArn'>;
 
 const id = 'EncryptionKey';
 
-/** Undefined where AWS encrypts with keys of its own. */
+/** Returns undefined where AWS encrypts with keys of its own. */
 export function encryptionKey(scope: Construct, { encryptionKeyArn }: KeySetting): IKey | undefined {
   if (encryptionKeyArn === undefined) return undefined;
   const stack = Stack.of(scope);
   return (stack.node.tryFindChild(id) as IKey | undefined) ?? Key.fromKeyArn(stack, id, encryptionKeyArn);
 }
 
-/** The property of secrets and log groups. */
+/** Returns the property of secrets and log groups. */
 export function encryptedWith(scope: Construct, settings: KeySetting): { readonly encryptionKey?: IKey } {
   const key = encryptionKey(scope, settings);
   return key === undefined ? {} : { encryptionKey: key };
 }
 
-/** Services ask KMS in the name of the role that calls them: only they may use these rights, and only in the stage's region. */
+/**
+ * Grants rights on the key. Services ask KMS in the name of the role that calls them: only they may use these rights,
+ * and only in the stage's region.
+ */
 export const encryptionKeyAccess = ({ encryptionKeyArn }: KeySetting): Access => {
   if (encryptionKeyArn === undefined) return { statements: [] };
   const services = ['dynamodb', 's3', 'secretsmanager'].map((name) => `${name}.${Aws.REGION}.${Aws.URL_SUFFIX}`);

@@ -19,15 +19,18 @@ import {
 
 export const period = Duration.minutes(5);
 export const metricNamespace = namespace;
-/** In percent; 0 where there were few answers. */
+/** Metric in percent; 0 where there were few answers. */
 export const distributionFailures = 'DistributionErrors';
 
-/** Metrics counted from log lines that declare none, by name. */
+/** Metrics, by name, that are counted from log lines that declare none themselves. */
 const countedLines = {
-  /** Failures of the gateway: a status from 500, or a stream that ended early. A pause is intended by operators. */
+  /**
+   * Failures of the gateway: a status from 500, or a stream that ended early. A pause is excluded, because operators
+   * intend it.
+   */
   ServerErrors: '{ $.event = "request" && (($.status >= 500 && $.paused NOT EXISTS) || $.outcome = "cut") }',
   /**
-   * Settlements that failed, did not end in time, or came after their reservation had expired: the cost of such a call
+   * Settlements that failed, did not end in time, or came after their reservation had expired: the cost of these calls
    * is counted wrongly or not at all.
    */
   FailedSettlements: `{ ${[
@@ -36,15 +39,21 @@ const countedLines = {
   ].join(' || ')} }`,
   /** Refusals because the stage is too small; `exhausted` names the resource, one of `stageResources`. */
   RefusedAtMaximum: '{ $.event = "request" && $.exhausted = "*" }',
-  /** Controls that failed while their call went on; `failed_control` names the control, one of `failingControls`. */
+  /** Controls that failed while their call continued; `failed_control` names the control, one of `failingControls`. */
   FailedControls: '{ $.failed_control = "*" }',
-  /** Failures of the code itself, whatever providers and clients do. By version: two run at once during a deployment. */
+  /**
+   * Failures of the code itself, independent of providers and clients. They are counted by version: two versions run at
+   * once during a deployment.
+   */
   VersionFailures: `{ ($.event = "request" && ($.outcome = "internal_error" || $.unanswered IS TRUE)) || $.event = "${loadFailed}" }`,
   /** Answers that a function cut off because a provider broke. Lambda counts them as errors of the function. */
   BrokenAnswers: `{ $.event = "${answerBroken}" }`,
-  /** Requests with an origin secret that is not accepted: the distribution and the functions do not agree. */
+  /** Requests with an origin secret that is not accepted: the distribution and the functions disagree. */
   RefusedOrigins: `{ $.event = "${originRefused}" }`,
-  /** Refused because DynamoDB, KMS, S3 or Secrets Manager did not answer: for no limit of the stage or of a key, and no pause. */
+  /**
+   * Calls that were refused because DynamoDB, KMS, S3 or Secrets Manager did not answer, not because of a limit or a
+   * pause.
+   */
   StoreUnavailable: '{ $.event = "request" && $.unanswered IS TRUE }',
 };
 type CountedName = keyof typeof countedLines;
@@ -60,8 +69,8 @@ export function countLines(logGroup: LogGroup, metricName: CountedName): void {
 }
 
 /**
- * Counts lines by the version that wrote them, and returns the metric of one version within a minute. `code`: the name
- * of the function, or of the tasks, as two of them may have the same version.
+ * Counts lines by the version that wrote them, and returns the metric of one version within a minute. `code` is the
+ * name of the function, or of the tasks, because two of them may have the same version.
  */
 export function countVersionLines(
   logGroup: LogGroup,
@@ -81,8 +90,8 @@ export function countVersionLines(
 }
 
 /**
- * A sum in which a metric without any value counts as zero: `FILL` has nothing to fill where there was never a value, and
- * what `+` has no value for has no sum.
+ * Returns a sum in which a metric without any value counts as zero: `FILL` has nothing to fill where there was never a
+ * value, and `+` with a missing value returns none.
  */
 export function sumOf(metrics: readonly IMetric[], id = 'm', sumPeriod: Duration = period): MathExpression {
   const usingMetrics = Object.fromEntries(metrics.map((metric, index) => [`${id}${index}`, metric]));
@@ -90,7 +99,7 @@ export function sumOf(metrics: readonly IMetric[], id = 'm', sumPeriod: Duration
   return new MathExpression({ expression: `SUM([${terms.join(', ')}])`, usingMetrics, period: sumPeriod });
 }
 
-/** The difference, likewise: a metric to subtract that never had a value subtracts nothing. */
+/** Returns a difference, likewise: a metric that never had a value subtracts nothing. */
 export function differenceOf(from: IMetric, subtracted: IMetric, within: Duration = period): MathExpression {
   return new MathExpression({
     expression: 'SUM([all, -1 * FILL(subtracted, 0)])',
@@ -99,7 +108,7 @@ export function differenceOf(from: IMetric, subtracted: IMetric, within: Duratio
   });
 }
 
-/** `statistic`: "Sum", "p99" and so on. `outcomeClass`: of these requests only. */
+/** Returns a metric of the stage. `statistic` is "Sum", "p99" and so on; `outcomeClass` selects requests. */
 export const stageMetric = (
   stage: string,
   metricName: RequestMetricName | ProcessMetricName | CountedName | typeof distributionFailures,
@@ -115,7 +124,7 @@ export const stageMetric = (
     ...(label === undefined ? {} : { label }),
   });
 
-/** One line per value of a dimension whose values are not known here. For graphs: alarms cannot search. */
+/** Returns one line per value of a dimension whose values are not known here. Only for graphs: alarms cannot search. */
 export const requestMetricBy = (
   dimension: 'provider' | 'outcome_class',
   stage: string,
@@ -127,11 +136,11 @@ export const requestMetricBy = (
     period,
   });
 
-/** Concurrency of account and region: at its quota Lambda refuses calls of every function. */
+/** Returns the concurrency of account and region: at its quota Lambda refuses calls of every function. */
 export const accountConcurrency = (): Metric =>
   new Metric({ namespace: 'AWS/Lambda', metricName: 'ConcurrentExecutions', statistic: 'Maximum', period });
 
-/** Failed and all answers, for an expression. */
+/** Returns the failed answers and all answers, for an expression. */
 export const failedAndAll = (stage: string) => ({
   failed: stageMetric(stage, 'ServerErrors', 'Sum'),
   all: stageMetric(stage, 'Requests', 'Sum'),
@@ -157,7 +166,7 @@ export const tableMetric = (nameOf: NameTable, table: TableName, metricName: str
     period,
   });
 
-/** All tables of a stage together, one line per table. */
+/** Returns all tables of a stage together, one line per table. */
 export const tableMetricByTable = (nameOf: NameTable, metricName: string): MathExpression => {
   const names = tableNames.map((table) => `"${nameOf(table)}"`).join(' OR ');
   return new MathExpression({
@@ -167,20 +176,23 @@ export const tableMetricByTable = (nameOf: NameTable, metricName: string): MathE
   });
 };
 
-/** The function that streams, by the name an operator knows. */
+/** The function that streams, by the name that an operator knows. */
 const streamingFunction = 'chat';
 
-/** Crashes and time limits of a function: Lambda's errors without the answers that it cut off on purpose. */
+/**
+ * Returns the crashes and time-outs of a function: Lambda's errors without the answers that the function cut off on
+ * purpose.
+ */
 export function functionCrashes(stage: string, name: string, target: LambdaFunction): Metric | MathExpression {
   const errors = target.metricErrors({ period, statistic: 'Sum' });
   return name === streamingFunction ? differenceOf(errors, stageMetric(stage, 'BrokenAnswers', 'Sum')) : errors;
 }
 
-/** Answers of a function's URL with a status from 400, by whomever they were made. */
+/** Returns the answers of a function's URL with a status from 400, including Lambda's own. */
 export const functionUrlErrors = (target: LambdaFunction): Metric[] =>
   ['Url4xxCount', 'Url5xxCount'].map((name) => target.metric(name, { period, statistic: 'Sum' }));
 
-/** CloudFront writes its metrics there, wherever the stage is. */
+/** CloudFront writes its metrics in this region, wherever the stage is. */
 export const distributionRegion = 'us-east-1';
 
 const distributionMetric = (distributionId: string, metricName: string, more: MetricProps): Metric =>
@@ -196,7 +208,7 @@ export const distributionErrorRate = (distributionId: string): Metric =>
     ...{ statistic: 'Average', label: '5xx of the distribution in percent', region: distributionRegion },
   });
 
-/** In percent; 0 where there were few. For alarms of the region in which CloudFront writes. */
+/** Returns a metric in percent; 0 where there were few answers. For alarms of the region in which CloudFront writes. */
 export const distributionErrors = (distributionId: string, fewMax: number): MathExpression =>
   new MathExpression({
     expression: `IF(percent * requests / 100 > ${fewMax}, percent, 0)`,

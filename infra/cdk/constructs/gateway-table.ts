@@ -1,4 +1,5 @@
-// One table of the gateway: keys, time to live and name come from shared/foundation/constants, protection from the stage.
+// One table of the gateway: its keys, time to live and name come from shared/foundation/constants, its protection from
+// the stage.
 import { type RemovalPolicy, Validations } from 'aws-cdk-lib';
 import {
   AttributeType,
@@ -20,22 +21,22 @@ import type { StageSettings } from '../settings-schema.ts';
 import { encryptionKey } from './encryption-key.ts';
 
 /**
- * DynamoDB's own quota of a table, unless AWS has raised it. It is written out: a table may keep a former limit when the
- * property is gone from the template.
+ * DynamoDB's own quota of a table, unless AWS has raised it. It is written out, because a table may preserve a former
+ * limit when the property is removed from the template.
  */
 const unlimitedUnits = 40_000;
 
-/** Read capacity of a new table on demand; a warm throughput names both. */
+/** Read capacity of a new on-demand table; a warm throughput names both. */
 const newTableReads = 12_000;
 
-/** Written by every call: one key of these is one item, and an item has one partition. */
+/** Tables that every call writes: one key is one item in them, and an item has one partition. */
 const writtenByEveryCall: ReadonlySet<TableName> = new Set([
   ...(['keys', 'ledger', 'limits', 'statistics', 'idempotency', 'spans', 'records'] as const),
 ]);
 
 const asRestored = { pointInTimeRecovery: false, deletionProtection: false, tableWarmWritesPerSecond: null } as const;
 
-/** Where auto scaling sets the capacity: what is left takes a burst while it grows, which takes minutes. */
+/** Target of auto scaling: the rest takes a burst while the capacity grows, which takes minutes. */
 const usedPercent = 70;
 
 function billingOf(settings: StageSettings): Billing {
@@ -48,7 +49,7 @@ function billingOf(settings: StageSettings): Billing {
   }
   const { min, max } = tableCapacity;
   const scaled = (minCapacity: number) =>
-    // Its seed holds from the change of the billing until auto scaling exists.
+    // The seed applies from the change of the billing until auto scaling exists.
     Capacity.autoscaled({ minCapacity, maxCapacity: max, seedCapacity: min, targetUtilizationPercent: usedPercent });
   return Billing.provisioned({ writeCapacity: scaled(min), readCapacity: scaled(1) });
 }
@@ -58,7 +59,10 @@ interface GatewayTableProps {
   readonly settings: StageSettings;
   readonly table: TableName;
   readonly removalPolicy: RemovalPolicy;
-  /** As DynamoDB restored it: CloudFormation imports a table unchanged, and changes it when its template does. */
+  /**
+   * Whether the table is declared as DynamoDB restored it: CloudFormation imports a table unchanged, and changes it
+   * when its template does.
+   */
   readonly isBare: boolean;
 }
 
@@ -87,7 +91,7 @@ export class GatewayTable extends Construct {
       ...(warmWrites === null
         ? {}
         : { warmThroughput: { readUnitsPerSecond: newTableReads, writeUnitsPerSecond: warmWrites } }),
-      // Which keys were throttled: billed for events of that kind only.
+      // Shows which keys were throttled; billed for events of that kind only.
       ...(isBare
         ? {}
         : { contributorInsightsSpecification: { enabled: true, mode: ContributorInsightsMode.THROTTLED_KEYS } }),

@@ -13,7 +13,7 @@ export interface Network {
   readonly vpc: ec2.IVpc;
   readonly taskSubnets: ec2.SubnetSelection;
   readonly balancerSubnets: ec2.SubnetSelection;
-  /** How tasks reach providers: by addresses of their own, or as their subnets do. */
+  /** Whether tasks reach providers by addresses of their own; otherwise as their subnets do. */
   readonly assignPublicIp: boolean;
   /** Resources that must exist before a task can reach anything. */
   readonly ways: readonly Construct[];
@@ -45,7 +45,7 @@ function ownNetwork(scope: Construct, zones: StageSettings['zones']): Network {
     ipAddresses: ec2.IpAddresses.cidr(addresses),
     maxAzs: zones?.length ?? 2,
     natGateways: 0,
-    // It would add a function that runs during deployments, and nothing here is in the default group.
+    // The option would add a function that runs during deployments, and nothing here is in the default group.
     restrictDefaultSecurityGroup: false,
     subnetConfiguration: [
       { name: 'Tasks', subnetType: ec2.SubnetType.PUBLIC, cidrMask: 20, mapPublicIpOnLaunch: false },
@@ -63,7 +63,7 @@ function ownNetwork(scope: Construct, zones: StageSettings['zones']): Network {
     reason: 'Every call is a line of the log already; flow logs would be billed beside it.',
   });
   const balancerSubnets = { subnetType: ec2.SubnetType.PRIVATE_ISOLATED };
-  // The types of the CDK are stricter on the way in than on the way out.
+  // The types of the CDK are stricter for arguments than for results.
   return {
     vpc: vpc as ec2.IVpc,
     taskSubnets,
@@ -100,7 +100,7 @@ function placeInZones(
 
 interface ZoneId {
   readonly id: string;
-  /** Undefined where it applies in any region that the template is deployed to. */
+  /** Undefined where the setting applies in any region that the template is deployed to. */
   readonly isKnown?: CfnCondition;
 }
 
@@ -123,7 +123,8 @@ function zoneIds(
   const isKnown = new CfnCondition(scope, 'ZonesKnown', {
     expression: Fn.conditionOr(...rows.map(({ isHere }) => isHere)),
   });
-  // Not as a mapping: CloudFormation reads one also where its answer is not used, and fails in a region without a row.
+  // A mapping is not used: CloudFormation reads it even where its answer is not used, and fails in a region without a
+  // row.
   const idAt = (at: number) =>
     rows.reduceRight<object>((others, { used, isHere }) => ({ 'Fn::If': [isHere.logicalId, used[at], others] }), {
       Ref: noValue,

@@ -1,5 +1,5 @@
-// A Lambda function with the defaults of this project, a log group and a role of its own. The role may write to that log
-// group, and to nothing else until access is granted.
+// A Lambda function with the defaults of this project, a log group and a role of its own. The role may write to that
+// log group, and to nothing else until access is granted.
 import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
@@ -15,7 +15,7 @@ export interface LongLogs {
   readonly removalPolicy: RemovalPolicy;
 }
 
-/** Deleted with its stack, unless `kept` says otherwise. */
+/** Creates a log group. It is deleted with its stack, unless `kept` says otherwise. */
 export const stageLogGroup = (
   scope: Construct,
   id: string,
@@ -42,9 +42,9 @@ interface NodeFunctionProps {
   readonly codeFolder: string;
   readonly description: string;
   readonly timeoutSeconds: number;
-  /** Null or absent for the account's shared concurrency. */
+  /** Reserved concurrency; null or absent for the account's shared concurrency. */
   readonly reservedConcurrency?: number | null;
-  /** The logs of the stage by default, deleted with it. */
+  /** Settings of the log group. By default it has those of the stage, and is deleted with it. */
   readonly logs?: LongLogs;
   readonly overrides?: Partial<lambda.FunctionProps>;
 }
@@ -69,8 +69,9 @@ export class NodeFunction extends Construct {
       logGroup: this.logGroup,
       loggingFormat: lambda.LoggingFormat.JSON,
       systemLogLevelV2: lambda.SystemLogLevel[settings.systemLogLevel],
-      // Retained, because a version that is no longer called still ends its running calls. That of a deployment that went
-      // back is removed: Lambda makes no second version of the same code, so that code could not be deployed again.
+      // Old versions are retained, because a version that is no longer called still ends its running calls. The version
+      // of a deployment that was rolled back is removed: Lambda makes no second version of the same code, so that code
+      // could not be deployed again.
       currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
       ...(reservedConcurrency == null ? {} : { reservedConcurrentExecutions: reservedConcurrency }),
       ...overrides,
@@ -85,7 +86,7 @@ export class NodeFunction extends Construct {
   }
 }
 
-/** A URL without IAM authentication: the gateway checks the Bearer key of every request. */
+/** Adds a URL without IAM authentication: the gateway checks the Bearer key of every request. */
 export function addPublicUrl(alias: lambda.Alias, invokeMode: lambda.InvokeMode): lambda.FunctionUrl {
   const url = alias.addFunctionUrl({ authType: lambda.FunctionUrlAuthType.NONE, invokeMode });
   // A URL created before its two permissions has been seen to answer 403 permanently.

@@ -1,5 +1,6 @@
-// The console and the management interface: a function of its own, off unless the settings of the stage enable it. Its
-// role reads what operators see, and writes workspaces, keys, credit, functions, and providers on and off.
+// The console and the management interface: a function of its own, which exists only if the settings of the stage
+// enable it. Its role reads the data that operators see, and writes workspaces, keys, credit, functions, and the
+// switches of providers.
 import { join } from 'node:path';
 import { CfnOutput, RemovalPolicy } from 'aws-cdk-lib';
 import { type Alias, InvokeMode, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
@@ -15,13 +16,19 @@ import { addPublicUrl, type LongLogs, NodeFunction } from './node-function.ts';
 import type { Rollout } from './rollout.ts';
 import { operatorTableActions } from './table-actions.ts';
 
-/** Lists and sums over many calls: with 512 MB it has a third of a processor, with this a whole one. */
+/**
+ * Memory for lists and sums over many calls: with 512 MB the function has a third of a processor, with this a whole
+ * one.
+ */
 const operatorMemoryMb = 1_769;
 
 /** Thirteen months, so that operators' changes can be looked up over a year later. */
 const changesRetentionDays = 400;
 
-/** Every change is a line of this function: where the stage retains, its lines outlive the stack. */
+/**
+ * Returns the settings of the log group. The function logs every change: where the stage retains, its lines outlive the
+ * stack.
+ */
 export const operatorLogs = ({ removal, logRetentionDays }: StageSettings): { readonly logs?: LongLogs } =>
   removal === 'retain'
     ? {
@@ -32,7 +39,7 @@ export const operatorLogs = ({ removal, logRetentionDays }: StageSettings): { re
       }
     : {};
 
-/** Prefix of new keys, and the identity provider with which people sign in, if any. */
+/** Returns the prefix of new keys, and the identity provider with which people sign in, if any. */
 export const operatorEnvironment = ({ sign_in: signIn, cell }: StageSettings): Readonly<Record<string, string>> => ({
   [environmentNames.cell]: cell ?? defaultCell,
   ...(signIn == null
@@ -47,7 +54,7 @@ export const operatorEnvironment = ({ sign_in: signIn, cell }: StageSettings): R
 interface OperatorFunctionProps {
   readonly stage: string;
   readonly settings: StageSettings;
-  /** Folder with one folder of code per function. */
+  /** Folder that contains one folder of code per function. */
   readonly bundlesRoot: string;
   /** Rights that every function needs. */
   readonly commonAccess: Access;
@@ -55,7 +62,7 @@ interface OperatorFunctionProps {
 }
 
 export interface OperatorFunction extends OperatorOrigin {
-  /** Ends in a slash. */
+  /** URL of the function. Ends in a slash. */
   readonly url: string;
   readonly function: LambdaFunction;
   /** Alias that the distribution calls. */

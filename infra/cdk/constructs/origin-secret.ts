@@ -1,7 +1,7 @@
 // The secret header by which the functions distinguish the distribution from direct callers of their URLs. Secrets
 // Manager creates each value, and CloudFormation reads it when it writes the distribution: the template contains
-// references. The accepted values are in a secret of a fixed name: the functions read it while they run, so that a change
-// reaches every version of their code.
+// references. The accepted values are in a secret of a fixed name: the functions read it while they run, so that a
+// change reaches every version of their code.
 import { Fn, RemovalPolicy, SecretValue, Validations } from 'aws-cdk-lib';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
@@ -10,18 +10,18 @@ import { originSecretName } from '../resource-names.ts';
 import type { StageSettings } from '../settings-schema.ts';
 import { encryptedWith } from './encryption-key.ts';
 
-/** Letters and digits: 285 bits. */
+/** Number of letters and digits; 48 are 285 bits. */
 const secretLength = 48;
 
 interface OriginSecretProps {
   readonly stage: string;
   readonly settings: StageSettings;
-  /** For one deployment: the number of a former one, or `direct`. */
+  /** Origin that is accepted for one deployment: the number of a former secret, or `direct`. */
   readonly alsoAccepts?: string | undefined;
 }
 
 export class OriginSecret extends Construct {
-  /** For the distribution: a reference that CloudFormation resolves, never the value. */
+  /** Header value for the distribution: a reference that CloudFormation resolves, never the value itself. */
   readonly headerValue: string;
   /** Secret that the distribution sends. */
   readonly secretArn: string;
@@ -40,7 +40,7 @@ export class OriginSecret extends Construct {
     this.accepted = new Secret(this, 'Accepted', {
       secretName: originSecretName(stage),
       description: `${brand} ${stage}: the headers that the functions accept, comma-separated`,
-      // References in the template, as for the distribution.
+      // These are references in the template, as for the distribution.
       secretStringValue: SecretValue.unsafePlainText(Fn.join(',', [...values, ...(isDirect ? [directOrigin] : [])])),
       removalPolicy: RemovalPolicy.DESTROY,
       ...encryptedWith(this, settings),

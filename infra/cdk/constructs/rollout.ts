@@ -1,5 +1,6 @@
-// Replaces a version by a new one: some calls first, and back to the former one when it fails. A function is called
-// through an alias, which CodeDeploy moves; tasks are replaced by ECS, which watches the same alarm.
+// Replaces a version by a new one. Some calls go to the new version first, and all return to the former one when it
+// fails. A function is called through an alias, which CodeDeploy moves; tasks are replaced by ECS, which watches the
+// same alarm.
 import { Duration, Validations } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, type IMetric, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import {
@@ -17,7 +18,7 @@ import { canaryOf, type StageSettings } from '../settings-schema.ts';
 import { countVersionLines, differenceOf } from './gateway-metrics.ts';
 import type { NodeFunction } from './node-function.ts';
 
-/** Failures of a new version within a minute: no chance, and few clients have met them. */
+/** Failures of a new version within a minute: so many are not chance, and few clients have met them. */
 const failuresMin = 3;
 const minute = Duration.minutes(1);
 const aliasName = 'live';
@@ -26,19 +27,20 @@ interface CodeVersion {
   readonly stage: string;
   /** The name of the function, or of the tasks. */
   readonly code: string;
-  /** Version as its log lines name it. */
+  /** The version as its log lines name it. */
   readonly version: string;
   readonly logGroup: LogGroup;
 }
 
 /**
- * Goes off within a minute when one version of the code fails, or cannot be loaded. It notifies no person: the deployment
- * is rolled back. It reads one metric, because an expression over metrics that have no value yet has none either.
+ * Creates an alarm that is raised within a minute when one version of the code fails, or cannot be loaded. It notifies
+ * no person: the deployment is rolled back. It reads one metric, because an expression over metrics that have no value
+ * yet has none either.
  */
 export const versionAlarm = (scope: Construct, { logGroup, ...code }: CodeVersion): Alarm =>
   rollbackAlarm(scope, 'NewVersionFails', code.stage, countVersionLines(logGroup, 'VersionFailures', code));
 
-/** The same for failures that write no line, such as a crash of the process or a time limit. */
+/** Creates the same alarm for failures that write no line, such as a crash of the process or a time-out. */
 function crashAlarm(target: NodeFunction, { logGroup, ...code }: CodeVersion): Alarm {
   const { functionName } = target.function;
   const errors = new Metric({
@@ -66,7 +68,7 @@ const rollbackAlarm = (scope: Construct, id: string, stage: string, metric: IMet
     treatMissingData: TreatMissingData.NOT_BREACHING,
   });
 
-/** CodeDeploy's own, by the minutes of a tenth. */
+/** CodeDeploy's own configurations with a tenth of the calls, by the number of minutes. */
 const canariesOfTenth: Readonly<Record<number, ILambdaDeploymentConfig>> = {
   5: LambdaDeploymentConfig.CANARY_10PERCENT_5MINUTES,
   10: LambdaDeploymentConfig.CANARY_10PERCENT_10MINUTES,
@@ -84,12 +86,15 @@ function canaryConfig(target: Construct, { percent, minutes }: Canary): ILambdaD
 type Canary = NonNullable<ReturnType<typeof canaryOf>>;
 
 /**
- * Returns the alias by which a function is called, from its first deployment on: a version for each deployment that
- * changes it.
+ * Returns the alias by which a function is called, from its first deployment on. Each deployment that changes the
+ * function has a version.
  */
 export type Rollout = (target: NodeFunction) => Alias;
 
-/** `isAtOnce`: set where both versions must agree on a changed value, so that they never serve side by side. */
+/**
+ * Returns the rollout of a stage. `isAtOnce` is set where both versions must agree on a changed value, so that they
+ * never serve side by side.
+ */
 export function rolloutOf(
   stack: Construct,
   {
@@ -102,7 +107,7 @@ export function rolloutOf(
   let application: LambdaApplication | undefined;
   return (target) => {
     const version = target.function.currentVersion;
-    // The types of the CDK are stricter on the way in than on the way out.
+    // The types of the CDK are stricter for arguments than for results.
     const alias = new Alias(target, 'Live', { aliasName, version: version as IVersion });
     if (canary === null) return alias;
     const code = { stage, code: target.node.id, version: version.version, logGroup: target.logGroup };

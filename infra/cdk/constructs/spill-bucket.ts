@@ -1,5 +1,5 @@
-// Results that are too large for a DynamoDB item, and bodies of calls where a workspace keeps them: prompts and answers of
-// customers. Each kind has a prefix, by which rights and times are given.
+// A bucket for results that are too large for a DynamoDB item, and for bodies of calls where a workspace stores them:
+// prompts and answers of customers. Each kind has a prefix, by which rights and lifetimes are assigned.
 import { Aws, Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
 import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
@@ -14,13 +14,13 @@ import { spillBucketName } from '../resource-names.ts';
 import type { StageSettings } from '../settings-schema.ts';
 import { encryptionKey } from './encryption-key.ts';
 
-/** A day more than the records that name results: S3 counts from the midnight after an object was put. */
+/** A day longer than the records that name the results: S3 counts from the midnight after an object was stored. */
 const lives: readonly (readonly [prefix: string, days: number])[] = [
   [resultPrefix, resultLifeDays + 1],
   ...contentKeeps.map((keep) => [contentPrefixOf(keep), daysOf(keep)] as const),
 ];
 
-/** Whatever a former release named otherwise; where two rules match an object, the earlier end holds. */
+/** Rule for names of former releases; where two rules match an object, the earlier end applies. */
 const everyOther = ['', Math.max(...lives.map(([, days]) => days)) + 1] as const;
 
 export function spillBucket(
@@ -37,7 +37,7 @@ export function spillBucket(
     objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
     ...(key === undefined
       ? { encryption: BucketEncryption.S3_MANAGED }
-      : // One data key for many objects, of which KMS is asked once.
+      : // KMS is asked once for a data key that many objects share.
         { encryption: BucketEncryption.KMS, encryptionKey: key, bucketKeyEnabled: true }),
     enforceSSL: true,
     minimumTLSVersion: 1.2,
@@ -58,7 +58,7 @@ export function spillBucket(
   return bucket;
 }
 
-/** CloudFormation imports resources with a literal name only. */
+/** Returns the bucket's name. CloudFormation imports only resources with a literal name. */
 function bucketNameOf(stage: string, importsIn: string | undefined): string {
   const [account = Aws.ACCOUNT_ID, region = Aws.REGION] = importsIn?.split('/') ?? [];
   return spillBucketName(stage, account, region);

@@ -15,7 +15,8 @@ export const gatewayTableActions = {
   statistics: ['GetItem', 'PutItem', 'UpdateItem'],
   idempotency: ['PutItem', 'UpdateItem'],
   spans: ['BatchWriteItem', 'GetItem', 'PutItem', 'UpdateItem'],
-  // Written once; GET /v1/generation reads one by its whole key, and no request lists, queries or changes records.
+  // Records are written once. GET /v1/generation reads one by its complete key, and no request lists, queries or
+  // changes records.
   records: ['BatchWriteItem', 'GetItem'],
   cache: ['GetItem', 'PutItem'],
 } as const satisfies TableActions;
@@ -23,19 +24,19 @@ export const gatewayTableActions = {
 export const modelsTableActions = {
   config: ['GetItem'],
   keys: ['GetItem'],
-  // Which providers a workspace has keys for. They are sealed, and this function may not open them.
+  // Says which providers a workspace has keys for. The keys are encrypted, and this function may not decrypt them.
   connections: ['GetItem'],
-  // The list of a workspace's functions.
+  // The list of a workspace's functions is read.
   functions: ['GetItem'],
-  // A process that finds an old snapshot of the statistics makes the next one.
+  // A process that finds an old snapshot of the statistics creates the next one.
   statistics: ['GetItem', 'PutItem', 'UpdateItem'],
 } as const satisfies TableActions;
 
 export const operatorTableActions = {
-  // Workspaces, and the pointer of the catalogue, where providers are switched.
+  // Workspaces, and the pointer of the catalogue, which changes where a provider is switched on or off.
   config: ['GetItem', 'PutItem', 'Scan'],
   keys: ['GetItem', 'PutItem', 'Scan', 'UpdateItem'],
-  // An owner of all workspaces makes and revokes operators.
+  // An owner of all workspaces creates and revokes operators.
   operators: ['GetItem', 'PutItem', 'Scan'],
   // Policies and budgets of BYOK connections are in the gateway file. Their keys are encrypted, and this function may
   // not decrypt them.
@@ -48,19 +49,19 @@ export const operatorTableActions = {
 } as const satisfies TableActions;
 
 /**
- * Rights of IAM that an action takes. Updates of one moment go together, as statements of PartiQL, which have a right of
- * their own (shared/storage/dynamodb-store/shared-updates.ts).
+ * Returns the IAM rights that an action takes. Simultaneous updates are sent together, as statements of PartiQL, which
+ * have a right of their own (shared/storage/dynamodb-store/shared-updates.ts).
  */
 export const rightsOf = (action: string): string[] =>
   action === 'UpdateItem' ? ['dynamodb:UpdateItem', 'dynamodb:PartiQLUpdate'] : [`dynamodb:${action}`];
 
-/** Actions of several functions together. */
+/** Combines the actions of several functions. */
 export const tablesOfAll = (...all: readonly TableActions[]): TableActions =>
   Object.fromEntries(
     tableNames.map((table) => [table, [...new Set(all.flatMap((actions) => actions[table] ?? []))].toSorted()]),
   );
 
-/** In the order of shared/foundation/constants, without tables that have no action. */
+/** Returns the tables in the order of shared/foundation/constants, without tables that have no action. */
 export const tableActionsOf = (tables: TableActions) =>
   tableNames.flatMap((table) => {
     const actions = tables[table] ?? [];

@@ -1,19 +1,19 @@
 // Sizes of a task under `compute: 'container'`, and the values that follow from its size.
 
-/** Default of the settings. */
+/** Default of the setting. */
 export const tasksDefault = { min: 2, max: 10, cpu: 1_024, memoryMiB: 2_048 } as const;
 
 interface TaskSettings {
   readonly min: number;
   readonly max: number;
-  /** 1,024 are one processor. */
+  /** CPU units; 1,024 are one processor. */
   readonly cpu: number;
   readonly memoryMiB: number;
 }
 
 const gib = 1_024;
 
-/** Fargate's combinations: CPU units → memory from, to, and in steps of how many MiB. */
+/** Fargate's combinations: CPU units → minimum and maximum memory, and the steps between them, in MiB. */
 const memoryOfCpu: Readonly<Record<number, readonly [fromMiB: number, toMiB: number, stepMiB: number]>> = {
   512: [gib, 4 * gib, gib],
   1024: [2 * gib, 8 * gib, gib],
@@ -28,18 +28,18 @@ export const isTaskSize = ({ cpu, memoryMiB }: TaskSettings): boolean => {
 
 /** Share of the JavaScript heap; the rest is for buffers, sockets and threads. */
 const heapShare = 0.6;
-/** Options of Node, whose young heap stays at its default: attackers can grow it by 96 MB. */
+/** Returns options of Node. The young heap stays at its default: attackers can grow it by 96 MB. */
 export const heapOptions = ({ memoryMiB }: TaskSettings): readonly string[] => [
   `--max-old-space-size=${Math.floor(memoryMiB * heapShare)}`,
 ];
 
 /**
- * Concurrent calls of a task with one processor: in one measurement this many waiting ten seconds used half to two
- * thirds of it and 430 MiB, and none failed. More tasks start at half of the processor, so before that. A process uses
- * one processor, so more of them do not help.
+ * Concurrent calls of a task with one processor. In one measurement this many calls that waited ten seconds used half
+ * to two thirds of the processor and 430 MiB, and none failed. More tasks start at half of the processor, which is
+ * earlier. A process uses one processor, so that more processors do not help.
  */
 const callsOfProcessor = 1_000;
 export const callsPerTask = ({ cpu }: TaskSettings): number => Math.floor(callsOfProcessor * Math.min(1, cpu / 1_024));
 
-/** At this share of them another task is started: it takes a minute or two to serve. */
+/** Another task is started at this share of the calls, because it takes a minute or two until it serves. */
 export const scaledAtShare = 0.5;

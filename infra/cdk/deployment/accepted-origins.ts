@@ -4,13 +4,16 @@ import { directOrigin as direct } from '../../../shared/foundation/constants/ind
 import type { StageSettings } from '../settings-schema.ts';
 import type { DeploymentChange } from '../this-deployment.ts';
 
-/** Output of the api stack: numbers of secrets, the one that is sent first, or `direct`. */
+/** Output of the api stack: the numbers of the secrets, the one that is sent first, or `direct`. */
 export const acceptedOutput = 'AcceptedOrigins';
 
 export const wantedOrigins = ({ edge, originSecrets }: Pick<StageSettings, 'edge' | 'originSecrets'>): string[] =>
   edge === 'none' ? [direct] : originSecrets.map(String);
 
-/** `outputs`: of the deployed api stack, undefined where there is none. */
+/**
+ * Plans the change of the accepted origins. `outputs` are those of the deployed api stack, undefined where it is not
+ * deployed.
+ */
 export function planOriginChange(
   stage: string,
   settings: Pick<StageSettings, 'edge' | 'originSecrets'>,

@@ -4,7 +4,7 @@
 export class AllowedCalls {
   readonly #refused = new Set<string>();
 
-  /** Undefined where the call was refused. Rejects with any other error. */
+  /** Makes a call. Returns undefined where it was refused, and rejects with any other error. */
   async try<Answer>(action: string, call: () => Promise<Answer>): Promise<Answer | undefined> {
     try {
       return await call();
@@ -19,7 +19,7 @@ export class AllowedCalls {
     this.#refused.add(action);
   }
 
-  /** Throws one line that names every action that is missing. */
+  /** Throws one line that names every missing action. */
   check(): void {
     if (this.#refused.size === 0) return;
     const actions = [...this.#refused].toSorted().join(', ');
@@ -34,14 +34,14 @@ interface ServiceError {
   readonly $metadata?: { readonly httpStatusCode?: number };
 }
 
-/** Services name it differently. */
+/** Returns whether an error is a refusal, which services name differently. */
 export function isRefusal(error: unknown): boolean {
   const { name = '', $metadata, cause } = error as ServiceError;
   if (/^(AccessDenied|AccessDeniedException|UnauthorizedOperation|NotAuthorized)/.test(name)) return true;
   return $metadata?.httpStatusCode === 403 || (cause !== undefined && isRefusal(cause));
 }
 
-/** Undefined in place of the error that says that a thing does not exist. */
+/** Returns undefined in place of the error that says that something does not exist. */
 export async function unlessAbsent<Answer>(call: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await call;

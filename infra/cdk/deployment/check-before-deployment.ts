@@ -1,4 +1,4 @@
-// Everything that is looked at before a deployment builds anything. It changes nothing.
+// Every check before a deployment builds anything. It changes nothing.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ import type { DeployOptions } from './deploy-options.ts';
 import { findOrphans, leftBehind, refuseOrphans, restoredTables, type StageOwnership } from './orphans.ts';
 
 interface Findings {
-  /** Undefined when there is no data stack yet. */
+  /** Status of the data stack; undefined when it does not exist yet. */
   readonly dataStackStatus: string | undefined;
   /** Notes for the operator. */
   readonly notes: readonly string[];
@@ -39,7 +39,7 @@ interface Findings {
   readonly deployment: ThisDeployment;
 }
 
-/** Throws an Error with one line for a fault that would stop the deployment later. */
+/** Makes all checks. Throws an Error with one line for a fault that would stop the deployment later. */
 export async function checkBeforeDeployment(
   aws: AwsAccount,
   { stage, settings, isAdopting }: Pick<DeployOptions, 'stage' | 'settings' | 'isAdopting'>,
@@ -89,7 +89,8 @@ export async function checkBeforeDeployment(
       isImportingRestored: restored.length > 0,
       alsoAccepts: originChange.alsoAccepts,
       alsoRuns: computeChange.alsoRuns,
-      // Both versions must agree on the tables that they write. What they share with the edge they read while they run.
+      // Both versions must agree on the tables that they write. Values that they share with the edge are read while
+      // they run.
       isAtOnce: changesTables,
       accountConcurrency,
     },
@@ -107,23 +108,23 @@ async function readStack(aws: AwsAccount, name: string, allowed: AllowedCalls) {
   return { stack, resources: resources ?? none };
 }
 
-// A stage that moves between functions and tasks: the running ones stay for one deployment beside the new ones, and the
-// next deployment removes them. So calls in flight end where they run.
+// A stage that changes between functions and tasks: the running ones stay beside the new ones for one deployment, and
+// the next deployment removes them. So calls in flight end where they run.
 
 const names: Readonly<Record<ComputeKind, string>> = { functions: 'the functions', container: 'the tasks' };
 
-/** `outputs`: of the deployed api stack, undefined where there is none. */
+/** Plans the change of compute. `outputs` are those of the deployed api stack, undefined where it is not deployed. */
 export function planComputeChange(
   stage: string,
   settings: Pick<StageSettings, 'compute' | 'edge' | 'customDomain'>,
   outputs: Readonly<Record<string, string>> | undefined,
 ): DeploymentChange {
   if (outputs?.BaseUrl === undefined) return {};
-  // Stages from before the output had functions.
+  // Stages that are older than the output had functions.
   const running: ComputeKind = outputs[computeOutput] === 'container' ? 'container' : 'functions';
   const { compute, edge, customDomain } = settings;
   if (running === compute) return {};
-  // Without a distribution tasks are called by names that these settings do not have any more.
+  // Without a distribution tasks are called by names that these settings no longer have.
   if (running === 'container' && edge === 'none' && customDomain === null) {
     return { question: `end the tasks: clients of ${outputs.BaseUrl} get no answer any more` };
   }
@@ -139,7 +140,7 @@ export function planComputeChange(
 
 type Account = Pick<AwsAccount, 'region' | 'clientOptions'>;
 
-/** Gives lines for the operator. Throws where the tasks could not be deployed. */
+/** Returns lines for the operator. Throws where the tasks could not be deployed. */
 async function checkTasks(aws: Account, settings: StageSettings, allowed: AllowedCalls): Promise<string[]> {
   if (settings.compute !== 'container') return [];
   const [notes] = await Promise.all([
@@ -175,9 +176,9 @@ async function checkZones({ region, clientOptions }: Account, settings: StageSet
   }
 }
 
-/** "Fargate On-Demand vCPU resource count" */
+/** The quota "Fargate On-Demand vCPU resource count". */
 const fargateQuota = { ServiceCode: 'fargate', QuotaCode: 'L-3032A538' };
-/** During a deployment as many new tasks start as run already. */
+/** A deployment starts as many new tasks as are running. */
 const tasksOfDeployment = 2;
 
 async function checkProcessors({ region, clientOptions }: Account, settings: StageSettings, allowed: AllowedCalls) {
@@ -196,7 +197,10 @@ async function checkProcessors({ region, clientOptions }: Account, settings: Sta
 
 const clusterRole = 'AWSServiceRoleForECS';
 
-/** ECS makes it with the first cluster of an account, and that cluster's service fails because it is not there yet. */
+/**
+ * Checks the role that ECS creates with the first cluster of an account: that cluster's service fails because the role
+ * does not exist yet.
+ */
 async function checkClusterRole({ clientOptions }: Account, allowed: AllowedCalls): Promise<void> {
   try {
     await new IAMClient(clientOptions).send(new GetRoleCommand({ RoleName: clusterRole }));
@@ -234,9 +238,9 @@ const regionsWithoutUrls: readonly string[] = [
   'il-central-1',
   'me-central-1',
 ];
-/** Lambda keeps them for functions that reserve none. */
+/** Executions that Lambda reserves for functions without a reservation. */
 const unreservedMin = 100;
-/** Below it a stage answers a few calls a second at most. */
+/** Executions below which a stage answers at most a few calls a second. */
 const executionsForUse = 100;
 
 function checkRegion(
@@ -257,15 +261,15 @@ function checkRegion(
 }
 
 interface AccountConcurrency {
-  /** Lambda's quota, where it is not the default one that a template without settings has. */
+  /** Lambda's quota, where it differs from the default of a template without settings. */
   readonly accountConcurrency?: number;
   /** Note for the operator, where the quota is small. */
   readonly note?: string;
 }
 
 /**
- * Throws where the stage cannot be deployed with the quota and the reservations of other functions. `deployed`: outputs
- * of its api stack.
+ * Throws where the stage cannot be deployed with the quota and the reservations of other functions. `deployed` are the
+ * outputs of its api stack.
  */
 async function checkConcurrency(
   { clientOptions }: Pick<AwsAccount, 'clientOptions'>,
@@ -301,7 +305,7 @@ async function checkConcurrency(
   };
 }
 
-/** Reservations of the deployed stage's functions, which a deployment replaces. */
+/** Returns the reservations of the deployed stage's functions, which a deployment replaces. */
 async function reservedNow(lambda: LambdaClient, deployed: StackOutputs, allowed: AllowedCalls): Promise<number> {
   const names = ['ChatFunctionName', 'ModelsFunctionName', 'OperatorFunctionName'].flatMap(
     (key) => deployed[key] ?? [],
@@ -316,7 +320,7 @@ async function reservedNow(lambda: LambdaClient, deployed: StackOutputs, allowed
   return answers.reduce((sum, answer) => sum + (answer?.ReservedConcurrentExecutions ?? 0), 0);
 }
 
-/** A boundary that does not exist fails the first role, in the middle of the deployment. */
+/** Checks the permissions boundary: one that does not exist fails the first role, in the middle of the deployment. */
 async function checkBoundary(
   { account, partition, clientOptions }: AwsAccount,
   { permissionsBoundary: name }: StageSettings,
@@ -332,7 +336,7 @@ async function checkBoundary(
   }
 }
 
-/** The qualifier of cdk.json, which cdk reads itself, where the settings name none. */
+/** Returns the qualifier of cdk.json, which cdk reads itself, where the settings name none. */
 function qualifierOf({ bootstrapQualifier }: StageSettings): string {
   const { context } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../cdk.json'), 'utf8')) as CdkJson;
   return bootstrapQualifier ?? context?.['@aws-cdk/core:bootstrapQualifier'] ?? usualQualifier;
@@ -342,7 +346,7 @@ interface CdkJson {
   readonly context?: Readonly<Record<string, string | undefined>>;
 }
 
-/** The roles that cdk works through were made by `cdk bootstrap`. */
+/** Checks that `cdk bootstrap` created the roles that cdk works through. */
 async function checkBootstrap(
   { account, region, partition, clientOptions, readStack }: AwsAccount,
   settings: StageSettings,
@@ -358,7 +362,7 @@ async function checkBootstrap(
       await sts.send(new AssumeRoleCommand({ RoleArn, RoleSessionName: `${brand}-deploy` }));
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      // IAM refuses a role that does not exist in the same words.
+      // IAM refuses a role that does not exist with the same message.
       const isOwn = qualifier !== usualQualifier;
       const toolkit = isOwn
         ? undefined

@@ -1,5 +1,5 @@
-// Asks a deployed stage on each of its routes, at the address that its clients use: a deployment that ends well may still
-// leave one refused. No request has a valid key, so none costs anything.
+// Sends a request to each route of a deployed stage, at the address that its clients use: a deployment that ends well
+// may still leave one refused. No request has a valid key, so none costs anything.
 import {
   type BasePath,
   basePaths,
@@ -18,21 +18,21 @@ interface RouteAnswer {
 
 export interface RouteCheckSurroundings {
   readonly clock: Clock;
-  /** Rejects where nothing answers. */
+  /** Sends a request. Rejects where nothing answers. */
   readonly ask: (url: string, headers: Readonly<Record<string, string>>) => Promise<RouteAnswer>;
 }
 
-/** A new name takes a while to be known, and a right that was just given to be seen. */
+/** Time for which a route is tried: it takes a while until a new name is known, and a new right takes effect. */
 const questionMaxMs = 120_000;
 const askAgainMs = 5_000;
 const shownCharacters = 200;
 
-/** Has the form of an operator's key, so that the edge lets it pass, and is none. */
+/** Looks like an operator's key, so that the edge passes it on, and is not valid. */
 const unknownOperatorKey = `sk-gw-${'0'.repeat(16)}-${'0'.repeat(49)}`;
 
 interface Route {
   readonly path: string;
-  /** Served by the function of the console, which has an address of its own where there is no distribution. */
+  /** Set for routes of the console's function, which has an address of its own where there is no distribution. */
   readonly isConsole?: true;
   readonly headers?: Readonly<Record<string, string>>;
   /** Statuses of a route that is reached without a valid key. */
@@ -40,15 +40,15 @@ interface Route {
 }
 
 const open = [200];
-/** By the key that is missing, or by the method that is not the route's. */
+/** Statuses for the missing key, or for a method that the route does not have. */
 const refusedByGateway = [401, 405];
 
-/** Routes of every stage, and of the console where there is one. */
+/** Returns the routes of every stage, and of the console where the stage has one. */
 function routesOf({ console }: Pick<StageSettings, 'console'>): readonly Route[] {
   const [base, second] = basePaths;
   const below = (start: BasePath, paths: readonly string[]): Route[] =>
     paths.map((path) => ({ path: start + path.replaceAll(/\*+/g, 'none'), statuses: refusedByGateway }));
-  // A distribution tells these from the list of models by their colon.
+  // A distribution distinguishes these paths from the list of models by their colon.
   const ofModels = googleOperations.map((operation) => `${routePaths.model}:${operation}`);
   const { landing, health, hello, openapi, console: page } = rootPaths;
   const authorization = `Bearer ${unknownOperatorKey}`;
@@ -73,7 +73,10 @@ function routesOf({ console }: Pick<StageSettings, 'console'>): readonly Route[]
   ];
 }
 
-/** `outputs`: of the api stack. Returns a line for the terminal; throws one that names the refused routes and why. */
+/**
+ * Checks all routes. `outputs` are those of the api stack. Returns a line for the terminal; throws one that names the
+ * refused routes and the reasons.
+ */
 export async function checkRoutes(
   stage: string,
   settings: Pick<StageSettings, 'compute' | 'edge' | 'console' | 'webAclArn'>,
@@ -109,11 +112,11 @@ export async function checkRoutes(
 interface RouteResult {
   readonly route: Route;
   readonly status?: number;
-  /** Undefined where the route is reached. */
+  /** Reason for the refusal; undefined where the route is reached. */
   readonly reason: string | undefined;
 }
 
-/** One after the other: a new account runs few functions. */
+/** Sends the requests one after the other, because a new account runs few functions. */
 async function askEach(
   routes: readonly Route[],
   askRoute: (route: Route) => Promise<RouteAnswer>,
@@ -137,13 +140,13 @@ async function askEach(
   return results;
 }
 
-/** The message of `fetch` itself says only that it failed. */
+/** Returns the reason of an error: the message of `fetch` itself says only that it failed. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as Error;
   return cause instanceof Error ? cause.message : message;
 }
 
-/** A web ACL answers in HTML, before any code of the gateway. */
+/** Returns whether a web ACL refused the request: it answers in HTML, before any code of the gateway. */
 const isBlocked = ({ status, reason }: RouteResult): boolean => status === 403 && !reason?.includes('{');
 
 function describe(stage: string, address: string, refused: readonly RouteResult[]): string {

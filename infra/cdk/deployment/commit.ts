@@ -1,10 +1,10 @@
-// Which commit a stage runs, and whether this checkout is behind it.
+// The commit that a stage runs, and whether this checkout is behind it.
 import { execFileSync } from 'node:child_process';
 
-/** Commit of a copy that is no git repository. */
+/** Commit of a copy that is not a git repository. */
 export const unknownCommit = 'unknown';
 
-/** Behind the commit where files differ from it. */
+/** Suffix of the commit where files differ from it. */
 const changedMark = '-changed';
 
 function git(cwd: string, ...args: readonly string[]): string | undefined {
@@ -19,7 +19,7 @@ function git(cwd: string, ...args: readonly string[]): string | undefined {
   }
 }
 
-/** Commit of the checkout that contains `folder`. */
+/** Returns the commit of the checkout that contains `folder`. */
 export function readCommit(folder = import.meta.dirname): string {
   const commit = git(folder, 'rev-parse', 'HEAD');
   if (!commit) return unknownCommit;
@@ -27,8 +27,8 @@ export function readCommit(folder = import.meta.dirname): string {
 }
 
 /**
- * `deployed`: from `readCommit`. Returns undefined where this checkout contains the deployed commit, or nothing is
- * known.
+ * Describes a deployment of an older commit; `deployed` comes from `readCommit`. Returns undefined where this checkout
+ * contains the deployed commit, or nothing is known.
  */
 export function describeStepBack(deployed: string | undefined, folder = import.meta.dirname): string | undefined {
   if (deployed === undefined || deployed === unknownCommit) return undefined;

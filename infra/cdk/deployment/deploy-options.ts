@@ -1,5 +1,5 @@
-// The line of `npm run deploy`, and the runs of cdk that follow from it. An option that this script does not know is refused:
-// something else would be deployed than was asked for.
+// The arguments of `npm run deploy`, and the runs of cdk that follow from them. An option that this script does not
+// know is refused: otherwise something else would be deployed than the operator wanted.
 import { parseArgs } from 'node:util';
 import { checkSettings } from '../check-settings.ts';
 import type { StageSettings } from '../settings-schema.ts';
@@ -13,7 +13,7 @@ export interface DeployOptions {
   readonly settings: StageSettings;
   readonly profile: string | undefined;
   readonly region: string | undefined;
-  /** No question is asked. */
+  /** Whether every question is answered with yes. */
   readonly isConfirmed: boolean;
   /** Whether existing resources outside the stack are imported. */
   readonly isAdopting: boolean;
@@ -25,13 +25,13 @@ const ownOptions = {
   stage: { type: 'string' },
   profile: { type: 'string' },
   region: { type: 'string' },
-  /** Asks no question: for unattended runs. */
+  /** Asks no question; for unattended runs. */
   yes: { type: 'boolean', short: 'y' },
   /** Imports tables and bucket that a former deployment of this stage left behind. */
   adopt: { type: 'boolean' },
 } as const;
 
-/** Throws an Error with one line for the terminal. */
+/** Reads the arguments. Throws an Error with one line for the terminal. */
 export function readDeployOptions(
   args: readonly string[],
   stages: Readonly<Record<string, StageSettings>>,
@@ -57,7 +57,10 @@ export function readDeployOptions(
   return { stage, settings, profile, region, isConfirmed, isAdopting, flags };
 }
 
-/** Arguments after `--` are for cdk. This script needs its own options before: it checks the account that they name. */
+/**
+ * Separates the arguments after `--`, which are for cdk. This script needs its own options before that, because it
+ * checks the account that they name.
+ */
 function splitArguments(args: readonly string[]) {
   const end = args.includes('--') ? args.indexOf('--') : args.length;
   const flags = args.slice(end + 1);
@@ -76,8 +79,8 @@ function splitArguments(args: readonly string[]) {
 const neverCreated = ['REVIEW_IN_PROGRESS', 'CREATE_FAILED', 'ROLLBACK_COMPLETE', 'ROLLBACK_FAILED'];
 
 /**
- * The arguments of each run of cdk. Protection of the data stack is switched on after its first success: a failed first
- * deployment could not be removed otherwise, and would block every later one.
+ * Returns the arguments of each run of cdk. Protection of the data stack is switched on after its first success: a
+ * failed first deployment could not be removed otherwise, and would block every later one.
  */
 export function cdkRuns(
   { stage, settings, flags }: DeployOptions,
@@ -92,12 +95,13 @@ export function cdkRuns(
     return ['deploy', `${stage}/${stacks}`, ...contextOf(stage, change), ...imports, ...flags];
   };
   const all = run('*', deployment);
-  // CloudFormation imports a table unchanged, and applies its template's settings when that changes: so in two steps.
+  // CloudFormation imports a table unchanged, and applies its template's settings when that changes; so it takes two
+  // steps.
   if (isImportingRestored) return [run('data', { importsIn: place, isImportingRestored }), all];
   return isFirst && isProtected ? [run('data', { ...deployment, firstDeployment: true }), all] : [all];
 }
 
-// Advice where plain cdk was started without a stage.
+// Returns advice where plain cdk was started without a stage.
 export const stagesLine = (names: readonly string[]): string => {
   const [first = 'NAME'] = names;
   return `stages: ${names.join(', ')}. cdk needs one named: npx cdk deploy '${first}/*'; with all checks: npm run deploy -- --stage ${first}\n`;

@@ -1,5 +1,5 @@
-// A deployment, step by step: checks of the account, notes and confirmations, the runs of cdk, and a look at what they
-// left. Nothing is changed before the first run.
+// A deployment, step by step: checks of the account, notes and confirmations, the runs of cdk, and a check of the
+// result. Nothing is changed before the first run.
 
 import { createInterface } from 'node:readline/promises';
 import { openAwsAccount } from '../aws-account.ts';
@@ -13,13 +13,13 @@ import { cdkRuns, readDeployOptions } from './deploy-options.ts';
 interface DeploymentSurroundings extends RouteCheckSurroundings {
   readonly stages: Readonly<Record<string, StageSettings>>;
   readonly print: (line: string) => void;
-  /** Throws where there is none. */
+  /** Returns the program that builds images. Throws where none is found. */
   readonly findImageBuilder: () => string;
-  /** Gives the exit code of cdk. */
+  /** Runs cdk and returns its exit code. */
   readonly runCdk: (args: readonly string[], imageBuilder: string | undefined) => Promise<number>;
 }
 
-/** Throws an Error with one line for the terminal. */
+/** Deploys a stage. Throws an Error with one line for the terminal. */
 export async function deployStage(
   args: readonly string[],
   { stages, print, findImageBuilder, runCdk, ...surroundings }: DeploymentSurroundings,
@@ -44,7 +44,7 @@ export async function deployStage(
 
 // Asks the operator to confirm a destructive step.
 
-/** `question`: the step, as a sentence without its subject. Throws where the answer is not yes. */
+/** Asks the operator. `question` is the step, as a sentence without its subject. Throws where the answer is not yes. */
 async function confirm(question: string, isConfirmed: boolean, print: (line: string) => void): Promise<void> {
   if (isConfirmed) {
     print(`--yes was passed: this will ${question}`);

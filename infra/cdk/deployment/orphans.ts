@@ -1,5 +1,5 @@
-// Resources outside the stage's stacks under names that it is about to create. A stage that retains leaves them: a
-// destroyed stack does, and so does a roll-back to a release without the table.
+// Resources outside the stage's stacks under names that the stage is about to create. A stage that retains leaves them
+// behind: a destroyed stack does, and so does a roll-back to a release without the table.
 import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DescribeKeyCommand, KeyState, KMSClient } from '@aws-sdk/client-kms';
 import { GetResourcesCommand, ResourceGroupsTaggingAPIClient } from '@aws-sdk/client-resource-groups-tagging-api';
@@ -14,7 +14,7 @@ import { type AllowedCalls, unlessAbsent } from './allowed-calls.ts';
 interface Orphan {
   readonly kind: 'table' | 'bucket' | 'secret' | 'key';
   readonly name: string;
-  /** Identity of a secret or a key, for the settings' `adopt`. */
+  /** ARN of a secret or a key, for the setting `adopt`. */
   readonly arn?: string;
 }
 
@@ -37,7 +37,7 @@ export async function findOrphans(
       unlessAbsent(dynamo.send(new DescribeTableCommand({ TableName: name }))),
     );
   const hasBucket = (name: string) =>
-    // Also refused where the bucket belongs to another account.
+    // This is also refused where the bucket belongs to another account.
     allowed.try(`s3:ListBucket on ${name}`, () =>
       unlessAbsent(
         new S3Client({ ...clientOptions, forcePathStyle: true }).send(new HeadBucketCommand({ Bucket: name })),
@@ -58,15 +58,15 @@ export async function findOrphans(
     ...found.flat(),
     ...(secret === undefined || [...owned].some((id) => id.includes(secret.name)) ? [] : [secret]),
   ];
-  // A key has no name that a new stage would take: alone it blocks no deployment.
+  // A key has no name that a new stage would take, so that it does not block a deployment by itself.
   const isAfterTeardown = named.length > 0 && settings.adopt === null;
   const hasKey = resources.some(({ type, physicalId }) => type === 'AWS::KMS::Key' && physicalId !== '');
   return isAfterTeardown && !hasKey ? [...named, ...(await findKeys(stage, clientOptions, allowed))] : named;
 }
 
 /**
- * Found by the tags that a stack gives its resources, because its alias was deleted with the stack. Keys under deletion
- * are ignored.
+ * Finds keys by the tags that a stack gives its resources, because the alias was deleted with the stack. Keys that are
+ * being deleted are ignored.
  */
 async function findKeys(
   stage: string,
@@ -75,7 +75,7 @@ async function findKeys(
 ): Promise<Orphan[]> {
   const tags = Object.entries(stageTags(stage)).map(([Key, value]) => ({ Key, Values: [value] }));
   const tagged = await allowed.try('tag:GetResources', () =>
-    // One page has a hundred: each key is of a destroyed stage of this name.
+    // One page has a hundred keys: each belongs to a destroyed stage of this name.
     new ResourceGroupsTaggingAPIClient(clientOptions).send(
       new GetResourcesCommand({ ResourceTypeFilters: ['kms:key'], TagFilters: tags }),
     ),
@@ -100,8 +100,8 @@ async function findSecret(stage: string, clientOptions: AwsAccount['clientOption
 }
 
 /**
- * Restored tables that a stage adopts now. Throws one line where one does not exist, because CloudFormation would
- * create an empty one.
+ * Returns the restored tables that a stage adopts now. Throws one line where one does not exist, because CloudFormation
+ * would create an empty one.
  */
 export function restoredTables(
   orphans: readonly Orphan[],
@@ -155,7 +155,10 @@ const quoted = (orphans: Orphan | readonly Orphan[] | undefined): string =>
     .map(({ arn }) => `'${arn}'`)
     .join(' or ') || 'null';
 
-/** Tables of the stack that this release does not know: they stay, outside of the stack, where the stage retains. */
+/**
+ * Returns the tables of the stack that this release does not know: they stay, outside of the stack, where the stage
+ * retains.
+ */
 export const leftBehind = (
   stage: string,
   { removal, tableSuffix }: StageSettings,

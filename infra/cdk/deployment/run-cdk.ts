@@ -1,4 +1,4 @@
-// One run of the CDK of this project, on this terminal.
+// Runs the CDK of this project once, on this terminal.
 import { spawn, spawnSync } from 'node:child_process';
 import { delimiter, dirname, join, resolve } from 'node:path';
 
@@ -6,7 +6,7 @@ const projectRoot = resolve(import.meta.dirname, '../../..');
 const installedCdk = join(projectRoot, 'node_modules/aws-cdk/bin/cdk');
 
 /**
- * Resolves with the exit code of cdk. `imageBuilder`: the program that builds the image of tasks; undefined when no
+ * Resolves with the exit code of cdk. `imageBuilder` is the program that builds the image of tasks; undefined when no
  * image is built.
  */
 export function runCdk(
@@ -14,7 +14,7 @@ export function runCdk(
   imageBuilder: string | undefined,
   cdk: string = installedCdk,
 ): Promise<number> {
-  // cdk.json starts the app as `node …`: the same Node as this one.
+  // cdk.json starts the app as `node …`, which must be the same Node as this one.
   const path = [dirname(process.execPath), process.env.PATH ?? ''].join(delimiter);
   const builder = imageBuilder === undefined ? {} : { CDK_DOCKER: imageBuilder };
   const env = { ...process.env, PATH: path, CDK_DISABLE_CLI_TELEMETRY: '1', ...builder };
@@ -25,18 +25,18 @@ export function runCdk(
   });
 }
 
-// Finds the program that builds the image of a stage with tasks. The CDK runs one for it, and without one fails in the
-// middle of a deployment.
+// Finds the program that builds the image of a stage with tasks. The CDK runs it, and fails without one in the middle
+// of a deployment.
 
-/** In order of preference. The CDK uses the first by default. */
+/** Programs in order of preference. The CDK uses the first one by default. */
 const knownBuilders = ['docker', 'finch', 'podman'] as const;
-/** A service that does not answer by then is not running. */
+/** Time limit after which a service counts as not running. */
 const answerMaxMs = 15_000;
 
-/** Returns why a program cannot build an image now, or undefined when it can. */
+/** Returns the reason why a program cannot build an image now, or undefined when it can. */
 type AskBuilder = (program: string) => string | undefined;
 
-/** Runs more than a version check: docker and finch build in a service, which may not run. */
+/** Runs more than a version check: docker and finch build in a service, which may not be running. */
 const askBuilder: AskBuilder = (program) => {
   const { error, status } = spawnSync(program, ['info'], { stdio: 'ignore', timeout: answerMaxMs });
   if ((error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') return 'is not installed';
@@ -44,8 +44,8 @@ const askBuilder: AskBuilder = (program) => {
 };
 
 /**
- * The program for `CDK_DOCKER`. `chosen`: the shell's value, which is used if set. Throws one line that names the
- * missing program.
+ * Returns the program for `CDK_DOCKER`. `chosen` is the shell's value, which is used if set. Throws one line that names
+ * the missing program.
  */
 export function findImageBuilder(chosen: string | undefined, ask: AskBuilder = askBuilder): string {
   const faults: string[] = [];

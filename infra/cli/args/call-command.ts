@@ -1,4 +1,4 @@
-// Commands that are one request of the management interface, made in this process: the arguments of a line fill the
+// Commands that make one request of the management interface, in this process. The arguments of a command line fill the
 // request, and the answer becomes columns.
 
 import type { ManagementDependencies } from '../../../functions/operator/dependencies.ts';
@@ -19,7 +19,7 @@ import type { CommandLine } from './command-line.ts';
 import { none, type ParseOption, type ParseRepeatedOption, readText, UsageError } from './option-values.ts';
 import { type CommandOutcome, confirm, type Session } from './session.ts';
 
-/** A request as a line makes it. */
+/** A request as the command line fills it. */
 export interface LineRequest {
   readonly names: Record<string, string>;
   readonly query: Record<string, unknown>;
@@ -32,17 +32,17 @@ export interface LineRequest {
 export type LaterValue = (session: Session) => unknown;
 
 export interface LineInput {
-  /** `WORKSPACE`, `[MODEL...]`, `--rpm <N>`, or a switch such as `--dry-run`. */
+  /** Name and value, such as `WORKSPACE`, `[MODEL...]` or `--rpm <N>`, or a switch such as `--dry-run`. */
   readonly flags: string;
-  /** Where the request has the value: `names.id`, `query.workspace`, `body.member_keys.rpm`. */
+  /** Place of the value in the request: `names.id`, `query.workspace`, `body.member_keys.rpm`. */
   readonly place: string;
-  /** Undefined for a switch. */
+  /** Parser of the value; undefined for a switch. */
   readonly read?: ParseOption | undefined;
   readonly summary?: string;
   readonly isRequired?: boolean;
-  /** Set where it may be written several times. */
+  /** Set where the option may be repeated. */
   readonly readAll?: ParseRepeatedOption;
-  /** Value where the line has none. */
+  /** Value where the command line has none. */
   readonly absent?: LaterValue;
 }
 
@@ -64,21 +64,21 @@ export const search: LineInput = input(
 );
 
 export interface CallCommand<Name extends RouteName> {
-  /** Replaces that of its route. */
+  /** Replaces the summary of its route. */
   readonly summary?: string;
   readonly takes?: readonly LineInput[];
   /** Query parameters of every such request. */
   readonly query?: Readonly<Record<string, string>>;
-  /** Behind the words of the command, and before the store. */
+  /** Example of the words between the command's name and the store. */
   readonly example: string;
   readonly notes?: readonly string[];
-  /** Selects another request by the line's arguments, with an answer that `shows` reads too. */
+  /** Selects another request by the arguments, with an answer that `shows` reads too. */
   readonly route?: (request: LineRequest) => RouteName | undefined;
   /** Checks combinations of options. Throws UsageError. */
   readonly checks?: (request: LineRequest) => void;
   /** Finds the request's object by other arguments. */
   readonly resolves?: (request: LineRequest, deps: ManagementDependencies) => Promise<void>;
-  /** Question before a request that removes access; undefined for none. */
+  /** Returns the question before a request that removes access; undefined for none. */
   readonly asks?: (request: LineRequest, deps: ManagementDependencies, session: Session) => Promise<string | undefined>;
   readonly shows: (answer: AnswerOf<Name>, done: Done) => CommandOutcome;
 }
@@ -88,7 +88,7 @@ interface Done {
   readonly change: 'changed' | 'unchanged';
 }
 
-/** A row for every command of the group that the table of routes names. */
+/** A command for every command of the group that the table of routes names. */
 export type CallCommands<Group extends string> = {
   readonly [Words in Extract<CommandWords, `${Group} ${string}`>]: CallCommand<RouteOf<Words>>;
 };
@@ -109,7 +109,7 @@ export function addCallCommands<Group extends string>(group: CommandLine, comman
   }
 }
 
-/** The answer of a request that only reads. */
+/** Returns the answer of a request that only reads. */
 export async function performOn<Name extends RouteName>(
   session: Session,
   name: Name,
@@ -152,7 +152,7 @@ async function call(
   return shows(answer, { request, change: isChanged ? 'changed' : 'unchanged' });
 }
 
-/** `said`: the arguments in their order, then the options. Throws UsageError. */
+/** Returns the request of the parsed arguments in their order, followed by the options. Throws UsageError. */
 function requestOf(session: Session, takes: readonly LineInput[], actionArguments: readonly unknown[]): LineRequest {
   const request: LineRequest = { names: {}, query: {}, body: {}, shown: {} };
   const options = (actionArguments.at(-1) ?? {}) as Readonly<Record<string, unknown>>;
@@ -166,7 +166,7 @@ function requestOf(session: Session, takes: readonly LineInput[], actionArgument
   return request;
 }
 
-/** `--spend-limit <USD>` as commander names it: spendLimit. */
+/** Returns the name that commander gives an option: `--spend-limit <USD>` becomes spendLimit. */
 const attributeOf = (flags: string): string =>
   (/--([a-z-]+)/.exec(flags)?.[1] ?? '').replaceAll(/-([a-z])/g, (_dash, letter: string) => letter.toUpperCase());
 
@@ -182,7 +182,7 @@ function put(request: LineRequest, place: string, value: unknown): void {
   inner[last] = path[0] === 'query' && value === true ? 'true' : value === none ? null : value;
 }
 
-/** A list as columns for people, and under its name as JSON. */
+/** Shows a list as columns for people, and under its name as JSON. */
 export const shownList =
   <Item>(name: string, fields: readonly Field<Item>[], ifEmpty: string) =>
   ({ data }: { readonly data: readonly Item[] }): CommandOutcome => ({

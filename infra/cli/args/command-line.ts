@@ -1,5 +1,5 @@
-// The command line on commander: commands whose work returns an outcome, one text for every mistake, and help that names
-// each command in full. No message repeats an argument: it may be a secret in the wrong place.
+// The command line, built on commander: commands whose work returns an outcome, one text for every mistake, and help
+// that names each command in full. No message repeats an argument, because it may be a secret in the wrong place.
 import { Argument, Command, type ErrorOptions, Help, type HelpContext, Option } from 'commander';
 import { nearestOf } from '../../../shared/errors/index.ts';
 import { programs } from '../../../shared/foundation/constants/index.ts';
@@ -7,9 +7,9 @@ import { type TargetOptions, targetOptionGroup, targetOptions, targetUsage } fro
 import { type ParseOption, type ParseRepeatedOption, UsageError } from './option-values.ts';
 import type { CommandOutcome, LineByLine, Session, StorelessSession } from './session.ts';
 
-/** Work of a command, with its parsed input: the arguments in their order, then the options. */
+/** Work of a command with its parsed input: the arguments in their order, then the options. */
 export type CommandWork = (session: Session) => Promise<CommandOutcome | LineByLine>;
-/** Runs the work of the named command. `options`: those of every command among its own. */
+/** Runs the work of the named command. `options` are those of its options that every command has. */
 export type Execute = (command: CommandLine, options: CommonOptions, work: CommandWork) => Promise<void>;
 
 export interface CommonOptions extends TargetOptions {
@@ -20,7 +20,7 @@ export interface CommonOptions extends TargetOptions {
 /** A group of commands, such as `keys`, or a command, such as `keys create`. */
 export class CommandLine extends Command {
   readonly #execute: Execute;
-  /** Set where one of its commands must follow. */
+  /** Whether one of its commands must follow. */
   isGroup = true;
   needsStore = true;
 
@@ -29,11 +29,14 @@ export class CommandLine extends Command {
     this.#execute = execute;
     // Options after `calls show` belong to it and not to `calls`.
     this.enablePositionalOptions();
-    // They would quote words of the line.
+    // Suggestions would quote words of the command line.
     this.showSuggestionAfterError(false);
   }
 
-  /** `WORKSPACE`, `[WORKSPACE]` for an optional one, or `[MODEL...]` for any number of them, as a list. */
+  /**
+   * Adds an argument: `WORKSPACE`, `[WORKSPACE]` for an optional one, or `[MODEL...]` for any number of them, as a
+   * list.
+   */
   takesArgument(name: string, read: ParseOption): this {
     const argument = new Argument(name.startsWith('[') ? name : `<${name}>`);
     const readOne = (text: string) => read(argument.name(), text);
@@ -44,12 +47,12 @@ export class CommandLine extends Command {
     );
   }
 
-  /** `--rpm <N>`, or a switch without a value. */
+  /** Adds an option: `--rpm <N>`, or a switch without a value. */
   takesOption(flags: string, summary: string, read?: ParseOption): this {
     return this.addOption(newOption(flags, summary, read));
   }
 
-  /** May be written several times: `read` gets the value of the former ones. */
+  /** Adds an option that may be repeated: `read` gets the value of the previous ones. */
   takesRepeatedOption(flags: string, summary: string, read: ParseRepeatedOption): this {
     const option = new Option(flags, summary);
     return this.addOption(option.argParser((text, former: unknown) => read(option.long ?? '', text, former)));
@@ -68,7 +71,7 @@ export class CommandLine extends Command {
     return this.addHelpText('after', `\n${lines.join('\n')}`);
   }
 
-  /** Comes last: the work of the command, once its arguments and options are parsed. */
+  /** Sets the work of the command, which runs once its arguments and options are parsed. Must be called last. */
   does<Input extends unknown[]>(
     work: (session: Session, ...input: Input) => Promise<CommandOutcome | LineByLine>,
   ): this {
@@ -83,7 +86,7 @@ export class CommandLine extends Command {
     });
   }
 
-  /** The same for a command that works on no store. */
+  /** Sets the work of a command that needs no store. */
   doesWithoutStore<Input extends unknown[]>(
     work: (session: StorelessSession, ...input: Input) => Promise<CommandOutcome>,
   ): this {
@@ -124,7 +127,7 @@ function newOption(flags: string, summary: string, read: ParseOption | undefined
   });
 }
 
-/** `keys create`; empty for the program itself. */
+/** Returns a name such as `keys create`; empty for the program itself. */
 export const fullName = (command: Command): string =>
   command.parent === null ? '' : `${fullName(command.parent)} ${command.name()}`.trim();
 
@@ -132,17 +135,17 @@ export const isGroup = (command: Command): boolean => command instanceof Command
 
 export const needsStore = (command: Command): boolean => !(command instanceof CommandLine) || command.needsStore;
 
-/** The command and all below it that do something. */
+/** Lists the command and all below it that have work. */
 export const commandsIn = (command: Command): readonly Command[] => [
   ...(isGroup(command) ? [] : [command]),
   ...command.commands.flatMap(commandsIn),
 ];
 
-/** Groups of the program itself, because all of its commands do not fit into a line. */
+/** Lists the groups of the program itself, because all of its commands do not fit into a line. */
 const namesIn = (command: Command): string =>
   (command.parent === null ? command.commands : commandsIn(command)).map(fullName).join(', ');
 
-/** `npm run gw -- keys create --workspace W --name N [--rpm N] (--stage NAME | …)` */
+/** Returns a line such as `npm run gw -- keys create --workspace W --name N [--rpm N] (--stage NAME | …)`. */
 export function usageLine(command: Command): string {
   if (isGroup(command)) return [programs.commandLine, fullName(command), 'COMMAND --help'].filter(Boolean).join(' ');
   const options = command.options.filter(
@@ -161,7 +164,7 @@ const wordOf = (argument: Argument): string => {
   return argument.required ? name : `[${name}]`;
 };
 
-/** `-f, --file <FILE>` as `-f FILE` */
+/** Shortens flags: `-f, --file <FILE>` becomes `-f FILE`. */
 const plainFlags = (flags: string): string => flags.replace(/, --[a-z-]+/, '').replace(/[<>]/g, '');
 
 class FullNamesHelp extends Help {
@@ -171,13 +174,14 @@ class FullNamesHelp extends Help {
   override styleTitle = (title: string): string => title.toLowerCase();
 
   override formatHelp(command: Command, helper: Help): string {
-    // Only while help is written: suggestions for a mistyped word are made of the names of one level.
+    // Commander makes suggestions for a mistyped word from the names of one level, so this is set only while help is
+    // written.
     this.visibleCommands = () => commandsIn(command).filter((known) => known !== command);
     return super.formatHelp(command, helper);
   }
 }
 
-/** By commander's error code. */
+/** Describes a mistake by commander's error code. */
 function describeMistake(command: Command, message: string, code: string): string {
   const [written = ''] = command.args;
   if (code === 'commander.unknownCommand' || (code === 'commander.excessArguments' && command.commands.length > 0)) {
@@ -194,14 +198,14 @@ function describeMistake(command: Command, message: string, code: string): strin
     case 'commander.missingMandatoryOptionValue': {
       const isMissing = (option: Option) =>
         option.mandatory && command.getOptionValue(option.attributeName()) === undefined;
-      // A mistyped option is why it is missing.
+      // A mistyped option is the reason why it is missing.
       return describeTypo(command) ?? `${command.options.filter(isMissing).map(termOf)[0]} is required`;
     }
     case 'commander.unknownOption':
     case 'commander.excessArguments':
       return describeTypo(command) ?? 'there are more arguments than it takes';
     default:
-      // An option without its value, which the message names.
+      // The message names an option without its value.
       return message.slice('error: '.length);
   }
 }
@@ -223,5 +227,5 @@ function describeTypo({ args, options, registeredArguments }: Command): string |
 const termOf = ({ flags }: Option): string => plainFlags(flags);
 const hint = (meant: string | undefined): string => (meant === undefined ? '' : `; did you mean ${meant}?`);
 
-/** The name of an option without its value; other words are hidden. */
+/** Returns the name of an option without its value; other words are hidden. */
 const nameOf = (word: string): string => /^--?[a-z][a-z-]{0,31}(?==|$)/.exec(word)?.[0] ?? '…';

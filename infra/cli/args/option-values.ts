@@ -7,14 +7,14 @@ import { formatUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
 import { dayMs, readDuration } from '../../../shared/foundation/time/index.ts';
 import { listOf, readTags, type Tags } from '../../../shared/protocol/wire/index.ts';
 
-/** The line cannot be run. Its message never repeats a value: it may be a secret in the wrong place. */
+/** The arguments are not valid. The message never repeats a value, because it may be a secret in the wrong place. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Reads one value; `name` is how the line calls it. Throws UsageError. */
+/** Parses one value; `name` is how the command line calls it. Throws UsageError. */
 export type ParseOption = (name: string, text: string) => unknown;
-/** The same for an option that may be written several times. */
+/** Parses one value of an option that may be repeated. */
 export type ParseRepeatedOption = (name: string, text: string, former: unknown) => unknown;
 
 const publicIdPattern = /^[0-9A-Za-z]{16}$/;
@@ -23,7 +23,7 @@ interface Schema {
   safeParse(value: unknown): { readonly success: boolean };
 }
 
-/** A value as requests write it. `form` follows the name in the message. */
+/** Parses a value as requests write it. `form` follows the name in the message. */
 export const readValid =
   <Value>(schema: Schema, description: string, toValue: (text: string) => Value) =>
   (name: string, text: string): Value => {
@@ -35,10 +35,10 @@ export const readValid =
 export const asText = (text: string): string => text;
 export const partsOf = (text: string): string[] => text.split(',').map((part) => part.trim());
 
-/** Workspaces, functions and revisions. */
+/** Parses the id of a workspace, function or revision. */
 export const readId = readValid(id, 'is 1 to 64 letters, digits, - or _', asText);
 
-/** As in the gateway file. */
+/** Parses a provider's id as the gateway file does. */
 export function readProviderId(name: string, text: string): string {
   if (/^[a-z0-9][a-z0-9._-]{0,63}$/.test(text)) return text;
   throw new UsageError(`${name} is the id of a provider, as providers list shows it`);
@@ -47,8 +47,8 @@ export function readProviderId(name: string, text: string): string {
 export const readKeyName = readValid(keyName, 'is 1 to 64 characters', asText);
 
 /**
- * The public part of a key, or of a whole key, which may be all that is known of a leaked one; undefined for another
- * text.
+ * Returns the public part of a key, from that part or from a whole key, which may be all that is known of a leaked one;
+ * undefined for another text.
  */
 export const publicIdIn = (text: string): string | undefined =>
   parseApiKey(text)?.publicId ?? (publicIdPattern.test(text) ? text : undefined);
@@ -59,34 +59,34 @@ export function readPublicId(name: string, text: string): string {
   throw new UsageError(`${name} is the 16 letters and digits behind sk-gw-, as the list shows them`);
 }
 
-/** Ids with commas between them. */
+/** Parses ids with commas between them. */
 export const readIds = readValid(
   listOf(id),
   'takes ids of letters, digits, - and _, with commas between them',
   partsOf,
 );
 
-/** A person who made keys for themselves: an e-mail, or the listed name of one without. */
+/** Parses a person who created keys for themselves: an e-mail address, or the listed name of a person without one. */
 export function readOwner(name: string, text: string): string {
   if (/^\S{1,320}$/.test(text)) return text.startsWith('subject:') ? text : inLowerCase(text);
   throw new UsageError(`${name} is an e-mail address`);
 }
 
-/** A limit, as requests write it. */
+/** Parses a limit, as requests write it. */
 export function readUsd(name: string, text: string): string {
   const amount = parseUsd(text);
   if (amount !== undefined && amount > 0n) return formatUsd(amount);
   throw new UsageError(`${name} is an amount of USD above 0, as in 25.00`);
 }
 
-/** Change of a credit; below 0 for a removal. */
+/** Parses the change of a credit; below 0 for a removal. */
 export function readUsdChange(name: string, text: string): string {
   const amount = parseUsd(text.replace(/^-/, ''));
   if (amount !== undefined && amount > 0n) return formatUsd(text.startsWith('-') ? -amount : amount);
   throw new UsageError(`${name} is an amount of USD above 0, or below it to take credit away, as in 25.00 or -5`);
 }
 
-/** Removes a limit or a rule: null in a request. Commander treats null as no value. */
+/** Removes a limit or a rule: null in a request. Commander treats null as a missing value. */
 export const none = Symbol('none');
 
 export const readOrNone =
@@ -106,7 +106,7 @@ export function readPositiveInteger(name: string, text: string): number {
   throw new UsageError(`${name} is a whole number from 1`);
 }
 
-/** `team=search`, or several with commas between them. */
+/** Parses `team=search`, or several with commas between them. */
 export function readMoreTags(name: string, text: string, former: unknown): Tags {
   const before = (former ?? {}) as Tags;
   const tags = readTags(text);
@@ -127,20 +127,26 @@ export const readChoice =
     throw new UsageError(`${name} is one of ${choices.join(', ')}`);
   };
 
-/** Call records are kept 90 days; where they are kept longer, a year is enough for one report. */
+/**
+ * Maximum period of a report. Call records are stored 90 days; where they are stored longer, a year is enough for one
+ * report.
+ */
 const sinceDaysMax = 366;
 
 /** Parses `7d`, `12h`, `15m`, `90s`, `500ms` to milliseconds; undefined for another text. */
 export const readTime = (text: string): number | undefined => readDuration(text, ['ms', 's', 'm', 'h', 'd']);
 
-/** A length of time in milliseconds. */
+/** Parses a length of time to milliseconds. */
 export function readLength(name: string, text: string): number {
   const lengthMs = readTime(text);
   if (lengthMs === undefined) throw new UsageError(`${name} is a length of time: 500ms, 5s, 1m`);
   return lengthMs;
 }
 
-/** Epoch milliseconds. Throws UsageError for anything else than `7d`, `12h`, `15m`, `90s` or `2026-11-01`, and for more than a year. */
+/**
+ * Parses a time to epoch milliseconds. Throws UsageError for anything else than `7d`, `12h`, `15m`, `90s` or
+ * `2026-11-01`, and for more than a year.
+ */
 export function readSince(name: string, text: string, nowMs: number): number {
   const sinceMs = isUtcDay(text) ? Date.parse(`${text}T00:00:00Z`) : nowMs - (readTime(text) ?? Number.NaN);
   if (Number.isNaN(sinceMs))

@@ -1,5 +1,5 @@
-// Runs one line and returns its exit code: 0 done, 1 failed or declined, 2 it cannot be run. Resources that a command
-// opened are closed whatever happens.
+// Runs one command line and returns its exit code: 0 for success, 1 for a failure or a declined question, 2 for invalid
+// arguments. Resources that a command opened are closed whatever happens.
 import type { Command } from 'commander';
 import packageFile from '../../../package.json' with { type: 'json' };
 import { dataVariable } from '../../../shared/foundation/constants/index.ts';
@@ -34,7 +34,7 @@ export interface Circumstances {
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
 
-/** The command with this name; every command where there is none. */
+/** Creates the program with the command of this name, or with every command where there is none. */
 export async function createProgram(execute: Execute, name?: string): Promise<CommandLine> {
   const program = new CommandLine('gw', execute);
   program.description("The operator's command line of the gateway.");
@@ -47,7 +47,7 @@ export async function createProgram(execute: Execute, name?: string): Promise<Co
   return program;
 }
 
-/** Never rejects. */
+/** Runs a command line. Never rejects. */
 export async function run(words: readonly string[], processCircumstances: Circumstances): Promise<ExitCode> {
   const terminal = onlyText(processCircumstances.terminal);
   const circumstances = { ...processCircumstances, terminal };
@@ -64,7 +64,7 @@ export async function run(words: readonly string[], processCircumstances: Circum
   const { command, isWhole } = findCommand(program, names);
   try {
     if (isHelp && isWhole) showHelp(command, terminal);
-    // A mistyped command fails here too where its help is asked for.
+    // A mistyped command fails here, even where its help is requested.
     else await program.parseAsync(isHelp ? names.filter((name) => !name.startsWith('-')) : words, { from: 'user' });
     return code;
   } catch (error) {
@@ -76,7 +76,7 @@ export async function run(words: readonly string[], processCircumstances: Circum
   }
 }
 
-/** The command that the first words name, as far as they do. Not whole: the next word names none of its commands. */
+/** Finds the command that the first words name. `isWhole` is false where the next word names none of its commands. */
 function findCommand(program: Command, words: readonly string[]): { command: Command; isWhole: boolean } {
   const next = program.commands.find((command) => command.name() === words[0]);
   if (next !== undefined) return findCommand(next, words.slice(1));
@@ -96,10 +96,10 @@ function showHelp(command: Command, { writeOut, style }: Terminal): void {
   command.outputHelp();
 }
 
-/** Never opened. */
+/** A store that is never opened. */
 const noStore: Target = { kind: 'folder', folder: '' };
 
-/** Throws UsageError only. */
+/** Runs a command. Throws UsageError only. */
 async function execute(
   { terminal, ...circumstances }: Circumstances,
   command: Command,
@@ -126,7 +126,7 @@ async function execute(
     terminal.writeError(`gw ${fullName(command)}: ${reason}`);
     return 1;
   } finally {
-    // A failure to open has been reported.
+    // The failure to open was reported.
     await opened?.then((one) => one.close()).catch(() => {});
   }
 }

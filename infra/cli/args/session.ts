@@ -1,5 +1,5 @@
-// Inputs and outcome of a command. A command prints no result itself: it returns its outcome, so that `--json` is one
-// document and nothing else.
+// Inputs and outcome of a command. A command prints no result itself: it returns its outcome, so that the output of
+// `--json` is one document and nothing else.
 import type { Randomness } from '../../../shared/foundation/ids/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 import type { Style, Terminal } from '../output/terminal.ts';
@@ -11,13 +11,16 @@ import { UsageError } from './option-values.ts';
 export interface CommandOutcome {
   /** The document of `--json`. Amounts are exact decimal strings. */
   readonly json: unknown;
-  /** The same for people. */
+  /** Lines with the same contents for people. */
   readonly lines: (style: Style) => readonly string[];
-  /** One line for a command that did not do everything requested, exit 1. Its results are printed all the same. */
+  /**
+   * One line for a command that did not do everything requested, with exit code 1. Its results are printed all the
+   * same.
+   */
   readonly failure?: string | undefined;
 }
 
-/** Lines that are printed as they come, in the requested form. */
+/** Lines that are printed as they are produced, in the requested format. */
 export interface LineByLine {
   readonly lineByLine: AsyncIterable<string>;
 }
@@ -29,23 +32,23 @@ export interface Session {
   readonly randomness: Randomness;
   /** Variables of the shell. */
   readonly variables: Readonly<Record<string, string | undefined>>;
-  /** `--yes`: questions are confirmed. */
+  /** Whether `--yes` confirms all questions. */
   readonly isConfirmed: boolean;
-  /** Opens the target; a second call returns the same. It is closed after the command. */
+  /** Opens the target; a second call returns the same one. It is closed after the command. */
   open(options?: OpenOptions): Promise<OpenTarget>;
 }
 
-/** Of a command that works on no store. */
+/** Session of a command that needs no store. */
 export type StorelessSession = Omit<Session, 'target' | 'open'>;
 
-/** The answer to a question was not yes: nothing was done. */
+/** A question was not answered with yes, so nothing was done. */
 export class Declined extends Error {
   override readonly name = 'Declined';
 }
 
 /**
- * `what`: the whole step, such as "revoke key ci of team-a". Throws Declined, or UsageError without a terminal to ask
- * on.
+ * Asks for a confirmation. `what` is the whole step, such as "revoke key ci of team-a". Throws Declined, or UsageError
+ * without a terminal to ask on.
  */
 export async function confirm({ terminal, isConfirmed }: Session, what: string): Promise<void> {
   if (isConfirmed) return;

@@ -1,4 +1,4 @@
-// `alerts test`: sends one alert to the receiver that the stored gateway file names, and says what it answered.
+// `alerts test`: sends one alert to the receiver that the stored gateway file names, and prints the receiver's answer.
 import { sendTestAlert } from '../../../shared/accounting/alerts/index.ts';
 import type { SecretReference } from '../../../shared/configuration/catalogue/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
@@ -34,14 +34,14 @@ async function testAlert(session: Session): Promise<CommandOutcome> {
   };
 }
 
-/** Returns undefined for a name that is not set. */
+/** Opens the secrets. The result is undefined for a name that is not set. */
 async function openSecrets(session: Session): Promise<(reference: SecretReference) => string | undefined> {
   const { variables, target } = session;
   const { access, stage } = await session.open();
   if (target.kind !== 'stage' || access === undefined) {
     return (reference) => ('env' in reference ? variables[reference.env] : undefined);
   }
-  // Not at the head of the file: it brings an SDK client that no local command uses.
+  // This module is not imported at the head of the file, because it loads an SDK client that no local command uses.
   const { openProviderSecret } = await import('../target/open-provider-secret.ts');
   const stored = await openProviderSecret(access, stage);
   try {

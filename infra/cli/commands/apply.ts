@@ -84,8 +84,8 @@ async function apply(
 }
 
 /**
- * The next start compares its file with this one. Another file than that of the starts leaves theirs: what it changed is
- * an operator's change to them.
+ * Stores the applied file, with which the next start compares its own. A file other than that of the starts leaves
+ * theirs unchanged: its changes count as an operator's changes to them.
  */
 async function keepForStart(
   { store }: OpenTarget,
@@ -111,7 +111,7 @@ function refusalOf(error: unknown): GatewayFileRefused {
   throw error;
 }
 
-/** A provider without its credential is passed over by every call, without an error: so it is said here. */
+/** Describes missing credentials: every call skips a provider without one, without an error. */
 async function credentialNotes(
   session: Session,
   opened: OpenTarget,
@@ -148,7 +148,7 @@ async function planFile(session: Session, opened: OpenTarget, { file, lineOf }: 
   try {
     return await planOn(opened.store);
   } catch (error) {
-    // A dry run makes no tables. On a store of this machine there is nothing then; a stage must be deployed first.
+    // A dry run creates no tables. A store of this machine is empty then; a stage must be deployed first.
     if (session.target.kind === 'stage' || !isTableMissing(error)) throw error;
     return planOn(emptyStore);
   }

@@ -1,4 +1,5 @@
-// `calls` and `calls show`: finished calls from their records, and all of one, its kept bodies where they are asked for.
+// `calls` and `calls show`: finished calls from their records, and everything about one call, with its stored bodies on
+// request.
 import { contentOf } from '../../../functions/operator/reports/serve-content.ts';
 import {
   type CallDocument,
@@ -40,14 +41,14 @@ import { attemptLines, contentLines, guardrailLines } from '../output/shown-call
 import { type Field, fieldTable, memberLines } from '../output/table.ts';
 import { openAdministration } from '../target/stores.ts';
 
-/** Names a key with its workspace: keys of several workspaces may have one name. */
+/** Names a key with its workspace: keys of several workspaces may have the same name. */
 const keyText = ({ workspace, key_name, key_public_id }: CallDocument): string =>
   `${workspace}/${key_name ?? key_public_id}`;
 
 const sinceDefault = '1d';
 const limitDefault = 50;
 const limitMax = 1_000;
-/** Lifetime of records, all of which `calls show` searches for an id without a time. */
+/** Lifetime of records. `calls show` searches all of it for an id without a time. */
 const recordLifeDays = '90d';
 
 export function addCalls(program: CommandLine): void {
@@ -126,7 +127,7 @@ async function listCalls(session: Session, options: ListOptions): Promise<Comman
     return { lineByLine: mapLines(newCalls(query, session.clock, options.limit ?? followedDefault), lineOf) };
   }
   if (options.csv === true) return { lineByLine: csvLines({ ...query, sinceMs, nowMs }, options.limit) };
-  // A call that arrived in this very millisecond, too.
+  // A call that arrived in this millisecond is included.
   const calls = await findCalls({ ...query, sinceMs, beforeMs: nowMs + 1, limit, order });
   const shown = calls.map(shownCall);
   return {
@@ -138,10 +139,10 @@ async function listCalls(session: Session, options: ListOptions): Promise<Comman
   };
 }
 
-/** Number of earlier calls before the new ones. */
+/** Number of earlier calls that are shown before the new ones. */
 const followedDefault = 10;
 
-/** Throws UsageError. */
+/** Checks combinations of options. Throws UsageError. */
 function checkTogether({ csv, follow, json, sort, since, refused, faults }: ListOptions): void {
   if (refused === true && faults === true) throw new UsageError('--refused and --faults exclude each other: give one');
   if (csv === true && json === true) throw new UsageError('--csv and --json are two forms: give one');
@@ -197,18 +198,21 @@ interface ShowOptions {
   readonly content?: boolean;
 }
 
-/** The document of a call, and its way through providers. */
+/** The document of a call, with its attempts at providers. */
 interface ShownCall extends CallDocument {
   readonly path: string | undefined;
 }
 
 const shownCall = (record: CallRecord): ShownCall => ({ ...callDocument(record), path: describePath(record) });
 
-/** The model; for a function its own id. */
+/** Returns the model; for a function its own id. */
 const modelOf = ({ function_id, model, model_asked }: ShownCall) =>
   (function_id === null ? model : null) ?? model_asked;
 
-/** The interface is said where some call had another than chat completions, who paid where it was not credit, tags where there are some. */
+/**
+ * Returns the columns. The interface is shown where some call had another than chat completions, the payer where it was
+ * not credit, and tags where a call has some.
+ */
 const callFieldsOf = (calls: readonly ShownCall[]): readonly Field<ShownCall>[] =>
   callFields.filter(
     ({ title }) =>
@@ -217,10 +221,10 @@ const callFieldsOf = (calls: readonly ShownCall[]): readonly Field<ShownCall>[] 
       (title !== 'tags' || calls.some(({ tags }) => tags !== null)),
   );
 
-/** Null: of a release that had no other. */
+/** Returns whether the call had another interface; null is that of releases which had no other. */
 const isOtherInterface = (name: string | null): boolean => name !== null && name !== 'chat-completions';
 
-/** Identifying columns are dropped last: time, outcome and id never are. */
+/** Columns of a call. Those that identify it are dropped last; time, outcome and id never are. */
 const callFields: readonly Field<ShownCall>[] = [
   { title: 'time (UTC)', value: ({ created_at }) => created_at.slice(0, 19).replace('T', ' ') },
   {
@@ -253,7 +257,7 @@ type Query = Pick<CallPageQuery, 'records' | 'workspaces' | 'matches'>;
 
 const pageCalls = 1_000;
 
-/** The newest first. */
+/** Yields the newest calls first. */
 async function* csvLines(
   query: Query & Pick<CallPageQuery, 'sinceMs' | 'nowMs'>,
   limit = Number.POSITIVE_INFINITY,
@@ -269,12 +273,15 @@ async function* csvLines(
 }
 
 const pollMs = 2_000;
-/** A record is written when its call has ended, under the time at which it began: streams run this long at the most. */
+/** Longest duration of a call. A record is written when its call has ended, under the time at which the call began. */
 const longestCallMs = 15 * 60_000;
-/** More new calls than this are printed when they are no longer the newest. */
+/** If more calls than this are new, they are printed when they are no longer the newest. */
 const newMax = 1_000;
 
-/** The last `shown` first, then each as it ends: the newest at the end. Goes on until the process is stopped. */
+/**
+ * Yields the last `shown` calls first, then each call as it ends, so that the newest is at the end. Continues until the
+ * process is stopped.
+ */
 async function* newCalls(query: Query, clock: Clock, shown: number): AsyncGenerator<CallRecord> {
   const arrivalById = new Map<string, number>();
   const startedAtMs = clock.nowMs();
@@ -290,13 +297,13 @@ async function* newCalls(query: Query, clock: Clock, shown: number): AsyncGenera
   }
 }
 
-/** `cut CODE` of a stream that broke, and which guardrail blocked the request or the answer. */
+/** Describes the outcome: `cut CODE` for a stream that broke, and which guardrail blocked the request or the answer. */
 function outcomeText({ outcome, error_code, blocked_by }: CallDocument): string {
   const text = outcome === 'cut' && error_code !== null ? `cut ${error_code}` : outcome;
   return blocked_by === null ? text : `${text} (guardrail ${blocked_by})`;
 }
 
-/** Its columns have fixed widths, because later calls are unknown. */
+/** Returns a line whose columns have fixed widths, because later calls are unknown. */
 function followLine(call: CallRecord): string {
   const document = callDocument(call);
   const { created_at, model, model_asked, total_ms, cost_usd, id } = document;

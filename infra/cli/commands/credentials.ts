@@ -26,7 +26,7 @@ export function addCredentials(program: CommandLine): void {
     .does(setCredential);
 }
 
-/** As the gateway file writes names of secrets and of variables. */
+/** Parses the name of a secret as the gateway file writes it, which is also that of a variable. */
 function readSecretName(name: string, text: string): string {
   if (/^[A-Za-z0-9/_+=.@-]{1,256}$/.test(text) && !looksLikeCredential(text)) return text;
   throw new UsageError(
@@ -48,7 +48,7 @@ async function setCredential(session: Session, name: string): Promise<CommandOut
   }
   const opened = await session.open({ writes: true });
   if (opened.access === undefined) throw new Error('a stage is opened with the access of the shell');
-  // Not at the head of the file: it brings an SDK client that no local command uses.
+  // This module is not imported at the head of the file, because it loads an SDK client that no local command uses.
   const { openProviderSecret } = await import('../target/open-provider-secret.ts');
   const secret = await openProviderSecret(opened.access, target.stage);
   try {
@@ -67,7 +67,7 @@ async function setCredential(session: Session, name: string): Promise<CommandOut
   }
 }
 
-/** True also where the catalogue cannot be read: the credential is stored, and the note is only a hint. */
+/** Returns true also where the catalogue cannot be read: the credential is stored, and the note is only a hint. */
 async function isNamed(session: Session, name: string): Promise<boolean> {
   const { catalogues } = await openAdministration(session);
   const document = await catalogues.read().catch(() => undefined);

@@ -1,5 +1,5 @@
-// `functions list | show | compare | activate | disable | enable`: stored functions and the transitions that an operator asks for.
-// Which transitions are allowed is decided in the store of functions.
+// `functions list | show | compare | activate | disable | enable`: stored functions and the transitions that an
+// operator requests. The store of functions decides which transitions are allowed.
 
 import { readFile } from 'node:fs/promises';
 import { functionDocument } from '../../../functions/operator/functions/function-documents.ts';
@@ -31,7 +31,9 @@ const name: readonly LineInput[] = [
   input('FUNCTION', 'names.id', readId),
 ];
 
-/** A revision as the gateway file writes it, line by line. Throws an Error where there is no such revision. */
+/**
+ * Returns a revision as the gateway file writes it, line by line. Throws an Error where the revision does not exist.
+ */
 function linesOf({ workspace, id, revisions }: Documents['ShownFunction'], wanted: unknown): string[] {
   const revision = revisions.find((one) => one.id === wanted);
   if (revision === undefined) throw new Error(`function ${id} of ${workspace} has no revision ${wanted}`);
@@ -63,7 +65,7 @@ const functionCommands: CallCommands<'functions'> = {
     example: 'team-a label --revision r2',
     shows: ({ data }, { request: { shown } }) => {
       const { revision } = shown;
-      // A revision alone is the input of `publish`.
+      // A single revision is the input of `publish`.
       const text = revision === undefined ? undefined : [`id: ${JSON.stringify(revision)}`, ...linesOf(data, revision)];
       const contents = data.revisions
         .filter(({ id }) => revision === undefined || id === revision)
@@ -131,9 +133,9 @@ const functionCommands: CallCommands<'functions'> = {
   },
 };
 
-// `functions publish`: a revision without a gateway file around it.
+// `functions publish`: stores a revision without a gateway file around it.
 
-/** Limit of the management interface. */
+/** The limit of the management interface. */
 const revisionMaxBytes = 1024 * 1024;
 
 function addPublish(functions: CommandLine): void {
@@ -178,7 +180,7 @@ async function publish(
   if (url !== undefined && skipsCases) throw new UsageError('--url runs the cases that --skip-cases leaves out');
   const revisionText = await readRevision(session, path);
   const administration = await openAdministration(session, { writes: true });
-  // Until its cases were run it is a draft.
+  // The revision is a draft until its cases were run.
   const servesAtOnce = activates && url === undefined;
   const publication = { workspace, functionId: id, revision: revisionText, revisionId, skipsCases };
   const plan = await planPublication(administration, { ...publication, activates: servesAtOnce });
@@ -218,7 +220,7 @@ async function publish(
 
 type WrittenRevision = Awaited<ReturnType<Extract<Awaited<ReturnType<typeof planPublication>>, { ok: true }>['write']>>;
 
-/** Undefined for a revision that is activated already, or whose cases were passed. */
+/** Stores the draft. Returns undefined for a revision that is activated already, or that passed its cases. */
 async function writeDraft(
   plan: Extract<Awaited<ReturnType<typeof planPublication>>, { ok: true }>,
   revision: string,
@@ -242,7 +244,7 @@ function draftOutcome(
   };
 }
 
-/** A formerly active revision does not become a draft again. */
+/** Describes failed cases: a formerly active revision does not become a draft again. */
 function afterFailedCases({ active, revisions }: FunctionRecord, revision: string): string {
   if (revisions.get(revision)?.state !== 'activated') return 'a draft, not activated';
   return `activated before, ${active === revision ? 'and stays active' : 'not made active'}`;

@@ -1,4 +1,4 @@
-// `import litellm config.yaml > gateway.yaml`: a gateway file made of another gateway's.
+// `import litellm config.yaml > gateway.yaml`: converts another gateway's file to a gateway file.
 import { readFile } from 'node:fs/promises';
 import type { CommandLine } from '../args/command-line.ts';
 import { readText } from '../args/option-values.ts';

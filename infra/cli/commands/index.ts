@@ -1,11 +1,11 @@
-// Every command, in the order of help. A line loads the module of its own command alone: all take several times as long.
+// Every command, in the order of help. A command loads only its own module, because all take several times as long.
 import { startCommand } from '../../../shared/foundation/constants/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 
 type AddCommand = (program: CommandLine) => void;
 
 interface CommandModule {
-  /** First words of its lines. */
+  /** First words of its command lines. */
   readonly names: readonly string[];
   readonly load: () => Promise<AddCommand>;
 }
@@ -31,7 +31,7 @@ const modules: readonly CommandModule[] = [
   { names: ['policy'], load: async () => (await import('./policy.ts')).addPolicy },
 ];
 
-/** `word`: the first of the line. Where it names no command, as of a help, all are added. */
+/** Adds the command that `word`, the first one typed, names. Where it names none, as for help, adds all of them. */
 export async function addCommands(program: CommandLine, word: string | undefined): Promise<void> {
   const named = modules.filter(({ names }) => word !== undefined && names.includes(word));
   const added = await Promise.all((named.length > 0 ? named : modules).map(({ load }) => load()));

@@ -1,5 +1,5 @@
-// `keys create | list | update | rotate | revoke`: API keys with their limits and what they have spent. A key is printed when it is
-// made, the only time that its text is known.
+// `keys create | list | update | rotate | revoke`: API keys with their limits and spending. A key is printed when it is
+// created, the only time that its text is known.
 import type { ManagementDependencies } from '../../../functions/operator/dependencies.ts';
 import { perform } from '../../../functions/operator/perform.ts';
 import {
@@ -53,7 +53,7 @@ export function addKeys(program: CommandLine): void {
   addReconcile(keys);
 }
 
-/** Revokes one key, or all that a person made who has left. */
+/** Revokes one key, or all keys of a person who has left. */
 async function revoke(
   session: Session,
   written: string | undefined,
@@ -83,7 +83,7 @@ async function revoke(
   };
 }
 
-/** Lines about keys that a rotation replaced: their name no longer names them. */
+/** Returns lines about keys that a rotation replaced: their name no longer identifies them. */
 async function endingNamesakes(session: Session, { keys }: ManagementDependencies, revoked: KeyRecord) {
   const nowMs = session.clock.nowMs();
   return (await collect(keys.list())).flatMap((key) => {
@@ -122,7 +122,7 @@ const spending: readonly Field<Key>[] = [
   member('last_alert', { title: 'alert', leftOut: 0, shown: ({ last_alert: last }) => last && alertText(last) }),
 ];
 
-/** No more of a key than its public id. */
+/** Fields of a key; of its text only the public id is shown. */
 export const keyFields: readonly Field<Key>[] = [
   member('workspace', { title: 'workspace', isFlexible: true }),
   member('name', { title: 'name', isFlexible: true }),
@@ -146,7 +146,7 @@ const keyInputs: readonly LineInput[] = [
   input('--workspace <W>', 'shown.workspace', readId, workspaceOfName),
 ];
 
-/** A row whose key is named by its name or its public id. */
+/** A command whose key is identified by its name or its public id. */
 const namesKey = {
   checks: (request: LineRequest) => void named(request),
   async resolves(request: LineRequest, deps: ManagementDependencies) {
@@ -231,11 +231,11 @@ const keyCommands: CallCommands<'keys'> = {
   },
 };
 
-// A key as every command names it: by its name in a workspace, or by its public id.
+// A key as every command identifies it: by its name in a workspace, or by its public id.
 
 type KeyReference = { readonly publicId: string } | { readonly workspace: string; readonly name: string };
 
-/** Throws UsageError. */
+/** Returns the reference to a key. Throws UsageError. */
 function toNamedKey(key: string, workspace: string | undefined): KeyReference {
   if (workspace !== undefined) return { workspace, name: readKeyName('KEY', key) };
   const publicId = publicIdIn(key);
@@ -245,9 +245,9 @@ function toNamedKey(key: string, workspace: string | undefined): KeyReference {
   );
 }
 
-// `keys reconcile`: after tables were restored to an earlier moment, ends the keys again that were ended since then.
+// `keys reconcile`: after tables were restored to an earlier moment, ends those keys again that were ended since then.
 
-/** `none`: the tables without one. */
+/** Parses a suffix; `none` selects the tables without one. */
 const readSuffix = (name: string, text: string): string => {
   if (text === 'none' || text === '') return '';
   if (/^[A-Za-z0-9_-]{1,40}$/.test(text)) return text;

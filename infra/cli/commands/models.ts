@@ -17,7 +17,7 @@ export const addModels = (program: CommandLine): void =>
 
 type Update = Documents['ManagedListUpdate'];
 
-/** The value itself where it is a scalar, as in JSON. */
+/** Returns the value itself where it is a scalar, as in JSON. */
 const cellValue = (value: unknown): string | number | boolean | null =>
   value === null || typeof value === 'number' || typeof value === 'boolean' ? value : shown(value);
 

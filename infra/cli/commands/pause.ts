@@ -1,4 +1,5 @@
-// `pause | resume`: has every process refuse calls, as while tables are put in place of others, and serve them again.
+// `pause | resume`: makes every process refuse calls, for example while tables are replaced by others, and serve them
+// again.
 import { configFreshMs } from '../../../shared/foundation/constants/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { type CommandOutcome, confirm, type Session } from '../args/session.ts';

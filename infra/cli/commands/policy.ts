@@ -1,5 +1,5 @@
-// `policy`: the least rights of an IAM identity with which every command works on a stage, as a policy document. One
-// table has the calls; its test runs every command and compares.
+// `policy`: the least rights of an IAM identity with which every command works on a stage, as a policy document. A
+// single table has the calls; its test runs every command and compares.
 import {
   brand,
   contentPrefix,
@@ -55,7 +55,7 @@ interface StagePlace {
   readonly region: string;
   readonly stage: string;
   readonly nameOf: NameTable;
-  /** The key of the stage's settings that encrypts what it stores. */
+  /** The key of the stage's settings that encrypts its stored data. */
   readonly encryptionKeyArn: string | undefined;
 }
 
@@ -80,9 +80,12 @@ async function policy(session: Session): Promise<CommandOutcome> {
 /** Wildcard in an ARN of a policy. Identities reach only their own account whatever the ARN says. */
 const anyPlace = '*';
 
-/** To write a policy one need not be signed in: then the line and the settings say where the stage is, as far as they do. */
+/**
+ * Finds account and region. A policy can be written without being signed in: then the command line and the settings say
+ * where the stage is, as far as they do.
+ */
 async function findPlace(target: StageTarget, shellRegion: string | undefined): Promise<StagePlace> {
-  // Imported here, because they load SDK clients, which most commands do without.
+  // These modules are imported here, because they load SDK clients, which most commands do without.
   const { readAccount, signIn } = await import('../target/shell-access.ts');
   const { checkPlace } = await import('../../cdk/check-settings.ts');
   const { stageSettings } = await import('../../cdk/stage-settings.ts');
@@ -108,7 +111,7 @@ async function findPlace(target: StageTarget, shellRegion: string | undefined): 
 const partitionOf = (region: string): string =>
   region.startsWith('cn-') ? 'aws-cn' : region.startsWith('us-gov-') ? 'aws-us-gov' : 'aws';
 
-/** Updates of one moment may go together, which is a right of its own. */
+/** Returns the rights of a table. Simultaneous updates may be sent together, which is a right of its own. */
 const tableRights = (action: string): string[] => rightsOf(action).map((right) => right.replace('dynamodb:', ''));
 
 function tableStatements(place: StagePlace): PolicyStatement[] {
@@ -122,20 +125,20 @@ function tableStatements(place: StagePlace): PolicyStatement[] {
   return [allow('DescribeTables', 'dynamodb', ['DescribeTable'], tableNames.map(arnOf)), ...statements];
 }
 
-/** Rights on the provider credentials of the stage, and on the key that encrypts those of BYOK connections. */
+/** Returns rights on the provider credentials of the stage, and on the key that encrypts those of BYOK connections. */
 function sealingStatements(place: StagePlace): PolicyStatement[] {
   const secret = arn(place, 'secretsmanager', `secret:${providerSecretName(place.stage)}-??????`);
   return [
     allow('ProviderCredentials', 'secretsmanager', ['GetSecretValue', 'PutSecretValue'], [secret]),
     {
-      // A key is named by its alias, which cannot be a resource of a policy.
+      // The resource of a policy cannot be an alias, so a condition names the alias of the key.
       ...allow('ConnectionKey', 'kms', ['Decrypt', 'GenerateDataKey'], [arn(place, 'kms', 'key/*')]),
       Condition: { 'ForAnyValue:StringEquals': { 'kms:ResourceAliases': connectionKeyAlias(place.stage) } },
     },
   ];
 }
 
-/** Services ask KMS in the name of who calls them. */
+/** Returns rights on the encryption key. Services ask KMS in the name of their caller. */
 function encryptionStatements({ account, region, encryptionKeyArn }: StagePlace): PolicyStatement[] {
   if (encryptionKeyArn === undefined) return [];
   const suffix = account.partition === 'aws-cn' ? 'amazonaws.com.cn' : 'amazonaws.com';
@@ -148,7 +151,9 @@ function encryptionStatements({ account, region, encryptionKeyArn }: StagePlace)
   ];
 }
 
-/** For `calls show --content`. The names of buckets are without account and region, so this one carries both. */
+/**
+ * Returns the right for `calls show --content`. ARNs of buckets have no account and region, so the name contains both.
+ */
 function contentStatement({ stage, account, region }: StagePlace): PolicyStatement {
   const bucket = spillBucketName(stage, account.id, region);
   return allow('Contents', 's3', ['GetObject'], [`arn:${account.partition}:s3:::${bucket}/${contentPrefix}*`]);

@@ -1,4 +1,4 @@
-// How each provider of each model does, for `status`.
+// The health of each provider of each model, for `status`.
 import { calledName } from '../../../shared/accounting/call-records/index.ts';
 import {
   awaitStatistics,
@@ -16,7 +16,7 @@ import { readCredentialStatus } from '../target/credential-status.ts';
 import type { OpenTarget } from '../target/open-store.ts';
 import { openAdministration } from '../target/stores.ts';
 
-/** Health of every provider of the applied catalogue. `notes`: missing credentials, one line each. */
+/** Reads the health of every provider of the applied catalogue. `notes` are lines about missing credentials. */
 export async function readProviders(session: Session, opened: OpenTarget) {
   const { store } = opened;
   const { catalogues } = await openAdministration(session);
@@ -25,7 +25,7 @@ export async function readProviders(session: Session, opened: OpenTarget) {
   const all = document?.providers ?? [];
   const cooldowns = createCooldowns({ store, clock: session.clock });
   const [statistics, credentials] = await Promise.all([
-    // Where the shared statistics are old, new ones are computed here, on a store that takes no write.
+    // Where the shared statistics are old, new ones are computed here, on a store that accepts no write.
     awaitStatistics(createStatisticsReader({ store: withoutWrites(store), clock: session.clock })),
     readCredentialStatus(session, opened, all),
     cooldowns.refresh(),
@@ -51,7 +51,7 @@ export async function readProviders(session: Session, opened: OpenTarget) {
 
 const isCooling = ({ coolingFor }: ProviderHealth): boolean => coolingFor.length > 0;
 
-/** Undefined when it cools for all workspaces, or for none. */
+/** Returns undefined when it cools for all workspaces, or for none. */
 const coolingWorkspaces = ({ coolingFor }: ProviderHealth): string | undefined =>
   coolingFor === 'all' || coolingFor.length === 0 ? undefined : coolingFor.join(', ');
 

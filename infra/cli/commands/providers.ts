@@ -1,4 +1,4 @@
-// `providers list | disable | enable`: takes a provider out of every plan, and back.
+// `providers list | disable | enable`: excludes a provider from every plan, and includes it again.
 import { calledName } from '../../../shared/accounting/call-records/index.ts';
 import type { ProviderHealth, ProviderState } from '../../../shared/accounting/reports/index.ts';
 import { modelsServedBy, planProviderStatus } from '../../../shared/configuration/administration/index.ts';
@@ -25,9 +25,9 @@ interface ListedProvider {
   readonly provider: CalledProvider;
   readonly models: readonly string[];
   readonly missing: string | undefined;
-  /** At its models. */
+  /** States at its models. */
   readonly states: readonly ProviderState[];
-  /** Why it is not reached. */
+  /** Reason why it is not reached. */
   readonly reason: string | undefined;
 }
 
@@ -52,7 +52,7 @@ async function listProviders(session: Session): Promise<CommandOutcome> {
   };
 }
 
-/** Drops the state of unused models beside others. */
+/** Omits the state of unused models where there are others. */
 function statesOf(healths: readonly ProviderHealth[]): readonly ProviderState[] {
   const states = [...new Set(healths.map(({ state }) => state))];
   return states.length > 1 ? states.filter((state) => state !== 'unused') : states;
@@ -84,7 +84,7 @@ const disable: CallCommand<'POST /providers/{id}/disable'> = {
     'Calls go to the other providers of each model. Asks where a model would have none left and there is a terminal to ask on.',
     'Later applies keep it disabled, unless the file says status: enabled.',
   ],
-  // Asks nothing of a script, which must not wait in an outage.
+  // A script is not asked, because it must not wait in an outage.
   async asks({ names: { id = '' } }, deps, { terminal }) {
     const { isChange, unserved } = await planProviderStatus(deps, id, 'disabled');
     if (!isChange || unserved.length === 0 || !terminal.canAsk) return undefined;

@@ -1,5 +1,5 @@
-// `functions qualify`: runs the test cases of a revision through a running gateway and, when all pass, notes that. The
-// calls are real: the workspace pays for them like for any others.
+// `functions qualify`: runs the test cases of a revision through a running gateway and, when all pass, stores that they
+// passed. The calls are real: the workspace pays for them like for any others.
 
 import type { ManagementDependencies } from '../../../functions/operator/dependencies.ts';
 import { perform } from '../../../functions/operator/perform.ts';
@@ -66,16 +66,19 @@ interface JudgedRevision {
 interface CaseResult {
   readonly number: number;
   readonly passed: boolean;
-  /** Undefined when it passed. */
+  /** Reason of the failure; undefined when it passed. */
   readonly problem: string | undefined;
-  /** The answer that failed; undefined: it passed, or there was none. */
+  /** The answer that failed; undefined when it passed, or no answer came. */
   readonly answer: string | undefined;
 }
 
-/** Length of a failed answer that is shown. */
+/** Maximum length of a failed answer that is shown. */
 const answerMaxCharacters = 4_000;
 
-/** Runs the cases of a stored revision, and notes it where all pass. `url`: of a gateway, as clients use it. */
+/**
+ * Runs the cases of a stored revision, and stores the result where all pass. `url` is that of a gateway, as clients use
+ * it.
+ */
 export async function judgeRevision(session: Session, url: string, toRun: CasesToRun): Promise<JudgedRevision> {
   const deps = await openManagement(session, { writes: true });
   const { names, revision } = toRun;
@@ -120,8 +123,8 @@ export const caseLines = (cases: readonly CaseResult[], style: Style): readonly 
 ];
 
 /**
- * The key in the shell's environment. With a key of another workspace the cases would run under other models, policies
- * and prices.
+ * Reads the key in the shell's environment. With a key of another workspace the cases would run under other models,
+ * policies and prices.
  */
 export async function readCaseKey(session: Session, workspace: string): Promise<string> {
   const { keys } = await openAdministration(session, { writes: true });
@@ -135,7 +138,7 @@ export async function readCaseKey(session: Session, workspace: string): Promise<
 }
 
 // Runs the test cases of a revision: the management interface names the missing calls, they are made through a gateway,
-// and their answers are sent along until every case is judged.
+// and their answers are sent with the next request until every case is judged.
 
 const casesRoute = 'POST /functions/{workspace}/{id}/cases';
 type Answer = NonNullable<WrittenBody<typeof casesRoute>['answers']>[number];
@@ -153,10 +156,13 @@ interface CasesToRun {
   readonly revision: string;
 }
 
-/** Steps of a workflow follow each other, and each round brings every case at least one further. */
+/**
+ * Maximum number of rounds. The steps of a workflow depend on each other, and each round advances every case by at
+ * least one step.
+ */
 const roundsMax = 64;
 
-/** Throws an Error where no gateway answers: then no case can be judged. */
+/** Runs the cases. Throws an Error where no gateway answers: then no case can be judged. */
 async function runCases(
   deps: ManagementDependencies,
   { names, revision }: CasesToRun,
@@ -168,7 +174,7 @@ async function runCases(
     const { answer } = await perform(deps, casesRoute, { names, body: { revision, answers } });
     const { cases } = answer.data;
     if (cases.every(({ calls }) => calls.length === 0)) return answer.data;
-    // One after the other, because a provider's limits are not under test.
+    // Cases run one after the other, because a provider's limits are not under test.
     for (const { number, calls } of cases) {
       if (calls.length > 0) onProgress(number, cases.length);
       for (const call of calls) answers.push({ call: call.call, ...(await answerTo(call, access)) });
@@ -177,7 +183,7 @@ async function runCases(
   throw new Error(`the cases need more than ${roundsMax} calls after each other`);
 }
 
-/** The model, then each fallback model; the failure of the last one counts. */
+/** Calls the model, then each fallback model; the failure of the last one counts. */
 async function answerTo({ body, fallback_models }: MissingCall, access: GatewayAccess): Promise<Omit<Answer, 'call'>> {
   let answer: Omit<Answer, 'call'> = {};
   for (const model of [body.model, ...fallback_models]) {
@@ -187,12 +193,12 @@ async function answerTo({ body, fallback_models }: MissingCall, access: GatewayA
   return answer;
 }
 
-/** The gateway answers within 55 seconds. */
+/** Time limit of a call; the gateway answers within 55 seconds. */
 const callTimeoutMs = 65_000;
 const connectTimeoutMs = 5_000;
 const answerMaxBytes = 16 * 1024 * 1024;
 
-/** The text, or the gateway's own code and message. */
+/** Returns the text of the answer, or the gateway's own code and message. */
 async function callGateway(
   { transport, baseUrl, key }: GatewayAccess,
   body: JsonObject,

@@ -26,7 +26,7 @@ import type { CellValue, Field } from '../output/table.ts';
 export const expiresHint = keySettings.expires_at.option[1];
 const instantShape = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
 
-/** An instant, once the time of the command is known. */
+/** Parses an instant, once the time of the command is known. */
 export const readExpires = readOrNone(
   (name: string, text: string): ((session: Parameters<LaterValue>[0]) => string) => {
     const inMs = readTime(text);
@@ -43,7 +43,7 @@ export const readExpires = readOrNone(
 
 export const readGrace = readValid(duration, 'is a length of time of at most a year: 90s, 15m, 24h, 7d', asText);
 
-/** `30d`, or `30d:0.1` for a tenth of the calls. */
+/** Parses `30d`, or `30d:0.1` for a tenth of the calls. */
 const readContentLog = readOrNone((name: string, text: string) => {
   const [written = '', share, ...more] = text.split(':');
   const keep = contentKeeps.find((one): one is ContentKeep => one === written);
@@ -61,7 +61,7 @@ const readModels = readValid(
   'is all, or ids of models with commas between them',
   (written): string[] | 'all' => (written === 'all' ? written : partsOf(written)),
 );
-/** `none`: an empty list. */
+/** Parses ids; `none` is an empty list. */
 const readIds = readValid(listOf(text(128)), 'is none, or ids with commas between them', (written) =>
   written === 'none' ? [] : partsOf(written),
 );
@@ -78,7 +78,7 @@ function readKeyTags(name: string, text: string, former: unknown): Tags {
 }
 
 const readSwitch = readAs(readChoice(['on', 'off']), (word) => word === 'on');
-/** Switching a policy off removes it. */
+/** Parses a switch: switching a policy off removes it. */
 const readDemand = readAs(readSwitch, (isOn) => isOn || none);
 
 const readRegions = readValid(regions, 'takes codes of regions or countries in lower case, as in eu,us', partsOf);
@@ -102,7 +102,7 @@ const readers: { readonly [Kind in SettingKind]: ParseOption | undefined } = {
   switch: readSwitch,
 };
 
-/** `absent`: how a line says that a setting does not apply. */
+/** Returns the options. `absent` is how a command line says that a setting does not apply. */
 export const settingOptions = (rows: SettingRows, absent: 'left out' | 'none'): readonly LineInput[] =>
   Object.entries(rows).map(
     ([
@@ -119,7 +119,7 @@ export const settingOptions = (rows: SettingRows, absent: 'left out' | 'none'): 
     },
   );
 
-/** `all` and an empty list are null where the row says what none means. */
+/** Returns the columns. `all` and an empty list are null where the row has a text for none. */
 export const settingFields = <Row extends object>(rows: SettingRows): readonly Field<Row>[] =>
   Object.entries(rows).map(([member, { column, absent }]) => ({
     member,

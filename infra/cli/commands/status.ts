@@ -1,4 +1,4 @@
-// `status`: tables, limits, open reservations and provider health at a glance. Reads only.
+// `status`: tables, limits, open reservations and provider health at a glance. It only reads.
 
 import { readCredits, type WorkspaceCredit } from '../../../shared/configuration/administration/index.ts';
 import { callTimes } from '../../../shared/foundation/constants/index.ts';
@@ -86,11 +86,11 @@ const tableFields: readonly Field<TableStatus>[] = [
 ];
 
 interface WorkspaceHolds extends WorkspaceCredit {
-  /** Since the arrival of the oldest call that may still be running, to five seconds. */
+  /** Age of the oldest call that may still be running, since its arrival, to five seconds. */
   readonly oldestAgeMs: number | undefined;
 }
 
-/** The default for a local run, whose options are not stored. */
+/** Returns the lifetime of a reservation; the default for a local run, whose options are not stored. */
 const holdLifeMsOf = (target: Target): number =>
   callTimes(target.kind === 'stage' ? stageSettings[target.stage]?.streamBudgetSeconds : undefined).holdLifeMs;
 
@@ -117,6 +117,6 @@ const workspaceFields: readonly Field<WorkspaceHolds>[] = [
     value: ({ oldestAgeMs }) => oldestAgeMs,
     shown: ({ oldestAgeMs }) => (oldestAgeMs === undefined ? null : formatAge(oldestAgeMs)),
   },
-  // Part of the available credit: reserved by calls that died.
+  // Part of the available credit that calls which died have reserved.
   { member: 'expired_usd', title: 'expired USD', align: 'decimal', value: ({ summary }) => formatUsd(summary.expired) },
 ];

@@ -1,5 +1,5 @@
-// `usage`: calls, tokens and cost from the call records, with bars. A bar is a group's share of the cost, or of the calls
-// where nothing was paid.
+// `usage`: calls, tokens and cost from the call records, with bars. A bar is a group's share of the cost, or of the
+// calls where nothing was paid.
 import {
   isTagGrouping,
   readUsage,
@@ -57,7 +57,7 @@ async function usage(
   const workspaces = (await readWorkspaces(administration, workspace)).map(({ id }) => id);
   const onProgress = (done: number, all: number) =>
     session.terminal.showProgress(`reading records: ${done} of ${all} days`);
-  // A call that arrived in this very millisecond, too.
+  // A call that arrived in this millisecond is included.
   const report = await readUsage({ records, workspaces, sinceMs, beforeMs: nowMs + 1, by, onProgress });
   const { groups } = report;
   const total: Total = { ...report.total, isTotal: true };
@@ -76,7 +76,7 @@ async function usage(
   };
 }
 
-/** Sums of every call once, because a call to several models counts at each of them. */
+/** Sums that count every call once, because a call to several models counts at each of them. */
 interface Total extends UsageSummary {
   readonly isTotal: true;
 }
@@ -102,8 +102,8 @@ const nullGroups: Partial<Record<(typeof usageGroupings)[number], string>> = {
 };
 
 /**
- * By provider the table shows attempts too, because a provider may only ever have failed. Payments by callers are shown
- * where there were any.
+ * Returns the columns. By provider the table shows attempts too, because a provider may only ever have failed. Payments
+ * by callers are shown where there were any.
  */
 const figureFields = (by: UsageGrouping, total: UsageSummary): readonly Field<UsageSummary>[] => [
   { member: 'calls', title: 'calls', align: 'right', value: ({ calls }) => calls },

@@ -26,7 +26,7 @@ export const addWorkspaces = (program: CommandLine): void =>
 
 type Workspace = Documents['ManagedWorkspace'];
 
-/** In the words of the gateway file and of the management interface. */
+/** Returns the document in the words of the gateway file and of the management interface. */
 const documentOf = ({ under_spend_limit_usd: _limit, ...workspace }: Workspace) => workspace;
 
 const shown = ({ data }: { readonly data: Workspace }, more: object = {}): CommandOutcome => ({
@@ -34,7 +34,7 @@ const shown = ({ data }: { readonly data: Workspace }, more: object = {}): Comma
   lines: () => memberLines(documentOf(data), textOf),
 });
 
-/** `zdr: true, data_residency: eu us`; absent values are omitted. */
+/** Returns a text such as `zdr: true, data_residency: eu us`; absent values are omitted. */
 function textOf(value: unknown): string {
   if (Array.isArray(value)) return value.join(' ');
   if (typeof value !== 'object' || value === null) return String(value ?? '-');
@@ -49,7 +49,10 @@ const workspaceFields: readonly Field<Workspace>[] = [
 
 const workspace: LineInput = input('WORKSPACE', 'names.id', readId);
 
-/** `--member-keys none`: members make no keys at all. Throws UsageError where others would limit them. */
+/**
+ * Checks that `--member-keys none`, under which members create no keys at all, has no other limit beside it. Throws
+ * UsageError.
+ */
 function checkMemberKeys({ body }: LineRequest): void {
   const { max, ...limits } = (body.member_keys ?? {}) as Record<string, unknown>;
   if (max !== null) return;

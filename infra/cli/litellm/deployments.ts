@@ -1,4 +1,4 @@
-// One item of LiteLLM's `model_list`: where it is called, what it costs, and how much of it is allowed.
+// One item of LiteLLM's `model_list`: its address, its prices and its limits.
 import type { Path } from '../../../shared/configuration/gateway-file/index.ts';
 import type { ListedModel, ModelList } from '../../../shared/configuration/model-list/index.ts';
 import { type NamedModel, namedModel } from './provider-prefixes.ts';
@@ -9,18 +9,18 @@ import type { LiteLlmSource, Mapping } from './source.ts';
 export type ImportedEntry = Readonly<Record<string, unknown>> & { readonly provider: string };
 
 export interface Deployment {
-  /** As clients call it: a name, or a pattern. */
+  /** Name or pattern, as clients call it. */
   readonly modelName: string;
   readonly path: Path;
   readonly named: NamedModel;
   readonly provider: ImportedProvider;
   readonly entry: ImportedEntry;
-  /** LiteLLM's own: a lower one is tried first. */
+  /** LiteLLM's own order: a lower one is tried first. */
   readonly order: number;
   readonly weight: number | undefined;
 }
 
-/** By `model_info.mode`; chat is the rest. */
+/** Interfaces by `model_info.mode`; every other mode is chat. */
 const apisByMode: Readonly<Record<string, string>> = {
   embedding: 'embeddings',
   image_generation: 'images',
@@ -30,7 +30,7 @@ const apisByMode: Readonly<Record<string, string>> = {
   rerank: 'rerank',
   responses: 'responses',
 };
-/** Of a model that no list knows, where the file says nothing. */
+/** Context length of a model that no list knows, where the file has none. */
 const contextLengthDefault = 128_000;
 
 export interface ImportContext {
@@ -39,7 +39,7 @@ export interface ImportContext {
   readonly list: ModelList;
 }
 
-/** Undefined where it has no counterpart; a comment then says why. */
+/** Reads a deployment. Returns undefined where it has no counterpart; a comment then says why. */
 export function readDeployment(context: ImportContext, path: Path): Deployment | undefined {
   const { source, providers } = context;
   const at = parameterPath(source, path);
@@ -67,12 +67,12 @@ export function readDeployment(context: ImportContext, path: Path): Deployment |
   };
 }
 
-/** Its members need no comment of their own. */
+/** Marks an item as used: its members need no comment of their own. */
 function useWhole(source: LiteLlmSource, path: Path): undefined {
   source.use(path);
 }
 
-/** Of a parameter: in the deployment, or in the credential of `credential_list` that it names. */
+/** Returns the path of a parameter: in the deployment, or in the credential of `credential_list` that it names. */
 function parameterPath(source: LiteLlmSource, path: Path): ParameterPath {
   const parameters = [...path, 'litellm_params'];
   const credential = source.text([...parameters, 'litellm_credential_name']);
@@ -116,7 +116,7 @@ function entryOf({ source, list }: ImportContext, input: EntryInput): ImportedEn
     rate_limit_rpm: whole(source.number(at('rpm')) ?? source.number(at('rpm_limit'))),
     rate_limit_tpm: whole(source.number(at('tpm')) ?? source.number(at('tpm_limit'))),
   };
-  // Written by hand at most models; the gateway counts its own.
+  // This id is written by hand at most models; the gateway counts its own.
   source.use(information('id'));
   const bounds = {
     context_length: whole(source.number(information('max_input_tokens')) ?? source.number(information('max_tokens'))),
@@ -176,7 +176,7 @@ const priceMembers = {
   cache_creation_input_token_cost: 'cache_write_input_price_per_million',
 } as const;
 
-/** USD a token become USD a million tokens, at most six decimals of them. */
+/** Converts USD a token to USD a million tokens, with at most six decimals. */
 function pricesOf(source: LiteLlmSource, places: readonly ((name: string) => Path)[]): Mapping | undefined {
   const prices = Object.entries(priceMembers).flatMap(([name, member]) => {
     const written = places.map((at) => source.text(at(name))).find((text) => text !== undefined);

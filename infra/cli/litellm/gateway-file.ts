@@ -1,5 +1,5 @@
-// The gateway file of a file of LiteLLM: read again as every gateway file is, so that what it cannot take is a comment and
-// the rest starts.
+// Converts a file of LiteLLM to a gateway file. The result is read as every gateway file is, so that a part which the
+// gateway cannot accept becomes a comment and the rest starts.
 import { isMapping, type Path, readWithList, yamlText } from '../../../shared/configuration/gateway-file/index.ts';
 import { loadModelList } from '../../../shared/configuration/model-list/index.ts';
 import { readDeployment } from './deployments.ts';
@@ -12,12 +12,12 @@ interface ImportedFile {
   readonly notes: readonly ImportNote[];
 }
 
-/** A region for providers of AWS that name none. */
+/** Region for providers of AWS that name none. */
 const regionDefault = 'us-east-1';
-/** Each round leaves out at least one item. */
+/** Maximum number of rounds, each of which leaves out at least one item. */
 const roundsMax = 200;
 
-/** Rejects with an Error with one line for the terminal. */
+/** Converts a file. Rejects with an Error with one line for the terminal. */
 export async function importLiteLlm(
   text: string,
   variables: Readonly<Record<string, string | undefined>>,
@@ -48,7 +48,7 @@ export async function importLiteLlm(
 }
 
 interface Part {
-  /** In the file of LiteLLM; absent where several of its items made it. */
+  /** Path in the file of LiteLLM; absent where several of its items made it. */
   readonly path?: Path;
   readonly item: unknown;
 }
@@ -60,7 +60,7 @@ interface Parts {
   readonly workspace: Mapping;
 }
 
-/** Leaves out what the reader of gateway files refuses, with its reason as a comment. */
+/** Leaves out the items that the reader of gateway files refuses, with its reason as a comment. */
 async function startable(source: LiteLlmSource, all: Parts): Promise<string> {
   let parts = all;
   for (let round = 0; round < roundsMax; round += 1) {
@@ -106,16 +106,17 @@ function head(notes: readonly ImportNote[]): string {
   return lines.map((line) => `# ${line.replace(/[\r\n\u2028\u2029]+/g, ' ')}\n`).join('');
 }
 
-// Guardrails that have a counterpart: those of Amazon Bedrock, words, patterns, and personal data that needs no service.
+// Guardrails that have a counterpart: those of Amazon Bedrock, words, patterns, and personal data that is found without
+// a service.
 
 interface ImportedGuardrail {
   readonly path: Path;
   readonly guardrail: Mapping & { readonly id: string };
-  /** On every call. */
+  /** Whether it applies to every call. */
   readonly isDefault: boolean;
 }
 
-/** Types of Presidio that the gateway finds in its own process. */
+/** Presidio's types that the gateway finds in its own process. */
 const personalTypes: Readonly<Record<string, string>> = {
   EMAIL_ADDRESS: 'email',
   PHONE_NUMBER: 'phone',
@@ -201,16 +202,16 @@ const bodies: Readonly<Record<string, Body>> = {
   },
 };
 
-// Budgets and limits of LiteLLM's settings: those of the proxy become limits of one key, those of its users of the keys that
-// members make.
+// Budgets and limits of LiteLLM's settings: those of the proxy become limits of one key, those of its users become
+// limits of the keys that members create.
 
 const keyName = 'litellm';
 const workspaceId = 'litellm';
-/** LiteLLM's calls need no credit. */
+/** Credit of the workspace; LiteLLM's calls need none. */
 const creditUsd = '1000.00';
 const memberKeysMax = 10;
 
-/** Where a budget of all calls, and one of each user, may stand. */
+/** Places of a budget of all calls, and of a budget of each user. */
 const keyPlaces: readonly Path[] = [
   ['litellm_settings'],
   ['litellm_settings', 'default_key_generate_params'],
@@ -254,7 +255,7 @@ function keyLimits(source: LiteLlmSource, at: Path, models: readonly string[]): 
   };
 }
 
-/** By the days of a duration of LiteLLM, such as 30d, 24h or 1mo. */
+/** Seconds by the unit of a duration of LiteLLM, such as 30d, 24h or 1mo. */
 const secondsByUnit: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800, mo: 2_592_000 };
 const periods = [
   { days: 1, reset: 'daily', words: 'a day' },
@@ -290,13 +291,13 @@ function spendLimit(source: LiteLlmSource, budget: Path, duration: Path): Mappin
   return { ...limit, spend_limit_reset: period.reset };
 }
 
-/** Of all calls together. */
+/** Reads the limits of all calls together. */
 function importService(source: LiteLlmSource): Mapping | undefined {
   const concurrency = source.number(['general_settings', 'global_max_parallel_requests']);
   return concurrency === undefined ? undefined : { concurrency: Math.ceil(concurrency) };
 }
 
-/** What takes the place of settings that have no counterpart; the others have none at all. */
+/** Names the replacement of settings that have no counterpart; the others have no replacement. */
 function reasonFor(path: Path): string {
   const names = path.filter((step) => typeof step === 'string').map(String);
   const found = Object.entries(reasons).find(([name]) => names.at(-1) === name || names[0] === name);

@@ -1,5 +1,5 @@
-// Models of the gateway file: deployments of one name are the entries of a model. LiteLLM's fallbacks become entries without
-// a weight, which follow those that have one.
+// Models of the gateway file: deployments of one name are the entries of a model. LiteLLM's fallbacks become entries
+// without a weight, which follow those that have one.
 import { isMapping, type Path } from '../../../shared/configuration/gateway-file/index.ts';
 import { autoModelId } from '../../../shared/foundation/constants/index.ts';
 import type { Deployment, ImportContext, ImportedEntry } from './deployments.ts';
@@ -41,7 +41,7 @@ export function importModels(
   return [...models, ...aliases(source, models), ...wildcards(source, deployments)];
 }
 
-/** Names that clients use stay as they are, where the gateway takes them. */
+/** Returns the id of a model. Names that clients use stay as they are, where the gateway accepts them. */
 function idOf(source: LiteLlmSource, name: string, path: Path): string | undefined {
   if (name === autoModelId) {
     source.note(path, `is left out: ${autoModelId} is a model of the gateway itself, which chooses one`);
@@ -77,7 +77,9 @@ function entriesOf(
   ];
 }
 
-/** A model names a provider once: of several entries the further ones call it by another name. */
+/**
+ * Renames entries, because a model names a provider once: the further entries of a provider call it by another name.
+ */
 function eachOnce(providers: ImportedProviders, entries: readonly ImportedEntry[]): readonly ImportedEntry[] {
   const counts = new Map<string, number>();
   return entries.map((entry) => {
@@ -87,7 +89,7 @@ function eachOnce(providers: ImportedProviders, entries: readonly ImportedEntry[
   });
 }
 
-/** As LiteLLM shuffles: by weight, else by requests per minute, else equally. */
+/** Returns the weights by which LiteLLM distributes calls: by weight, else by requests per minute, else equally. */
 function weightsOf(group: readonly Deployment[]): readonly number[] {
   const written = group.map(({ weight }) => weight);
   const limits = group.map(({ entry }) => entry.rate_limit_rpm as number | undefined);
@@ -106,7 +108,7 @@ interface Fallbacks {
 
 const settings = ['router_settings', 'litellm_settings'] as const;
 
-/** Fallbacks for a longer context count too: an entry whose context is too short is passed over. */
+/** Reads fallbacks, including those for a longer context: an entry whose context is too short is skipped. */
 function readFallbacks(source: LiteLlmSource): Fallbacks {
   const byName = new Map<string, readonly string[]>();
   for (const section of settings) {
@@ -139,7 +141,7 @@ function fallbacksOf(
   return names.flatMap((one) => (groups.get(one) ?? []).map(({ entry }) => entry));
 }
 
-/** `model_group_alias`: another name of the same entries. */
+/** Reads `model_group_alias`: another name of the same entries. */
 function aliases(source: LiteLlmSource, models: readonly ImportedItem[]): readonly ImportedItem[] {
   const place: Path = ['router_settings', 'model_group_alias'];
   return Object.entries(source.mapping(place)).flatMap(([alias, target]): readonly ImportedItem[] => {
@@ -160,7 +162,7 @@ function aliases(source: LiteLlmSource, models: readonly ImportedItem[]): readon
   });
 }
 
-/** Names with `*`: those that the model list has of the provider. */
+/** Resolves names with `*`: those that the model list has of the provider. */
 function wildcards(source: LiteLlmSource, deployments: readonly Deployment[]): readonly ImportedItem[] {
   return deployments.flatMap(({ modelName, named, path, provider }): readonly ImportedItem[] => {
     if (!modelName.includes('*')) return [];

@@ -1,14 +1,14 @@
-// How LiteLLM writes providers: the prefix of `litellm_params.model`. Read in its pages of providers (docs.litellm.ai/docs/providers),
-// November 2026.
+// LiteLLM's names of providers: the prefix of `litellm_params.model`. Source: its pages of providers
+// (docs.litellm.ai/docs/providers), November 2026.
 import type { ProviderKind } from '../../../shared/configuration/model-list/index.ts';
 
 interface Prefix {
-  /** Absent: an address that speaks OpenAI's interfaces. */
+  /** Kind of the provider; absent for an address that supports OpenAI's interfaces. */
   readonly kind?: ProviderKind;
   /** The variable that LiteLLM reads where the file names none. */
   readonly env?: string;
   readonly baseUrl?: string;
-  /** Appended to the address that the file writes, where that does not end so. */
+  /** Path that is appended to the address of the file, where the address does not end in it. */
   readonly path?: string;
 }
 
@@ -58,7 +58,7 @@ const prefixes: Readonly<Record<string, Prefix>> = {
   zai: compatible('https://api.z.ai/api/paas/v4', 'ZAI_API_KEY'),
 };
 
-/** What LiteLLM takes a name without a prefix for. */
+/** Providers that LiteLLM assumes for a name without a prefix. */
 const bareNames: readonly (readonly [RegExp, string])[] = [
   [
     /^(gpt-|chatgpt-|o[1345](-|$)|text-embedding-(3|ada)|dall-e|whisper-|tts-|omni-moderation|text-moderation)/,
@@ -74,14 +74,14 @@ const bareNames: readonly (readonly [RegExp, string])[] = [
 ];
 
 export interface NamedModel {
-  /** As LiteLLM writes it. */
+  /** The prefix as LiteLLM writes it. */
   readonly prefix: string;
   readonly provider: Prefix;
   /** The provider's own name of the model, or a pattern. */
   readonly name: string;
 }
 
-/** Undefined for a provider that has no counterpart. */
+/** Returns undefined for a provider that has no counterpart. */
 export function namedModel(model: string, custom: string | undefined): NamedModel | undefined {
   const written = custom === undefined || model.startsWith(`${custom}/`) ? model : `${custom}/${model}`;
   const [first = '', second = '', ...rest] = written.split('/');
@@ -92,7 +92,7 @@ export function namedModel(model: string, custom: string | undefined): NamedMode
   const provider = prefixes[first];
   if (provider !== undefined && second !== '') {
     const name = written.slice(first.length + 1);
-    // Of Bedrock a region may stand before the name.
+    // A region may precede the name of a model of Bedrock.
     return {
       prefix: first,
       provider,
@@ -104,6 +104,6 @@ export function namedModel(model: string, custom: string | undefined): NamedMode
   return prefix === undefined || bare === undefined ? undefined : { prefix, provider: bare, name: written };
 }
 
-/** A region before the name of a model of Bedrock. */
+/** Returns the region that precedes the name of a model of Bedrock. */
 export const regionInName = (model: string): string | undefined =>
   /^bedrock\/(?:converse\/|invoke\/)?([a-z]{2}(?:-[a-z]+)+-\d)\//.exec(model)?.[1];

@@ -1,4 +1,5 @@
-// Providers of the gateway file, from the parameters of LiteLLM's deployments: one for each address with each credential.
+// Providers of the gateway file, from the parameters of LiteLLM's deployments: one for each address with each
+// credential.
 import type { Path } from '../../../shared/configuration/gateway-file/index.ts';
 import { type ProviderKind, providerKinds } from '../../../shared/configuration/model-list/index.ts';
 import { type NamedModel, regionInName } from './provider-prefixes.ts';
@@ -11,7 +12,7 @@ type Auth =
   | { readonly gcp: Reference }
   | { readonly entra: { readonly tenant: string; readonly client_id: string; readonly client_secret: Reference } };
 
-/** As the gateway file writes it. */
+/** A provider as the gateway file writes it. */
 export interface ImportedProvider {
   readonly id: string;
   readonly kind?: ProviderKind;
@@ -23,19 +24,21 @@ export interface ImportedProvider {
 
 type Unnamed = Omit<ImportedProvider, 'id'>;
 
-/** Where a deployment says what: in its parameters, or in the credential that they name. */
+/** Finds a value of a deployment: in its parameters, or in the credential that they name. */
 export type ParameterPath = (name: string) => Path;
 
 const regionDefault = 'us-east-1';
 const vertexLocationDefault = 'us-central1';
-/** Written for local servers, which read none. */
+/** Values that are written for local servers, which read no key. */
 const noKey =
   /^(none|null|empty|no-?key|not-?needed|fake.*|dummy.*|anything|ollama|sk-(1234|fake|dummy|no-key-required)|x+)$/i;
 
 export class ImportedProviders {
   readonly #source: LiteLlmSource;
   readonly #providers = new Map<string, ImportedProvider>();
-  /** Variables of keys that the file holds itself, by key: none of them is a variable that the file reads. */
+  /**
+   * Names of variables, by key, for keys that the file itself contains. None of them is a variable that the file reads.
+   */
   readonly #variablesByKey = new Map<string, string>();
 
   constructor(source: LiteLlmSource) {
@@ -46,7 +49,10 @@ export class ImportedProviders {
     return [...this.#providers.values()];
   }
 
-  /** `preferredId`: of a wildcard, whose names begin with it. Undefined without an address; a comment then says so. */
+  /**
+   * Returns the provider of a deployment. `preferredId` is for a wildcard, whose names begin with it. Returns undefined
+   * without an address; a comment then says so.
+   */
   of(at: ParameterPath, named: NamedModel, api: string, preferredId?: string): ImportedProvider | undefined {
     const written = this.#written(at, named);
     if (written === undefined) return undefined;
@@ -62,7 +68,7 @@ export class ImportedProviders {
     return provider;
   }
 
-  /** The same provider under another name: a model names each once. */
+  /** Adds the same provider under another name, because a model names each provider once. */
   another(id: string, nth: number): string {
     const provider = this.list().find((one) => one.id === id);
     if (provider === undefined) return id;
@@ -126,7 +132,7 @@ export class ImportedProviders {
     return form?.scheme === 'bearer' && form.env === env ? undefined : { bearer: { env } };
   }
 
-  /** The variable of the key; undefined where none is sent. */
+  /** Returns the variable of the key; undefined where no key is sent. */
   #keyVariable(at: ParameterPath, usual: string | undefined): string | undefined {
     const place = at('api_key');
     const written = this.#source.use(place);
@@ -148,7 +154,10 @@ export class ImportedProviders {
     return env;
   }
 
-  /** Each key has a variable of its own: under the usual name another account's key would go to its address. */
+  /**
+   * Returns a variable for a key. Each key has one of its own: under the usual name another account's key would be sent
+   * to its address.
+   */
   #variableOfKey(key: string, usual: string): string {
     const known = this.#variablesByKey.get(key) ?? `${usual}_${this.#variablesByKey.size + 1}`;
     this.#variablesByKey.set(key, known);
@@ -183,7 +192,7 @@ export class ImportedProviders {
     return { kind: 'bedrock', region: written ?? named ?? regionDefault };
   }
 
-  /** Models of Anthropic speak an interface of their own there. */
+  /** Returns a provider for Vertex AI, on which models of Anthropic have an interface of their own. */
   #vertex(at: ParameterPath, name: string): Unnamed {
     const source = this.#source;
     const project = source.text(at('vertex_project'));

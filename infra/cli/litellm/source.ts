@@ -1,12 +1,12 @@
-// A file of LiteLLM as an import reads it: the line of each member, and which members have found a place in the gateway
-// file. Those without one become comments.
+// A file of LiteLLM as an import reads it: the line of each member, and the members that the gateway file contains by
+// now. The others become comments.
 import { isMapping, type Path, readYaml } from '../../../shared/configuration/gateway-file/index.ts';
 
 export type Mapping = Readonly<Record<string, unknown>>;
 
 /** A comment of the gateway file. */
 export interface ImportNote {
-  /** Of the LiteLLM file, from 1. */
+  /** Line of the LiteLLM file, from 1. */
   readonly line: number;
   readonly text: string;
 }
@@ -20,7 +20,7 @@ export class LiteLlmSource {
   readonly #notes: ImportNote[] = [];
   readonly #variables: Readonly<Record<string, string | undefined>>;
 
-  /** Throws an Error with one line for the terminal. */
+  /** Reads a file. Throws an Error with one line for the terminal. */
   constructor(text: string, variables: Readonly<Record<string, string | undefined>>) {
     const source = readYaml(text);
     if (source.kind === 'unreadable') throw new Error(source.issues[0]?.message ?? 'cannot be read');
@@ -31,12 +31,12 @@ export class LiteLlmSource {
     this.#variables = variables;
   }
 
-  /** Looks at a value without using it. */
+  /** Returns a value without marking it as used. */
   look(path: Path): unknown {
     return path.reduce<unknown>((value, step) => (value as Mapping | undefined | null)?.[step as string], this.#value);
   }
 
-  /** The value, whose members have found a place with it. */
+  /** Returns a value, and marks it and its members as used. */
   use(path: Path): unknown {
     const value = this.look(path);
     if (value !== undefined) this.#used.add(keyOf(path));
@@ -58,14 +58,14 @@ export class LiteLlmSource {
     return typeof value === 'string' || typeof value === 'number' ? this.resolve(String(value)) : undefined;
   }
 
-  /** A number above 0. */
+  /** Returns a number above 0. */
   number(path: Path): number | undefined {
     const written = this.text(path);
     const value = written === undefined || written.trim() === '' ? Number.NaN : Number(written);
     return Number.isFinite(value) && value > 0 ? value : undefined;
   }
 
-  /** The name in `os.environ/NAME`; of any value that is read there. */
+  /** Returns the name of the variable in a value `os.environ/NAME`; undefined for any other value. */
   variableOf(path: Path): string | undefined {
     const value = this.look(path);
     if (typeof value !== 'string' || !value.startsWith(environmentPrefix)) return undefined;
@@ -73,7 +73,7 @@ export class LiteLlmSource {
     return /^[A-Za-z_]\w{0,127}$/.test(name) ? name : undefined;
   }
 
-  /** Undefined for a variable that is not set here. */
+  /** Returns undefined for a variable that is not set here. */
   resolve(text: string): string | undefined {
     if (!text.startsWith(environmentPrefix)) return text;
     return this.#variables[text.slice(environmentPrefix.length)] || undefined;
@@ -83,12 +83,12 @@ export class LiteLlmSource {
     return (this.#variables[name] ?? '') !== '';
   }
 
-  /** Never with a value of the file: it may be a secret. */
+  /** Adds a comment. It never contains a value of the file, which may be a secret. */
   note(path: Path, text: string): void {
     this.#notes.push({ line: this.#lineOf(path) ?? 1, text: `${pathText(path)}: ${text}` });
   }
 
-  /** All comments, in the order of the lines. */
+  /** Returns all comments, in the order of the lines. */
   notes(reasonFor: (path: Path) => string): readonly ImportNote[] {
     this.#noteUnused(this.#value, [], reasonFor);
     return this.#notes.toSorted((one, other) => one.line - other.line);
@@ -113,7 +113,7 @@ const keyOf = (path: Path): string => path.map(String).join('\n');
 const pathText = (path: Path): string =>
   path.map((step, at) => (typeof step === 'number' ? `[${step}]` : `${at === 0 ? '' : '.'}${String(step)}`)).join('');
 
-/** `<<: *anchor` is a member for YAML 1.2, and the members of the anchor for LiteLLM. */
+/** Merges anchors: `<<: *anchor` is a member in YAML 1.2, and stands for the members of the anchor in LiteLLM. */
 function withMerges(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withMerges);
   if (!isMapping(value)) return value;

@@ -1,4 +1,4 @@
-// Output of `apply`: a line per changed resource, under it its fields old → new, and new keys.
+// Output of `apply`: a line per changed resource, below it its fields old → new, and new keys.
 import {
   type CreatedKey,
   type FilledMembers,
@@ -15,7 +15,7 @@ interface AppliedChanges {
   readonly createdKeys: readonly CreatedKey[];
   readonly notes: readonly string[];
   readonly isDry: boolean;
-  /** Told by a dry run. */
+  /** Members that a dry run shows. */
   readonly filled: readonly FilledMembers[];
 }
 
@@ -59,7 +59,7 @@ const changesLines = (changes: readonly PlannedChange[], columns: number): strin
 
 const memberIndent = ' '.repeat(13);
 
-/** All of it, over several lines, so that filled-in values are read before they are applied. */
+/** Shows every value, over several lines, so that filled-in values are read before they are applied. */
 function filledLines({ place, origin, members }: FilledMembers, columns: number): string[] {
   const texts = Object.entries(members).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
   const lines: string[] = [];
@@ -81,7 +81,7 @@ function summary(changes: readonly PlannedChange[], isDry: boolean): string {
   return isDry ? `dry run, nothing was written: ${counts}` : counts;
 }
 
-/** A file that cannot be applied. No problem quotes a value of the file. */
+/** Returns the outcome for a file that cannot be applied. No problem quotes a value of the file. */
 export const problemsOutcome = (path: string, problems: readonly Problem[]): CommandOutcome => ({
   json: { problems },
   lines: () => problems.map((problem) => formatProblem(problem, path)),

@@ -1,5 +1,5 @@
-// A failure as one line for the operator. Only the message of an error is shown: AWS and DynamoDB may name tables and
-// accounts, never a secret of this gateway.
+// Describes a failure as one line for the operator. Only the message of an error is shown: AWS and DynamoDB may name
+// tables and accounts, never a secret of this gateway.
 
 import { StoreFileRefused } from '../../../shared/storage/sqlite-store/index.ts';
 import { neverConnected, StoreUnavailable } from '../../../shared/storage/store/index.ts';
@@ -16,7 +16,7 @@ export function describeFailure(error: unknown, target: Target): string {
   return oneLine(message);
 }
 
-/** A table of the store is not there: none of them, as a rule. */
+/** Returns whether a table of the store is missing; usually all of them are. */
 export const isTableMissing = (error: unknown): boolean =>
   error instanceof StoreUnavailable && nameOf(error.cause) === 'ResourceNotFoundException';
 
@@ -32,11 +32,11 @@ function describeUnavailable(cause: unknown, target: Target): string {
   );
 }
 
-/** Returns undefined when the server answered, or it is AWS itself. */
+/** Returns undefined when the server answered, or the server is AWS itself. */
 const describeUnreachable = (error: unknown, target: Target): string | undefined =>
   target.kind !== 'stage' && neverConnected(error) ? `no DynamoDB answers at ${describeTarget(target)}` : undefined;
 
-/** The shell cannot sign in, or is refused. Undefined for any other error. */
+/** Describes that the shell cannot sign in, or is refused. Returns undefined for any other error. */
 function describeAws(error: unknown): string | undefined {
   const name = nameOf(error);
   if (name === 'CredentialsProviderError' || name === 'TokenProviderError') {
@@ -47,11 +47,11 @@ function describeAws(error: unknown): string | undefined {
   return isRefused ? `AWS refused: ${name}: ${messageOf(error)}` : undefined;
 }
 
-/** For a host with several addresses, the error of the first. */
+/** Returns the error; for a host with several addresses, the error of the first. */
 const rootOf = (error: unknown): unknown => (error instanceof AggregateError ? error.errors[0] : error);
 
 const causeOf = (error: unknown): string => [nameOf(error), messageOf(error)].filter((part) => part !== '').join(': ');
-/** The service's own name for a fault, where a service answered. */
+/** Returns the service's own name of a fault, where a service answered. */
 const nameOf = (error: unknown): string => String(memberOf(error, 'name') ?? '');
 const messageOf = (error: unknown): string => String(memberOf(error, 'message') ?? '');
 const memberOf = (error: unknown, member: string): unknown =>

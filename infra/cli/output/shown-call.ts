@@ -1,4 +1,4 @@
-// Parts of `calls show`: the attempts of a call, its guardrails, and its kept bodies.
+// Parts of `calls show`: the attempts of a call, its guardrails, and its stored bodies.
 import type { CallAttempt, CallRecord } from '../../../shared/accounting/call-records/index.ts';
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { connectionFaultText } from '../../../shared/foundation/constants/index.ts';
@@ -29,7 +29,7 @@ function explanationOf({ reason, providerText, schemaMismatch }: CallAttempt): s
   return providerText ?? (schemaMismatch === undefined ? '' : `the answer fails the schema at ${schemaMismatch}`);
 }
 
-/** Each body behind its title: JSON in lines of its own, anything else as it is. */
+/** Shows each body after its title: JSON in lines of its own, anything else as it is. */
 export const contentLines = ({ request, answer, sent, blocked, cut }: Documents['ManagedContent']): string[] => [
   ...bodyLines('request of the client', request),
   ...(answer === null ? ['', 'no answer: the client left'] : bodyLines(`answer, status ${answer.status}`, answer.body)),

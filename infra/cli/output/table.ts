@@ -5,9 +5,9 @@ import { inBold, type Style } from './terminal.ts';
 
 interface Column {
   readonly title: string;
-  /** decimal: right-aligned with the points under each other, every digit kept. Default left. */
+  /** Alignment; `decimal` is right-aligned with the points under each other, and shows every digit. Default: left. */
   readonly align?: 'left' | 'right' | 'decimal';
-  /** May be cut where the line is too narrow. */
+  /** Whether it may be cut where the line is too narrow. */
   readonly isFlexible?: boolean;
   /** Order in which columns are dropped where the line is too narrow: lower numbers first. */
   readonly leftOut?: number;
@@ -27,7 +27,7 @@ export interface Field<Row> extends Partial<Column> {
   readonly shown?: (row: Row) => CellValue;
 }
 
-/** Only fields with a title. */
+/** Returns a table of the fields that have a title. */
 export function fieldTable<Row>(fields: readonly Field<Row>[], rows: readonly Row[], style: Style): string[] {
   const columns = fields.flatMap((field) => (field.title === undefined ? [] : [{ ...field, title: field.title }]));
   const cellsOf = (row: Row) => columns.map(({ value, shown = value }) => shown(row));
@@ -41,7 +41,7 @@ export const fieldJson = <Row>(fields: readonly Field<Row>[], row: Row): Record<
 
 const gap = '  ';
 
-/** A document as lines of a name and a text; fields with an undefined text are omitted. */
+/** Shows a document as lines of a name and a text; fields with an undefined text are omitted. */
 export function memberLines(document: object, textOf: (value: unknown) => string | undefined): string[] {
   const texts = Object.entries(document).flatMap(([name, value]) => {
     const text = textOf(value);
@@ -53,7 +53,7 @@ export function memberLines(document: object, textOf: (value: unknown) => string
 
 const flexibleWidthMin = 12;
 
-/** A title line and one line per row, all within the terminal. Null and undefined are shown as -. */
+/** Returns a title line and one line per row, none wider than the terminal. Null and undefined are shown as -. */
 export function table(columns: readonly Column[], rows: readonly (readonly CellValue[])[], style: Style): string[] {
   const sized = columns.map((column, index): SizedColumn => {
     const texts = alignCells(
@@ -91,7 +91,7 @@ interface SizedColumn extends Column {
 const lineWidth = (widths: readonly number[]): number =>
   widths.reduce((sum, width) => sum + width, 0) + gap.length * (widths.length - 1);
 
-/** One after the other, until the line fits with its flexible columns as narrow as they may be. */
+/** Drops columns one after the other, until the line fits with its flexible columns as narrow as they may be. */
 function leaveOut(columns: readonly SizedColumn[], available: number): readonly SizedColumn[] {
   const least = columns.map(({ width, isFlexible }) =>
     isFlexible === true ? Math.min(width, flexibleWidthMin) : width,
@@ -122,7 +122,7 @@ function alignCells({ align }: Column, cells: readonly string[]): string[] {
   return cells.map((cell, index) => cell + ' '.repeat(widest - (fractions[index] ?? 0)));
 }
 
-/** Takes from the widest flexible column until the line fits, or nothing more can be taken. */
+/** Narrows the widest flexible column until the line fits, or no column can be narrowed further. */
 function narrow(columns: readonly SizedColumn[], available: number): number[] {
   const widths = columns.map(({ width }) => width);
   while (lineWidth(widths) > available) {

@@ -1,41 +1,42 @@
-// The terminal, or the pipe, on the other end. Results go to standard output, all else to standard error.
+// The terminal, or the pipe, of this process. Results are written to standard output, everything else to standard
+// error.
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 
 export interface Style {
-  /** Characters of a line; tables keep within it. Infinity for a pipe. */
+  /** Characters of a line, which tables do not exceed. Infinity for a pipe. */
   readonly columns: number;
   readonly isColoured: boolean;
 }
 
 export interface Terminal {
   readonly style: Style;
-  /** Standard input and standard error are a terminal: a question can be read and answered. */
+  /** Whether standard input and standard error are a terminal, so that a question can be read and answered. */
   readonly canAsk: boolean;
   writeOut(line: string): void;
   writeError(line: string): void;
-  /** Replaces the line of progress before it; nothing where standard error is no terminal. */
+  /** Replaces the previous line of progress; does nothing where standard error is not a terminal. */
   showProgress(text: string): void;
   ask(question: string): Promise<string>;
-  /** Reads all of standard input, or hidden typing where it is a terminal. Throws where it is too long. */
+  /** Reads all of standard input, or hidden typing where it is a terminal. Throws where the text is too long. */
   readSecret(prompt: string): Promise<string>;
-  /** Reads all of standard input as text, for a command with such an option. Throws where it is too long. */
+  /** Reads all of standard input as text, for a command with such an option. Throws where the text is too long. */
   readInput(maxBytes: number): Promise<string>;
 }
 
-/** Far above any provider key. */
+/** Maximum length, far above any provider key. */
 const secretMaxBytes = 64 * 1024;
 const columnsDefault = 80;
 const eraseLine = '\r\u001b[K';
 
-/** The start and the end of a line in bold: the only sequences that a terminal may get beside lines of text. */
+/** The start and the end of a line in bold: the only escape sequences that are written to a terminal. */
 const bold = ['\u001b[1m', '\u001b[22m'] as const;
 
 export const inBold = (line: string): string => bold.join(line);
 
 /**
  * Filters every text to the terminal, which may contain text of clients, providers and files: no character controls the
- * terminal, and no text makes a line of its own.
+ * terminal, and no text creates a line of its own.
  */
 export const onlyText = (terminal: Terminal): Terminal => ({
   ...terminal,
@@ -46,7 +47,7 @@ export const onlyText = (terminal: Terminal): Terminal => ({
   readSecret: (prompt) => terminal.readSecret(lineOf(prompt)),
 });
 
-/** Marks of text direction are among the characters that control a terminal. */
+/** Control characters, which include marks of text direction. */
 const controls = /[\p{Cc}\p{Bidi_Control}]/gu;
 
 function lineOf(text: string): string {
@@ -97,12 +98,12 @@ export function processTerminal({ stdin, stdout, stderr, env }: NodeJS.Process):
   };
 }
 
-/** Some terminals say 0: they do not know. */
+/** Returns the width. Some terminals report 0 when they do not know it. */
 const widthOf = ({ columns }: NodeJS.WriteStream): number => columns || columnsDefault;
 
 async function answerTo(input: NodeJS.ReadStream, output: NodeJS.WritableStream, text: string): Promise<string> {
   const reader = createInterface({ input, output, terminal: true });
-  // Ctrl-C and Ctrl-D answer with an empty text, which is no.
+  // Ctrl-C and Ctrl-D answer with an empty text, which means no.
   const closed = new Promise<string>((resolve) => reader.once('close', () => resolve('')));
   try {
     return await Promise.race([reader.question(text), closed]);

@@ -1,5 +1,5 @@
-// Providers without a credential where the gateway runs, as far as this shell can know: from the secret of a stage,
-// from the gateway that ran last on a local store, and before that from the variables of this shell.
+// Finds providers without a credential where the gateway runs, as far as this shell can know: from the secret of a
+// stage, from the gateway that ran last on a local store, and before its first run from the variables of this shell.
 
 import {
   accountOf,
@@ -17,15 +17,15 @@ import type { OpenTarget } from './open-store.ts';
 import { describeTarget } from './target.ts';
 
 interface CredentialStatus {
-  /** The missing credential, with advice; undefined when it is there, or unknown. */
+  /** Describes the missing credential, with advice; undefined when it is present, or unknown. */
   missing(provider: CalledProvider): string | undefined;
-  /** Why nothing is known. */
+  /** Reason why nothing is known. */
   readonly unknown?: string;
 }
 
 const namesCredential = ({ auth }: ProviderDocument): boolean => credentialName(auth) !== undefined;
 
-/** For a running gateway. `providers`: those to check. */
+/** Reads the status for a running gateway. `providers` are those to check. */
 export async function readCredentialStatus(
   session: Session,
   opened: OpenTarget,
@@ -45,7 +45,7 @@ export async function readCredentialStatus(
   };
 }
 
-/** For a file that is about to be applied. */
+/** Reads the status for a file that is about to be applied. */
 export async function readCredentialsFor(
   session: Session,
   opened: OpenTarget,
@@ -73,7 +73,7 @@ async function readStageCredentials(
   providers: readonly ProviderDocument[],
 ): Promise<CredentialStatus> {
   if (access === undefined || !providers.some(namesCredential)) return { missing: () => undefined };
-  // Not at the head of the file: it brings an SDK client that no local command uses.
+  // This module is not imported at the head of the file, because it loads an SDK client that no local command uses.
   const { openProviderSecret } = await import('./open-provider-secret.ts');
   const secret = await openProviderSecret(access, stage);
   try {

@@ -27,7 +27,7 @@ export async function openStage(
   writes: boolean,
 ): Promise<OpenTarget> {
   const { stage } = target;
-  // Signing in may take seconds, longer than a call to the store may wait; a failure to sign in shows here.
+  // Signing in may take seconds, longer than a call to the store may wait; a failure to sign in is reported here.
   const access = await readShellAccess(target);
   if (writes) {
     const { id } = await readAccount(access);
@@ -46,7 +46,7 @@ export async function openStage(
   };
 }
 
-/** The account is asked for with the first reading: its id is part of the bucket's name. */
+/** The account is requested with the first reading: its id is part of the bucket's name. */
 const stageBucket = (access: ShellAccess, stage: string): Pick<BlobStore, 'get'> => ({
   async get(key) {
     const bucket = spillBucketName(stage, (await readAccount(access)).id, access.region);
@@ -94,6 +94,6 @@ async function describeTable(client: DynamoClient, name: string, table: TableNam
   }
 }
 
-/** The KMS key of a stage, used with the credentials of the shell. Calls nothing yet. */
+/** Creates an adapter for the KMS key of a stage, which uses the credentials of the shell; no request is made yet. */
 export const stageKeyWrapper = (access: ShellAccess, stage: string): KeyWrapper =>
   kmsKeyWrapper({ access, randomness: systemRandomness, keyId: connectionKeyAlias(stage) });

@@ -1,5 +1,5 @@
-// The one secret of a stage with its provider credentials: a JSON object, name → credential. Only names and the fact of
-// a change ever leave this file.
+// The secret of a stage with its provider credentials: a JSON object, name → credential. Only names, and whether a
+// value changed, ever leave this file.
 import {
   GetSecretValueCommand,
   PutSecretValueCommand,
@@ -10,13 +10,13 @@ import { awsClientSettings } from '../../../shared/storage/aws-clients/index.ts'
 import { providerSecretName } from '../../cdk/resource-names.ts';
 import type { ShellAccess } from './shell-access.ts';
 
-/** A secret is 64 KB at most; written as JSON inside JSON it may grow sixfold. */
+/** Maximum size of the answer: a secret is 64 KB at most, and written as JSON inside JSON it may grow sixfold. */
 const answerMaxBytes = 512 * 1024;
 
 export interface ProviderSecret {
-  /** Throws an Error for the operator where the secret is absent or is no JSON object. */
+  /** Reads the credentials. Throws an Error for the operator where the secret is absent or is not a JSON object. */
   read(): Promise<ReadonlyMap<string, unknown>>;
-  /** Writes all of it: read it before, so that other names stay. */
+  /** Writes all credentials: they must be read before, so that other names stay. */
   write(credentials: ReadonlyMap<string, unknown>): Promise<void>;
   close(): void;
 }
@@ -43,13 +43,13 @@ export async function openProviderSecret(access: ShellAccess, stage: string): Pr
   };
 }
 
-/** Hides the parser's own error, which quotes the text. */
+/** Parses an object, and hides the parser's own error, which quotes the text. */
 function readObject(name: string, text: string): ReadonlyMap<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return new Map(Object.entries(value));
   } catch {
-    // Reported below.
+    // The fault is reported below.
   }
   throw new Error(`the secret ${name} does not hold a JSON object: repair it in Secrets Manager first`);
 }

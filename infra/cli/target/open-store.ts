@@ -1,4 +1,4 @@
-// What a command works on: a store, its tables and its keys.
+// The store that a command works on, with its tables and its keys.
 import { type KeyWrapper, localKeyWrapper } from '../../../shared/configuration/byok/index.ts';
 import { once } from '../../../shared/foundation/cache/index.ts';
 import type { TableName } from '../../../shared/foundation/constants/index.ts';
@@ -11,7 +11,7 @@ export interface TableStatus {
   readonly table: TableName;
   /** Name in the account. */
   readonly name: string;
-  /** Usually `ACTIVE`; undefined when there is no such table. */
+  /** Usually `ACTIVE`; undefined when the table does not exist. */
   readonly status: string | undefined;
   readonly items: number | undefined;
   readonly bytes: number | undefined;
@@ -21,14 +21,14 @@ export interface OpenTarget {
   readonly stage: string;
   readonly store: Store;
   /**
-   * Reads the tables with another suffix, on which a stage worked before. Undefined for a folder, which has no others.
+   * Opens the tables with another suffix, on which a stage worked before. Undefined for a folder, which has no others.
    */
   readonly storeOf?: (suffix: string) => Store;
-  /** Throws the client's error where the server cannot be reached or refuses. */
+  /** Describes the tables. Throws the client's error where the server cannot be reached or refuses. */
   describeTables(): Promise<TableStatus[]>;
   /** Creates missing tables of a local store; those of a stage belong to its deployment. */
   prepareTables(): Promise<void>;
-  /** Characters with which the public ids of keys made there begin. Undefined for a local store. */
+  /** Characters with which the public ids of keys begin that are created there. Undefined for a local store. */
   readonly cell: string | undefined;
   /** The AWS identity of the shell; undefined for a local store. */
   readonly access: ShellAccess | undefined;
@@ -36,12 +36,12 @@ export interface OpenTarget {
    * Encrypts the keys of BYOK connections there. A command that writes creates the master key of a local store with it.
    */
   readonly wrapper: KeyWrapper;
-  /** Bodies of calls there. Nothing is called before the first reading. */
+  /** Stored bodies of calls; no request is made before the first reading. */
   readonly blobs: Pick<BlobStore, 'get'>;
   close(): Promise<void>;
 }
 
-/** Encrypts the keys of BYOK connections. */
+/** Creates an adapter that encrypts the keys of BYOK connections. */
 export const localWrapper = (folder: string | undefined, makesKey: boolean): KeyWrapper =>
   lazyKeyWrapper(() => localKeyWrapper({ folder, makesKey }));
 

@@ -1,4 +1,4 @@
-// Opens the store that the line names. Processes started for it end with `close`.
+// Opens the store that the command line names. Processes that were started for it end with `close`.
 
 import { join } from 'node:path';
 import { tableNames } from '../../../shared/foundation/constants/index.ts';
@@ -12,8 +12,8 @@ import { commandCallTimeoutMs, localStage, noTablesIn, type Target } from './tar
 
 export interface OpenOptions {
   /**
-   * The command writes. For a stage the account and the region are printed first. Without it every write is refused, and
-   * nothing is made or changed on this machine.
+   * Whether the command writes. For a stage the account and the region are printed first. Without it every write is
+   * refused, and nothing is created or changed on this machine.
    */
   readonly writes?: boolean;
   /**
@@ -22,7 +22,7 @@ export interface OpenOptions {
   readonly missing?: 'refused' | 'made' | 'empty';
 }
 
-/** Throws an Error with one line for the operator. */
+/** Opens the target. Throws an Error with one line for the operator. */
 export async function openTarget(
   target: Target,
   terminal: Pick<Terminal, 'writeError'>,
@@ -39,7 +39,8 @@ async function open(
   missing: OpenOptions['missing'],
 ): Promise<OpenTarget> {
   if (target.kind === 'folder') return openFolder(target, writes, missing);
-  // Not at the head of the file: they bring SDK clients that no command on a folder uses.
+  // These modules are not imported at the head of the file, because they load SDK clients that no command on a folder
+  // uses.
   const { openServer, openStage } = await import('./open-dynamodb.ts');
   return target.kind === 'stage' ? openStage(target, terminal, writes) : openServer(target, writes);
 }
@@ -62,7 +63,7 @@ async function openFolder(
     cell: undefined,
     store,
     access: undefined,
-    // Opening it made them.
+    // Opening the store created them.
     prepareTables: async () => {},
     describeTables: async () =>
       tableNames.map((table) => ({ table, name: table, status: 'ACTIVE', ...countItems(table) })),

@@ -1,5 +1,5 @@
-// The AWS identity of the shell: a profile, a single sign-on, variables. The SDK's whole credential chain looks for it;
-// functions know only their variables.
+// The AWS identity of the shell: a profile, a single sign-on, or variables. The SDK's complete credential chain looks
+// for it; functions know only their variables.
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { fromIni } from '@aws-sdk/credential-providers';
@@ -10,12 +10,12 @@ import { commandCallTimeoutMs, type StageTarget } from './target.ts';
 
 export type ShellAccess = AwsAccess;
 
-/** From another continent a connection takes longer than a whole call of a function. */
+/** Time limit of a connection: from another continent it takes longer than a whole call of a function. */
 const connectTimeoutMs = 5_000;
 
 /**
- * Throws the SDK's error where the shell names no region or cannot sign in, and an Error where the settings of the stage
- * name another account or region. Signing in may take seconds.
+ * Reads the identity. Throws the SDK's error where the shell names no region or cannot sign in, and an Error where the
+ * settings of the stage name another account or region. Signing in may take seconds.
  */
 export async function readShellAccess(target: StageTarget): Promise<ShellAccess> {
   const access = await signIn(target);
@@ -26,11 +26,11 @@ export async function readShellAccess(target: StageTarget): Promise<ShellAccess>
   return access;
 }
 
-/** The same, whatever the settings say. */
+/** Signs in, whatever account and region the settings name. */
 export async function signIn({ stage, profile, region }: StageTarget): Promise<ShellAccess> {
   // Any client of the SDK would do: each looks for both in the same places.
   const { config } = new SecretsManagerClient({
-    // A profile that the line names counts more than variables of the shell.
+    // A profile that the command line names takes precedence over variables of the shell.
     ...(profile === undefined ? {} : { profile, credentials: fromIni({ profile }) }),
     ...(region === undefined ? {} : { region }),
   });
@@ -50,10 +50,10 @@ export interface ShellAccount {
   readonly id: string;
 }
 
-/** An account id and the name of a role. */
+/** Maximum size of the answer, which is an account id and the name of a role. */
 const stsAnswerMaxBytes = 64 * 1024;
 
-/** Any identity may ask this of itself, whatever its policies say. */
+/** Reads the account. Every identity may make this request about itself, whatever its policies say. */
 export async function readAccount(access: ShellAccess): Promise<ShellAccount> {
   const client = new STSClient(awsClientSettings(access, { socketsMax: 1, answerMaxBytes: stsAnswerMaxBytes }));
   try {

@@ -1,4 +1,4 @@
-// Stores for commands, on the store that the line names.
+// Stores for commands, on the store that the command line names.
 import type { ManagementDependencies } from '../../../functions/operator/dependencies.ts';
 import { createCooldowns, createStatisticsReader } from '../../../shared/accounting/provider-health/index.ts';
 import {
@@ -23,7 +23,7 @@ export async function openAdministration(
   return createAdministration({ store, clock, randomness, cell });
 }
 
-/** For a request of the management interface, made in this process. */
+/** Opens the parts for a request of the management interface, made in this process. */
 export async function openManagement(session: Session, options?: OpenOptions): Promise<ManagementDependencies> {
   const administration = await openAdministration(session, options);
   const opened = await session.open(options);
@@ -39,7 +39,7 @@ export async function openManagement(session: Session, options?: OpenOptions): P
   };
 }
 
-/** Includes the wrapper that encrypts keys, for applying a file. */
+/** Opens the stores with the adapter that encrypts keys, for applying a file. */
 export function sealingStoresOn(
   store: Store,
   { stage, wrapper, cell }: Pick<OpenTarget, 'stage' | 'wrapper' | 'cell'>,

@@ -1,8 +1,10 @@
-// Which store a command works on: a stage in an AWS account, a DynamoDB server, or the folder of a local run.
+// The store that a command works on: a stage in an AWS account, a DynamoDB server, or the folder of a local run.
 import { programs, storeCallTimeoutMs } from '../../../shared/foundation/constants/index.ts';
 import { type ParseOption, UsageError } from '../args/option-values.ts';
 
-/** The tables of a stage, with the AWS credentials and the region of the shell, or those that the line names. */
+/**
+ * The tables of a stage, with the AWS credentials and the region of the shell, or those that the command line names.
+ */
 export interface StageTarget {
   readonly kind: 'stage';
   readonly stage: string;
@@ -28,7 +30,7 @@ export interface TargetOptions {
 /** The stage of every local run. */
 export const localStage = 'local';
 
-/** `form`: the valid form, for a text that the pattern does not match. */
+/** Returns a parser of texts that match a pattern. `form` describes the valid form for the message. */
 const matching =
   (pattern: RegExp, description: string): ParseOption =>
   (name, text) => {
@@ -42,7 +44,7 @@ export const targetOptions = [
   {
     flags: '--stage <NAME>',
     summary: 'the tables of this stage, with the AWS credentials and region of the shell',
-    // Stage names that the bundles accept.
+    // The same stage names that the bundles accept.
     read: matching(/^[A-Za-z0-9-]{1,32}$/, 'letters, digits and -'),
   },
   {
@@ -68,8 +70,8 @@ export const targetOptions = [
 ] as const;
 
 /**
- * Throws UsageError unless exactly one store is named. `--stage` beside `--dynamodb` is the stage on that server.
- * `dataDefault`: the folder of a line that names no store.
+ * Reads the target. Throws UsageError unless exactly one store is named. `--stage` with `--dynamodb` is the stage on
+ * that server. `dataDefault` is the folder of a command line that names no store.
  */
 export function readTarget(
   { stage, profile, region, dynamodb, data }: TargetOptions,

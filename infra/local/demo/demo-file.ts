@@ -1,10 +1,14 @@
-// The gateway file of the demo: models of the built-in simulator, and of well-known providers. It is checked like any file.
+// The gateway file of the demo: models of the built-in simulator, and of well-known providers. It is checked like any
+// other file.
 import { stringify } from 'yaml';
 import { personalTypes } from '../../../shared/configuration/catalogue/index.ts';
 import { extraNames, taskInterfaceIds } from '../../../shared/foundation/constants/index.ts';
 import { type KnownProvider, knownProviders } from './known-providers.ts';
 
-/** Used only while every provider is simulated, so no money can be spent with it. Checksum as in any key. */
+/**
+ * Used only while every provider is simulated, so that no money can be spent with it. It has a checksum like any other
+ * key.
+ */
 export const publishedKey = 'sk-gw-demodemodemodemo-demodemodemodemodemodemodemodemodemodemokey2Jc7YM';
 export const demoWorkspaceId = 'demo';
 
@@ -15,7 +19,7 @@ interface DemoFileOptions {
   readonly simulatorUrlOf: (provider: string) => string;
   readonly real: readonly KnownProvider[];
   readonly key: { readonly name: string; readonly key: string };
-  /** False for a stored workspace, whose changes by an operator are kept. */
+  /** False for a stored workspace, in which an operator's changes are preserved. */
   readonly isNew: boolean;
 }
 
@@ -34,7 +38,7 @@ export function demoGatewayFile({ simulatorUrlOf, real, key, isNew }: DemoFileOp
   });
 }
 
-/** One function of each kind, so that `gw/function/…` can be tried at once. */
+/** A workspace with one function of each kind, so that `gw/function/…` can be tried at once. */
 const demoWorkspace = {
   credit_usd: '100.00',
   features: { byok: true, presets: true },
@@ -88,7 +92,7 @@ function viewStep(id: string, content: string) {
 }
 
 const simulated = { auth: 'none', accepts_byok_header: true };
-/** Each model that answers with text serves every client that wants text. */
+/** Each model that answers with text is available on every interface that returns text. */
 const wordApis = ['chat-completions', 'messages', 'responses'];
 const simulatedProviders = [
   {
@@ -141,7 +145,7 @@ const embedding = {
   input_price_per_million: '0.02',
   output_price_per_million: '0.00',
   context_length: 8_192,
-  // A vector is no output that is paid for.
+  // A vector is not an output that is paid for.
   max_output_tokens: 1,
   supported_params: {},
   streaming: false,
@@ -214,8 +218,8 @@ const simulatedModels = [
 ];
 
 /**
- * Whether a stored catalogue can be that of a demo, of this release or another: this demo has all its providers and
- * models.
+ * Returns whether a stored catalogue can be that of a demo, of this release or another: this demo has all its providers
+ * and models.
  */
 export function isDemoCatalogue({
   providers,

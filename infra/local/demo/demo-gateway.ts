@@ -8,7 +8,7 @@ import { knownProviders } from './known-providers.ts';
 type Stores = Pick<Composition, 'catalogues' | 'workspaceStore' | 'keys' | 'randomness'>;
 
 interface Demo {
-  /** A gateway file. */
+  /** Text of a gateway file. */
   readonly text: string;
   readonly key: string;
   readonly notes: readonly string[];
@@ -17,7 +17,7 @@ interface Demo {
 const publishedPublicId = parseApiKey(publishedKey)?.publicId ?? '';
 const randomKeyName = 'demo-random';
 
-/** Whether the store is empty or has nothing but the demo. Any other store is served unchanged. */
+/** Returns whether the store is empty or contains only the demo. Any other store is served unchanged. */
 export async function isDemoStore({ catalogues, workspaceStore }: Stores): Promise<boolean> {
   for await (const { id } of workspaceStore.list()) if (id !== demoWorkspaceId) return false;
   const document = await catalogues.read();
@@ -25,8 +25,8 @@ export async function isDemoStore({ catalogues, workspaceStore }: Stores): Promi
 }
 
 /**
- * The published key is used only while every provider is simulated, and not once it was revoked; otherwise the key is made
- * anew at each start.
+ * Plans the demo. The published key is used only while every provider is simulated, and not once it was revoked;
+ * otherwise a new key is created at each start.
  */
 export async function planDemo(
   { workspaceStore, keys, randomness }: Stores,
@@ -54,7 +54,10 @@ export interface ProviderAddress {
   readonly base_url: string;
 }
 
-/** Revokes the published key once a call can reach a provider that this process does not simulate. Gives a line where it did. */
+/**
+ * Revokes the published key once a call can reach a provider that this process does not simulate. Returns a line where
+ * it did.
+ */
 export async function revokePublishedKey(
   { keys, catalogue, credentials }: Composition,
   isSimulated: (provider: ProviderAddress) => boolean,
@@ -67,7 +70,7 @@ export async function revokePublishedKey(
 
 /**
  * Revokes the published key before a file that adds a provider is applied to a local store, which a running demo may
- * serve. As long as the key was active, all providers were simulated.
+ * serve. While the key was active, all providers were simulated.
  */
 export async function revokeBeforeNewProviders(
   { keys, catalogues }: Pick<Stores, 'keys' | 'catalogues'>,
@@ -86,7 +89,7 @@ async function revokePublished(keys: Stores['keys']): Promise<string[]> {
   return ['the published demo key is revoked: it could call a real provider'];
 }
 
-/** Revokes all active random keys but the one of the latest start. */
+/** Revokes all active random keys except that of the latest start. */
 export async function revokeFormerKeys({ keys }: Stores, current: string): Promise<void> {
   for await (const record of keys.list()) {
     const isFormer = record.publicId !== parseApiKey(current)?.publicId && record.status === 'active';

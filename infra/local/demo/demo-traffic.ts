@@ -1,13 +1,16 @@
-// Calls that the demo makes of its own where it was asked to, so that reports and the console have something to show: real
-// requests to the address that clients use, over the simulated models, some of them failing.
+// Calls that the demo makes on request, so that reports and the console have something to show: real requests to the
+// address that clients use, to the simulated models, some of which fail.
 import { type Clock, sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 
-/** The first calls run one after another, for a first sight; the others keep plots moving for a quarter of an hour. */
+/**
+ * The first calls follow each other without a pause, so that reports are not empty; the others continue for a quarter
+ * of an hour.
+ */
 export const demoTraffic = { callsMax: 500, callsAtOnce: 60, pauseMs: 2_000 } as const;
 
 const ask = (content: string) => [{ role: 'user', content }];
 
-/** Bodies of calls, in turn. */
+/** Bodies of calls, used in turn. */
 const bodies: readonly object[] = [
   { model: 'auto', messages: ask('Say hello.'), stream: true },
   { model: 'demo/chat', messages: ask('Name three rivers of Europe and the seas that they end in.') },
@@ -17,19 +20,19 @@ const bodies: readonly object[] = [
   { model: 'gw/function/label-ticket', messages: ask('{"ticket": "The invoice has two totals."}') },
   { model: 'demo/tools', messages: ask('What is the weather in Lisbon?') },
   { model: 'demo/chat', messages: ask('Summarize this. '.repeat(60)), stream: true },
-  // The cheaper provider of this model fails always, and no other is allowed.
+  // The cheaper provider of this model always fails, and no other is allowed.
   { model: 'demo/fallback', messages: ask('Fail, please.'), provider: { only: 'globex' } },
   { model: 'demo/chat', messages: ask('Write a limerick about a gateway.') },
   { model: 'demo/of-no-provider', messages: ask('A model that is not in the catalogue.') },
 ];
 
 interface DemoTraffic {
-  /** The end of the last call. */
+  /** Resolves at the end of the last call. */
   readonly ended: Promise<void>;
   stop(): Promise<void>;
 }
 
-/** `url` is the base URL of the gateway. */
+/** Starts the calls. `url` is the base URL of the gateway. */
 export function startDemoTraffic(url: string, key: string, clock: Clock = systemClock): DemoTraffic {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -51,7 +54,7 @@ export function startDemoTraffic(url: string, key: string, clock: Clock = system
   };
 }
 
-/** The gateway's records show how it ends. */
+/** Makes a call, whose result the gateway's records show. */
 async function makeCall(url: string, key: string, body: unknown, signal: AbortSignal): Promise<void> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'x-title': 'demo traffic' };
   const call = fetch(`${url}/chat/completions`, { method: 'POST', headers, body: JSON.stringify(body), signal });

@@ -8,7 +8,7 @@ export interface KnownProvider {
   readonly models: readonly { readonly id: string }[];
 }
 
-/** `models`: name in the demo → name at the provider. */
+/** Describes a provider. `models` maps the name in the demo to the name at the provider. */
 function known(
   id: string,
   kind: ProviderKind,

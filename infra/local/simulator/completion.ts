@@ -78,7 +78,10 @@ const sum = (choices: readonly Choice[], tokens: (choice: Choice) => number) =>
 /** Two calls, so that clients meet parallel ones. */
 const parallelCalls = 2;
 
-/** The calls of this turn: none where the request offers no tool, forbids them, does not ask, or brings results and leaves it open. */
+/**
+ * The calls of this turn: none where the request offers no tool, forbids them, does not ask, or brings results and
+ * leaves it open.
+ */
 function toolCallsFor(call: SimulatorCall): readonly SimulatedToolCall[] {
   const { tools, toolChoice, turns, isParallel } = call.request;
   if (tools.length === 0 || toolChoice === 'none') return [];

@@ -1,5 +1,5 @@
-// Faults that models' names have asked for, and whether they were sent: a fault that leaves the answer of its format as it
-// is shows nothing to the test that scripts it.
+// Faults that models' names have asked for, and whether they were sent: a fault that leaves the answer of its format as
+// it is shows nothing to the test that scripts it.
 import { isDeepStrictEqual } from 'node:util';
 import type { SimulatorCall, SimulatorFormat } from './call.ts';
 import type { SimulatorStep, Steps } from './step.ts';

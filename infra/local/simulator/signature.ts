@@ -28,5 +28,8 @@ export const thinksUnasked = (model: string): boolean =>
 /** Models that cannot be kept from thinking. */
 export const knowsNoNone = (model: string): boolean => /(^|\/)gpt-6-(astra|rosalind|1-sol)/.test(plainName(model));
 
-/** Models of Mistral, which think unasked and write it as parts of the content: https://docs.mistral.ai/capabilities/reasoning. */
+/**
+ * Models of Mistral, which think unasked and write it as parts of the content:
+ * https://docs.mistral.ai/capabilities/reasoning.
+ */
 export const thinksInParts = (model: string): boolean => /(^|\/)magistral/.test(model);

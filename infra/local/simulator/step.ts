@@ -4,7 +4,9 @@
 export type SimulatorStep =
   /** Status line and headers. They leave at once, so that a client can see them before the first byte of a body. */
   | { readonly kind: 'head'; readonly status: number; readonly headers: Readonly<Record<string, string>> }
-  /** One write: its bytes form one HTTP chunk (or a part of a body with a length) and are flushed before the next step. */
+  /**
+   * One write: its bytes form one HTTP chunk (or a part of a body with a length) and are flushed before the next step.
+   */
   | { readonly kind: 'write'; readonly bytes: string | Uint8Array }
   /** Bytes as they are, past all that HTTP would make of them. */
   | { readonly kind: 'raw'; readonly text: string }

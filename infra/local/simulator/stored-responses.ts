@@ -1,4 +1,5 @@
-// Responses as OpenAI keeps them, for the credential that made them: read, streamed again, cancelled, deleted, their input.
+// Responses as OpenAI keeps them, for the credential that made them: read, streamed again, cancelled, deleted, their
+// input.
 import { errorBody } from './error-bodies.ts';
 import { body, json, type Steps } from './step.ts';
 

@@ -103,7 +103,8 @@ async function tagBucket({ s3, readStack }: OperatorCommands): Promise<void> {
   await s3.send(new PutBucketTaggingCommand({ Bucket, Tagging: { TagSet } }));
 }
 
-// A stage that retains, from a first deployment that fails to tables that were restored, with the commands that an operator types.
+// A stage that retains, from a first deployment that fails to tables that were restored, with the commands that an
+// operator types.
 
 const stage = 'prod';
 /** The emulator's quota of concurrent executions depends on this machine. */
@@ -210,8 +211,8 @@ async function restore(
   await operator.smoke(stage, key);
 }
 
-// Changes of the origin secret, and of the distribution itself, while clients call. Every call is counted, at the former
-// and at the new address.
+// Changes of the origin secret, and of the distribution itself, while clients call. Every call is counted, at the
+// former and at the new address.
 
 const pauseMs = 250;
 
@@ -261,8 +262,8 @@ function countCalls({ send }: Pick<OperatorCommands, 'send'>, apiKey: string): C
 }
 
 /**
- * Another origin secret by two deployments, and back by two more. Both functions are called past the distribution too, with
- * the secret that is sent at first. The other stages of the settings stay as they are.
+ * Another origin secret by two deployments, and back by two more. Both functions are called past the distribution too,
+ * with the secret that is sent at first. The other stages of the settings stay as they are.
  */
 async function changeSecret(
   operator: OperatorCommands,

@@ -99,7 +99,10 @@ const gatewayFile = (providerUrl: string): string =>
 
 const clientPackage = 'aws-lambda-ric@4.0.2';
 
-/** No project should depend on it: it builds curl from source as it is installed. So it is installed for this step alone. */
+/**
+ * No project should depend on it: it builds curl from source as it is installed. So it is installed for this step
+ * alone.
+ */
 async function findRuntimeClient(): Promise<string> {
   const folder = join(projectRoot, 'node_modules/.cache', clientPackage);
   const installed = join(folder, 'node_modules/aws-lambda-ric');

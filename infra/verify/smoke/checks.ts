@@ -29,7 +29,9 @@ export interface DeployedStage {
   readonly hasTasks: boolean;
   /** Secret that the distribution adds to its requests. */
   readonly readOriginSecret: () => Promise<string>;
-  /** Waits until CloudWatch has counted so many requests since then; says how long that took. Rejects where it does not. */
+  /**
+   * Waits until CloudWatch has counted so many requests since then; says how long that took. Rejects where it does not.
+   */
   readonly awaitMetrics: (requests: number, sinceMs: number) => Promise<string>;
   /**
    * Makes an alarm notify the topic, where the operator agrees, and returns which. Rejects where the topic was not

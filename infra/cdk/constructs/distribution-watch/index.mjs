@@ -1,10 +1,10 @@
-// Runs every five minutes: logs the share of answers that the distribution failed, as one line. Plain JavaScript on the
-// SDK of the Lambda runtime: it needs no build.
+// Runs every five minutes and logs the share of answers that the distribution failed, as one line. It is plain
+// JavaScript on the SDK of the Lambda runtime, so it needs no build.
 
 const periodSeconds = 300;
-/** CloudFront's numbers are complete some minutes later. */
+/** Time after which CloudFront's numbers are complete. */
 const delaySeconds = 300;
-/** A few failures may be one client or one bad connection. */
+/** Number of requests that may come from one client or one bad connection. */
 const fewRequestsMax = 5;
 
 const readMetrics = async (query) => {

@@ -73,7 +73,9 @@ const framings: Behaviours = {
   'unknown-members': withUnknownMembers,
 };
 
-/** A word of the text of a user: for each answer the calls that it makes. A gateway may have joined more texts to it. */
+/**
+ * A word of the text of a user: for each answer the calls that it makes. A gateway may have joined more texts to it.
+ */
 const scriptWord = /(?:^|\s)Do (\[\[.*?\]\])(?=\s|$)/;
 
 const doAsWritten: Behaviour = (call) => {

@@ -1,4 +1,5 @@
-// Cohere's Rerank, both versions of it, and Bedrock's, whose path is the same. A document is as relevant as it shares words with the query.
+// Cohere's Rerank, both versions of it, and Bedrock's, whose path is the same. A document is as relevant as it shares
+// words with the query.
 import { type SimulatedCompletion, usageMember } from '../answer.ts';
 import type { Received, SimulatorCall } from '../call.ts';
 import { type ModelRequest, plainRequest } from '../model-request.ts';

@@ -184,8 +184,9 @@ const isForged = ({ thoughtSignature: signature, functionCall }: GenerateContent
   signature.replaceAll('-', '+').replaceAll('_', '/') !== signatureOf(functionCall?.name ?? '');
 
 /**
- * Contents of the model that follow each other are one turn to Google: its SDKs keep each chunk of a stream as a content, and the
- * end of a stream is a chunk of its own behind that of a call (`google-tool-call-gemini3` of the recorded answers).
+ * Contents of the model that follow each other are one turn to Google: its SDKs keep each chunk of a stream as a
+ * content, and the end of a stream is a chunk of its own behind that of a call (`google-tool-call-gemini3` of the
+ * recorded answers).
  */
 function mergedModelTurns<Turn extends { readonly role?: string; readonly parts?: readonly unknown[] }>(
   contents: readonly Turn[],
