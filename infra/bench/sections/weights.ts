@@ -28,7 +28,7 @@ import type { TestBed } from '../test-bed/test-bed.ts';
 
 const mib = 1024 * 1024;
 const requestWeighed = { json: 3_500_000, form: 24_000_000 };
-/** So much at once that what a process needs beside it counts little. */
+/** Bytes of all concurrent calls: so many that the other memory of a process counts little. */
 const totalBytes = 96_000_000;
 const lookEveryMs = 20;
 /** A process has everything in memory once it has grown by no more than this for this long. */
@@ -37,7 +37,7 @@ const steadyMs = 2_000;
 const measuredMaxMs = 30_000;
 /** The first call of a process loads its code. */
 const firstMaxMs = 10_000;
-/** No call waits for memory. */
+/** Settings under which no call waits for memory. */
 const environment = { MALLOC_MMAP_THRESHOLD_: '131072', GW_KEPT_BYTES_MAX: String(64 * 1024 * mib) };
 
 interface WeightRow {
