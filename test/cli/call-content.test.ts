@@ -1,7 +1,7 @@
 // `gw calls show --content`: the bodies that a gateway kept in its folder, as an operator reads them there.
 import { afterAll, beforeAll, expect, it } from '#jest';
-import { startSimulator } from '../../infra/local/simulator/index.ts';
 import { startLocalGateway } from '../../infra/local/start-local-gateway.ts';
+import { startTestSimulator } from '../support/test-simulator.ts';
 import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
 import { operate, operateJson } from './operator.ts';
 
@@ -16,7 +16,7 @@ let stream: Made;
 let unkept: Made;
 beforeAll(async () => {
   local = await startLocalStore();
-  const simulator = await startSimulator({ paceMs: 0 });
+  const simulator = await startTestSimulator();
   const apply = async (workspace: Record<string, unknown>) => {
     const file = gatewayFile({ baseUrl: simulator.urlOf('acme'), workspace });
     return operateJson<Applied>(`apply -f ${local.write('gateway.yaml', file)} --yes ${local.option}`);

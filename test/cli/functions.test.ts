@@ -1,7 +1,8 @@
 import { parse } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
+import type { Simulator } from '../../infra/local/simulator/index.ts';
 import { type RunningGateway, startGateway } from '../support/gateway-process.ts';
+import { startTestSimulator } from '../support/test-simulator.ts';
 import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
 import { operate, operateJson } from './operator.ts';
 
@@ -50,7 +51,7 @@ let local: LocalStore;
 let gateway: RunningGateway;
 let variables: Record<string, string>;
 beforeAll(async () => {
-  [simulator, local] = await Promise.all([startSimulator({ paceMs: 0 }), startLocalStore()]);
+  [simulator, local] = await Promise.all([startTestSimulator(), startLocalStore()]);
   const functions = [
     { id: 'echo', kind: 'prompt', revisions: [revision('good', 'pears'), revision('bad', 'never said')] },
     workflow,

@@ -2,12 +2,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '#jest';
-import { startSimulator } from '../../infra/local/simulator/index.ts';
 import { createTerminalLog } from '../../infra/local/terminal-log.ts';
 import { fail } from '../../shared/errors/index.ts';
 import { startCollector } from '../support/collector.ts';
 import { type RunningGateway, startGateway } from '../support/gateway-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { startTestSimulator } from '../support/test-simulator.ts';
 
 const folder = temporaryFolder();
 
@@ -132,7 +132,7 @@ describe('npm start', () => {
   it('says that a provider refused its key, and never prints it', async () => {
     const file = join(folder, 'wrong-key.yaml');
     const key = 'not-a-key-of-this-provider';
-    const simulator = await startSimulator({ paceMs: 0 });
+    const simulator = await startTestSimulator();
     writeFileSync(
       file,
       `providers: [{ id: acme, base_url: "${simulator.urlOf('acme')}", auth: { bearer: { env: ACME_API_KEY } } }]

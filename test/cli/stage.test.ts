@@ -4,7 +4,7 @@ import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 import { commandsIn, fullName } from '../../infra/cli/args/command-line.ts';
 import { createProgram } from '../../infra/cli/args/run.ts';
 import type { PolicyStatement } from '../../infra/cli/commands/policy.ts';
-import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
+import type { Simulator } from '../../infra/local/simulator/index.ts';
 import { type CallRecord, createCallRecords } from '../../shared/accounting/call-records/index.ts';
 import { writeContent } from '../../shared/accounting/content-log/index.ts';
 import { systemRandomness, uuidv7 } from '../../shared/foundation/ids/index.ts';
@@ -13,6 +13,7 @@ import { createDynamoClient, createDynamoStore } from '../../shared/storage/dyna
 import { callRecord } from '../support/call-record.ts';
 import { describeOnDynamo } from '../support/dynamodb.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
+import { startTestSimulator } from '../support/test-simulator.ts';
 import { type AwsServices, account, startAwsServices } from './aws-services.ts';
 import { operateProcess } from './child-processes.ts';
 import { gatewayFile, startStageServer } from './local-store.ts';
@@ -170,7 +171,7 @@ describeOnDynamo('policies', () => {
   beforeAll(async () => {
     [local, simulator, receiver] = await Promise.all([
       startStageServer('dev'),
-      startSimulator({ paceMs: 0 }),
+      startTestSimulator(),
       startScriptedServer([{ status: 204, body: '' }]),
     ]);
     aws = await startAwsServices(local.url);

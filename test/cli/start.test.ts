@@ -3,12 +3,12 @@ import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from '#jest';
-import { startSimulator } from '../../infra/local/simulator/index.ts';
 import { readOptions } from '../../infra/local/start-options.ts';
 import { builtPrograms } from '../support/built-programs.ts';
 import { gatewayFileText, newKey } from '../support/gateway-file.ts';
 import { hello } from '../support/harness.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { startTestSimulator } from '../support/test-simulator.ts';
 import { startTestStore } from '../support/test-store.ts';
 import { operate } from './operator.ts';
 
@@ -208,7 +208,7 @@ it('SIGINT to the process group, as Ctrl-C in a terminal does, ends the gateway 
 });
 
 it('SIGTERM to npm alone ends a gateway and its children with a stream that would never end, and the stream gets its error line', async () => {
-  const simulator = await startSimulator();
+  const simulator = await startTestSimulator({ paceMs: 25 });
   const key = newKey();
   const file = join(folder, 'endless.yaml');
   const models = { 'acme/endless': [{ provider: 'acme', upstream: 'endless:50' }] };

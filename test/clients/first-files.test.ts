@@ -5,9 +5,10 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { demoGatewayFile } from '../../infra/local/demo/demo-file.ts';
 import { knownProviders } from '../../infra/local/demo/known-providers.ts';
-import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
+import type { Simulator } from '../../infra/local/simulator/index.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type StartedExample, startExample, wholeExamples } from '../support/readme-examples.ts';
+import { startTestSimulator } from '../support/test-simulator.ts';
 import { startTokenEndpoint, type TokenEndpoint } from '../support/token-endpoint.ts';
 import { citySchema, imageUrl, labelSchema } from './client-gateway.ts';
 
@@ -15,7 +16,7 @@ let simulator: Simulator;
 let endpoint: TokenEndpoint;
 let former: readonly (readonly [string, string | undefined])[];
 beforeAll(async () => {
-  simulator = await startSimulator({ paceMs: 0 });
+  simulator = await startTestSimulator();
   endpoint = await startTokenEndpoint();
   const variables = new Map([
     ...[

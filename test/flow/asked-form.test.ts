@@ -1,5 +1,6 @@
 // An answer in the other form, JSON although a stream was asked for, or a stream although JSON was, is served in the form that was asked
 // for: the official SDKs make the same of it as of an answer in the right form.
+import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
@@ -91,10 +92,11 @@ beforeAll(async () => {
   provider = await startScriptedProvider((outgoing) => {
     sendReply(outgoing, answered);
   });
-  const backup = await startScriptedProvider((outgoing) => {
+  const sendGood = (outgoing: ServerResponse) => {
     good += 1;
     sendReply(outgoing, jsonReply(chatJson));
-  });
+  };
+  const backup = await startScriptedProvider(sendGood, { staysIdle: true });
   stopBackup = backup.stop;
   gateway = await startHarness({
     models: Object.fromEntries(

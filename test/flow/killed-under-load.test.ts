@@ -3,12 +3,13 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '#jest';
-import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
+import type { Simulator } from '../../infra/local/simulator/index.ts';
 import { openSqliteStore } from '../../shared/storage/sqlite-store/index.ts';
 import type { Item, Store } from '../../shared/storage/store/index.ts';
 import { gatewayFileText, newKey } from '../support/gateway-file.ts';
 import { startGateway } from '../support/gateway-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { startTestSimulator } from '../support/test-simulator.ts';
 
 const kills = 4;
 /** Answers that were read before a kill: other ones each time, so that it meets other moments. */
@@ -23,7 +24,7 @@ const narrowCallsAtOnce = 3;
 
 let simulator: Simulator;
 beforeAll(async () => {
-  simulator = await startSimulator({ paceMs: 0 });
+  simulator = await startTestSimulator();
 });
 afterAll(() => simulator.stop());
 

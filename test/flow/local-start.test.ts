@@ -13,7 +13,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { startDynamoEngine } from '../../infra/dynamodb-engine/start-engine.ts';
 import { isDemoCatalogue } from '../../infra/local/demo/demo-file.ts';
 import { demoTraffic, startDemoTraffic } from '../../infra/local/demo/demo-traffic.ts';
-import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
+import type { Simulator } from '../../infra/local/simulator/index.ts';
 import { type StartOptions, startLocalGateway } from '../../infra/local/start-local-gateway.ts';
 import { createKeyStore, createOperatorStore, parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { createWorkspaceStore } from '../../shared/configuration/workspaces/index.ts';
@@ -27,6 +27,7 @@ import { callOn, openSession } from '../support/raw-http2.ts';
 import { expiredCertificate, futureCertificate } from '../support/refused-certificates.ts';
 import { sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { startTestSimulator } from '../support/test-simulator.ts';
 import { startTestStore } from '../support/test-store.ts';
 
 const publishedKey = 'sk-gw-demodemodemodemo-demodemodemodemodemodemodemodemodemodemokey2Jc7YM';
@@ -46,7 +47,7 @@ const knownVariables = [
 const former = knownVariables.map((name) => [name, process.env[name]] as const);
 
 beforeAll(async () => {
-  simulator = await startSimulator({ paceMs: 0 });
+  simulator = await startTestSimulator();
 });
 afterAll(() => simulator.stop());
 beforeEach(async () => {

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
+import type { Simulator } from '../../infra/local/simulator/index.ts';
 import { startLocalGateway } from '../../infra/local/start-local-gateway.ts';
 import { readOptions } from '../../infra/local/start-options.ts';
 import { createCallMetrics, createMetricsText, type MetricValues } from '../../infra/metrics/index.ts';
@@ -15,6 +15,7 @@ import { gatewayFileText, newKey } from '../support/gateway-file.ts';
 import { projectRoot, startGateway } from '../support/gateway-process.ts';
 import { call as callRaw } from '../support/raw-http.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { startTestSimulator } from '../support/test-simulator.ts';
 import { startTestStore } from '../support/test-store.ts';
 
 /** By name and labels, as in the text. */
@@ -46,7 +47,7 @@ const laxKey = newKey();
 const strictKey = newKey();
 let simulator: Simulator;
 beforeAll(async () => {
-  simulator = await startSimulator({ paceMs: 0 });
+  simulator = await startTestSimulator();
 });
 afterAll(() => simulator.stop());
 

@@ -9,16 +9,17 @@ import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { type Stop, stopAll } from '../../infra/local/open-composition.ts';
 import { startProcesses } from '../../infra/local/processes.ts';
-import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
+import type { Simulator } from '../../infra/local/simulator/index.ts';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 import { gatewayFileText, newKey } from '../support/gateway-file.ts';
 import { type RunningGateway, startGateway, startScript } from '../support/gateway-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { startTestSimulator } from '../support/test-simulator.ts';
 
 let simulator: Simulator;
 let running: RunningGateway | undefined;
 beforeAll(async () => {
-  simulator = await startSimulator({ paceMs: 0 });
+  simulator = await startTestSimulator();
 });
 afterAll(() => simulator.stop());
 afterEach(async () => {

@@ -15,7 +15,7 @@ import {
 } from '../../infra/cdk/constructs/table-actions.ts';
 import { spillBucketName } from '../../infra/cdk/resource-names.ts';
 import { localAdapters } from '../../infra/local/open-composition.ts';
-import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
+import type { Simulator } from '../../infra/local/simulator/index.ts';
 import {
   type Composition,
   type CompositionOptions,
@@ -34,6 +34,7 @@ import { callGateway } from '../support/call-gateway.ts';
 import { ask, prompt } from '../support/function-calls.ts';
 import { gatewayFileText, newKey } from '../support/gateway-file.ts';
 import { hello } from '../support/harness.ts';
+import { startTestSimulator } from '../support/test-simulator.ts';
 import { startTestStore, type TestStore } from '../support/test-store.ts';
 import { aroundStore, type StoreCall } from '../support/wrapped-store.ts';
 import { type AwsCall, functionPolicy, ResourcePolicy, RolePolicy } from './policy-evaluation.ts';
@@ -171,7 +172,7 @@ describe('the roles of the functions, while the gateway serves every kind of req
     const { port } = largeProvider.address() as AddressInfo;
     const urlOf = (provider: string) =>
       provider === 'large' ? `http://127.0.0.1:${port}/v1` : simulator.urlOf(provider);
-    [testStore, simulator] = await Promise.all([startTestStore(), startSimulator({ paceMs: 0 })]);
+    [testStore, simulator] = await Promise.all([startTestStore(), startTestSimulator()]);
     const environment = { stage: testStore.stage, logLevel: 'silent' } as const;
     const text = gatewayFileText(
       {

@@ -10,7 +10,7 @@ import {
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
-import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
+import type { Simulator } from '../../infra/local/simulator/index.ts';
 import { startLocalGateway } from '../../infra/local/start-local-gateway.ts';
 import type { DeployedStage, SmokeOptions } from '../../infra/verify/smoke/checks.ts';
 import { openDeployedStage } from '../../infra/verify/smoke/deployed-stage.ts';
@@ -20,6 +20,7 @@ import type { Clock } from '../../shared/foundation/time/index.ts';
 import { modelsFor, prompt } from '../support/function-calls.ts';
 import { gatewayFileText, newKey } from '../support/gateway-file.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { startTestSimulator } from '../support/test-simulator.ts';
 
 describe('the smoke test', () => {
   let simulator: Simulator;
@@ -27,7 +28,7 @@ describe('the smoke test', () => {
   let options: SmokeOptions;
   beforeAll(async () => {
     // A stream of fifty parts takes a fifth of a second: twice the least that distinguishes it from one that was held back.
-    simulator = await startSimulator({ paceMs: 5 });
+    simulator = await startTestSimulator({ paceMs: 5 });
     const config = join(temporaryFolder(), 'gateway.yaml');
     const apiKey = newKey();
     const parts = { models: modelsFor(['echo']), workspace: { functions: [prompt('label')] } };

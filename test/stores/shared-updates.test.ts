@@ -9,6 +9,7 @@ import {
   type ScriptedServer,
   startScriptedServer,
 } from '../support/scripted-server.ts';
+import { eventually } from '../support/watched-clock.ts';
 
 const randomness = { uuid: () => '', bytes: () => Buffer.alloc(0), fraction: () => 0 };
 const cleanups: (() => unknown)[] = [];
@@ -113,15 +114,17 @@ describe('updates of the same turn', () => {
     expect(operations()).toEqual(['BatchExecuteStatement']);
   });
 
-  it('are not waited for by one whose caller gave up', async () => {
+  it('are not waited for by one whose caller gave up, and not sent where all gave up before', async () => {
     const { store, operations } = await storeWhere('silent');
-    const caller = new AbortController();
-    const given = store.update(onKeys, { signal: caller.signal });
-    const other = store.update(onLedger, { signal: caller.signal });
-    const outcomes = Promise.allSettled([given, other]);
-    caller.abort();
-    expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    expect(operations()).toEqual([]);
+    for (const sent of [[], ['BatchExecuteStatement']]) {
+      const caller = new AbortController();
+      const updates = [onKeys, onLedger].map((update) => store.update(update, { signal: caller.signal }));
+      const outcomes = Promise.allSettled(updates);
+      await eventually(() => operations().length === sent.length);
+      caller.abort();
+      expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+      expect(operations()).toEqual(sent);
+    }
   });
 });
 

@@ -19,7 +19,8 @@ export interface AccountProvider {
   readonly url: string;
   readonly calls: AccountCall[];
   /** By key. Any other is refused. */
-  readonly accounts: Map<string, Account>;
+  readonly accounts: Pick<Map<string, Account>, 'set' | 'delete'>;
+  /** Rejects where a failure that a test gave an account was never answered. */
   stop(): Promise<void>;
 }
 
@@ -45,6 +46,7 @@ const commonLength = (one: string, other: string): number => {
 
 export async function startAccountProvider(accounts: Readonly<Record<string, Account>>): Promise<AccountProvider> {
   const states = new Map(Object.entries(accounts));
+  const unsent = new Set([...states.values()].filter((status) => status !== 200));
   const prompts = new Map<string, string[]>();
   const calls: AccountCall[] = [];
   let answered = 0;
@@ -57,6 +59,7 @@ export async function startAccountProvider(accounts: Readonly<Record<string, Acc
       const cached = Math.max(0, ...known.map((one) => commonLength(one, prompt)));
       const [promptTokens, cachedTokens] = [Math.ceil(prompt.length / 4), Math.floor(cached / 4)];
       calls.push({ key, body, promptTokens, cachedTokens });
+      unsent.delete(status);
       if (status === 200) prompts.set(key, [...known, prompt]);
       outgoing.writeHead(status, { 'content-type': 'application/json' });
       answered += 1;
@@ -71,11 +74,18 @@ export async function startAccountProvider(accounts: Readonly<Record<string, Acc
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     calls,
-    accounts: states,
+    accounts: {
+      set(key, status) {
+        if (status !== 200) unsent.add(status);
+        return states.set(key, status);
+      },
+      delete: (key) => states.delete(key),
+    },
     async stop() {
       server.close();
       server.closeAllConnections();
       await once(server, 'close');
+      if (unsent.size > 0) throw new Error(`no account ever answered ${[...unsent].join(', ')}`);
     },
   };
 }

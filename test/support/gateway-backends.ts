@@ -1,11 +1,12 @@
 // Backends of every gateway of a test: a store and the provider simulator. Any number of gateways share them.
 import { localAdapters } from '../../infra/local/open-composition.ts';
-import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
+import type { Simulator } from '../../infra/local/simulator/index.ts';
 import { type Composition, createComposition } from '../../shared/composition/index.ts';
 import type { TelemetryEnvironment } from '../../shared/foundation/environment/index.ts';
 import { createLog } from '../../shared/foundation/log/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import type { Store } from '../../shared/storage/store/index.ts';
+import { startTestSimulator } from './test-simulator.ts';
 import type { TestStore } from './test-store.ts';
 
 export interface BackendOptions {
@@ -35,12 +36,11 @@ export interface GatewayBackends {
   stop(servers?: readonly { close(): Promise<void> }[]): Promise<void>;
 }
 
-/** `drawsFaults`: calls, formats and faults meet by chance, so that some leave the answer of their format as it is. */
 export async function startGatewayBackends(
   tables: Pick<TestStore, 'stage' | 'stop'>,
-  { drawsFaults = false }: { readonly drawsFaults?: boolean } = {},
+  simulatorOptions: Pick<NonNullable<Parameters<typeof startTestSimulator>[0]>, 'drawsFaults'> = {},
 ): Promise<GatewayBackends> {
-  const simulator = await startSimulator({ paceMs: 0 });
+  const simulator = await startTestSimulator(simulatorOptions);
   const adapters = localAdapters({ data: undefined, dynamodb: undefined });
   const environment = { stage: tables.stage, logLevel: 'silent' } as const;
   const logLines: string[] = [];
@@ -76,7 +76,7 @@ export async function startGatewayBackends(
     },
     async stop(servers = []) {
       // The providers first: a call whose client left is read until they end.
-      await simulator.stop();
+      const [providers] = await Promise.allSettled([simulator.stop()]);
       for (const server of servers) await server.close();
       for (const { transport, telemetry, alerts } of runtimes) {
         transport.close();
@@ -84,8 +84,7 @@ export async function startGatewayBackends(
         await telemetry?.close();
       }
       await tables.stop();
-      const unsent = drawsFaults ? [] : simulator.unsentFaults();
-      if (unsent.length > 0) throw new Error(`the simulator never sent these faults: ${unsent.join(', ')}`);
+      if (providers.status === 'rejected') throw providers.reason;
     },
   };
 }

@@ -10,12 +10,17 @@ export interface ScriptedProvider {
   readonly url: string;
   /** The bodies it received, in order of arrival. */
   readonly bodies: readonly string[];
+  /** Rejects where the provider was never asked: a test that scripts its answer would show nothing. */
   stop(): Promise<void>;
 }
 
-/** `answer` is called with the number of the request, from 0, once its body is there. */
+/**
+ * `answer` is called with the number of the request, from 0, once its body is there. `staysIdle`: the provider stands behind
+ * others, and its stop rejects where it was asked.
+ */
 export async function startScriptedProvider(
   answer: (outgoing: ServerResponse, call: number) => void,
+  { staysIdle = false }: { readonly staysIdle?: boolean } = {},
 ): Promise<ScriptedProvider> {
   const bodies: string[] = [];
   const server = createServer((incoming, outgoing) => {
@@ -37,6 +42,7 @@ export async function startScriptedProvider(
       server.close();
       server.closeAllConnections();
       await once(server, 'close');
+      if ((bodies.length === 0) !== staysIdle) throw new Error(`a scripted provider was asked ${bodies.length} times`);
     },
   };
 }

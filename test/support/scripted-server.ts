@@ -22,6 +22,8 @@ export const awsError = (status: number, name: string): ScriptedBehaviour => ({
   status,
   body: { __type: `com.amazonaws.any#${name}`, message: `${name}: its text` },
 });
+const isFault = (behaviour: ScriptedBehaviour): boolean => typeof behaviour === 'string' || behaviour.status >= 400;
+
 export const answer = (body: Record<string, unknown> | string): ScriptedBehaviour => ({ status: 200, body });
 
 export interface ReceivedRequest {
@@ -42,6 +44,7 @@ export interface ScriptedServer {
   readonly firstRequest: Promise<void>;
   /** Closes every connection that is open now. */
   hangUp(): void;
+  /** Rejects where a listed fault was never shown. */
   stop(): Promise<void>;
 }
 
@@ -81,6 +84,8 @@ export async function startScriptedServer(
       server.closeAllConnections();
       server.close();
       await once(server, 'close');
+      const unsent = behaviours.slice(requests.length).filter(isFault);
+      if (unsent.length > 0) throw new Error(`a scripted server never showed these faults: ${JSON.stringify(unsent)}`);
     },
   };
 }

@@ -8,9 +8,8 @@ import { models } from '../test-bed/bench-file.ts';
 import { startGateway } from '../test-bed/gateway-process.ts';
 import type { TestBed } from '../test-bed/test-bed.ts';
 
-/** Number of calls after which compiled and cached values allocate no more. */
-const warmCalls = 512;
-const countedCalls = 1_024;
+/** Half as many calls are made before: compiled and cached values allocate no more after them. */
+const countedCallsDefault = 1_024;
 const connections = 32;
 
 const wanted = { promises: 130, timers: 4, kilobytes: 170 } as const;
@@ -22,6 +21,7 @@ interface WarmGateway extends Pick<Awaited<ReturnType<typeof startGateway>>, 'in
 /** Measures a gateway that is warm. `folder` contains the gateway file. */
 async function onWarmGateway<Value>(
   { folder, keys }: Pick<TestBed, 'folder' | 'keys'>,
+  warmCalls: number,
   use: (gateway: WarmGateway) => Promise<Value>,
 ): Promise<Value> {
   const gateway = await startGateway({ configFile: join(folder, 'gateway.yaml'), folder });
@@ -39,14 +39,14 @@ async function onWarmGateway<Value>(
   }
 }
 
-async function countIn({ call, inspect }: WarmGateway) {
+async function countIn({ call, inspect }: WarmGateway, countedCalls: number) {
   await inspect({ countsPromises: true });
   await call(countedCalls);
   const { promises, timers } = await inspect();
   return { promises: promises / countedCalls, timers: timers / countedCalls };
 }
 
-async function sampleIn({ call, inspect }: WarmGateway) {
+async function sampleIn({ call, inspect }: WarmGateway, countedCalls: number) {
   await inspect({ samplesAllocations: true });
   await call(countedCalls);
   const { allocations } = await inspect();
@@ -66,10 +66,13 @@ function folderOf(url: string): string {
   return folder ?? 'Node itself';
 }
 
-export async function measureGarbage(bed: Pick<TestBed, 'folder' | 'keys'>): Promise<SectionReport> {
-  const { promises, timers, rows } = await onWarmGateway(bed, async (gateway) => ({
-    ...(await countIn(gateway)),
-    rows: await sampleIn(gateway),
+export async function measureGarbage({
+  countedCalls = countedCallsDefault,
+  ...bed
+}: Pick<TestBed, 'folder' | 'keys'> & { readonly countedCalls?: number }): Promise<SectionReport> {
+  const { promises, timers, rows } = await onWarmGateway(bed, countedCalls / 2, async (gateway) => ({
+    ...(await countIn(gateway, countedCalls)),
+    rows: await sampleIn(gateway, countedCalls),
   }));
   const kilobytes = rows.reduce((sum, [, each]) => sum + each, 0);
   return {

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
-import { type Simulator, startSimulator } from '../../../infra/local/simulator/index.ts';
+import type { Simulator } from '../../../infra/local/simulator/index.ts';
 import { warmGateway } from '../../../shared/composition/index.ts';
 import type { ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
 import type { LogFields } from '../../../shared/foundation/log/index.ts';
@@ -17,13 +17,14 @@ import {
 } from '../../../shared/routing/providers/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import { catalogueOf, providerOf } from '../../support/planning.ts';
+import { startTestSimulator } from '../../support/test-simulator.ts';
 
 describe('a call to a provider', () => {
   let simulator: Simulator;
   const transport = createTransport(systemClock);
 
   beforeAll(async () => {
-    simulator = await startSimulator({ paceMs: 0 });
+    simulator = await startTestSimulator();
   });
   afterAll(async () => {
     transport.close();
