@@ -46,7 +46,7 @@ const commonLength = (one: string, other: string): number => {
 
 export async function startAccountProvider(accounts: Readonly<Record<string, Account>>): Promise<AccountProvider> {
   const states = new Map(Object.entries(accounts));
-  const unsent = new Set([...states.values()].filter((status) => status !== 200));
+  const unsent = new Set<Account>([...states.values()].filter((status) => status !== 200));
   const prompts = new Map<string, string[]>();
   const calls: AccountCall[] = [];
   let answered = 0;
