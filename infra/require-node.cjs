@@ -1,9 +1,9 @@
-// Loaded first by every script of package.json. Written for any Node: one that is too old would stop at the first file
-// in TypeScript, with a stack in place of a line.
+// Loaded first by every script of package.json. Written for any Node: an old version would stop at the first TypeScript
+// file, with a stack in place of a line.
 'use strict';
 
 const [major, minor] = process.versions.node.split('.').map(Number);
-/** From these on, files in TypeScript run as they are. */
+/** From these versions on, Node runs TypeScript files directly. */
 const firstMinors = { 22: 18, 23: 6 };
 
 if (major < 22 || minor < (firstMinors[major] || 0)) {
@@ -13,7 +13,7 @@ if (major < 22 || minor < (firstMinors[major] || 0)) {
   process.exit(1);
 }
 
-// Some of these versions call SQLite and TypeScript experimental, on standard error, at each start.
+// Some of these versions report at each start, on standard error, that SQLite and TypeScript are experimental.
 const { emitWarning } = process;
 process.emitWarning = (warning, ...details) => {
   const [options] = details;
@@ -21,13 +21,13 @@ process.emitWarning = (warning, ...details) => {
   if (type !== 'ExperimentalWarning') emitWarning.call(process, warning, ...details);
 };
 
-// `head`, say, closes its pipe when it has read enough: the rest has no reader.
+// `head`, for example, closes its pipe when it has read enough: the rest has no reader.
 process.stdout.on('error', (error) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit();
 });
 
-// Node ends a process when nothing is left to do, also while it waits for an answer that can no longer come.
+// Node ends a process when nothing is left to do, even while it waits for an answer that can no longer come.
 const unsettledAwait = 13;
 process.once('exit', (code) => {
   if (code === unsettledAwait) process.stderr.write('gw: it ended before its work was done\n');

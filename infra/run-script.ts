@@ -1,5 +1,5 @@
-// Lines of a script, and its end: nothing, or one line on standard error and exit 1. One whose work cannot end, or
-// whose reader has gone, is ended by require-node.cjs.
+// Runs a script and ends it: without output, or with one line on standard error and exit code 1. A script whose work
+// cannot end, or whose reader has ended, is ended by require-node.cjs.
 
 export const printLine = (line: string): void => void process.stdout.write(`${line}\n`);
 

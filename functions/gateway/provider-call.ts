@@ -10,8 +10,8 @@ import type { AttemptFailure, EventBatch } from '../../shared/routing/providers/
 /** Keeps what goes to providers. */
 export interface ProviderBodies {
   /**
-   * Adds a body. `secrets`: credentials of this provider call, to be masked. `isLogged`: the body is not the client's
-   * own.
+   * Adds a body. `secrets` are the credentials of this provider call, to be masked. `isLogged` means that the body is
+   * not the client's own.
    */
   sent(body: UpstreamContent & { readonly secrets: readonly string[] }, isLogged: boolean): void;
 }

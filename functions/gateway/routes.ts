@@ -47,7 +47,7 @@ const listing = () => import('../../shared/routing/model-listing/index.ts');
 const storedResponse = () => import('./stored-response/index.ts');
 const account = () => import('./account/serve-account.ts');
 
-/** Builds the gateway's routes. `describeApi`: absent where the description is not served. */
+/** Builds the gateway's routes. `describeApi` is absent where the description is not served. */
 export function createGateway(deps: GatewayDependencies & RouterDependencies, describeApi?: DescribeApi): Gateway {
   const stored = (work: StoredWork) =>
     onFirstCall(async () => (await storedResponse()).serveStoredResponse(deps, work, { createSend, readBrokenCall }));

@@ -19,7 +19,7 @@ import { writeReadyRecord } from './settlement/write-record.ts';
 import { noteContent, type RefusedBodies, writeRefusal } from './settlement/write-refusal.ts';
 import type { AdmittedPlain, CallResult, IdentifiedCall, OpenedCall, ReceivedCall } from './stages.ts';
 
-/** Serves a call of an interface. `operation`: the action in the path, behind the model's name. */
+/** Serves a call of an interface. `operation` is the action in the path, behind the model's name. */
 export const serveCall =
   (deps: GatewayDependencies, clientInterface: ClientInterface, operation?: string): Endpoint =>
   async (request, scope) => {

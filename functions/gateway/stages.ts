@@ -177,7 +177,7 @@ export interface CallGuard {
   checkInput(call: GuardedCall): Promise<MaskedRequest | GatewayError | undefined>;
   /** Returns a whole answer with the parts that may leave. */
   checkAnswer(answer: WholeAnswer): Promise<CheckedWhole | GatewayError>;
-  /** Returns a stream of the parts that may leave. `choices`: the number that the request asked for. */
+  /** Returns a stream of the parts that may leave. `choices` is the number that the request asked for. */
   checkStream(stream: OpenStream, choices: number): Promise<OpenStream>;
   /** Makes the content log store what guardrails block of answers from now on. */
   keepBlockedIn(content: Pick<CallContent, 'blocked'>): void;
@@ -199,7 +199,7 @@ interface CheckedWhole extends Partial<WholeAnswer> {
 export interface CallClaims {
   /**
    * Stores a complete answer for replays before the client gets the end. Never throws: the client gets the answer all
-   * the same. `source`: undefined where several models gave it.
+   * the same. `source` is undefined where several models gave it.
    */
   store(answer: StoredAnswer, source: AnswerSource | undefined): Promise<void> | undefined;
   /** Releases the claims. Called before the client knows of a failure, because its retry may come at once. */
@@ -288,7 +288,7 @@ export type CallResult =
 export type ReadyAnswer = {
   /** Counts the answer in the memory of the call. */
   readonly allocation: AnswerAllocation;
-} /** `owner`: the call that got the answer first. */ & (
+} /** `owner` is the call that got the answer first. */ & (
   | { readonly kind: 'replay'; readonly owner: string; readonly result: StoredResult }
   | {
       readonly kind: 'cached';

@@ -48,6 +48,6 @@ export async function perform<Name extends RouteName>(
   const unpaged = { limit: Number.POSITIVE_INFINITY, ...query };
   const request = { names, query: unpaged, body: checked, operator, headers: {}, tellChange };
   const answer = await works[name](deps, request as unknown as ManageRequest<Name>);
-  // A client asks for a text by a header, so this answer is no text.
+  // Only a header makes the answer a text, so this one is not a text.
   return { answer: answer as AnswerOf<Name>, isChanged };
 }

@@ -55,8 +55,8 @@ interface LocalGateway {
 type Say = (line: string) => void;
 
 /**
- * Without `log` nothing is logged. Throws InvalidGatewayFile, or an Error with one line for the terminal. `onServing`
- * is called before the line that says ready: a reader of it may stop the process at once.
+ * Starts the gateway. Without `log` nothing is logged. Throws InvalidGatewayFile, or an Error with one line for the
+ * terminal. `onServing` is called before the line that says ready: a reader of it may stop the process at once.
  */
 export async function startLocalGateway(
   options: StartOptions,
@@ -76,7 +76,7 @@ export async function startLocalGateway(
             content: await readConfigFile(config),
             config: { path: resolve(config), reapply: options.reapply === true, storeOption: storeOption(options) },
           };
-    // Checked before the file is applied: a start that cannot listen changes nothing.
+    // The address is checked before the file is applied: a start that cannot listen changes nothing.
     await checkAddress(port, host);
     if (metricsPort !== undefined) await checkAddress(metricsPort, metricsHost, '--metrics-port');
     const tls = options.tls && (await readTlsFiles(options.tls, systemClock.nowMs()));
@@ -116,7 +116,7 @@ export async function startLocalGateway(
     say(await consoleLine(composition, { ...options, url, isDemo }));
     say(commandLineHint(options));
     if (options.demoTraffic === true) {
-      // Only for simulated models: calls of any other store may cost money.
+      // The demo calls only simulated models: calls of any other store may cost money.
       const traffic = simulator && startDemoTraffic(url, keyTexts[0] ?? '');
       if (traffic !== undefined) started.push(() => traffic.stop());
       say(traffic ? `demo traffic: ${demoTraffic.callsMax} calls at most` : 'no demo traffic: this is not the demo');
@@ -129,7 +129,7 @@ export async function startLocalGateway(
   }
 }
 
-/** Where another gateway of the store has sealed keys, this one needs the same master key. */
+/** Checks the master key: where another gateway of the store has encrypted keys, this one needs the same one. */
 async function checkSealedKeys({ connectionStore }: Composition, options: StartOptions): Promise<void> {
   const closed = await connectionStore.findClosed();
   if (closed === undefined) return;
@@ -146,8 +146,9 @@ async function checkSealedKeys({ connectionStore }: Composition, options: StartO
 const lookAtCredentials = async ({ catalogue, credentialCheck }: Composition): Promise<void> =>
   catalogue.current().then(credentialCheck.look, () => {});
 
-// How to open the console of a gateway that was just started. The demo, and a store that ends with this process, get an
-// operator key of their own, new at each start: no command line could make one for them in time, or at all.
+// Describes how to open the console of a gateway that was just started. The demo, and a store that ends with this
+// process, get an operator key of their own, new at each start: no command line could create one for them in time, or
+// at all.
 
 const operatorName = 'console-of-the-local-start';
 
@@ -165,7 +166,7 @@ async function consoleLine(
   return `console ${address}#key=${await renewOperator(deps)}`;
 }
 
-/** The key of a former start opens nothing any more. */
+/** Creates an operator key. The key of a former start becomes invalid. */
 async function renewOperator(deps: Dependencies): Promise<string> {
   for (const operator of await readOperators(deps)) {
     if (operator.name === operatorName && operator.status === 'active') await revokeOperator(deps, operator);
@@ -180,12 +181,12 @@ const demoName = 'the demo';
 interface NamedFile {
   readonly name: string;
   readonly content: ReadFile;
-  /** Absent for the demo, which is applied whole. */
+  /** Absent for the demo, all of which is applied. */
   readonly config?: {
     readonly path: string;
-    /** Whether it is applied whole although it was applied before. */
+    /** Whether all of it is applied although it was applied before. */
     readonly reapply: boolean;
-    /** How the command line names the store; undefined where it is in memory. */
+    /** Option by which the command line names the store; undefined where it is in memory. */
     readonly storeOption: string | undefined;
   };
 }
@@ -193,7 +194,10 @@ interface NamedFile {
 interface Start {
   readonly composition: Composition;
   readonly say: (line: string) => void;
-  /** Said once the gateway answers; also when the start fails, as keys among it are shown nowhere else. */
+  /**
+   * Lines that are printed once the gateway answers. They are also printed when the start fails, because keys among
+   * them are shown nowhere else.
+   */
   readonly later: string[];
   readonly started: Stop[];
 }
@@ -216,7 +220,7 @@ async function configure(start: Start, file: NamedFile | undefined): Promise<Con
   const simulator = await startSimulator();
   started.push(() => simulator.stop());
   const demo = await planDemo(composition, simulator.urlOf, process.env);
-  // Revoked first, because only one active key of a workspace may have a name.
+  // Former keys are revoked first, because only one active key of a workspace may have a name.
   await revokeFormerKeys(composition, demo.key);
   await applyFile(start, { name: demoName, content: checkGatewayFile(demoName, demo.text) });
   later.push(`demo key: ${demo.key}`, ...demo.notes.map((note) => `note: ${note}`));
@@ -269,12 +273,13 @@ function asRefusal(error: unknown): GatewayFileRefused {
   throw error;
 }
 
-// Lines of a start about its gateway file: what it changes in the store, and what it leaves as operators changed it.
+// Lines of a start about its gateway file: the changes that it makes in the store, and the values that it leaves as
+// operators changed them.
 
-/** Beyond these a person reads `gw apply --dry-run`. */
+/** Maximum number of lines; `gw apply --dry-run` prints all. */
 const linesMax = 100;
 
-/** A line for each change of what was stored before. Empty for the first file of a store. */
+/** Returns a line for each change of a stored value. Empty for the first file of a store. */
 function changeLines(changes: readonly PlannedChange[]): string[] {
   const isFirst = changes.some(({ resource, change }) => resource === 'catalogue' && change === 'created');
   const lines = changes.flatMap((change) => linesOf(change, isFirst));
@@ -305,11 +310,11 @@ function memberLines(resource: string, member: MemberChange): string[] {
 
 interface AppliedPlans {
   readonly applied: GatewayFilePlan;
-  /** The whole file beside the store afterwards; undefined where all of it was applied. */
+  /** The complete file compared with the store afterwards; undefined where all of it was applied. */
   readonly whole: GatewayFilePlan | GatewayFileRefused | undefined;
 }
 
-/** `store`: how the command line names it; undefined where it is in memory. */
+/** Describes differences. `store` is the option by which the command line names it; undefined where it is in memory. */
 function describeDifferences(
   { applied, whole }: AppliedPlans,
   { name, store }: { readonly name: string; readonly store: string | undefined },

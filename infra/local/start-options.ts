@@ -1,4 +1,4 @@
-// `npm start -- …`.
+// The options of `npm start -- …`.
 import { parseArgs } from 'node:util';
 import { nearestOf } from '../../shared/errors/index.ts';
 import { dataVariable, isStreamBudget, programs, streamBudget } from '../../shared/foundation/constants/index.ts';
@@ -11,23 +11,23 @@ export interface LocalOptions {
   readonly port: number;
   /** The address that the server listens on. */
   readonly host: string;
-  /** The files with which the server speaks TLS; undefined for a server in clear. */
+  /** The files with which the server supports TLS; undefined for a server without TLS. */
   readonly tls?: TlsPaths | undefined;
-  /** A port that serves the metrics and nothing else, without a key. */
+  /** A port that serves only the metrics, without a key. */
   readonly metricsPort?: number | undefined;
   /** The address of that port. Default: this machine alone. */
   readonly metricsHost?: string | undefined;
   /** Path of a gateway file; undefined for the contents of the store, or the demo. */
   readonly config: string | undefined;
-  /** Whether all of that file is applied, and not only what it changed since it was applied last. */
+  /** Whether all of that file is applied, and not only the changes since it was applied last. */
   readonly reapply?: boolean;
-  /** Folder that keeps the tables between runs; undefined for tables in memory. */
+  /** Folder that stores the tables between runs; undefined for tables in memory. */
   readonly data: string | undefined;
-  /** Whether acknowledged writes survive a loss of power too. */
+  /** Whether acknowledged writes survive a power failure too. */
   readonly durable?: boolean;
-  /** How many processes share the port and the store. Default 1. */
+  /** Number of processes that share the port and the store. Default: 1. */
   readonly processes?: number;
-  /** A DynamoDB-compatible server that keeps the tables. */
+  /** A DynamoDB-compatible server that stores the tables. */
   readonly dynamodb: string | undefined;
   /** Limit of a stream whose first output came in time; undefined for the default. */
   readonly streamBudgetSeconds?: number | undefined;
@@ -127,7 +127,7 @@ function portOf(name: string, text: string | undefined): number | undefined {
   return port;
 }
 
-/** Throws an Error with one line for the terminal. */
+/** Reads the options. Throws an Error with one line for the terminal. */
 export function readOptions(
   args: readonly string[],
   variables: Readonly<Record<string, string | undefined>> = {},

@@ -1,5 +1,5 @@
-// The log of a local run as a person reads it: one line per finished request, before it one for each provider call that
-// failed, and errors. The same fields that a deployed stage writes as JSON.
+// The log of a local run as a person reads it: one line per finished request, preceded by a line for each provider call
+// that failed, and errors. It shows the same fields that a deployed stage writes as JSON.
 
 import { styleText } from 'node:util';
 import { connectionFaultText } from '../../shared/foundation/constants/index.ts';
@@ -9,23 +9,23 @@ import type { Clock } from '../../shared/foundation/time/index.ts';
 interface TerminalLogOptions {
   readonly clock: Clock;
   readonly isColoured: boolean;
-  /** Takes one line, its line feed included. */
+  /** Writes one line, including its line feed. */
   readonly write: (line: string) => void;
 }
 
-/** The lines of its provider calls say more. */
+/** Codes of calls whose attempts have more informative lines. */
 const codesOfAttempts: ReadonlySet<unknown> = new Set(['no_available_provider', 'execution_failed']);
-/** Frames of a stack: the place of the fault and its callers. */
+/** Maximum number of stack frames: the place of the fault and its callers. */
 const framesMax = 5;
 
 export function createTerminalLog({ clock, isColoured, write }: TerminalLogOptions): Log {
   const emit = (lines: readonly string[]): void => {
     try {
-      // To the second, in UTC, as `gw calls` shows it.
+      // The time is shown to the second, in UTC, as in `gw calls`.
       const time = `${new Date(clock.nowMs()).toISOString().slice(0, 19)}Z`;
       for (const line of lines) write(`${time}  ${line}\n`);
     } catch {
-      // A line that cannot be written is lost; the request it belongs to is not.
+      // A line that cannot be written is lost, but its request is not.
     }
   };
   return {
@@ -51,7 +51,7 @@ function errorLines(fields: LogFields, cause: unknown): string[] {
   return [[head, why, id].filter((part) => part !== undefined).join('  '), ...frames.map((frame) => `    ${frame}`)];
 }
 
-// Formats a finished request, or a failed provider call, as one line for people. Values that do not apply are dropped.
+// Formats a finished request, or a failed provider call, as one line for people. Values that do not apply are omitted.
 
 type Colour = 'green' | 'yellow' | 'red' | 'dim';
 type Paint = (colour: Colour, text: string) => string;
@@ -92,7 +92,7 @@ function requestLine(written: LogFields, isColoured: boolean): string {
   ]);
 }
 
-/** The provider's words are masked and cut before. */
+/** Returns a line on a provider call. The provider's message was masked and shortened before. */
 export function attemptLine(written: LogFields, isColoured: boolean): string {
   const fields = withoutControls(written);
   const { provider, outcome, reason, message, model, correlation_id: id } = fields;
@@ -108,7 +108,7 @@ export function attemptLine(written: LogFields, isColoured: boolean): string {
   ]);
 }
 
-/** Line for a charge above the reservation of its input. */
+/** Returns a line on a charge above the reservation of its input. */
 function chargeLine(written: LogFields, isColoured: boolean): string {
   const { event, provider, message, model, correlation_id: id } = withoutControls(written);
   const paint = painter(isColoured);

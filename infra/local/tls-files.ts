@@ -1,5 +1,5 @@
-// The two files of `--tls`: a certificate with those of its authorities, and its private key. A fault of either is one
-// line.
+// The two files of `--tls`: a certificate with those of its authorities, and its private key. A fault of either is
+// described in one line.
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
@@ -13,11 +13,11 @@ export interface TlsPaths {
 interface TlsFiles {
   readonly cert: string;
   readonly key: string;
-  /** Of a certificate that clients refuse for its dates. */
+  /** Note on a certificate that clients refuse for its dates. */
   readonly note?: string;
 }
 
-/** Throws an Error with one line for the terminal. */
+/** Reads the files. Throws an Error with one line for the terminal. */
 export async function readTlsFiles(paths: TlsPaths, nowMs: number): Promise<TlsFiles> {
   const [cert, key] = await Promise.all([readPem(paths.certificate), readPem(paths.key)]);
   const certificate = readCertificate(cert, paths);

@@ -1,6 +1,5 @@
-// Counts of a process in the form of Prometheus. Calls are counted from the lines that the log gets of them, so that a
-// metric never differs from the log. A label is an id of the catalogue, a code of the error table, or a word of this
-// file.
+// Counts of a process in Prometheus's format. Calls are counted from their log lines, so that a metric never differs
+// from the log. A label is an id of the catalogue, a code of the error table, or a word of this file.
 import { type CallOutcome, classOf, errorCodeOf } from '../../shared/accounting/call-records/index.ts';
 import type { Composition } from '../../shared/composition/index.ts';
 import { accountOf, type Catalogue } from '../../shared/configuration/catalogue/index.ts';
@@ -11,17 +10,17 @@ import { systemClock, waitAtMost } from '../../shared/foundation/time/index.ts';
 import type { MetricValues, Series } from './prometheus.ts';
 
 export interface CallMetrics {
-  /** The same log, whose lines are counted. */
+  /** Returns the same log, whose lines are counted. */
   counted(log: Log): Log;
-  /** The process whose gauges are read. Without one there are none. */
+  /** Sets the process whose gauges are read. Without it the metrics have no gauges. */
   watch(composition: WatchedProcess): void;
-  /** Includes every answered call. */
+  /** Reads the metrics, which include every answered call. */
   read(): Promise<MetricValues>;
 }
 
 type WatchedProcess = Pick<Composition, 'catalogue' | 'cooldowns' | 'callsUnderWay' | 'memory' | 'settling'>;
 
-/** Settlements take milliseconds while the store answers; a scraper waits ten seconds. */
+/** Maximum wait for settlements, which take milliseconds while the store answers; a scraper waits ten seconds. */
 const settledMaxMs = 1_000;
 
 const callRoutes: ReadonlySet<unknown> = new Set(
@@ -37,14 +36,14 @@ export function createCallMetrics(): CallMetrics {
   const counting = new Set<Promise<void>>();
   let watched: WatchedProcess | undefined;
 
-  /** A name that a client wrote is a label where the catalogue has it. */
+  /** Counts a call that was not served. A name that a client wrote is only a label if the catalogue contains it. */
   async function countUnserved(loaded: Series, fields: LogFields): Promise<void> {
     const requestedModel = String(fields['gen_ai.request.model']);
     const catalogue = await watched?.catalogue.current().catch(() => undefined);
     countCall(loaded, fields, catalogue?.models.has(requestedModel) ? requestedModel : '');
   }
 
-  /** Undefined where it is counted already, as almost every call is. */
+  /** Returns undefined where the line was counted at once, as is almost every call. */
   function count(fields: LogFields): Promise<void> | undefined {
     const { event, failed_control: control, 'gen_ai.response.model': served } = fields;
     if (series === undefined) return loading.then(() => count(fields));
@@ -121,7 +120,7 @@ function countCall(series: Series, fields: LogFields, model: string): void {
   if (gatewayMs !== undefined) series.gatewayTime.observe(Number(gatewayMs) / 1_000);
 }
 
-/** A call without a known key has none. */
+/** Counts a call for its workspace. A call without a known key has none. */
 function countWorkspace({ workspaceCalls, workspaceCost, workspaceLabel }: Series, fields: LogFields): void {
   const { workspace_id: id, cost_usd: cost } = fields;
   if (id === undefined) return;
@@ -132,7 +131,7 @@ function countWorkspace({ workspaceCalls, workspaceCost, workspaceLabel }: Serie
 
 const payerOf = ({ is_byok: isByok }: LogFields): string => (isByok === true ? 'client' : 'workspace');
 
-/** The log names the code of an error as the outcome of its call. */
+/** Returns the outcome. The log names the code of an error as the outcome of its call. */
 function outcomeOf(fields: LogFields): { readonly outcome: string; readonly code: string } {
   const ended = { outcome: fields.outcome as CallOutcome, cutCode: fields['error.type'] as ErrorCode | undefined };
   return { outcome: classOf(ended), code: errorCodeOf(ended) ?? '' };

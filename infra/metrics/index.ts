@@ -6,7 +6,7 @@ export { type CallMetrics, createCallMetrics } from './call-metrics.ts';
 export { createMetricsGateway, metricsAlone, type ReadMetrics } from './serve-metrics.ts';
 export type { MetricValues };
 
-/** Writes those of several processes as one sum. */
+/** Writes the metrics of several processes as one sum. */
 export function createMetricsText(): (processes: readonly MetricValues[]) => Promise<string> {
   let loading: Promise<(processes: readonly MetricValues[]) => Promise<string>> | undefined;
   return async (processes) => {
@@ -15,12 +15,12 @@ export function createMetricsText(): (processes: readonly MetricValues[]) => Pro
   };
 }
 
-/** Of a process that serves alone. */
+/** Reads the metrics of a process that serves alone. */
 export function readAlone(metrics: CallMetrics): ReadMetrics {
   const textOf = createMetricsText();
   return async () => textOf([await metrics.read()]);
 }
 
-/** Of what only rises: the counts of processes that have ended. */
+/** Sums only the counters, which never fall: the counts of processes that have ended. */
 export const sumOfCounts = async (processes: readonly MetricValues[]): Promise<MetricValues> =>
   (await import('./prometheus.ts')).sumOfCounts(processes);

@@ -1,22 +1,27 @@
-// The series in prom-client, and their text. Loaded where metrics are served, in a file of its own of the container's
+// The series in prom-client, and their text. Loaded where metrics are served, as a separate file of the container's
 // bundle.
 import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 export type MetricValues = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
-/** From an answer out of the cache to a stream of an hour. */
+/** From an answer out of the cache to a stream of an hour, in seconds. */
 const durationBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1_800, 3_600];
 const firstOutputBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 60];
 const gatewayBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5];
 
-/** Workspaces that one process counts apart, and that a sum shows: a scraper keeps a series for each. */
+/**
+ * Maximum number of workspaces that one process counts separately, and that a sum shows: a scraper stores a series for
+ * each.
+ */
 const countedWorkspacesMax = 2_000;
 const shownWorkspacesMax = 200;
 
 /** The label of all other workspaces together. No workspace can have this id. */
 const otherWorkspaces = '(other)';
 
-/** Names a workspace as a label: the first ones by their ids, the others as one, so that no series ever falls. */
+/**
+ * Names a workspace as a label: the first workspaces by their ids, the others together, so that no series ever falls.
+ */
 function nameFirst(namesMax: number) {
   const first = new Set<string>();
   return (workspace: string): string => {
@@ -81,7 +86,7 @@ export function createSeries() {
         name: 'gw_provider_cooling',
         help: 'Providers of a model that are asked last now, for all or some workspaces',
       },
-      // Every process knows of all.
+      // Every process reports all of these, so that a sum uses the maximum.
       ...{ labelNames: ['scope', ...served] as const, registers, aggregator: 'max' as const },
     }),
   };
@@ -102,7 +107,7 @@ export function createMetricsText(): (processes: readonly MetricValues[]) => Pro
     ).metrics();
 }
 
-/** Sums what only rises: the counts of a process that has ended. */
+/** Sums only the counters, which never fall: the counts of a process that has ended. */
 export async function sumOfCounts(processes: readonly MetricValues[]): Promise<MetricValues> {
   const counts = processes.map((values) => values.filter(({ type }) => String(type) !== 'gauge'));
   return sumOf(counts).getMetricsAsJSON();

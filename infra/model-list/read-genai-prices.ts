@@ -1,4 +1,4 @@
-// The second source: Pydantic's list of prices, without features and output bounds. LiteLLM's list is compared with it;
+// The second source: Pydantic's list of prices, without features and output limits. LiteLLM's list is compared with it;
 // OpenRouter's models, which LiteLLM's wheel does not list, get their prices from here.
 import { findProvider, type ModelInfo, type ModelPrice, type TieredPrices } from '@pydantic/genai-prices';
 import type {
@@ -9,7 +9,7 @@ import type {
 } from '../../shared/configuration/model-list/index.ts';
 import { usdText } from './usd-text.ts';
 
-/** How it calls the kinds. */
+/** Ids of the kinds in this list. */
 const providerIds: Partial<Record<ProviderKind, string>> = {
   openai: 'openai',
   azure: 'azure',
@@ -37,14 +37,18 @@ interface SecondPrices {
 /** Returns undefined for an unknown model, or one that is not priced by the token. */
 export function findSecondPrices(kind: ProviderKind, name: string, nowMs: number): SecondPrices | undefined {
   const provider = findProvider({ providerId: providerIds[kind] ?? '' });
-  // Its names of Amazon Bedrock denote a region, or a group of them, so a model is found by its whole name alone.
+  // This list's names of Amazon Bedrock denote a region, or a group of regions, so a model is only found by its
+  // complete name.
   if (kind === 'bedrock') return bedrockPrices(provider?.models ?? [], name, nowMs);
   const model =
     provider?.models.find(({ id }) => id === name) ?? provider?.models.find(({ match }) => matches(match, name));
   return model && pricesOf(model, nowMs);
 }
 
-/** `regional.…` covers all profiles of one part of the world; `global.…` and plain names have no surcharge. */
+/**
+ * Returns prices of Bedrock. `regional.…` covers all profiles of one part of the world; `global.…` and plain names have
+ * no surcharge.
+ */
 function bedrockPrices(models: readonly ModelInfo[], name: string, nowMs: number): SecondPrices | undefined {
   const withoutVersion = (id: string) => id.replace(/-v\d+(:\d+)?$/, '');
   const plain = name.replace(/^(us|eu|apac|jp|au|global)\./, '');
@@ -56,7 +60,7 @@ function bedrockPrices(models: readonly ModelInfo[], name: string, nowMs: number
 
 type Match = ModelInfo['match'];
 
-/** Same rules as the package's own, which it does not export. */
+/** Applies the package's own rules, which it does not export. */
 function matches(match: Match, name: string): boolean {
   if ('or' in match) return match.or.some((one) => matches(one, name));
   if ('and' in match) return match.and.every((one) => matches(one, name));
@@ -103,7 +107,7 @@ const textAt = (price: Listed, promptTokens: number): string | undefined => {
   return usd === undefined ? undefined : usdText(usd);
 };
 
-/** The latest of prices by date; the dearest of prices by time of day. */
+/** Returns the latest of prices by date; the most expensive of prices by time of day. */
 function pricesInForce(prices: ModelInfo['prices'], nowMs: number): ModelPrice {
   if (!Array.isArray(prices)) return prices;
   const startOf = ({ constraint }: (typeof prices)[number]) =>
@@ -119,15 +123,15 @@ function pricesInForce(prices: ModelInfo['prices'], nowMs: number): ModelPrice {
 const openrouterVendors =
   /^(openai|anthropic|google|deepseek|mistralai|x-ai|meta-llama|qwen|moonshotai|z-ai|minimax|amazon|cohere|nvidia)\/[^:]+$/;
 
-/** Of models that answer with text, or with vectors. */
+/** Interfaces of models that answer with text, or with vectors. */
 const textApis: ReadonlySet<string> = new Set([
   ...['chat-completions', 'messages', 'responses', 'converse', 'generate-content'],
   'embeddings',
 ]);
 
 /**
- * Models of OpenRouter: prices and context from here, abilities from the row of the same model, at its maker or at
- * another host. A model whose abilities no row has is dropped.
+ * Returns models of OpenRouter. Prices and context come from this list, abilities from the row of the same model, at
+ * its vendor or at another host. A model whose abilities no row has is omitted.
  */
 export function openrouterModels(known: readonly ListedModel[], nowMs: number): ListedModel[] {
   const byPlainName = new Map<string, ListedModel>();
@@ -135,7 +139,7 @@ export function openrouterModels(known: readonly ListedModel[], nowMs: number): 
     if (!model.apis.some((api) => textApis.has(api))) continue;
     const plain = plainName(model.name);
     const former = byPlainName.get(plain);
-    // Of several hosts, the one with the fewest abilities.
+    // Where several hosts have the model, the one with the fewest abilities is used.
     if (former === undefined || model.features.length < former.features.length) byPlainName.set(plain, model);
   }
   const provider = findProvider({ providerId: 'openrouter' });
@@ -143,7 +147,7 @@ export function openrouterModels(known: readonly ListedModel[], nowMs: number): 
     const second = openrouterVendors.test(id) ? findSecondPrices('openrouter', id, nowMs) : undefined;
     const model = byPlainName.get(plainName(id));
     if (second === undefined || model === undefined || Number(second.prices.input) === 0) return [];
-    // Output other than text is priced by the other list alone.
+    // Only the other list has prices of output other than text.
     if (model.media.audioOutput !== undefined || model.media.imageOutput !== undefined) return [];
     const { prices, tiers, contextLength = model.contextLength } = second;
     const maxOutputTokens = Math.min(model.maxOutputTokens, contextLength);
@@ -169,7 +173,7 @@ export function openrouterModels(known: readonly ListedModel[], nowMs: number): 
   });
 }
 
-/** `anthropic/claude-sonnet-4.5` and `claude-sonnet-4-5` are one model. */
+/** Returns a name without punctuation: `anthropic/claude-sonnet-4.5` and `claude-sonnet-4-5` are one model. */
 const plainName = (name: string): string =>
   (name.split('/').at(-1) ?? name)
     .toLowerCase()

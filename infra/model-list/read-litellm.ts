@@ -1,5 +1,5 @@
-// LiteLLM's list as rows of the model list: models of the supported provider kinds, in what these serve here. Where the
-// list is ambiguous, the dearer reading is taken.
+// LiteLLM's list as rows of the model list: models of the supported provider kinds, with the interfaces that these
+// serve here. Where the list is ambiguous, the more expensive reading is used.
 import {
   type ListedMediaPrices,
   type ListedModality,
@@ -33,34 +33,37 @@ export function readLitellm(list: LitellmList): ListedModel[] {
   return [...models.values()];
 }
 
-/** Some models are listed under two names. */
+/** Returns the more expensive of two rows, because some models are listed under two names. */
 function dearer(former: ListedModel | undefined, read: ListedModel): ListedModel {
   if (former === undefined) return read;
   return Number(former.prices.output) >= Number(read.prices.output) ? former : read;
 }
 
-// Models of LiteLLM's list that make images, speech, transcripts, orders and moderations: priced by the token, the
-// image, the character, the second or the request. Only what a provider of the kind serves here is read.
+// Models of LiteLLM's list for images, speech, transcriptions, reranking and moderations: priced by the token, the
+// image, the character, the second or the request. Only interfaces that a provider of the kind serves here are read.
 
 interface Task {
   readonly api: ProviderApi;
-  /** Its path, where a row names the paths of its model. */
+  /** The path of the interface, where a row names the paths of its model. */
   readonly endpoint: string;
   readonly modalities: readonly Exclude<ListedModality, 'text'>[];
-  /** Bounds where the list has none. */
+  /** Limits where the list has none. */
   readonly contextLength: number;
   readonly maxOutputTokens: (name: string) => number;
 }
 
 /**
- * Prompts have 32,000 characters, edits 16 images with a mask and a markup (types of OpenAI's SDK 7.55), each of at
- * most 8,192 tokens.
+ * Maximum input: prompts have 32,000 characters, edits 16 images with a mask and a markup (types of OpenAI's SDK 7.55),
+ * each of at most 8,192 tokens.
  */
 const imageInputTokens = 32_000 * 4 + 18 * 8_192;
-/** A high image of 1024x1536 (OpenAI's guide "Image generation", 2026-09); later models make 3840x2160. */
+/**
+ * Returns the tokens of an image of high quality with 1024x1536 pixels (OpenAI's guide "Image generation", 2026-09);
+ * later models generate 3840x2160.
+ */
 const imageOutputTokens = (name: string): number => (/^gpt-image-1|^chatgpt-image/.test(name) ? 8_192 : 65_536);
 
-/** By the modes of the list. */
+/** Tasks by the modes of the list. */
 const tasks: Readonly<Record<string, Task>> = {
   image_generation: {
     api: 'images',
@@ -69,7 +72,7 @@ const tasks: Readonly<Record<string, Task>> = {
     contextLength: imageInputTokens,
     maxOutputTokens: imageOutputTokens,
   },
-  // A text has 4,096 characters (types of OpenAI's SDK 7.55); 1,250 tokens of speech are a minute.
+  // A text has at most 4,096 characters (types of OpenAI's SDK 7.55); 1,250 tokens of speech are a minute.
   audio_speech: {
     api: 'speech',
     endpoint: '/v1/audio/speech',
@@ -94,10 +97,10 @@ const tasks: Readonly<Record<string, Task>> = {
   },
 };
 
-/** Names that answer on a socket alone, that make music, or that are no model. */
+/** Names of models that only answer on a socket, that generate music, or that are not models. */
 const leftOutNames = /realtime|live|lyria|@|\*|^ft:/;
 
-/** Image models whose form a package writes here, by their kinds. */
+/** Image models whose format the gateway can write, by their kinds. */
 const translatedImages: Readonly<Partial<Record<ProviderKind, RegExp>>> = {
   google: /^gemini-.*(image|nano-banana)/,
   vertex: /^gemini-.*(image|nano-banana)/,
@@ -113,7 +116,7 @@ function readTaskModels(list: LitellmList): ListedModel[] {
   const dearestImage = new Map<string, number>();
   for (const { name, model } of rows)
     dearestImage.set(name, Math.max(dearestImage.get(name) ?? 0, costOf(model, 'output_cost_per_image') ?? 0));
-  // Some models are listed by their sizes alone.
+  // Some models are only listed by their sizes.
   const known = new Set(rows.map(({ kind, name }) => `${kind} ${name}`));
   const bySizes = [...imagePrices].flatMap(([key, { named, endsOn }]) =>
     known.has(key) ? [] : [{ ...named, model: { mode: 'image_generation', deprecation_date: endsOn } }],
@@ -132,7 +135,7 @@ interface TaskRow extends NamedRow {
 }
 
 interface ImageCosts {
-  /** Of an image, at any host of the model. */
+  /** Highest price of an image, at any host of the model. */
   readonly dearest: number;
   readonly bySize: Readonly<Record<string, string>> | undefined;
 }
@@ -149,7 +152,7 @@ function readTaskModel({ kind, name, model }: TaskRow, image: ImageCosts): Liste
     ...image,
     bySize: withDefault(name, image.bySize, output * maxOutputTokens),
   });
-  // Nothing means that the list does not know a price; OpenAI says itself that its moderations are free.
+  // A price of 0 means that the list does not know it; OpenAI documents that its moderations are free.
   const isFree = api === 'moderations' && kind === 'openai';
   if (input === 0 && output === 0 && units === undefined && !isFree) return undefined;
   const alsoChat = api === 'images' && kind in translatedImages && endpointsOf(model)?.includes('/v1/chat/completions');
@@ -185,13 +188,13 @@ const isCallable = (kind: ProviderKind, name: string, model: LitellmModel, { api
   (api !== 'images' || translatedImages[kind]?.test(name) !== false) &&
   endpointsOf(model)?.some((one) => one.startsWith(endpoint)) !== false;
 
-/** Output that is not paid by the token has no bound of tokens, but for texts. */
+/** Returns the maximum output. Output that is not priced by the token has no limit in tokens, except for texts. */
 const maxOutputOf = (model: LitellmModel, name: string, { api, maxOutputTokens }: Task): number =>
   outputCost(model) === 0 && api !== 'transcriptions'
     ? 1
     : (positive(model.max_output_tokens) ?? maxOutputTokens(name));
 
-/** Output without a price of its own is of the only kind that the model has. */
+/** Returns the price of the output: output without a price of its own is of the only kind that the model has. */
 const outputCost = (model: LitellmModel): number =>
   Math.max(costOf(model, 'output_cost_per_token') ?? 0, costOf(model, 'output_cost_per_reasoning_token') ?? 0) ||
   (costOf(model, 'output_cost_per_image_token') ?? costOf(model, 'output_cost_per_audio_token') ?? 0);
@@ -203,7 +206,7 @@ function mediaPrices(model: LitellmModel): ListedMediaPrices {
 
 function unitPrices(model: LitellmModel, { api }: Task, { dearest, bySize }: ImageCosts): ListedUnitPrices | undefined {
   const cost = (...members: readonly string[]): string | undefined => {
-    // Two of them are two names of one price.
+    // Two fields with a value are two names of one price.
     const most = Math.max(...members.map((member) => costOf(model, member) ?? 0));
     return most === 0 ? undefined : exactUsdText(most);
   };
@@ -219,13 +222,16 @@ function unitPrices(model: LitellmModel, { api }: Task, { dearest, bySize }: Ima
 }
 
 /**
- * Images that a provider makes where a call names neither size nor quality. Others choose by the prompt. From
+ * Images that a provider generates where a call names neither size nor quality. Others choose by the prompt. Sources:
  * platform.openai.com/docs/api-reference/images/create and
  * learn.microsoft.com/azure/ai-foundry/openai/dall-e-quickstart, November 2026.
  */
 const usualImages: readonly (readonly [name: RegExp, image: string])[] = [[/^dall-e-3\b/, '1024x1024/standard']];
 
-/** The documented one; else a quality that the list leaves out costs its bound of tokens at most. */
+/**
+ * Adds the default image: the documented one; otherwise a quality that the list omits costs at most its limit of
+ * tokens.
+ */
 function withDefault(name: string, bySize: ImageCosts['bySize'], mostUsd: number): ImageCosts['bySize'] {
   const usual = bySize?.[usualImages.find(([names]) => names.test(name))?.[1] ?? ''];
   if (usual !== undefined) return { ...bySize, default: usual };
@@ -240,18 +246,18 @@ const lacksHigh = (names: readonly string[]): boolean =>
 const definedAs = (name: keyof ListedUnitPrices, text: string | undefined): ListedUnitPrices =>
   text === undefined ? {} : { [name]: text };
 
-// Prices of images by size and quality, of which LiteLLM's list has a row each: `high/1024-x-1536/gpt-image-1`.
+// Prices of images by size and quality, for each of which LiteLLM's list has a row: `high/1024-x-1536/gpt-image-1`.
 
 interface SizedImages {
   readonly named: NamedRow;
-  /** By `SIZE/QUALITY`. */
+  /** Prices by `SIZE/QUALITY`. */
   readonly prices: Readonly<Record<string, string>>;
   readonly endsOn: unknown;
 }
 
 const sizedName = /^(low|medium|high|standard|hd)\/(\d+)-x-(\d+)\/([^/]+)$/;
 
-/** By `KIND NAME` of the model. */
+/** Returns the prices by `KIND NAME` of the model. */
 function readImagePrices(list: LitellmList): ReadonlyMap<string, SizedImages> {
   const found = new Map<string, SizedImages>();
   for (const [listName, model] of Object.entries(list)) {
@@ -271,15 +277,18 @@ function readImagePrices(list: LitellmList): ReadonlyMap<string, SizedImages> {
   return found;
 }
 
-/** Nothing means that the list does not know it. */
+/** Returns the price of an image. A price of 0 means that the list does not know it. */
 function imageCost(model: LitellmModel, pixels: number): number | undefined {
   const whole = costOf(model, 'input_cost_per_image') ?? 0;
-  // Pixels have fewer digits than the price that they come from.
+  // The price of a pixel has more digits than the price of an image from which it was computed.
   const byPixel = Number(((costOf(model, 'input_cost_per_pixel') ?? 0) * pixels).toFixed(6));
   return whole || byPixel || undefined;
 }
 
-/** Where others are listed, `standard` is a former name of one of them, which the list prices as the cheapest. */
+/**
+ * Removes aliases: where other qualities are listed, `standard` is a former name of one of them, which the list prices
+ * as the cheapest.
+ */
 const withoutAliases = (prices: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.keys(prices).some((name) => name.endsWith('/low'))
     ? Object.fromEntries(Object.entries(prices).filter(([name]) => !name.endsWith('/standard')))

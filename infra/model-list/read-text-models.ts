@@ -13,8 +13,9 @@ import type { ProviderApi } from '../../shared/foundation/constants/index.ts';
 import { cachePrice, costOf, endOf, type LitellmModel, nameOf, perMillion, positive } from './litellm-row.ts';
 
 /**
- * Names priced by something else than tokens of text, audio and images, not callable as a model, or at a wrong price:
- * Cohere's light multilingual vectors cost a thousand times their sisters there.
+ * Names of models that are priced by something other than tokens of text, audio and images, that cannot be called as a
+ * model, or whose price is wrong: Cohere's light multilingual vectors cost a thousand times as much as similar models
+ * there.
  */
 const leftOutNames =
   /native-audio|tts|realtime|live|transcribe|voxtral|whisper|lyria|robotics|search|deep-research|computer-use|image|multimodalembedding|-cloud$|^ft:|container|safeguard|guard|@(?!\d{8}$)|\*|commitment|^together-ai-|router|^embed-multilingual-light/;
@@ -36,7 +37,7 @@ export function readTextModel(listName: string, model: LitellmModel): ListedMode
     name,
     prices,
     contextLength,
-    // A vector is no output that is paid for.
+    // A vector is not an output that is paid for.
     maxOutputTokens: isEmbedding ? 1 : (positive(model.max_output_tokens) ?? contextLength),
     features: isEmbedding ? [] : readFeatures(kind, name, model),
     modalities: ['text', ...(isEmbedding ? [] : readModalities(model))],
@@ -47,7 +48,7 @@ export function readTextModel(listName: string, model: LitellmModel): ListedMode
   };
 }
 
-/** `suffix`: of a tier, such as `_above_200k_tokens`. */
+/** Reads the prices of a tier. `suffix` is the tier's, such as `_above_200k_tokens`. */
 function readPrices(model: LitellmModel, suffix: string, isEmbedding: boolean): ListedPrices | undefined {
   const of = (member: string) => costOf(model, `${member}${suffix}`);
   const input = of('input_cost_per_token');
@@ -82,7 +83,7 @@ const mediaCosts = {
   imageOutput: ['output_cost_per_image_token', 'output_cost_per_token'],
 } as const satisfies Record<keyof ListedMediaPrices, readonly [string, string]>;
 
-/** Prices of media, which differ from those of text. */
+/** Reads prices of media, which differ from those of text. */
 export const readMediaPrices = (model: LitellmModel): ListedMediaPrices =>
   Object.fromEntries(
     Object.entries(mediaCosts).flatMap(([kind, [member, ofText]]) => {
@@ -91,7 +92,7 @@ export const readMediaPrices = (model: LitellmModel): ListedMediaPrices =>
     }),
   );
 
-/** Whether it answers with something that has no price by the token. */
+/** Returns whether the model answers with something that has no price by the token. */
 function speaksMore(model: LitellmModel): boolean {
   const output: readonly unknown[] = Array.isArray(model.supported_output_modalities)
     ? model.supported_output_modalities
@@ -104,9 +105,9 @@ function speaksMore(model: LitellmModel): boolean {
   );
 }
 
-/** Refuses `json_schema` (api-docs.deepseek.com/guides/json_mode), though the list says otherwise. */
+/** Kinds that refuse `json_schema` (api-docs.deepseek.com/guides/json_mode), although the list says otherwise. */
 const withoutSchemas: readonly ProviderKind[] = ['deepseek'];
-/** From before JSON mode. */
+/** Models that are older than JSON mode. */
 const withoutJson = /^gpt-(4|4-0613|4-32k.*|35-turbo-16k.*)$/;
 
 export function readFeatures(kind: ProviderKind, name: string, model: LitellmModel): ListedFeature[] {
@@ -115,7 +116,7 @@ export function readFeatures(kind: ProviderKind, name: string, model: LitellmMod
   const isAsked: Record<ListedFeature, boolean> = {
     tools,
     vision: readModalities(model).includes('image'),
-    // The list does not say it. Models that call tools answer in JSON too: by a mode of their own, or by a tool.
+    // The list does not contain this. Models that call tools answer in JSON too: by a mode of their own, or by a tool.
     json_mode: schema || (tools && !withoutJson.test(name)),
     json_schema: schema,
     streaming: model.supports_native_streaming !== false,
@@ -123,7 +124,7 @@ export function readFeatures(kind: ProviderKind, name: string, model: LitellmMod
   return (Object.keys(isAsked) as ListedFeature[]).filter((feature) => isAsked[feature]);
 }
 
-/** Input kinds, without video that costs more than text and has no price of its own. */
+/** Reads the input kinds, without video that costs more than text and has no price of its own. */
 export function readModalities(model: LitellmModel): Exclude<ListedModality, 'text'>[] {
   const input = costOf(model, 'input_cost_per_token') ?? 0;
   const isAsCheap = (member: string) => (costOf(model, member) ?? 0) <= input;

@@ -1,8 +1,8 @@
-// Amounts of lists that others keep, in the form of the gateway file.
+// Amounts of other projects' lists, in the format of the gateway file.
 
 /**
- * Formats with six decimals, as the file has them. More are rounded up: a price that is too low would let a call cost
- * more than it reserves.
+ * Formats with six decimals, as the file has them. Further decimals are rounded up: a price that is too low would let a
+ * call cost more than it reserves.
  */
 export function usdText(usd: number): string {
   const millionths = Math.ceil(Number((usd * 1_000_000).toFixed(3)));
@@ -10,6 +10,7 @@ export function usdText(usd: number): string {
 }
 
 /**
- * Formats with as many decimals as the list has, twelve at most, as prices of images, characters and seconds may have.
+ * Formats with as many decimals as the list has, at most twelve, because prices of images, characters and seconds may
+ * have them.
  */
 export const exactUsdText = (usd: number): string => usd.toFixed(12).replace(/0{1,10}$/, '');

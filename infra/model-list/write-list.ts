@@ -47,7 +47,7 @@ export function comparisonOf(models: readonly ListedModel[], nowMs: number): str
 // Price differences between two lists, for review before a refreshed list is shipped.
 
 interface Comparison {
-  /** Models that both lists price. */
+  /** Number of models that both lists price. */
   readonly compared: number;
   readonly same: number;
   readonly differences: readonly SourceDifference[];
@@ -80,7 +80,7 @@ function compareSources(models: readonly ListedModel[], nowMs: number): Comparis
 
 const members = ['input', 'output', 'cachedInput', 'cacheWrite', 'cacheWrite1h'] as const;
 
-/** A price that only one of them has is no difference. */
+/** Lists differences; a price that only one of the lists has is not a difference. */
 const differencesOf = (
   { kind, name }: ListedModel,
   where: string,
@@ -90,7 +90,7 @@ const differencesOf = (
   members.flatMap((member) => {
     const [one, other] = [listed[member], second[member]];
     if (one === undefined || other === undefined || Number(one) === Number(other)) return [];
-    // Priced by something else than tokens.
+    // This model is priced by something other than tokens.
     if (Number(one) === 0) return [];
     return [{ kind, name, member: `${member}${where}`, listed: one, second: other }];
   });

@@ -1,5 +1,5 @@
 // Runs cfn-lint over the templates of all stages, and of further variants in each of six regions: tasks in each kind of
-// network, a move between functions and tasks, the console.
+// network, a change between functions and tasks, the console.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { zonesByRegion } from '../cdk/zones.ts';
 import { expectThat } from './smoke/smoke-client.ts';
 import { projectRoot, pythonProgram, runCommand, type VerifyStep } from './verify-step.ts';
 
-/** Redundant dependencies, which CDK writes, and which do no harm. */
+/** Redundant dependencies, which CDK writes, and which are harmless. */
 const ignoredChecks = 'W3005';
 /**
  * Property values and resource types differ between regions: old ones, some whose zones CloudFront does not all serve,
@@ -35,7 +35,7 @@ const ownKey = (region: string) => ({
   encryptionKeyArn: `arn:aws:kms:${region}:${account}:key/11111111-2222-3333-4444-555555555555`,
 });
 
-/** Replaces fields of `prod`, with options of a deployment beside them. */
+/** Returns variants that replace fields of `prod`, with options of a deployment. */
 const variantsIn = (region: string): readonly Variant[] => [
   [{ console: true, sign_in: { issuer: 'https://id.example.com', client_id: 'gw' } }],
   [{ ...tasks, telemetry: { cloudwatch: true }, bedrockRegions: ['stage-region'] }],
@@ -64,7 +64,7 @@ const variantsIn = (region: string): readonly Variant[] => [
   [{ console: true }, { alsoRuns: 'container' }],
 ];
 
-/** Puts the templates of each variant into a folder of its own. */
+/** Writes the templates of each variant into a folder of its own. */
 function synthesizeVariants(folder: string, region: string): void {
   const cdkJson = readFileSync(join(projectRoot, 'cdk.json'), 'utf8');
   const { context } = JSON.parse(cdkJson) as { readonly context: Record<string, unknown> };
@@ -80,7 +80,7 @@ function synthesizeVariants(folder: string, region: string): void {
   }
 }
 
-/** Subnets of our own have zone ids in every region of the table, and in no other. */
+/** Checks zones: subnets of the stage's own network have zone ids in every region of the table, and in no other. */
 function checkZones(api: Stack, region: string): void {
   const { used = [] } = zonesByRegion[region] ?? {};
   for (const node of api.node.findAll()) {
@@ -101,7 +101,7 @@ export const cfnLint: VerifyStep = {
       return runCommand(program, [...options, '--', join(place, 'assembly-*/*.template.json')], { cwd: projectRoot });
     };
     try {
-      // Builds the bundles too.
+      // This builds the bundles too.
       await runCommand('npm', ['run', '--silent', 'synth']);
       await lint(join(projectRoot, 'cdk.out'), ...regions);
       for (const region of regions) {

@@ -1,4 +1,4 @@
-// Servers that replace AWS: started as children of this process, on a free port, and ended with it.
+// Servers that replace AWS. They are child processes of this process, listen on a free port, and end with it.
 import { dirname } from 'node:path';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 import { hasEnded, spawnBoundChild } from '../local/bound-child.ts';
@@ -11,7 +11,7 @@ const lookIntervalMs = 200;
 
 interface Emulator {
   readonly url: string;
-  /** Everything it wrote. */
+  /** Returns everything that it wrote. */
   output(): string;
   stop(): Promise<void>;
 }
@@ -21,7 +21,7 @@ interface EmulatorOptions {
   readonly variablesOf: (port: number) => Readonly<Record<string, string>>;
 }
 
-/** Resolves once it answers. The project's own Node comes first on its PATH. */
+/** Starts an emulator, and resolves once it answers. The project's own Node comes first on its PATH. */
 export async function startEmulator({ program, variablesOf }: EmulatorOptions): Promise<Emulator> {
   const port = await freePort();
   const url = `http://${host}:${port}`;
@@ -44,11 +44,11 @@ export async function startEmulator({ program, variablesOf }: EmulatorOptions): 
   throw new Error(`${program} did not start: ${output().trimEnd().split('\n').at(-1)}`);
 }
 
-// The store suites on another implementation of DynamoDB than the engine of the tests: conditions that only one engine
-// accepts would be found on AWS.
+// The store suites run on another implementation of DynamoDB than the engine of the tests: conditions that only one
+// engine accepts would otherwise be found on AWS.
 export const ministackRequirement = 'ministack==1.5.33';
 
-/** Skipped, because it computes with 28 digits, where DynamoDB has 38. */
+/** Tests that are skipped, because it computes with 28 digits, where DynamoDB has 38. */
 const needMoreDigits = [
   'are exact to 38 digits, also after arithmetic',
   'the books of a counter balance after every write, its limit holds, and every settlement counts once',

@@ -1,6 +1,6 @@
-// `npm run smoke -- --stage NAME` (or `--url BASE_URL`): one call of each kind through the base URL that clients use,
-// one line per check, and an exit code. It writes nothing but the calls themselves, and lets an alarm ring only where
-// the operator agrees. The API key is read from GW_API_KEY.
+// `npm run smoke -- --stage NAME` (or `--url BASE_URL`): makes one call of each kind through the base URL that clients
+// use, prints one line per check, and returns an exit code. It writes only the calls themselves, and raises an alarm
+// only where the operator agrees. The API key is read from GW_API_KEY.
 import { parseArgs } from 'node:util';
 import { startStopwatch, systemClock } from '../../shared/foundation/time/index.ts';
 import { openAwsAccount } from '../cdk/aws-account.ts';
@@ -14,7 +14,7 @@ import { openDeployedStage } from './smoke/deployed-stage.ts';
 const usage =
   'GW_API_KEY=sk-gw-… npm run smoke -- (--stage NAME [--profile NAME] [--region NAME] [--yes] | --url BASE_URL) [--model ID] [--function ID --input TEXT]';
 
-/** Stops at the first check that fails. Resolves with whether all of them passed. */
+/** Runs the checks, and stops at the first one that fails. Resolves with whether all of them passed. */
 export async function runSmoke(options: SmokeOptions, print: (line: string) => void): Promise<boolean> {
   for (const [name, check] of Object.entries(smokeChecks(options))) {
     const passedMs = startStopwatch();
@@ -30,7 +30,7 @@ export async function runSmoke(options: SmokeOptions, print: (line: string) => v
   return true;
 }
 
-/** Throws an Error with one line for the terminal. */
+/** Reads the arguments. Throws an Error with one line for the terminal. */
 export function readSmokeArgs(args: readonly string[]) {
   const text = { type: 'string' } as const;
   const names = { stage: text, url: text, profile: text, region: text, model: text, function: text, input: text };

@@ -32,7 +32,10 @@ interface CommandResult {
 const commandTimeoutMs = 600_000;
 const outputMaxBytes = 64 * 1024 * 1024;
 
-/** Never rejects: a command that cannot be started has code -1. The project's own Node comes first on its PATH. */
+/**
+ * Runs a command. Never rejects: a command that cannot be started has the code -1. The project's own Node comes first
+ * on its PATH.
+ */
 export function tryCommand(
   command: string,
   args: readonly string[],
@@ -56,7 +59,7 @@ export function tryCommand(
 
 const shownLines = 15;
 
-/** Rejects with the last lines of its output when the command fails. */
+/** Runs a command. Rejects with the last lines of its output when it fails. */
 export async function runCommand(command: string, args: readonly string[], options?: CommandOptions): Promise<string> {
   const { code, output } = await tryCommand(command, args, options);
   if (code === 0) return output;
@@ -65,13 +68,13 @@ export async function runCommand(command: string, args: readonly string[], optio
   );
 }
 
-/** `npm test -- FILES`, in a few words. */
+/** Runs `npm test -- FILES`, and describes the result in a few words. */
 export async function runTests(files: readonly string[], env: CommandOptions['env'] = {}): Promise<string> {
   const output = await runCommand('npm', ['test', '--', ...files], { env });
   return /^Tests: +(.+)$/m.exec(output)?.[1] ?? 'no test ran';
 }
 
-/** `npm run gw -- …`, as an operator types it. */
+/** Runs `npm run gw -- …`, as an operator types it. */
 export const runGateway = (args: readonly string[], options?: CommandOptions): Promise<string> =>
   runCommand('npm', ['run', '--silent', 'gw', '--', ...args], options);
 
@@ -89,8 +92,8 @@ export async function applyFile(text: string, place: readonly string[], options?
 }
 
 /**
- * The path of a program of a Python package: installed into a virtual environment under .cache on its first use. Throws
- * Skipped where Python or the package cannot be had.
+ * Returns the path of a program of a Python package, which is installed into a virtual environment under .cache on its
+ * first use. Throws Skipped where Python or the package is not available.
  */
 export async function pythonProgram(requirement: string, program: string): Promise<string> {
   const folder = join(projectRoot, '.cache', requirement.replaceAll(/[^\w.]+/g, '-'));

@@ -68,7 +68,7 @@ export const localCredentials = (clock: Clock): CredentialSource =>
     clock,
   });
 
-// Replacements for a key that the environment does not name: they refuse as the port documents.
+// Replacements for a key that the environment does not name: they refuse as the interfaces document.
 
 /** A wrapper with which no stored connection can be opened. */
 const noKeyWrapper: KeyWrapper = {

@@ -138,5 +138,5 @@ export type ErrorStatus = (typeof errorCatalogue)[ErrorCode]['status'];
 /** The tables by kind of call, so that a test can compare row by row. */
 export const errorFamilies = { gateway, functions, byok, additions } as const;
 
-/** The status of an answer that is no error. */
+/** The status of an answer that is not an error. */
 export const okStatus = 200;

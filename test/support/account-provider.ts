@@ -1,5 +1,5 @@
-// A provider with several accounts, distinguished by the key of a call: each caches prompts for itself, and may be at its limit,
-// refuse its key, or fail. It speaks chat completions and Responses.
+// A provider with several accounts, distinguished by the key of a call: each has a prompt cache of its own, and may be
+// at its limit, refuse its key, or fail. It serves chat completions and Responses.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -15,7 +15,7 @@ export interface AccountCall {
 }
 
 export interface AccountProvider {
-  /** Base URL, ends in /v1. */
+  /** Base URL; ends in /v1. */
   readonly url: string;
   readonly calls: AccountCall[];
   /** By key. Any other is refused. */

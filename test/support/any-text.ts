@@ -1,7 +1,8 @@
-// Text of any characters, assigned or not. fast-check's own `binary` makes a map of all 1.1 million first, which takes a second.
+// Text of any characters, assigned or not. fast-check's own `binary` first creates a map of all 1.1 million, which
+// takes a second.
 import fc from 'fast-check';
 
-/** Halves of surrogate pairs are no characters. */
+/** Halves of surrogate pairs are not characters. */
 const [firstSurrogate, surrogates, end] = [0xd800, 0x800, 0x110000];
 
 const anyCharacter = fc

@@ -1,10 +1,10 @@
-// A DynamoDB client with something between it and the store: to watch its commands, to fail them, to lose their answers.
+// A DynamoDB client with a function around each command: to watch commands, to fail them, or to lose their answers.
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoClient } from '../../shared/storage/dynamodb-store/index.ts';
 
 export interface SentCommand {
-  /** `PutItem`, `UpdateItem` … */
+  /** Name of the command, such as `PutItem` or `UpdateItem`. */
   readonly name: string;
   /** Items and values as the store wrote them. */
   readonly input: Readonly<Record<string, unknown>>;
@@ -18,7 +18,7 @@ export const aroundSend = (client: DynamoClient, around: AroundSend): DynamoClie
   destroy: () => {},
 });
 
-/** A command of the document client holds the one that it sends, and has values as they are. */
+/** A command; one of the document client contains the command that it sends, and has plain values. */
 interface SdkCommand {
   readonly input: SentCommand['input'];
   readonly clientCommand?: object;

@@ -1,9 +1,9 @@
-// Files of audio made of real frames, packets or samples, so that a test knows how long a decoder plays them, whatever
-// their heads say.
+// Audio files made of real frames, packets or samples, so that a test knows for how long a decoder plays them, whatever
+// their headers say.
 
 export interface AudioFile {
   readonly bytes: Buffer;
-  /** How long the most obliging decoder plays it. */
+  /** Seconds for which the most tolerant decoder plays it. */
   readonly plays: number;
 }
 
@@ -20,7 +20,7 @@ const u16le = (value: number): Buffer => u16(value).reverse();
 
 const mp3Frame = (head: readonly number[], length: number): Buffer =>
   Buffer.concat([Buffer.from(head), Buffer.alloc(length - head.length)]);
-/** 128 kbit/s at 44.1 kHz, 320 at 48, and 8 at 8: the slowest. */
+/** Frames of 128 kbit/s at 44.1 kHz, of 320 at 48, and of 8 at 8, the slowest. */
 const usual = { frame: mp3Frame([0xff, 0xfb, 0x90, 0], 417), seconds: 1_152 / 44_100 };
 const fast = { frame: mp3Frame([0xff, 0xfb, 0xe4, 0], 960), seconds: 1_152 / 48_000 };
 const slow = { frame: mp3Frame([0xff, 0xe3, 0x18, 0], 72), seconds: 576 / 8_000 };
@@ -30,7 +30,7 @@ export const mp3 = (frames: number): AudioFile => ({
   plays: frames * usual.seconds,
 });
 
-/** A first frame that counts frames. */
+/** Returns a file whose first frame declares the number of frames. */
 export function mp3Counted(frames: number, written: number): AudioFile {
   const first = Buffer.from(usual.frame);
   first.write('Xing', 36);
@@ -44,7 +44,7 @@ export const mp3OfTwoRates = (frames: number): AudioFile => ({
   plays: 8 * fast.seconds + frames * slow.seconds,
 });
 
-/** Slow frames in rows of three, each with a byte before it. */
+/** Returns slow frames in groups of three, each group after another byte. */
 export const mp3InPieces = (frames: number): AudioFile => ({
   bytes: Buffer.concat([
     repeated(fast.frame, 8),
@@ -53,7 +53,7 @@ export const mp3InPieces = (frames: number): AudioFile => ({
   plays: 8 * fast.seconds + frames * slow.seconds,
 });
 
-/** Frames in a part that readers of titles skip. */
+/** Returns frames in a part that readers of titles skip. */
 export function mp3InTitles(frames: number): AudioFile {
   const hidden = repeated(slow.frame, frames);
   const sizes = [21, 14, 7, 0].map((shift) => (hidden.length >> shift) & 0x7f);
@@ -78,9 +78,9 @@ interface WavHead {
   readonly channels?: number;
   readonly bits?: number;
   readonly bytesPerSecond?: number;
-  /** Bytes that the head says. */
+  /** Number of bytes that the header declares. */
   readonly says?: number;
-  /** A second description. */
+  /** A second format chunk. */
   readonly more?: Buffer;
 }
 
@@ -97,7 +97,7 @@ export function wavHead(
   ]);
 }
 
-/** `byteRate`: of the slowest reading of the head. */
+/** Returns a WAV file. `byteRate` is that of the slowest reading of the header. */
 export const wav = (seconds: number, head: WavHead = {}, byteRate = 48_000): AudioFile => {
   const samples = Buffer.alloc(seconds * byteRate);
   return { bytes: Buffer.concat([wavHead(head, samples.length), samples]), plays: seconds };
@@ -108,7 +108,7 @@ export const mp3InWav = (frames: number, head: WavHead): AudioFile => {
   return { bytes: Buffer.concat([wavHead(head, data.length), data]), plays: frames * slow.seconds };
 };
 
-/** A second description of its samples, by which they last longer. */
+/** Returns a file with a second description of its samples, by which they last longer. */
 export const wavOfTwoForms = (seconds: number): AudioFile =>
   wav(
     seconds,
@@ -128,7 +128,7 @@ const flacChecksum = (bytes: Buffer): number =>
     return sum;
   }, 0);
 
-/** Frames of silence, of this many samples each. `says`: samples that the head counts. */
+/** Returns frames of silence, of this many samples each. `says` is the number of samples that the header declares. */
 export function flac(
   frames: number,
   samples: number,
@@ -171,7 +171,7 @@ export function oggPage({ serial = 1, flags = 0, position = 0, packets }: Page):
 
 const opusHead = latin('OpusHead\x01\x01\0\0\x80\xbb\0\0\0\0\0');
 const opusTags = latin('OpusTags\x02\0\0\0gw\0\0\0\0');
-/** Silence of six frames of 20 ms; and a usual packet of one. */
+/** Silence of six frames of 20 ms; and an ordinary packet of one frame. */
 export const longPacket = Buffer.from([0x0b, 0x86]);
 const usualPacket = Buffer.concat([Buffer.from([0x08]), Buffer.alloc(60)]);
 
@@ -179,7 +179,7 @@ interface OggOpus {
   readonly packet?: Buffer;
   readonly packetSeconds?: number;
   readonly serial?: number;
-  /** Seconds that its last page says. */
+  /** Seconds that its last page declares. */
   readonly says?: number;
 }
 
@@ -200,7 +200,7 @@ export function oggOpus(packets: number, options: OggOpus = {}): AudioFile {
   return { bytes: Buffer.concat(pages), plays };
 }
 
-/** Pages of another stream within a page of the first, which its checksum makes some decoders skip. */
+/** Returns pages of another stream within a page of the first one, whose checksum makes some decoders skip them. */
 export function oggInOgg(packets: number): AudioFile {
   const inner = oggOpus(packets, { packet: longPacket, packetSeconds: 0.12, serial: 2 });
   const parts = [];
@@ -235,9 +235,9 @@ interface Mp4 {
   readonly ticks?: number;
   readonly handler?: string;
   readonly format?: string;
-  /** Of its entry; that of the codec's own head is 44.1 kHz. */
+  /** Rate that its entry declares; the codec's own header declares 44.1 kHz. */
   readonly rate?: number;
-  /** Packets in fragments in place of a table. */
+  /** Whether the packets are in fragments in place of a table. */
   readonly isFragmented?: boolean;
   /** Wraps the index. */
   readonly wrap?: (moov: Buffer) => Buffer;
@@ -247,7 +247,7 @@ interface Mp4 {
 
 const full = Buffer.alloc(4);
 
-/** AAC of low complexity, 1,024 samples of 44.1 kHz a packet. */
+/** Returns AAC of low complexity, 1,024 samples of 44.1 kHz a packet. */
 export function mp4(packets: number, options: Mp4 = {}): AudioFile {
   const {
     scale = 44_100,
@@ -306,9 +306,9 @@ interface Webm {
   readonly codecHead?: Buffer;
   readonly packet?: Buffer;
   readonly packetSeconds?: number;
-  /** Milliseconds that its head says; a recorder writes none. */
+  /** Milliseconds that its header declares; a recorder writes none. */
   readonly says?: number;
-  /** Ends where the next begins, as a recorder writes. */
+  /** Whether it ends where the next one begins, as a recorder writes it. */
   readonly isOpen?: boolean;
   readonly lacing?: number;
   /** Wraps the cluster. */
@@ -350,7 +350,7 @@ export function webm(packets: number, options: Webm = {}): AudioFile {
   };
 }
 
-/** Files that say less than they play, by the way in which they do. */
+/** Files that declare less than they play, by the way in which they do. */
 export const forgeries: Readonly<Record<string, AudioFile>> = {
   'WAV: MP3 by its form, at 24 MB/s by its head': mp3InWav(900, {
     encoding: 0x55,

@@ -1,14 +1,14 @@
 // The `awslambda` global of the Node 24 runtime, with the semantics that make it dangerous (measured on the runtime
-// client 4.0.2): the prelude is armed by `from` and sent by the first `write` only, `end(text)` goes around it, a late
-// prelude throws, a write after the end or a failed request kills the process, a destroyed one too while the runtime
-// listens to it, and the stream is a facade.
+// client 4.0.2): `from` prepares the prelude and only the first `write` sends it, `end(text)` bypasses it, a late
+// prelude throws, a write after the end or a failed request kills the process, a destroyed request kills it too while
+// the runtime listens to it, and the stream is a facade.
 import { EventEmitter } from 'node:events';
 
 /** Effects of one invocation, byte for byte. */
 export interface Invocation {
-  /** Everything that went to the Runtime API, prelude included. */
+  /** Returns every byte that was sent to the Runtime API, prelude included. */
   bytes(): Buffer;
-  /** The parsed prelude, and the text behind its eight NUL bytes. */
+  /** Returns the parsed prelude, which precedes eight NUL bytes. */
   prelude(): { statusCode: number; headers: Record<string, string> };
   bodyText(): string;
   /** Arguments of each `write`, in order. */
@@ -18,21 +18,24 @@ export interface Invocation {
   readonly contentType: () => string;
   /** Reasons for which the process would have died. */
   readonly deaths: string[];
-  /** Why the runtime would have called the invocation failed, if so. */
+  /** Reason for which the runtime would have marked the invocation as failed, if any. */
   failure: unknown;
-  /** The invocation hangs until the function's time limit: the handler is done and the stream has not ended. */
+  /**
+   * Whether the invocation hangs until the function's time limit: the handler has returned and the stream has not
+   * ended.
+   */
   hangs: boolean;
-  /** Its request to the Runtime API was broken off. */
+  /** Whether its request to the Runtime API was broken off. */
   isCut: boolean;
 }
 
 export interface StreamControl {
   readonly invocation: Invocation;
-  /** While blocked every `write` answers false. */
+  /** Makes every `write` return false. */
   block(): void;
-  /** Unblocks, and notifies the writer. */
+  /** Makes `write` return true again, and notifies the writer. */
   drain(): void;
-  /** How many listeners wait for `drain`. */
+  /** Returns the number of listeners for `drain`. */
   waitingForDrain(): number;
   fail(cause: Error): void;
 }
@@ -56,7 +59,9 @@ export function installAwsLambda(): { built: Handler[]; uninstall: () => void } 
   return { built, uninstall: () => Reflect.deleteProperty(globalThis, 'awslambda') };
 }
 
-/** As the runtime does it: the handler gets a stream, and both its promise and the stream's end are looked at. */
+/**
+ * Invokes a handler as the runtime does: the handler gets a stream, and both its promise and the stream's end count.
+ */
 export async function invoke(
   handler: unknown,
   event: unknown,
@@ -130,7 +135,7 @@ function createStream() {
       invocation.ends.push(parts);
       if (state.ended) invocation.deaths.push('ERR_STREAM_ALREADY_FINISHED');
       state.ended = true;
-      // Not through `write`: a text given here arrives without a prelude.
+      // This does not use `write`: a text that is given here arrives without a prelude.
       if (typeof parts[0] === 'string') chunks.push(Buffer.from(parts[0]));
     },
     destroy() {

@@ -3,8 +3,8 @@ import type { Item } from '../../shared/storage/store/index.ts';
 import type { Harness } from './harness.ts';
 
 /**
- * Checks that after every call, however it ended, nothing is held, no money was made or lost, and the records that credit
- * paid for add up to the spending. Returns the spending.
+ * Checks that after every call, however it ended, nothing is reserved, no money was created or lost, and the records
+ * that credit paid for add up to the spending. Returns the spending.
  */
 export async function expectBalancedBooks(harness: Harness, workspace = 'team'): Promise<bigint> {
   const spent = await expectBalancedAccount(harness, workspace);
@@ -12,9 +12,12 @@ export async function expectBalancedBooks(harness: Harness, workspace = 'team'):
   return spent;
 }
 
-/** Of one workspace, without a look at every item: for suites of many workspaces, which look at the tables at their end. */
+/**
+ * Checks the same for one workspace, without reading every item: for suites of many workspaces, which check the tables
+ * at their end.
+ */
 export async function expectBalancedAccount(harness: Harness, workspace: string): Promise<bigint> {
-  // A record comes behind the charge of its call.
+  // A record is written after the charge of its call.
   await harness.settled();
   const { granted, available, spent, held, expired } = await harness.credit(workspace);
   expect({ held, expired }).toEqual({ held: 0n, expired: 0n });
@@ -24,7 +27,7 @@ export async function expectBalancedAccount(harness: Harness, workspace: string)
   return spent;
 }
 
-/** The same of every item of money there is. */
+/** Checks the same for every item of money. */
 export async function expectBalancedTables(harness: Harness): Promise<void> {
   for (const table of ['keys', 'ledger'] as const) {
     for await (const item of harness.testStore.store.scan(table)) {

@@ -1,4 +1,4 @@
-// The bundles of the project, built once for all test files of a run, in its folder.
+// The bundles of the project, which are built once for all test files of a run, in its folder.
 import { join } from 'node:path';
 import { buildBundles } from '../../infra/build/bundle.ts';
 import { builtOnce } from './built-once.ts';
@@ -19,7 +19,7 @@ export const builtBundles = (): Promise<BuiltBundles> =>
     return { output, bundles: await buildBundles(projectRoot, output) };
   });
 
-/** The code file of one of them. */
+/** Returns the code file of a bundle. */
 export async function builtBundle(name: BundleName): Promise<string> {
   const { bundles } = await builtBundles();
   return bundles.find((bundle) => bundle.name === name)?.file ?? '';

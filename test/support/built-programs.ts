@@ -1,6 +1,6 @@
-// Programs of the project for processes that tests start: bundled once for all test files of a run, as most of the time of a
-// process that starts from sources goes into loading some 800 of them. Paths and texts are those of the sources. That they
-// start from sources too is shown by the tests that call npm.
+// Programs of the project for processes that tests start. They are bundled once for all test files of a run, because a
+// process that starts from sources spends most of its time loading some 800 files. Paths and texts are those of the
+// sources. The tests that call npm show that the programs start from sources too.
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,7 +10,7 @@ import { builtOnce } from './built-once.ts';
 import { projectRoot } from './source-files.ts';
 import { runFolder } from './temporary-folder.ts';
 
-/** What is started by its name: by a test, or by a process that a test started. */
+/** Programs that are started by their names: by a test, or by a process that a test started. */
 const entries = [
   'infra/cli/main.ts',
   'infra/local/main.ts',
@@ -20,7 +20,7 @@ const entries = [
   'shared/storage/sqlite-store/checkpoint-worker.ts',
 ];
 
-/** A file learns its own path from the bundle, as it would from Node; esbuild cannot be bundled. */
+/** A file in the bundle gets its own path, as it would from Node; esbuild cannot be bundled. */
 const sourcePaths: Plugin = {
   name: 'source-paths',
   setup({ onLoad, onResolve }) {
@@ -78,7 +78,10 @@ require('node:module').registerHooks({
   return hook;
 }
 
-/** Variables with which Node runs these programs, by their names in the sources, and caches what it compiles for this run. */
+/**
+ * Returns variables with which Node runs these programs, by their names in the sources, and caches the code that it
+ * compiles for this run.
+ */
 export const builtPrograms = async (): Promise<Record<string, string>> => ({
   NODE_OPTIONS: `--require=${await builtOnce('programs', buildPrograms)}`,
   NODE_COMPILE_CACHE: join(runFolder(), 'compiled'),

@@ -1,9 +1,10 @@
-// The gateway's bundle as Lambda runs it: in a process of its own, one event at a time, and frozen when its handler has ended.
+// The gateway's bundle as Lambda runs it: in a process of its own, one event at a time, and frozen when its handler has
+// ended.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 
-/** The runtime's part: the stream ends before the handler does, as a client sees it. */
+/** The part of the runtime: the stream ends before the handler does, as a client sees it. */
 const runtime = `
   import { PassThrough } from 'node:stream';
   // Nothing ends by its time, however slow the machine is.
@@ -46,23 +47,23 @@ export interface BundleEvent {
 export interface BundleAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** In base64. */
+  /** Body in base64. */
   readonly body: string;
-  /** The stream ended; else it was broken off. */
+  /** Whether the stream ended; otherwise it was broken off. */
   readonly isWhole: boolean;
-  /** Why the invocation failed. */
+  /** Reason for which the invocation failed. */
   readonly failure?: string;
 }
 
 export interface BundledFunction {
   /** Resolves when the handler has ended, settlement included. */
   invoke(event: BundleEvent): Promise<BundleAnswer>;
-  /** The status of a chat completion. */
+  /** Returns the status of a chat completion. */
   call(key: string, body: string): Promise<number>;
   kill(): void;
 }
 
-/** `index`: the bundle's code file. */
+/** Starts a function. `index` is the bundle's code file. */
 export async function startBundledFunction(index: string, env: Record<string, string>): Promise<BundledFunction> {
   const file = join(dirname(index), 'index.mjs');
   const child: ChildProcess = spawn(process.execPath, ['--input-type=module', '--eval', runtime, file], {

@@ -1,4 +1,5 @@
-// One request to a gateway without a server: for thousands of requests, and for gateways that are about to be killed.
+// Sends one request to a gateway without a server: for thousands of requests, and for gateways that are about to be
+// killed.
 import type { Gateway, GatewayRequest, GatewayResponse } from '../../shared/protocol/http/index.ts';
 
 export interface DirectRequest extends Pick<GatewayRequest, 'headers' | 'arrivedAtMs'> {
@@ -6,26 +7,26 @@ export interface DirectRequest extends Pick<GatewayRequest, 'headers' | 'arrived
   readonly path?: string | undefined;
   readonly query?: string | undefined;
   readonly body: Uint8Array;
-  /** When the runtime ends the request. Default: never. */
+  /** Time at which the runtime ends the request. Default: never. */
   readonly endsAtMs?: number;
 }
 
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The body, read to its end or to where the client disconnected. */
+  /** The body, read to its end or to the point where the client disconnected. */
   readonly text: string;
   readonly isStream: boolean;
 }
 
 export interface DirectClient {
-  /** Disconnects after so many pieces of a stream. */
+  /** Number of pieces of a stream after which the client disconnects. */
   readonly disconnectsAfter?: number | undefined;
-  /** Called when the client has the whole reply, before settlement. */
+  /** Called when the client has the complete reply, before settlement. */
   readonly onReply?: (reply: Reply) => void;
 }
 
-/** Resolves when the reply was read and everything that follows it is done. */
+/** Resolves when the reply was read and all work after it is done. */
 export async function callGateway(
   gateway: Gateway,
   { method = 'POST', path = '/v1/chat/completions', query = '', headers, arrivedAtMs, body, endsAtMs }: DirectRequest,

@@ -1,6 +1,6 @@
 import type { CallRecord } from '../../shared/accounting/call-records/index.ts';
 
-/** A complete answer of one provider, as most calls end. */
+/** Returns the record of a complete answer of one provider, as most calls end. */
 export const callRecord = (more: Partial<CallRecord> = {}): CallRecord => ({
   workspace: 'team-a',
   interfaceId: 'chat-completions',

@@ -1,6 +1,6 @@
-// A Claude that counts what it reads from its cache and writes there as Anthropic does: by marks, with what precedes each, looking back over
-// twenty blocks, from a least length on. It speaks Messages, Converse and OpenRouter's chat completions, calls the one tool it is given for
-// so many turns, then ends.
+// A Claude that counts the tokens which it reads from its cache and writes there as Anthropic does: by cache marks,
+// each with the blocks before it, looking back over twenty blocks, from a minimum length on. It serves Messages,
+// Converse and OpenRouter's chat completions, calls its only tool for a number of turns, then ends.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
@@ -20,7 +20,7 @@ export interface CachedPromptCall {
 export interface CachingClaude {
   readonly url: string;
   readonly calls: CachedPromptCall[];
-  /** Everything that is kept is gone, and so is what was counted. */
+  /** Removes everything that is cached or counted. */
   forget(): void;
   stop(): Promise<void>;
 }
@@ -36,7 +36,10 @@ interface Block {
   isMarked: boolean;
 }
 
-/** In the order of a prompt: tools, instructions, messages. Converse marks by a point behind. */
+/**
+ * Returns the blocks in the order of a prompt: tools, instructions, messages. Converse marks a block by a cache point
+ * after it.
+ */
 function blocksOf(body: Json): Block[] {
   const blocks: Block[] = [];
   const add = (where: string, block: Json) => {

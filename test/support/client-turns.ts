@@ -1,4 +1,4 @@
-// The turn that a client of each interface has, put together by the official SDK.
+// The turn that a client of each interface receives, assembled by the official SDK.
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import type { Harness } from './harness.ts';
@@ -7,7 +7,7 @@ import { argsOf, type RecordedOutcome, type RecordedTurn } from './recorded-turn
 export interface RecordedRequest {
   readonly model: string;
   readonly isStream: boolean;
-  /** Of the tools that the client has. */
+  /** Names of the client's tools. */
   readonly toolNames: readonly string[];
 }
 
@@ -40,7 +40,7 @@ async function askChat(openai: OpenAI, { model, isStream, toolNames }: RecordedR
     messages: [{ role: 'user' as const, content: prompt }],
     ...listOf(toolNames.map((name) => ({ type: 'function' as const, function: { name, parameters: schema } }))),
   };
-  // The helper keeps the last piece alone of what it does not know.
+  // The helper only stores the last piece of fields that it does not know.
   let thinking = '';
   const addThinking = (from: object | undefined) => {
     const { reasoning, reasoning_content: content } = (from ?? {}) as Record<string, string | null | undefined>;

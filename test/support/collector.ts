@@ -1,6 +1,6 @@
-// A collector of traces: OTLP over HTTP, JSON, gzip. Each arrival is checked against the published proto in its JSON form
-// (opentelemetry/proto/collector/trace/v1, opentelemetry/proto/trace/v1, common/v1, resource/v1): an unknown field, another
-// type, an id that is no hex or a 64-bit number that is no text is a failure of the test.
+// A collector of traces: OTLP over HTTP, JSON, gzip. Each export is checked against the JSON format of the published
+// proto (opentelemetry/proto/collector/trace/v1, opentelemetry/proto/trace/v1, common/v1, resource/v1): an unknown
+// field, another type, an id that is not hexadecimal or a 64-bit number that is not a text fails the test.
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -51,14 +51,16 @@ export interface CollectedSpan {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** `accept`, a status to answer with, `hang`: never answers, `die`: closes each connection, `partial`: rejects one span. */
+/**
+ * `accept`; a status to answer with; `hang`: never answers; `die`: closes each connection; `partial`: rejects one span.
+ */
 export type CollectorMode = 'accept' | 'hang' | 'die' | 'partial' | number;
 
 export interface Collector {
   /** The address of traces. */
   readonly endpoint: string;
   mode: CollectorMode;
-  /** Of each export, also of those that were not accepted. */
+  /** Every export, including those that were not accepted. */
   readonly exports: {
     readonly path: string;
     readonly headers: IncomingHttpHeaders;
@@ -66,10 +68,10 @@ export interface Collector {
     readonly bytes: number;
   }[];
   readonly resource: () => Readonly<Record<string, unknown>>;
-  /** In the order in which they came. */
+  /** Returns the spans in the order of their arrival. */
   readonly spans: () => CollectedSpan[];
   clear(): void;
-  /** Nothing listens any more. */
+  /** Closes the listener. */
   stop(): Promise<void>;
 }
 

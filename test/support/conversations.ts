@@ -1,5 +1,5 @@
-// Conversations of the official SDKs at a gateway, one of each client interface. Each keeps what its SDK hands out, in the SDK's
-// own form, and sends it again.
+// Conversations of the official SDKs with a gateway, one for each client interface. Each stores the messages that its
+// SDK returns, in the SDK's own format, and sends them again.
 import type Anthropic from '@anthropic-ai/sdk';
 import {
   type ContentBlock,
@@ -52,7 +52,7 @@ function chatConversation(gateway: Harness): Conversation {
 function messagesConversation(gateway: Harness): Conversation {
   const anthropic = anthropicOf(gateway);
   const messages: Anthropic.MessageParam[] = [];
-  // Anthropic takes longer names than any other.
+  // Anthropic accepts longer names than all others.
   const long = 'mcp__a_server_with_quite_a_long_name__and_a_tool_of_it_that_has_a_longer_one';
   const tools = [toolName, long].map((name) => ({ name, input_schema: parameters }));
   let last: readonly Anthropic.ContentBlock[] = [];
@@ -82,7 +82,7 @@ function responsesConversation(gateway: Harness): Conversation {
   const openai = openaiOf(gateway, '/openai/v1');
   const input: OpenAI.Responses.ResponseInput = [];
   const plain = { type: 'function' as const, name: toolName, parameters, strict: false };
-  // A provider of Responses that is none of OpenAI's calls the other one alone.
+  // A provider of Responses other than OpenAI calls only the other tool.
   const inner = { ...plain, name: 'a_tool_that_has_a_long_name' };
   const files = {
     type: 'namespace' as const,
@@ -123,7 +123,7 @@ function responsesConversation(gateway: Harness): Conversation {
   };
 }
 
-/** The content that the events make, as a client puts it together. */
+/** Returns the content that the events contain, as a client assembles it. */
 function contentOf(events: readonly ConverseStreamOutput[]): ContentBlock[] {
   const blocks = new Map<number, { text: string; thinking: string; signature: string; input: string; call?: object }>();
   for (const { contentBlockStart, contentBlockDelta } of events) {
@@ -183,14 +183,14 @@ function googleConversation(gateway: Harness): Conversation {
     ...{ tools: [{ functionDeclarations }], maxOutputTokens: bound },
     thinkingConfig: { includeThoughts: true, thinkingBudget: 2_048 },
   };
-  // A chat is one model's: another one is begun with its history.
+  // A chat belongs to one model: a chat with another model begins with its history.
   let history: Content[] = [];
   let message: Part[] = [];
   let calls: readonly NonNullable<Part['functionCall']>[] = [];
   return {
     say: (text) => void message.push({ text }),
     async ask(model, stream) {
-      // Bytes to the SDK for Python, which writes them again in the other alphabet.
+      // The SDK for Python decodes signatures to bytes, and writes them again in the other alphabet.
       const signatures = history.flatMap(({ parts = [] }) =>
         parts.flatMap(({ thoughtSignature }) => thoughtSignature ?? []),
       );

@@ -9,23 +9,23 @@ export const usdPrices = {
   perMillionWriteUnits: 0.625,
   perLogGb: 0.5,
   perMillionDistributionRequests: 1,
-  /** From CloudFront to clients. Without a distribution the price to providers counts. */
+  /** Traffic from CloudFront to clients. Without a distribution the price of traffic to providers applies. */
   perDistributionGb: 0.085,
   /** Clients' requests, from CloudFront to the functions. */
   perOriginGb: 0.02,
-  /** From the functions to the Internet. */
+  /** Traffic from the functions to the Internet. */
   perEgressGb: 0.09,
   perAlarmMetricMonth: 0.1,
   perCustomMetricMonth: 0.3,
   /** CloudWatch metrics that a function reads. */
   perThousandMetricsRead: 0.01,
   perSecretMonth: 0.4,
-  /** The same again for each of the first two rotations, a year apart. */
+  /** The same amount again applies to each of the first two rotations, a year apart. */
   perKeyMonth: 1,
   perMillionReadUnits: 0.125,
   /** Spans in CloudWatch. */
   perSpanGb: 0.35,
-  /** Beyond three of an account. */
+  /** Price of each dashboard beyond the three free ones of an account. */
   perDashboardMonth: 3,
   perTableGbMonth: 0.25,
   perRecoveryGbMonth: 0.2,
@@ -36,7 +36,7 @@ export const usdPrices = {
   perBalancerUnitHour: 0.008,
   perWriteUnitHour: 0.00065,
   perReadUnitHour: 0.00013,
-  /** Of PostgreSQL, one copy. */
+  /** Storage of PostgreSQL, one copy. */
   perDatabaseGbMonth: 0.115,
 } as const;
 
@@ -44,19 +44,19 @@ const million = 1_000_000;
 const bytesPerGb = 1_000_000_000;
 const mbPerGb = 1_024;
 
-/** Time billed by Lambda beside that of the provider. */
+/** Seconds that Lambda bills in addition to those of the provider. */
 const ownSeconds = 0.05;
-/** The line of a call, its metrics included. */
+/** The log line of a call, its metrics included. */
 export const logLineBytes = 1_800;
-/** One chunk of a stream in OpenAI's form: one token, which is a few characters of it. */
+/** One chunk of a stream in OpenAI's format: one token, which is only a few of its characters. */
 export const streamBytesPerToken = 266;
 /** An answer of some 700 tokens, as JSON. */
 export const jsonAnswerBytes = 4_000;
 /** A prompt of some 1,000 tokens. */
 export const promptBytes = 4_000;
-/** With every limit set, as measured by the bench's section `scale`. */
+/** Write units with every limit set, as measured by the bench's section `scale`. */
 export const writeUnitsPerCall = 9.1;
-/** For a key with the default limits alone, whose spending is shown, and a provider without limits. */
+/** Write units for a key with only the default limits, whose spending is shown, and a provider without limits. */
 export const writeUnitsWithoutLimits = 6.2;
 
 interface PricedCallKind {
@@ -76,7 +76,7 @@ export const usualCall: Omit<PricedCallKind, 'seconds'> = {
   edge: 'cloudfront',
 };
 
-/** USD per million calls, by item. A GB of a million calls is a KB of one. */
+/** Returns USD per million calls, by item. A GB of a million calls is a KB of one call. */
 export function callCosts({ seconds, memoryMb, writeUnits, edge, ...bytes }: PricedCallKind) {
   const hasEdge = edge === 'cloudfront';
   const gbOfMillion = (bytesOfOne: number) => (bytesOfOne * million) / bytesPerGb;
@@ -102,17 +102,20 @@ interface StageParts {
   readonly secrets: number;
   /** Metrics that alarms read. */
   readonly alarmMetrics: number;
-  /** Functions that read the metrics of a distribution every five minutes, two each time, and make one of them. */
+  /**
+   * Number of functions that read the metrics of a distribution every five minutes, two each time, and write one of
+   * their own.
+   */
   readonly distributionWatches: number;
 }
 
 const daysPerMonth = 30;
 const watchesPerDay = 288;
 
-/** USD a month for custom metrics that get a value in every hour. */
+/** Returns USD a month for custom metrics that get a value in every hour. */
 export const metricCosts = (metrics: number): number => metrics * usdPrices.perCustomMetricMonth;
 
-/** USD a month without a call. */
+/** Returns USD a month without a call. */
 export const idleCosts = ({ keys, secrets, alarmMetrics, distributionWatches }: StageParts) => ({
   key: keys * usdPrices.perKeyMonth,
   secrets: secrets * usdPrices.perSecretMonth,
@@ -125,17 +128,20 @@ export const idleCosts = ({ keys, secrets, alarmMetrics, distributionWatches }: 
 /** A record of a call with one attempt, as it is stored. */
 export const recordBytes = 1_500;
 export const recordLifeMonths = 3;
-/** Pointer, key and workspace, which a process reads again every five seconds while calls come. */
+/** Number of items (pointer, key and workspace) that a process reads again every five seconds while calls arrive. */
 const freshReads = 3;
 const readsPerHour = (3_600 / 5) * freshReads;
-/** From the start of the code to its first call, at the memory of a stage; measured on a machine of two cores, times four. */
+/**
+ * Seconds from the start of the code to its first call, at the memory of a stage; measured on a machine of two cores,
+ * times four.
+ */
 const startSeconds = 0.5;
 /** A call with one attempt is two spans. */
 const spanBytesPerCall = 3_000;
 
 /** Small costs that are easily overlooked, each in USD for the amount in its name. */
 export const smallCosts = {
-  /** A month's million calls, every month, once records of 90 days have gathered. */
+  /** A month's million calls, every month, once records of 90 days are stored. */
   recordsOfAMillionCallsAMonth:
     ((million * recordBytes * recordLifeMonths) / bytesPerGb) *
     (usdPrices.perTableGbMonth + usdPrices.perRecoveryGbMonth),
@@ -154,28 +160,28 @@ export interface SteadyLoad {
   readonly seconds: number;
   readonly answerBytes: number;
   readonly promptBytes: number;
-  /** Time of a task's processor for each call. */
+  /** Processor time of a task for each call. */
   readonly cpuMs: number;
 }
 
 /**
- * Time of a task for each call, as measured once on a quiet machine. 1,000 calls of 10 s in flight took 6.8 ms each
- * (5.1 ms later), and each chunk of a stream 0.054 ms. A stream has a chunk for each token.
+ * Processor time of a task for each call, as measured once on a quiet machine. With 1,000 calls of 10 s in flight each
+ * took 6.8 ms (5.1 ms later), and each chunk of a stream 0.054 ms. A stream has a chunk for each token.
  */
 export const taskCpuMs = { json: 6.8, perStreamedToken: 0.054 } as const;
-/** Where the service starts another task. */
+/** Share of the processor at which the service starts another task. */
 const processorShare = 0.5;
-/** Capacity of one unit of a load balancer in an hour: bytes, and connections at a time. */
+/** Capacity of one unit of a load balancer in an hour: bytes, and simultaneous connections. */
 const [unitBytesPerHour, unitConnections] = [bytesPerGb, 3_000];
 
-/** USD a month for the time of functions. */
+/** Returns USD a month for the time of functions. */
 export function functionsMonth({ callsPerSecond, seconds }: SteadyLoad): number {
   const costs = callCosts({ ...usualCall, seconds });
   const millions = (callsPerSecond * secondsPerHour * hoursPerMonth) / million;
   return millions * (costs['Lambda time'] + costs['Lambda requests']);
 }
 
-/** Number of tasks below the load that starts another one, and two at least. */
+/** Returns the number of tasks, at least two, whose load is below that which starts another one. */
 export const tasksFor = ({ callsPerSecond, seconds, cpuMs }: SteadyLoad): number =>
   Math.max(
     tasksDefault.min,
@@ -191,18 +197,18 @@ const taskMonth =
     usdPrices.perPublicAddressHour);
 export const balancerMonth = hoursPerMonth * usdPrices.perBalancerHour;
 
-/** USD a month for the load balancer's use. */
+/** Returns USD a month for the load balancer's use. */
 export function balancerUseMonth({ callsPerSecond, seconds, answerBytes, promptBytes }: SteadyLoad): number {
   const byBytes = (callsPerSecond * secondsPerHour * (answerBytes + promptBytes)) / unitBytesPerHour;
   const byConnections = (callsPerSecond * seconds) / unitConnections;
   return hoursPerMonth * Math.max(byBytes, byConnections) * usdPrices.perBalancerUnitHour;
 }
 
-/** USD a month for tasks and their load balancer. */
+/** Returns USD a month for tasks and their load balancer. */
 export const tasksMonth = (load: SteadyLoad): number =>
   tasksFor(load) * taskMonth + balancerMonth + balancerUseMonth(load);
 
-/** Calls a second of a kind from which on tasks cost less. */
+/** Returns the calls a second of this kind above which tasks cost less. */
 export function breakEven(kind: Omit<SteadyLoad, 'callsPerSecond'>): number {
   const of = (callsPerSecond: number) => ({ ...kind, callsPerSecond });
   // Two tasks are enough for the comparison; both sides grow in proportion.

@@ -1,4 +1,5 @@
-// Texts of several kinds, with what OpenAI's tokenizers (o200k_base, cl100k_base) make of them: the larger count.
+// Texts of several kinds, with the number of tokens that OpenAI's tokenizers (o200k_base, cl100k_base) count: the
+// larger number.
 import { createHash } from 'node:crypto';
 
 const times = (text: string, count: number): string => text.repeat(count);

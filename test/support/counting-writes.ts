@@ -1,4 +1,4 @@
-// A real store that counts the writes it is asked for.
+// A real store that counts its writes.
 import type { Store } from '../../shared/storage/store/index.ts';
 import { aroundStore } from './wrapped-store.ts';
 

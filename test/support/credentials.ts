@@ -1,6 +1,6 @@
 import type { CredentialSource } from '../../shared/routing/providers/index.ts';
 
-/** Credentials that are there from the start and never change. */
+/** Returns credentials that exist from the start and never change. */
 export const credentialsOf = (find: CredentialSource['find']): CredentialSource => ({
   find,
   secretOf: () => undefined,

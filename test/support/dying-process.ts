@@ -1,6 +1,6 @@
-// A process that dies at a point of our choice, inside this one: from there on no answer reaches it, no timer fires and
-// nothing it asks for is done. Requests sent before are done all the same, as on a real wire. A kill -9 looks
-// like this from every side but its own.
+// A process that dies at a chosen point, simulated inside this process: from that point on no answer reaches it, no
+// timer fires and none of its requests is performed. Earlier requests are performed all the same, as over a real
+// network. From outside, kill -9 looks the same.
 
 import type { Clock } from '../../shared/foundation/time/index.ts';
 import type { Transport, UpstreamAnswer } from '../../shared/routing/providers/index.ts';
@@ -15,18 +15,21 @@ export interface Wrappers {
 }
 
 export interface CrashPoint {
-  /** Commands to the store, calls of providers and pieces of their answers are counted; it dies at this one, if ever. */
+  /**
+   * Number of the event at which it dies, if any. Events are commands to the store, calls of providers and pieces of
+   * their answers.
+   */
   readonly at: number;
-  /** The store runs the last command, and no process is left to hear its answer. */
+  /** Whether the store runs the last command, whose answer no process receives any more. */
   readonly lastOneRuns: boolean;
 }
 
 export interface DyingProcess {
   readonly wrap: Wrappers;
   readonly died: Promise<void>;
-  /** It dies now. */
+  /** Makes it die now. */
   readonly kill: () => void;
-  /** The count so far. */
+  /** Returns the number of events. */
   readonly events: () => number;
 }
 
@@ -44,7 +47,7 @@ export function dyingProcess({ at, lastOneRuns }: CrashPoint): DyingProcess {
     death.resolve();
     return never;
   };
-  /** Counts, and does it unless the process is dead by then or before its answer is there. */
+  /** Counts an event and performs it, unless the process is dead by then or dies before the answer arrives. */
   async function event<Value>(act: () => Promise<Value>, runsAtLast: boolean): Promise<Value> {
     if (isDead) return never;
     events += 1;

@@ -1,6 +1,6 @@
-// A store on a DynamoDB engine, with tables of its own under a stage of its own. The files of one worker share an engine,
-// which ends with the process; GW_TEST_DYNAMODB_URL runs the same suites on another one. An engine makes the tables of
-// many stages at its start: asked for one by one they would cost each test more than most calls do.
+// A store on a DynamoDB engine, with separate tables under a separate stage. The files of one worker share an engine,
+// which ends with the process; GW_TEST_DYNAMODB_URL runs the same suites on another one. An engine creates the tables
+// of many stages when it starts: created one by one they would cost each test more than most calls do.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from '#jest';
@@ -24,7 +24,7 @@ if (!hasDynamo)
     `skipped: tests on DynamoDB, whose engine is not installed for ${process.platform}-${process.arch}\n`,
   );
 
-/** Tests that need DynamoDB. */
+/** Describes tests that need DynamoDB. */
 export const describeOnDynamo: Pick<typeof describe, 'each'> & ((title: string, tests: () => void) => void) = hasDynamo
   ? describe
   : describe.skip;
@@ -47,7 +47,7 @@ export async function startDynamoTestStore(): Promise<DynamoTestStore> {
 
 type TestTables = Pick<DynamoTestStore, 'endpoint' | 'stage'>;
 
-/** An engine with more tables takes longer for each. */
+/** Number of stages; an engine with more tables takes longer for each. */
 const stagesPerEngine = 24;
 let places: Promise<TestTables[]> = Promise.resolve([]);
 
@@ -79,7 +79,7 @@ async function startEngine(): Promise<TestTables[]> {
   return stages.map((stage) => ({ endpoint, stage }));
 }
 
-/** Without time to live: nothing is to go while a test looks at it. */
+/** Describes tables without time to live, so that nothing disappears during a test. */
 const describeTables = (stage: string) =>
   tableNames.map((table) => {
     const { partitionKey, sortKey }: { partitionKey: string; sortKey?: string } = tableDefinitions[table];

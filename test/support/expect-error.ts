@@ -1,4 +1,4 @@
-// Common parts of every error answer: asserted once, here, for all tests that meet one.
+// Common parts of every error answer, asserted here for all tests.
 import { expect } from '#jest';
 
 export const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -44,10 +44,10 @@ interface MessagesError extends Omit<ErrorBody, 'error' | 'message'> {
   readonly error_code: string;
 }
 
-/** AWS's form names the code so. */
+/** AWS's format names the code in this way. */
 type AwsError = Omit<ErrorBody, 'error'> & { readonly code: string };
 
-/** Google's form has the code and the fields beside it in details. */
+/** Google's format has the code and the other fields in its details. */
 interface GoogleError extends Omit<ErrorBody, 'error' | 'message'> {
   readonly error: {
     readonly code: number;
@@ -68,7 +68,7 @@ const isGoogles = (body: object): body is GoogleError =>
   'details' in body.error &&
   'status' in body.error;
 
-/** The envelope as it is below /v1, whatever the form of its interface. */
+/** Returns the envelope as it is below /v1, whatever the format of its interface. */
 export function plainErrorOf(body: ErrorBody | MessagesError | AwsError | GoogleError): ErrorBody {
   if (isGoogles(body)) {
     const { details, message } = body.error;
@@ -85,6 +85,6 @@ export function plainErrorOf(body: ErrorBody | MessagesError | AwsError | Google
   return { error: code, message: error.message, ...rest };
 }
 
-/** No stack traces, no internal paths. */
+/** Expects no stack traces and no internal paths. */
 export const expectNothingOfOurInside = (text: string): void =>
   expect(text).not.toMatch(/\.[jt]s\b|node_modules|\bat \w+ \(|\/work\/|\/var\/task|DynamoDB|sk-gw-/i);

@@ -1,8 +1,8 @@
-// Expects that a request with a wrong field is refused before a provider is called, and leaves the credit as it was.
+// Expects that a request with a wrong field is refused before a provider is called, and does not change the credit.
 import { expect } from '#jest';
 import type { Harness } from './harness.ts';
 
-/** `ask`: for an error in OpenAI's form. */
+/** Expects the refusal. `ask` sends a request whose error has OpenAI's format. */
 export async function expectRefusedUnpaid(
   gateway: Harness,
   ask: () => Promise<Response>,

@@ -1,4 +1,4 @@
-// Gateways whose provider `bad` fails in the ways of the simulator, alone or with a `good` one behind it.
+// Gateways whose provider `bad` fails in the ways of the simulator, alone or with a provider `good` after it.
 import { credentialsOf } from './credentials.ts';
 import { type Harness, type HarnessOptions, startHarness } from './harness.ts';
 
@@ -6,13 +6,16 @@ const canary = 'sk-provider-secret-canary';
 
 export interface FaultGateway {
   readonly gateway: Harness;
-  /** In order. A call whose pooled socket ends without an answer is sent once more, as it may have died while idle. */
+  /**
+   * Returns the providers in the order of the calls. A call whose pooled socket ends without an answer is sent once
+   * more, because the socket may have died while idle.
+   */
   readonly calledProviders: () => readonly string[];
-  /** Fails where a log line has the credential of a provider. */
+  /** Stops the gateway. Fails where a log line contains the credential of a provider. */
   stop(): Promise<void>;
 }
 
-/** Models are `alone/BEHAVIOUR` and `backed/BEHAVIOUR`; `good` has these fields. */
+/** Starts a gateway whose models are `alone/BEHAVIOUR` and `backed/BEHAVIOUR`; `good` has these fields. */
 export async function startFaultGateway({
   speaks,
   alone,

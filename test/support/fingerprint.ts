@@ -1,6 +1,6 @@
 import type { Fingerprint } from '../../shared/accounting/idempotency/index.ts';
 
-/** Of inputs that have a name: only equal names hash alike. */
+/** Returns the fingerprint of inputs that have a name: only equal names have equal hashes. */
 export const fingerprintNamed = (hash: string, version = 1): Fingerprint => ({
   version,
   hash,

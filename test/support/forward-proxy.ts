@@ -1,11 +1,11 @@
-// A server that is called by https, and the proxy of a company: it alone knows the hosts behind it.
+// A server that is called by https, and the proxy of a company, which alone knows the hosts behind it.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, request } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
 
-/** For `provider.example` and `proxy.example`, until 2120: only tests trust it. */
+/** A certificate for `provider.example` and `proxy.example`, valid until 2120, that only tests trust. */
 const certificate = `-----BEGIN CERTIFICATE-----
 MIIBhDCCASqgAwIBAgIBATAKBggqhkjOPQQDAjASMRAwDgYDVQQDDAdndyB0ZXN0
 MCAXDTIwMDEwMTAwMDAwMFoYDzIxMjAwMTAxMDAwMDAwWjASMRAwDgYDVQQDDAdn
@@ -23,10 +23,10 @@ tv/bor836YeQARtA4bEryUetZ8yhRANCAARKDzX/paSp7Fnn4ESZd/XlG9nrf2J9
 yyLEWvZiTw8xTLHWhwAXquZqA2XU8E5XoTdjZaj00AIJqMSCqoDweBx2
 -----END PRIVATE KEY-----`;
 
-/** With its key, for a server on this machine. */
+/** The certificate with its key, for a server on this machine. */
 export const testCertificate = { cert: certificate, key: privateKey } as const;
 
-/** Until the returned function is called. */
+/** Trusts the certificate until the returned function is called. */
 export function trustTestCertificate(): () => void {
   const trusted = getCACertificates('default');
   setDefaultCACertificates([...trusted, certificate]);
@@ -42,16 +42,16 @@ export const startTlsServer = (answer: RequestListener): Promise<Served> =>
   serve(createTlsServer({ key: privateKey, cert: certificate }, answer));
 
 export interface ForwardProxy extends Served {
-  /** In the form `CONNECT provider.example:443`, `POST http://provider.example/v1/…`. */
+  /** Requests in the form `CONNECT provider.example:443`, `POST http://provider.example/v1/…`. */
   readonly requests: string[];
   readonly authorizations: (string | undefined)[];
-  /** Of its own certificate, as its clients named it. */
+  /** Names by which clients addressed the proxy when they asked for its certificate. */
   readonly serverNames: (string | false | null)[];
-  /** Asks nobody, and answers with this status; without one it serves. */
+  /** Makes the proxy answer with this status and connect to no host; undefined makes it serve again. */
   refuseWith(status: number | undefined): void;
 }
 
-/** `portOf`: of a host that it knows. Others do not exist. */
+/** Starts a proxy. `portOf` returns the port of a host that it knows; others do not exist. */
 export async function startForwardProxy(
   portOf: Readonly<Record<string, number>>,
   isEncrypted = false,

@@ -1,4 +1,5 @@
-// A stream of AWS's frames as one of server-sent events, for suites that read every interface alike. Read by the SDK's own codec.
+// Converts a stream of AWS's frames to one of server-sent events, for suites that read every interface alike. The SDK's
+// own codec reads the frames.
 import { EventStreamCodec } from '@smithy/core/event-streams';
 
 const codec = new EventStreamCodec(
@@ -28,7 +29,7 @@ async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
   if (held.length > 0) throw new Error('a frame is cut off');
 }
 
-/** Any other answer as it is. */
+/** Converts a stream of frames, and returns any other answer unchanged. */
 export function framesAsEvents(response: Response): Response {
   const { status, headers, body } = response;
   if (body === null || headers.get('content-type') !== 'application/vnd.amazon.eventstream') return response;

@@ -2,8 +2,8 @@
 import type { CallMemory, MemoryBudget } from '../../shared/protocol/memory-budget/index.ts';
 
 /**
- * Answers keep their whole third, and one more went beyond it, so that no further one can. `passTime`: makes the second pass for
- * which that one waits.
+ * Fills the memory of answers: they have used up their share of a third, and one more has exceeded it, so that no
+ * further one can. `passTime` lets the second pass for which that answer waits.
  */
 export async function fullOfAnswers(
   budget: MemoryBudget,
@@ -23,7 +23,7 @@ export async function fullOfAnswers(
   };
 }
 
-/** Requests of another workspace keep all memory of large ones but so many bytes. */
+/** Fills the memory of large requests of another workspace, except for this many bytes. */
 export async function fullOfRequests(budget: MemoryBudget, maxBytes: number, leftBytes = 0): Promise<CallMemory> {
   const held = budget.open();
   await held.openRequest().take({ workspace: 'another', bytes: maxBytes / 2 - leftBytes, isLarge: true });

@@ -4,11 +4,11 @@ import type { Route } from './gateway-file.ts';
 
 type Json = Record<string, unknown>;
 
-/** A model `acme/NAME` for each behaviour of the simulator, all at 1 USD and 2 USD per million tokens. */
+/** Returns a model `acme/NAME` for each behaviour of the simulator, all at 1 USD and 2 USD per million tokens. */
 export const modelsFor = (behaviours: readonly string[]): Record<string, readonly Route[]> =>
   Object.fromEntries(behaviours.map((upstream) => [`acme/${upstream}`, [{ provider: 'acme', upstream }]]));
 
-/** A revision `r1` that hands its input to `acme/echo`. */
+/** Returns a revision `r1` that passes its input to `acme/echo`. */
 export const revision = (more: Json = {}): Json => ({
   id: 'r1',
   state: 'activated',
@@ -17,7 +17,7 @@ export const revision = (more: Json = {}): Json => ({
   ...more,
 });
 
-/** A function with that one revision. */
+/** Returns a function with only that revision. */
 export const prompt = (id: string, more: Json = {}, head: Json = {}): Json => ({
   id,
   kind: 'prompt',
@@ -42,7 +42,7 @@ export const workflow = (id: string, steps: readonly Json[], output: unknown, mo
 
 export const jsonSchema = (schema: Json): Json => ({ type: 'json_schema', json_schema: { name: 'answer', schema } });
 
-/** The body of a function call. An input that is no text is sent as JSON. */
+/** Returns the body of a function call. An input that is not a text is sent as JSON. */
 export const ask = (alias: string, input: unknown = 'Hello', more: Json = {}): Json => ({
   model: `gw/function/${alias}`,
   messages: [{ role: 'user', content: typeof input === 'string' ? input : JSON.stringify(input) }],
@@ -53,7 +53,7 @@ export interface FunctionAnswer {
   readonly body: Json;
   readonly text: string;
   readonly headers: Headers;
-  /** Of the first choice. */
+  /** Content of the first choice. */
   readonly content: string;
   readonly usage: Json;
   readonly gw: {
@@ -64,7 +64,7 @@ export interface FunctionAnswer {
   };
 }
 
-/** Asserts that it is one. */
+/** Asserts that a response is an answer, and returns it. */
 export async function answerOf(response: Response): Promise<FunctionAnswer> {
   const text = await response.text();
   expect({ status: response.status, text }).toMatchObject({ status: 200 });
@@ -80,11 +80,11 @@ export async function answerOf(response: Response): Promise<FunctionAnswer> {
   };
 }
 
-/** Reads the request that the behaviour `echo-request` received. */
+/** Returns the request that the behaviour `echo-request` received. */
 export const receivedIn = ({ content }: Pick<FunctionAnswer, 'content'>): { headers: Json; body: Json } =>
   JSON.parse(content) as { headers: Json; body: Json };
 
-/** An error answer less what differs in every request. */
+/** Returns an error answer without the fields that differ in every request. */
 export async function withoutIds(response: Response): Promise<unknown> {
   const { correlation_id: _id, ...body } = (await response.json()) as Json;
   const ids = ['x-request-id', 'x-gw-trace-id', 'date'];

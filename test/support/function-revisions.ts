@@ -45,7 +45,7 @@ export const workflowOf = (
 
 type DeclaredPrompt = Extract<FunctionDocument, { kind: 'prompt' }>['revisions'][number];
 
-/** A revision as the gateway file declares it. */
+/** Returns a revision as the gateway file declares it. */
 export function declared(id: string, more: Partial<DeclaredPrompt> = {}): DeclaredPrompt {
   const { kind: _kind, ...content } = promptOf();
   return { id, state: 'draft', ...content, ...more };
@@ -64,7 +64,7 @@ export const emptyWorkflow: WorkflowFunction = {
   revisions: [],
 };
 
-/** The error of a call that must fail: with this code, and with a message to look at. */
+/** Returns the message of a call that must fail with this code. */
 export async function refusalOf(code: ErrorCode, call: () => unknown): Promise<string> {
   const error = await Promise.resolve()
     .then(call)

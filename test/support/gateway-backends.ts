@@ -1,4 +1,4 @@
-// Backends of every gateway of a test: a store and the provider simulator. Any number of gateways share them.
+// Parts that every gateway of a test shares: a store and the provider simulator.
 import { localAdapters } from '../../infra/local/open-composition.ts';
 import type { Simulator } from '../../infra/local/simulator/index.ts';
 import { type Composition, createComposition } from '../../shared/composition/index.ts';
@@ -10,18 +10,18 @@ import { startTestSimulator } from './test-simulator.ts';
 import type { TestStore } from './test-store.ts';
 
 export interface BackendOptions {
-  /** Default: the system's. */
+  /** Clock of the gateway. Default: the system's. */
   readonly clock?: Clock | undefined;
   readonly store: Store;
-  /** Default: 55. */
+  /** Time limit of a stream. Default: 55. */
   readonly streamBudgetSeconds?: number | undefined;
-  /** Of keys without their own. Default: any number. */
+  /** Request rate of keys without one of their own. Default: any number. */
   readonly keyRequestsPerMinute?: number | undefined;
-  /** Default: off. */
+  /** Destination of traces. Default: none. */
   readonly telemetry?: TelemetryEnvironment | undefined;
-  /** Default: `info`. */
+  /** Minimum level of log lines. Default: `info`. */
   readonly logLevel?: LogOptions['level'];
-  /** Default: true. */
+  /** Whether the store joins the writes of a turn. Default: true. */
   readonly joinsWrites?: boolean | undefined;
 }
 
@@ -65,7 +65,7 @@ export async function startGatewayBackends(
       const composition = createComposition({
         environment: { ...environment, streamBudgetSeconds, keyRequestsPerMinute, telemetry },
         clock,
-        // Of what is made here and logs by itself.
+        // The log is passed to the parts that log by themselves.
         ...(telemetry === undefined ? {} : { log }),
         store,
         ...adapters,

@@ -15,7 +15,7 @@ export interface Route {
   readonly more?: Json;
 }
 
-/** A stored function with one revision, which is active. */
+/** Returns a stored function with one revision, which is active. */
 export const promptFunction = (id: string, model: string, revision: Json = {}): Json => ({
   id,
   kind: 'prompt',
@@ -45,7 +45,7 @@ export const newKey = (): string => createApiKey(systemRandomness);
 
 const everything = { tools: true, vision: true, json_mode: true, json_schema: true };
 
-/** `urlOf` gives the base URL of a provider. The first key of workspace `team` is `key`. */
+/** Returns the text. `urlOf` returns the base URL of a provider. The first key of workspace `team` is `key`. */
 export function gatewayFileText(parts: FileParts, urlOf: (provider: string) => string, key: string): string {
   return stringify(fileOf(parts, urlOf, key), { aliasDuplicateObjects: false });
 }

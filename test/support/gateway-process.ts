@@ -1,4 +1,4 @@
-// The gateway as a person starts it: a process of its own.
+// The gateway as a person starts it: in a process of its own.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -7,16 +7,16 @@ import { builtPrograms } from './built-programs.ts';
 export const projectRoot = join(import.meta.dirname, '../..');
 
 export interface RunningGateway {
-  /** Ends in /v1. */
+  /** Base URL; ends in /v1. */
   readonly url: string;
   readonly process: ChildProcess;
-  /** All that it has written to standard output, and to standard error, so far. */
+  /** Returns everything that it has written to standard output, and to standard error, until now. */
   readonly out: () => string;
   readonly error: () => string;
   stop(): Promise<void>;
 }
 
-/** `npm start -- …`, working in `folder`. */
+/** Runs `npm start -- …` in `folder`. */
 export async function startGateway(
   line: string,
   folder: string,
@@ -31,7 +31,7 @@ export async function startGateway(
   let [out, error] = ['', ''];
   const url = await new Promise<string>((resolve, reject) => {
     const look = () => {
-      // With `--log json` a start says it on standard error.
+      // With `--log json` the gateway prints this on standard error.
       const ready = /^ready (\S+)$/m.exec(`${out}\n${error}`)?.[1];
       if (ready !== undefined) resolve(ready);
     };
@@ -59,13 +59,13 @@ export async function startGateway(
   };
 }
 
-/** Nothing of the machine's own AWS set-up. */
+/** Returns an environment without the machine's own AWS configuration. */
 export function bareShell(): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
   return { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, AWS_EC2_METADATA_DISABLED: 'true', AWS_CONFIG_FILE: '/dev/null' };
 }
 
-/** From its bundle, also where `variables` have options for Node. */
+/** Starts a script from its bundle, even where `variables` have options for Node. */
 export async function startScript(
   script: string,
   args: readonly string[],

@@ -1,5 +1,5 @@
-// The gateway as a client meets it: real HTTP, every stage, the store of a local run, the provider simulator. A test reads
-// credit, keys and call records beside it, and starts more gateways on the same store.
+// The gateway as a client uses it: real HTTP, every stage, the store of a local run, the provider simulator. A test can
+// also read credit, keys and call records, and start more gateways on the same store.
 import type { Simulator } from '../../infra/local/simulator/index.ts';
 import type { CallRecord } from '../../shared/accounting/call-records/index.ts';
 import type { CreditSummary } from '../../shared/accounting/credit/index.ts';
@@ -16,24 +16,26 @@ import type { SpokenInterface } from './spoken-interfaces.ts';
 import { startTestStore, type TestStore } from './test-store.ts';
 
 export interface GatewayOptions {
-  /** Time of the gateway. Default: the system's. */
+  /** Clock of the gateway. Default: the system's. */
   readonly clock?: Clock | undefined;
-  /** Default: 55. */
+  /** Time limit of a stream. Default: 55. */
   readonly streamBudgetSeconds?: number | undefined;
-  /** Of keys without their own. Default: any number. */
+  /** Request rate of keys without one of their own. Default: any number. */
   readonly keyRequestsPerMinute?: number | undefined;
-  /** Default: off. */
+  /** Destination of traces. Default: none. */
   readonly telemetry?: TelemetryEnvironment | undefined;
-  /** Whether the store makes one transaction of what a turn writes. Default: true, as the store of a local run does. */
+  /**
+   * Whether the store writes all changes of a turn in one transaction. Default: true, as the store of a local run does.
+   */
   readonly joinsWrites?: boolean | undefined;
   /** Wraps the store of the gateway. */
   readonly wrapStore?: ((store: Store) => Store) | undefined;
-  /** Parts that take the place of those of the real composition. */
+  /** Returns parts that replace those of the real composition. */
   readonly replace?: ((composition: Composition) => Partial<Composition>) | undefined;
 }
 
 export interface HarnessOptions extends FileParts, GatewayOptions {
-  /** Default: one in memory. Stopped with the harness. */
+  /** Store of the test, which the harness stops. Default: a store in memory. */
   readonly testStore?: TestStore | undefined;
   /** The interface of `post` and of all providers. Default: chat completions. */
   readonly speaks?: Pick<SpokenInterface, 'api' | 'path'> | undefined;
@@ -42,7 +44,7 @@ export interface HarnessOptions extends FileParts, GatewayOptions {
 export interface ServedGateway extends Pick<GatewayServer, 'url' | 'settled' | 'close'> {
   readonly composition: Composition;
   post(body: unknown, headers?: Record<string, string>, signal?: AbortSignal): Promise<Response>;
-  /** To a path below the base URL. */
+  /** Sends a request to a path below the base URL. */
   postTo(path: string, body: unknown, headers?: Record<string, string>, signal?: AbortSignal): Promise<Response>;
   get(path: string, headers?: Record<string, string>): Promise<Response>;
 }
@@ -58,11 +60,11 @@ export interface Harness extends ServedGateway {
   /** Applies another gateway file. */
   apply(parts: FileParts): Promise<void>;
   credit(workspace?: string): Promise<CreditSummary>;
-  /** In the order of the calls, those of one millisecond too: the last call is the last record. */
+  /** Returns the records in the order of the calls, even within one millisecond: the last call is the last record. */
   records(workspace?: string): Promise<CallRecord[]>;
-  /** Waits until every call is charged. */
+  /** Waits until every call is charged, and returns the last record. */
   lastRecord(): Promise<CallRecord | undefined>;
-  /** Of the call with this answer, once it is charged. */
+  /** Returns the record of the call with this answer, once it is charged. */
   recordOf(response: Pick<Response, 'headers'>): Promise<CallRecord | undefined>;
   keyItem(key?: string): Promise<Item>;
   stop(): Promise<void>;
@@ -84,7 +86,7 @@ export async function startHarness({
   const key = newKey();
   const servers: GatewayServer[] = [];
   const answeredIds: string[] = [];
-  // Separate from the gateways: operators' work must not count as theirs.
+  // This composition is separate from the gateways: operators' work must not count as theirs.
   const operator = backends.createComposition({ clock, store: testStore.store });
   const apply = (file: FileParts) =>
     applyGatewayText(operator, gatewayFileText({ apis: speaks && [speaks.api], ...file }, simulator.urlOf, key));
@@ -150,14 +152,14 @@ function requestsTo(
   };
 }
 
-/** The data lines of an event stream, the end marker included. */
+/** Returns the data lines of an event stream, the end marker included. */
 export const dataLines = (text: string): string[] =>
   text
     .split('\n')
     .filter((line) => line.startsWith('data: '))
     .map((line) => line.slice('data: '.length));
 
-/** A request that any model can serve. */
+/** Returns a request that any model can serve. */
 export const hello = (model: string, more: Record<string, unknown> = {}): Record<string, unknown> => ({
   model,
   messages: [{ role: 'user', content: 'Hello' }],

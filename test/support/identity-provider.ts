@@ -1,4 +1,4 @@
-// An identity provider that signs what a test wants: honest, or not.
+// An identity provider that signs any token that a test needs, valid or not.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWTHeaderParameters, type JWTPayload, SignJWT } from 'jose';
@@ -10,9 +10,9 @@ export interface IdentityProvider {
   readonly issuer: string;
   /** Requests for its documents since the start. */
   readonly requests: string[];
-  /** Served in place of a document, by its path. `hang`: nothing, ever. */
+  /** Contents that are served in place of a document, by its path. `hang` means that no answer is sent. */
   readonly replaced: Map<string, string | 'hang'>;
-  /** Of a person whose e-mail is verified. `claims` that are undefined are left out. */
+  /** Returns the token of a person whose e-mail address is verified. Claims that are undefined are omitted. */
   token(claims: JWTPayload, header?: Partial<JWTHeaderParameters>): Promise<string>;
   stop(): Promise<void>;
 }

@@ -1,13 +1,13 @@
-// What a Dockerfile of the project would put into an image, without building it.
+// The files that a Dockerfile of the project would copy into an image, found without building it.
 import { globSync, statSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { temporaryFolder } from './temporary-folder.ts';
 
-/** `[name, rest]`, continued lines joined. */
+/** An instruction as `[name, rest]`, with continued lines joined. */
 export type Instruction = readonly [string, string];
 
-/** Instructions of one image of the file. */
+/** Returns the instructions of one image of the file. */
 export function imageInstructions(dockerfile: string, image: string): readonly Instruction[] {
   const all = dockerfile
     .replaceAll(/^#.*$/gm, '')
@@ -22,7 +22,10 @@ export function imageInstructions(dockerfile: string, image: string): readonly I
   return all.slice(first, next === -1 ? undefined : next);
 }
 
-/** Copies what its COPY instructions name from the folder that it is built from; what goes elsewhere than its working folder by its name. */
+/**
+ * Copies the files that its COPY instructions name from the folder that it is built from. Files for a folder other than
+ * its working folder are only named.
+ */
 export async function copiedByImage(instructions: readonly Instruction[], folder: string): Promise<string> {
   const image = temporaryFolder();
   for (const [, rest] of instructions.filter(([name]) => name === 'COPY')) {

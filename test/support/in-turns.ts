@@ -1,6 +1,9 @@
 import { nextTurn } from '../../shared/foundation/time/index.ts';
 
-/** The turns that others had of the event loop until it was done. `run` gets the turn that it is. */
+/**
+ * Counts the turns of the event loop that other work had until `run` ended. `run` can read the number of the current
+ * turn.
+ */
 export async function inTurns<Read>(run: (turn: () => number) => Promise<Read>) {
   let turns = 0;
   let isDone = false;

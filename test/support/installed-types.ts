@@ -1,9 +1,9 @@
-// Types of installed packages, read by TypeScript itself: a package's own declarations say what it knows.
+// Types of installed packages, read by TypeScript itself: a package's own declarations say which names it has.
 import { join } from 'node:path';
 import { API, type Checker, type Type } from 'typescript/unstable/sync';
 import { projectRoot } from './source-files.ts';
 
-/** Nothing is written: both files are there for the compiler alone. */
+/** Nothing is written into this folder: both files exist only for the compiler. */
 const folder = join(projectRoot, 'installed-types');
 const configPath = join(folder, 'tsconfig.json');
 const typesPath = join(folder, 'types.ts');
@@ -13,8 +13,8 @@ const config = {
 };
 
 /**
- * The literals in each of these types, sorted. `imports`: the lines before them. Throws where a type holds none: a name that the
- * package has no more is no empty union.
+ * Returns the literals in each of these types, sorted. `imports` are the lines before the types. Throws where a type
+ * contains none, so that a name which the package has removed is not an empty union.
  */
 export const literalsOf = (
   imports: string,
@@ -26,14 +26,17 @@ export const literalsOf = (
     return literals.toSorted();
   });
 
-/** From the type inwards: each field, whether it is a list, and the last `type` that the object with it can have. */
+/** A step from the type inwards: the field, whether it is a list, and the last `type` that its object can have. */
 export interface FieldStep {
   readonly name: string;
   readonly isList: boolean;
   readonly typeOfOwner: string | undefined;
 }
 
-/** Ways to all fields within each of these types whose name matches. Of a type that is met twice the first way counts. */
+/**
+ * Returns the paths to all fields within each of these types whose name matches. Where a type is met twice, the first
+ * path counts.
+ */
 export const fieldsNamed = (
   imports: string,
   types: Readonly<Record<string, string>>,

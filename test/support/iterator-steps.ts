@@ -1,6 +1,6 @@
-// Counts work: the steps over entries of lists, sets and maps, which no other process disturbs.
+// Measures work by counting the steps over entries of lists, sets and maps, which no other process disturbs.
 
-/** Counts until `end`, which returns the count. What runs meanwhile is slower. */
+/** Counts until `end`, which returns the count. Code that runs in the meantime is slower. */
 export function countIteratorSteps(): { readonly end: () => number } {
   let count = 0;
   const restores = [new Set([0]).values(), new Map([[0, 0]]).values(), [0].values()].map((iterator) => {

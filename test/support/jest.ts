@@ -1,12 +1,12 @@
-// Imports of a test file: jest's own functions as its runner gives them, each test and hook with a bound on its time.
-// The runner (jest-light-runner) loads test files into plain Node, so that files of one worker share their imports; it
-// has no time limit.
+// Imports of a test file: jest's own functions as its runner provides them, each test and hook with a time limit. The
+// runner (jest-light-runner) loads test files into plain Node, so that files of one worker share their imports; it has
+// no time limit itself.
 import type * as Jest from '@jest/globals';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 
 const globals = globalThis as unknown as typeof Jest;
 
-/** Far beyond what any test takes on a busy machine: it ends a test that waits for ever. */
+/** Time limit far above the time of any test on a busy machine: it ends a test that waits forever. */
 const testTimeoutMs = 180_000;
 
 // biome-ignore lint/suspicious/noExplicitAny: tests of every signature pass through.

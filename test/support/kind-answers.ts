@@ -7,7 +7,7 @@ import type { RecordedTurn } from './recorded-turn.ts';
 
 type Json = Record<string, unknown>;
 
-/** AnswerBytes in place of JSON. */
+/** Bytes in place of JSON. */
 export interface AnswerBytes {
   readonly $base64: string;
   readonly $type?: string;
@@ -18,17 +18,17 @@ export type ExpectedCharge = Readonly<Record<string, unknown>>;
 
 export interface ListedAnswer {
   readonly body: Json | AnswerBytes;
-  /** Of a model that writes a conversation: the turn that every client has. */
+  /** The turn that every client receives from a model that writes a conversation. */
   readonly turn?: RecordedTurn;
-  /** Of other models: what the client's JSON has, or the bytes. */
+  /** The fields of the client's JSON, or the bytes, that other models answer with. */
   readonly gets?: Json | AnswerBytes;
   readonly charged?: ExpectedCharge;
 }
 
 export interface ListedStream {
-  /** Data of events; of Converse one key each, the type of its frame. */
+  /** Data of events; those of Converse have one key each, the type of the frame. */
   readonly chunks: readonly Json[];
-  /** The stream ends with `[DONE]` although its format is not that of chat completions. */
+  /** Set where the stream ends with `[DONE]` although its format is not that of chat completions. */
   readonly done?: true;
   readonly turn?: RecordedTurn;
   /** Texts in the client's stream, in this order. */
@@ -39,14 +39,14 @@ export interface ListedStream {
 export interface ListedRefusal {
   readonly status: number;
   readonly body: Json;
-  /** Part of what the client reads; absent where the provider says nothing. */
+  /** Part of the text that the client reads; absent where the provider sends none. */
   readonly words?: string;
   readonly reason?: string;
-  /** Where the words were read. */
+  /** Page that contains the text. */
   readonly source: string;
 }
 
-/** What an entry may lack, where no source has it. */
+/** Parts that an entry may lack, where no source has them. */
 export type AnswerPart = 'streams' | 'refusals';
 
 export interface InterfaceAnswers {
@@ -56,22 +56,24 @@ export interface InterfaceAnswers {
   readonly model: string;
   readonly whole: readonly ListedAnswer[];
   readonly streams?: readonly ListedStream[];
-  /** Streams that the provider breaks in its own words. */
+  /** Streams that the provider breaks with errors of its own. */
   readonly broken?: readonly (readonly Json[])[];
-  /** Sent before the first event. */
+  /** Comments that are sent before the first event. */
   readonly comments?: string;
-  /** Words for an end, beside those of the recorded answers. `failed`: an answer that is none. */
+  /**
+   * Further values for the end of an answer, beside those of the recorded answers. `failed` is an answer that failed.
+   */
   readonly ends?: Readonly<Record<string, string>>;
   readonly refusals?: readonly ListedRefusal[];
   /** Parts that no source has. */
   readonly unsourced?: readonly AnswerPart[];
-  /** Why the official SDK of the interface reads something else in a relayed answer. */
+  /** Reason why the official SDK of the interface reads something else in a relayed answer. */
   readonly relayedOtherwise?: string;
-  /** Why a relayed usage has other counts than are charged. */
+  /** Reason why a relayed usage has other counts than are charged. */
   readonly relayedUsage?: string;
 }
 
-/** `as`: the kind whose answers the provider documents as its own. */
+/** Answers of a kind. `as` names the kind whose answers the provider documents as its own. */
 type WrittenAnswers =
   | InterfaceAnswers
   | (Partial<InterfaceAnswers> & { readonly source: string; readonly as: ProviderKind });
@@ -86,7 +88,7 @@ export interface AnswerRow {
   readonly answers: InterfaceAnswers;
 }
 
-/** Every interface that a kind lists, with its address. */
+/** Lists every interface of a kind, with its address. */
 export const servedApis = (kind: ProviderKind): readonly ProviderApi[] => [
   ...new Set([...providerKinds[kind].apis, ...(providerKinds[kind].furtherApis ?? [])]),
 ];

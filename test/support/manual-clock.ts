@@ -1,13 +1,13 @@
-// A clock that moves only when a test says so. Timers fire in their order while it moves.
+// A clock that moves only when a test moves it. Timers fire in their order while it moves.
 import type { Clock } from '../../shared/foundation/time/index.ts';
 
 export interface ManualClock extends Clock {
   advance(byMs: number): void;
-  /** Timers that neither fired nor were cleared. */
+  /** Returns the number of timers that neither fired nor were cleared. */
   pending(): number;
 }
 
-/** Time of a clock that was not moved yet. */
+/** Initial time of the clock. */
 export const startMs = 1_800_000_000_000;
 
 export function manualClock(nowAtStartMs = startMs): ManualClock {

@@ -1,4 +1,5 @@
-// Official SDKs at a gateway of a test, as its key. They never try again: a test counts what a provider was asked.
+// Official SDKs that call the gateway of a test with its key. They never retry: a test counts the requests that a
+// provider receives.
 import Anthropic from '@anthropic-ai/sdk';
 import { BedrockRuntimeClient, type BedrockRuntimeClientConfig } from '@aws-sdk/client-bedrock-runtime';
 import { GoogleGenAI } from '@google/genai';
@@ -14,7 +15,7 @@ export const openaiOf = ({ url, key }: Served, base: '/v1' | '/openai/v1' = '/v1
 export const anthropicOf = ({ url, key }: Served): Anthropic =>
   new Anthropic({ baseURL: new URL(url).origin, authToken: key, apiKey: null, maxRetries: 0 });
 
-/** By HTTP/1.1, unless `more` has another handler. */
+/** Returns a client that uses HTTP/1.1, unless `more` has another handler. */
 export const bedrockOf = ({ url, key }: Served, more: BedrockRuntimeClientConfig = {}): BedrockRuntimeClient =>
   new BedrockRuntimeClient({
     region: 'us-east-1',

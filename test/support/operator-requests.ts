@@ -20,7 +20,7 @@ export interface OperatorRequests {
   ): Promise<OperatorAnswer>;
 }
 
-/** Makes an operator of this name. Paths begin behind /v1/manage. */
+/** Creates an operator of this name. Paths begin after /v1/manage. */
 export async function operatorOf(
   gateway: Harness,
   name: string,
@@ -30,7 +30,7 @@ export async function operatorOf(
   return asOperator(gateway, text);
 }
 
-/** Asks with an operator key, or with the token of a person. */
+/** Sends requests with an operator key, or with the token of a person. */
 export function asOperator(gateway: Pick<Harness, 'url'>, key: string): OperatorRequests {
   const send: OperatorRequests['send'] = async (method, path, body, headers = {}) => {
     const response = await fetch(`${gateway.url}/manage${path}`, {
@@ -45,7 +45,7 @@ export function asOperator(gateway: Pick<Harness, 'url'>, key: string): Operator
   return { key, send, get: (path) => send('GET', path) };
 }
 
-/** Every item of a list, page by page. */
+/** Returns every item of a list, page by page. */
 export async function walk(
   operator: OperatorRequests,
   path: string,

@@ -1,7 +1,7 @@
 // Responses reduced to what a test counts.
 import { plainErrorOf } from './expect-error.ts';
 
-/** `ok`, or the code of an error. Reads the response to its end. */
+/** Returns `ok`, or the code of an error. Reads the response to its end. */
 export async function outcomeOf(response: Response): Promise<string> {
   const text = await response.text();
   return response.status === 200 ? 'ok' : plainErrorOf(JSON.parse(text)).error;

@@ -67,7 +67,7 @@ export const catalogueOf = (models: ModelDocument[], providers: ProviderDocument
     'v1',
   );
 
-/** One model `m`; every provider of the entries exists, and so does each that is in `providers`. */
+/** Returns the facts for one model `m`; every provider of the entries exists, and so does each of `providers`. */
 export function planFactsOf(entries: ModelProviderDocument[], providers: ProviderDocument[] = []): PlanInput {
   const known = new Set(providers.map(({ id }) => id));
   const others = entries.filter(({ provider }) => !known.has(provider)).map(({ provider }) => providerOf(provider));
@@ -85,14 +85,14 @@ export const factsOf = (catalogue: Catalogue): PlanInput => ({
 
 const messages = [{ role: 'user', content: 'Hello' }];
 
-/** `members` over a minimal request for the model `m`. */
+/** Returns a minimal request for the model `m` with `members` added. */
 export function requestOf(members: Record<string, unknown> = {}): ChatRequest {
   const request = readChatRequest({ model: 'm', messages, ...members });
   if (request instanceof GatewayError) throw request;
   return request;
 }
 
-/** The providers in the order of trying, or the code of the error. For `auto`, with the models beside them. */
+/** Returns the providers in the order of attempts, or the code of the error. For `auto`, it names the models too. */
 export function planned(members: Record<string, unknown>, input: PlanInput): string[] | string {
   const plan = makePlan(requestOf(members), input);
   if (plan instanceof GatewayError) return plan.code;

@@ -1,4 +1,4 @@
-/** A data URL: the header of a PNG says how large it is; behind it anything may come. */
+/** Returns a data URL. The header of a PNG declares its size; any bytes may follow. */
 export function png(width: number, height: number, bytes = 0): string {
   const header = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
   const size = Buffer.alloc(13);

@@ -1,15 +1,15 @@
-// Answers of providers of each format, whole and streamed, from one description. The forms are those of their public
-// references: Anthropic's Messages, OpenAI's Responses, Bedrock's Converse in frames of AWS event streams, Gemini's
-// generateContent.
+// Answers of providers in each format, as JSON and as streams, from one description. The formats are those of the
+// public references: Anthropic's Messages, OpenAI's Responses, Bedrock's Converse in frames of AWS event streams,
+// Gemini's generateContent.
 import { EventStreamCodec } from '@smithy/core/event-streams';
 
 export type Json = Record<string, unknown>;
 
 export interface FakeAnswer {
-  /** Of a JSON answer, or the pieces of a stream. */
+  /** Bytes of a JSON answer, or the pieces of a stream. */
   readonly bytes: readonly Uint8Array[];
   readonly contentType: string;
-  /** After the last piece. */
+  /** Error after the last piece. */
   readonly breaksWith?: Error;
 }
 
@@ -21,7 +21,7 @@ export type AnswerBlock =
 
 export interface ProviderAnswer {
   readonly blocks: readonly AnswerBlock[];
-  /** In the provider's own words. */
+  /** Reason of the end, as the provider writes it. */
   readonly reason?: string;
 }
 
@@ -104,7 +104,7 @@ const converseBlock = (block: AnswerBlock): Json => {
   if ('text' in block) return { text: block.text };
   return { toolUse: { toolUseId: block.id, name: block.name, input: block.args } };
 };
-/** Gemini encrypts no thought as a whole: it signs calls and texts. */
+/** Returns a part of Gemini's answer. Gemini encrypts no thinking as a whole: it signs calls and texts. */
 const geminiPart = (block: AnswerBlock): Json => {
   if ('thinking' in block) return { text: block.thinking, thought: true, thoughtSignature: block.signature };
   if ('redacted' in block) return { text: '', thoughtSignature: block.redacted };
@@ -112,7 +112,7 @@ const geminiPart = (block: AnswerBlock): Json => {
   return { functionCall: { id: block.id, name: block.name, args: block.args }, thoughtSignature: `of ${block.id}` };
 };
 
-/** A thought that it shows is a summary, and its signature what is encrypted of it. */
+/** Returns an item of a response. Its visible thinking is a summary, and its signature is the encrypted thinking. */
 const responsesItem = (block: AnswerBlock, index: number): Json => {
   if ('thinking' in block) {
     const summary = [{ type: 'summary_text', text: block.thinking }];

@@ -1,4 +1,5 @@
-// Clients of the node:http adapter that do what SDKs never do: raw bytes, hang-ups, half-sent requests.
+// Clients of the node:http adapter that do things which SDKs never do: raw bytes, early disconnects, incomplete
+// requests.
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -20,7 +21,7 @@ export interface RawCall {
 
 const host = '127.0.0.1';
 
-/** Sends a request and resolves with the response as soon as its headers are there. */
+/** Sends a request and resolves with the response as soon as its headers arrive. */
 export async function open(port: number, { body, ...options }: RawCall = {}): Promise<IncomingMessage> {
   const outgoing = request({ host, port, path: '/', agent: new Agent(), ...options });
   outgoing.end(body);
@@ -40,7 +41,7 @@ export async function connected(port: number): Promise<Socket> {
   return socket;
 }
 
-/** Sends bytes as they are and reads until the server closes. */
+/** Sends bytes unchanged and reads until the server closes. */
 export async function exchangeBytes(port: number, bytes: string): Promise<string> {
   const socket = await connected(port);
   socket.write(bytes);

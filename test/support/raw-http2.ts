@@ -1,5 +1,5 @@
-// Clients of HTTP/2 that do what Node's own never does: single frames, heads that do not end, floods. And Node's own, for
-// whole calls.
+// Clients of HTTP/2 that do things which Node's own never does: single frames, headers that do not end, floods. It also
+// has Node's own client, for complete calls.
 import { once } from 'node:events';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, type OutgoingHttpHeaders } from 'node:http2';
 import { text } from 'node:stream/consumers';
@@ -11,7 +11,7 @@ export interface Http2Answer {
   readonly body: string;
 }
 
-/** Of a listener in clear on this machine. Errors of the connection are its end. */
+/** Opens a session with a listener without TLS on this machine. Errors of the connection are its end. */
 export function openSession(port: number): ClientHttp2Session {
   const session = connect(`http://127.0.0.1:${port}`);
   session.on('error', () => {});
@@ -76,11 +76,11 @@ export function frame(type: number, flags: number, streamId: number, content: Bu
 }
 
 const host = Buffer.from('localhost');
-/** A packed head: `:method`, `:path: /` and `:scheme: http` of the static table, and a host. */
+/** Returns compressed headers: `:method`, `:path: /` and `:scheme: http` of the static table, and a host. */
 export const packedHead = (method: 'GET' | 'POST'): Buffer =>
   Buffer.concat([Buffer.from([method === 'GET' ? 0x82 : 0x83, 0x84, 0x86, 0x01, host.length]), host]);
 
-/** A whole request without a body. */
+/** Returns a complete request without a body. */
 export const getFrame = (streamId: number): Buffer =>
   frame(frameTypes.headers, frameFlags.endHeaders | frameFlags.endStream, streamId, packedHead('GET'));
 
@@ -96,7 +96,7 @@ export const resetFrame = (streamId: number, code = cancelCode): Buffer => {
 export const settingsFrame: Buffer = frame(frameTypes.settings, frameFlags.none, 0);
 export const opening: Buffer = Buffer.concat([Buffer.from(preface), settingsFrame]);
 
-/** A connection that sends bytes as they are, and keeps the frames that come back. */
+/** Opens a connection that sends bytes unchanged, and stores the frames that it receives. */
 export async function rawSession(port: number, bytes: Buffer | string = opening) {
   const socket = await connected(port);
   const frames: SentFrame[] = [];
@@ -115,7 +115,7 @@ export async function rawSession(port: number, bytes: Buffer | string = opening)
     socket,
     frames,
     send: (...sent: readonly Buffer[]) => socket.write(Buffer.concat(sent)),
-    /** Resolves with the first frame of a type, on a stream if one is named, that has come or comes. */
+    /** Resolves with the first frame of a type, on a stream if one is named, that has arrived or arrives later. */
     async until(type: number, streamId?: number): Promise<SentFrame> {
       for (;;) {
         const found = frames.find((one) => one.type === type && (streamId ?? one.streamId) === one.streamId);
@@ -123,7 +123,7 @@ export async function rawSession(port: number, bytes: Buffer | string = opening)
         await once(socket, 'frame');
       }
     },
-    /** The code with which the server ends the connection. */
+    /** Returns the code with which the server ends the connection. */
     async goawayCode(): Promise<number> {
       return (await this.until(frameTypes.goaway)).content.readUInt32BE(4);
     },

@@ -1,4 +1,4 @@
-// The message that a client puts together from the chunks of a stream.
+// Assembles the message of a client from the chunks of a stream.
 type Json = Record<string, unknown>;
 
 export interface ReadChunks {
@@ -16,7 +16,7 @@ type ToolCallChunk = {
   extra_content?: unknown;
 };
 
-/** Texts of one index are one; what is said once stays. */
+/** Reads chunks. Texts of one index are joined; single values stay. */
 export function readChunks(texts: readonly string[]): ReadChunks {
   const calls: ToolCallChunk[] = [];
   const details: Json[] = [];
@@ -32,7 +32,7 @@ export function readChunks(texts: readonly string[]): ReadChunks {
       message.reasoning += delta.reasoning ?? '';
       if (delta.images !== undefined) message.images = delta.images;
       for (const { index, type, ...texts } of delta.reasoning_details ?? []) {
-        // As OpenAI's SDK for Python does it: a text sent twice is there twice.
+        // This follows OpenAI's SDK for Python: a text that is sent twice appears twice.
         const known = details[index] ?? {};
         const added = Object.entries(texts).map(([name, text]) => [name, `${known[name] ?? ''}${text}`]);
         details[index] = { ...known, type, ...Object.fromEntries(added), index };

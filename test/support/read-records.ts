@@ -4,8 +4,9 @@ import type { Composition } from '../../shared/composition/index.ts';
 const dayMs = 86_400_000;
 
 /**
- * Records of the current day and the days around it: a test may run at midnight, or on a clock that it moved. By time;
- * those of one millisecond in the order of `answeredIds`, since their own ids have none.
+ * Returns the records of the current day and the days around it, because a test may run at midnight, or on a clock that
+ * it moved. They are sorted by time, and within one millisecond in the order of `answeredIds`, because their own ids
+ * have no order.
  */
 export async function readRecords(
   { records, clock }: Pick<Composition, 'records' | 'clock'>,

@@ -9,7 +9,7 @@ export interface ReadStream {
   readonly headers: Headers;
 }
 
-/** Reads a whole stream and asserts what holds for every one: its type, one end marker, and that it is last. */
+/** Reads a complete stream and asserts the rules for every stream: its type, and one end marker, which is last. */
 export async function readStream(response: Response): Promise<ReadStream> {
   const text = await response.text();
   expect({ status: response.status, text }).toMatchObject({ status: 200 });
@@ -17,7 +17,7 @@ export async function readStream(response: Response): Promise<ReadStream> {
   expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
   const lines = dataLines(text);
   expect(lines.filter((line) => line === '[DONE]')).toHaveLength(1);
-  // Nothing but data lines and comments, each event one line.
+  // A stream contains only data lines and comments, and each event is one line.
   for (const event of text.slice(0, -2).split('\n\n')) expect(event).toMatch(/^(data: [^\n]+|:[^\n]*)$/);
   return { lines: lines.slice(0, -1), text, headers: response.headers };
 }
@@ -30,11 +30,11 @@ export async function readWhole(response: Response): Promise<Pick<ReadStream, 't
   return { text, headers: response.headers };
 }
 
-/** The contents of a stream, put together. */
+/** Returns the contents of a stream, joined. */
 export const contentOf = (lines: readonly string[]): string =>
   lines.map((line) => JSON.parse(line).choices?.[0]?.delta?.content ?? '').join('');
 
-/** Reads until what came contains `wanted`; the rest is left unread. */
+/** Reads until the received text contains `wanted`; the rest is left unread. */
 export async function readUntil(response: Response, wanted: string): Promise<ReadableStreamDefaultReader<Uint8Array>> {
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   const decoder = new TextDecoder();

@@ -12,7 +12,7 @@ export interface ReadmeExample {
   readonly text: string;
 }
 
-/** Every block of YAML but those that name a file of another program. */
+/** Every block of YAML except those that name a file of another program. */
 export const readmeExamples: readonly ReadmeExample[] = readMarkdownFiles().flatMap(({ path, text }) =>
   [...text.matchAll(/^```ya?ml\n([\s\S]*?)^```/gm)].map(({ 1: example = '', index }) => {
     const heading = /^#+ (.*)$/gm;
@@ -21,7 +21,7 @@ export const readmeExamples: readonly ReadmeExample[] = readMarkdownFiles().flat
   }),
 );
 
-/** Gateway files by themselves. */
+/** Examples that are complete gateway files. */
 export const wholeExamples = readmeExamples.filter(({ text }) => /^providers:/m.test(text) && /^models:/m.test(text));
 
 export interface StartedExample {

@@ -1,4 +1,4 @@
-// A certified OpenID Connect provider on this machine, and a browser's way through its pages without one.
+// A certified OpenID Connect provider on this machine, and the requests that a browser would send to its pages.
 
 import { createHash } from 'node:crypto';
 import type { Server } from 'node:http';
@@ -8,7 +8,10 @@ import { clientId } from './identity-provider.ts';
 
 export interface RealProvider {
   readonly issuer: string;
-  /** The ID token that a public client gets with the code flow and PKCE, for an account whose id is its e-mail. */
+  /**
+   * Returns the ID token that a public client gets with the code flow and PKCE, for an account whose id is its e-mail
+   * address.
+   */
   signIn(account: string, nonce: string): Promise<string>;
   stop(): Promise<void>;
 }
@@ -16,9 +19,9 @@ export interface RealProvider {
 const redirectUri = 'http://127.0.0.1/console';
 const verifier = 'a-code-verifier-that-is-long-enough-for-the-exchange';
 
-/** `groups`: of each account. */
+/** Starts the provider. `groups` are those of each account. */
 export async function startRealProvider(groups: readonly string[]): Promise<RealProvider> {
-  // The issuer holds the port, which is known once something listens.
+  // The issuer contains the port, which is known once the server listens.
   const { createServer } = await import('node:http');
   const server: Server = createServer((request, response) => void handle(request, response));
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
@@ -75,7 +78,7 @@ export async function startRealProvider(groups: readonly string[]): Promise<Real
       code_challenge_method: 'S256',
     });
     let next = (await visit(`/auth?${parameters}`)).headers.get('location') ?? '';
-    // Its development pages: one to log in, one to consent, and redirects between them.
+    // These are its development pages: one to log in, one to consent, and redirects between them.
     for (let step = 0; step < 8 && !next.startsWith(redirectUri); step += 1) {
       const isPage = new URL(next, issuer).pathname.startsWith('/interaction/');
       const prompt = cookies.has('logged-in')

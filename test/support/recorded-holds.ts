@@ -1,10 +1,10 @@
-// Credit that each call reserved of its workspace, in their order.
+// Credit that each call reserved on its workspace, in the order of the calls.
 import type { Composition } from '../../shared/composition/index.ts';
 import type { PicoUsd } from '../../shared/foundation/money/index.ts';
 
 export interface RecordedHolds {
   readonly holds: PicoUsd[];
-  /** For `startHarness`. */
+  /** Option for `startHarness`. */
   readonly replace: (composition: Composition) => Pick<Composition, 'credit'>;
 }
 

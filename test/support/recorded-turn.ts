@@ -1,22 +1,22 @@
-// One answer as a client has it in the end, in the words of no format.
+// One answer as a client finally has it, in terms of no format.
 
 export interface RecordedTurn {
   readonly text: string;
   readonly thinking: string;
-  /** Of the client's own tools. */
+  /** Calls of the client's own tools. */
   readonly calls: readonly { readonly name: string; readonly args: unknown }[];
-  /** `stop`, `length`, `tool-calls`, `content-filter`, or another word that the format has. */
+  /** `stop`, `length`, `tool-calls`, `content-filter`, or another value of the format. */
   readonly end: string;
-  /** Cached tokens are among those of the input. */
+  /** Number of tokens; cached tokens are included in those of the input. */
   readonly tokens: { readonly input: number; readonly cached: number; readonly output: number };
 }
 
-/** An answer that is none: an error in its place or behind its first output. */
+/** The turn of an answer, or the error in its place or after its first output. */
 export type RecordedOutcome = RecordedTurn | { readonly error: string };
 
 export type Aspect = keyof RecordedTurn | 'error';
 
-/** Arguments that are no JSON stay a text. */
+/** Parses arguments; a text that is not JSON is returned unchanged. */
 export function argsOf(text: string): unknown {
   if (text.trim() === '') return {};
   try {

@@ -1,5 +1,5 @@
-// Servers with certificates that a client refuses, each for a reason of its own. Only tests trust the authority; all are of one
-// private key, for `localhost` and 127.0.0.1 where nothing else is said.
+// Servers with certificates that a client refuses, each for another reason. Only tests trust the authority. All have
+// the same private key, and are for `localhost` and 127.0.0.1 unless a comment says otherwise.
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgiPD43YJ/D7xj2Ull
 wpgZPGDQ2TmPXaiTpfMBK0PjH5ShRANCAAT9dc24n4HEiTAi9V2GSyyMnJ5GUJ02
 yL7kBFYX5ZOjPxIqVWyEgRUvVw9dMpGy15s69+N4fKJd0fYrqpsTILp5
 -----END PRIVATE KEY-----`;
-/** Until 2120. */
+/** The authority, valid until 2120. */
 const authority = `-----BEGIN CERTIFICATE-----
 MIIBXDCCAQGgAwIBAgIBATAKBggqhkjOPQQDAjAcMRowGAYDVQQDDBFndyB0ZXN0
 IGF1dGhvcml0eTAgFw0yMDAxMDEwMDAwMDBaGA8yMTIwMDEwMTAwMDAwMFowHDEa
@@ -33,7 +33,7 @@ HQ4EFgQUhb6k4RPZkvfYWjIIevBSx2sbuc8wCgYIKoZIzj0EAwIDRwAwRAIgIU8Z
 YAEtoig76JwBvHhvPzBN4lin9QVbeAgWx/zYq7oCICTPkO3fSwhA9xiMhRB2xzlL
 FiFJVFxpuym0EXVgcxjI
 -----END CERTIFICATE-----`,
-  /** Of an authority that nobody trusts, without that authority's certificate. */
+  /** A certificate of an authority that no test trusts, without that authority's certificate. */
   unknownAuthority: `-----BEGIN CERTIFICATE-----
 MIIBgjCCASigAwIBAgIBBjAKBggqhkjOPQQDAjAaMRgwFgYDVQQDDA9ndyB0ZXN0
 IHVua25vd24wIBcNMjAwMTAxMDAwMDAwWhgPMjEyMDAxMDEwMDAwMDBaMBkxFzAV
@@ -45,7 +45,7 @@ PiHEU/gd4isuoHAD/8PAVDAKBggqhkjOPQQDAgNIADBFAiBC2EENOUjb/yTf/B3m
 DdiIpswVbUgaI4LTDz9E/2pDHgIhAKcmQtptK+xc8jKfxwPj8ZwQM9Z0/36wgGai
 GEtIXvLk
 -----END CERTIFICATE-----`,
-  /** Until 2021. */
+  /** A certificate that was valid until 2021. */
   expired: `-----BEGIN CERTIFICATE-----
 MIIBgzCCASigAwIBAgIBAzAKBggqhkjOPQQDAjAcMRowGAYDVQQDDBFndyB0ZXN0
 IGF1dGhvcml0eTAeFw0yMDAxMDEwMDAwMDBaFw0yMTAxMDEwMDAwMDBaMBkxFzAV
@@ -57,7 +57,7 @@ Z/MOu4C8d8IszYVMiuFSkzAKBggqhkjOPQQDAgNJADBGAiEAgpQnBtzMtYW7fUTK
 sfyhgvadmMBmIr9wsLEjGmkJO0gCIQDRbHwXijRdOqUanqHMBlL1pv6EmXUycpFK
 04wRfFhqQg==
 -----END CERTIFICATE-----`,
-  /** From 2100 on. */
+  /** A certificate that is valid from 2100 on. */
   notYetValid: `-----BEGIN CERTIFICATE-----
 MIIBhzCCASygAwIBAgIBBDAKBggqhkjOPQQDAjAcMRowGAYDVQQDDBFndyB0ZXN0
 IGF1dGhvcml0eTAiGA8yMTAwMDEwMTAwMDAwMFoYDzIxMjAwMTAxMDAwMDAwWjAZ
@@ -69,7 +69,7 @@ LQDOr2fzDruAvHfCLM2FTIrhUpMwCgYIKoZIzj0EAwIDSQAwRgIhAOhKQ/3B1mq6
 ZzKRVEt9IB3nvgq0eoBnH+COT8CJBluUAiEA3UMjCotJ+HNzfIb3++Chnu6Bn72C
 EZPlrlTjD5D1B80=
 -----END CERTIFICATE-----`,
-  /** For `other.example`. */
+  /** A certificate for `other.example`. */
   otherName: `-----BEGIN CERTIFICATE-----
 MIIBgjCCASigAwIBAgIBBTAKBggqhkjOPQQDAjAcMRowGAYDVQQDDBFndyB0ZXN0
 IGF1dGhvcml0eTAgFw0yMDAxMDEwMDAwMDBaGA8yMTIwMDEwMTAwMDAwMFowGTEX
@@ -83,18 +83,18 @@ QCm1V8kd
 -----END CERTIFICATE-----`,
 } as const;
 
-/** With their key. */
+/** The certificate with its key. */
 export const expiredCertificate = { cert: certificates.expired, key: privateKey } as const;
 export const futureCertificate = { cert: certificates.notYetValid, key: privateKey } as const;
 
-/** Until the returned function is called. */
+/** Trusts the authority until the returned function is called. */
 export function trustTestAuthority(): () => void {
   const trusted = getCACertificates('default');
   setDefaultCACertificates([...trusted, authority]);
   return () => setDefaultCACertificates(trusted);
 }
 
-/** Ends with the returned function. */
+/** Starts a server, which the returned function stops. */
 export async function startServerWith(name: keyof typeof certificates) {
   const server = createServer({ key: privateKey, cert: certificates[name] }, (_request, response) =>
     response.end('{}'),

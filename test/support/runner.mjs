@@ -1,6 +1,6 @@
-// jest-light-runner in processes of their own, with one channel for each worker. Its own channel is one for all (0.8.2): the
-// first worker that asks for its settings has them sent to every worker, those that cannot read them yet ask later, get no
-// answer, and the run never ends.
+// Runs jest-light-runner in separate processes, with one channel for each worker. Its own channel is shared (0.8.2):
+// when the first worker requests its settings, they are sent to every worker; workers that cannot read them yet request
+// them later, get no answer, and the run never ends.
 import LightRunner from 'jest-light-runner/child-process';
 import Tinypool from 'tinypool';
 
@@ -11,7 +11,7 @@ Tinypool.prototype.run = function runOnOwnChannel(task, { channel: shared, ...op
     onMessage(listener) {
       channel.listener = listener;
     },
-    /** The shared channel answers those that listen, once: this worker alone, at the moment when it asks. */
+    /** The shared channel answers all listeners once: this one answers only this worker, when it asks. */
     postMessage(message) {
       shared.onMessage(channel.listener);
       shared.postMessage(message);

@@ -1,4 +1,4 @@
-// A guardrail of kind http that answers as a test says, and records what it was asked.
+// A guardrail of kind http that answers as a test says, and records the requests.
 
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -17,13 +17,13 @@ export interface ScriptedGuardrail {
   readonly url: string;
   readonly questions: readonly GuardrailQuestionBody[];
   readonly headers: readonly IncomingMessage['headers'][];
-  /** How it answers from now on. */
+  /** Sets its answer from now on. */
   answer(answer: (question: GuardrailQuestionBody) => Answer | Promise<Answer>): void;
   clear(): void;
   stop(): Promise<void>;
 }
 
-/** Blocks what has the word, and takes addresses of e-mail out. */
+/** Blocks a text that contains the word, and removes e-mail addresses. */
 export const byWords = ({ texts }: GuardrailQuestionBody): Answer => {
   if (texts.some((text) => text.includes('forbidden'))) return { action: 'block', message: 'Not this word.' };
   const masked = texts.map((text) => text.replaceAll(/\w+@\w+\.\w+/g, '[mail]'));

@@ -1,4 +1,4 @@
-// A provider whose answers a test writes itself, byte by byte: for forms that the simulator does not play.
+// A provider whose answers a test writes itself, byte by byte: for formats that the simulator does not have.
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,9 +6,9 @@ import { createServer as createTcpServer, type Server, type Socket } from 'node:
 import { type Harness, startHarness } from './harness.ts';
 
 export interface ScriptedProvider {
-  /** Base URL, ends in /v1. */
+  /** Base URL; ends in /v1. */
   readonly url: string;
-  /** The bodies it received, in order of arrival. */
+  /** The received bodies, in order of arrival. */
   readonly bodies: readonly string[];
   /** Rejects where the provider was never asked: a test that scripts its answer would show nothing. */
   stop(): Promise<void>;
@@ -47,7 +47,7 @@ export async function startScriptedProvider(
   };
 }
 
-/** Accepts connections and never sends a byte: the TLS handshake of a client never completes. */
+/** Starts a server that accepts connections and never sends a byte: the TLS handshake of a client never completes. */
 export async function startMuteServer(): Promise<{ port: number; connected: Promise<unknown>; stop(): Promise<void> }> {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
@@ -73,7 +73,7 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A completion with these messages, one choice each. */
+/** Returns a completion with these messages, one choice each. */
 export function completionOf(...messages: readonly Record<string, unknown>[]): string {
   const choices = messages.map(({ finish_reason = 'stop', ...message }, index) => ({
     index,
@@ -84,14 +84,14 @@ export function completionOf(...messages: readonly Record<string, unknown>[]): s
   return JSON.stringify({ id: 'scripted', object: 'chat.completion', created: 1, model: 'scripted', choices, usage });
 }
 
-/** A chunk of a streamed completion, and the event that brings it. */
+/** Returns a chunk of a streamed completion as an event. */
 export function chunkText(delta: object, finish_reason: string | null = null): string {
   const choices = [{ index: 0, delta, finish_reason }];
   return JSON.stringify({ id: 'scripted', object: 'chat.completion.chunk', created: 1, model: 'scripted', choices });
 }
 export const chunkEvent = (...chunk: Parameters<typeof chunkText>): string => `data: ${chunkText(...chunk)}\n\n`;
 
-/** An answer of a type of its own. */
+/** An answer with a content type of its own. */
 export interface ScriptedReply {
   readonly type: string;
   readonly body: string | Uint8Array;
@@ -100,7 +100,7 @@ export const jsonReply = (body: object | string): ScriptedReply => ({
   type: 'application/json',
   body: typeof body === 'string' ? body : JSON.stringify(body),
 });
-/** The text of these events, each under the name of its type where it has one. */
+/** Returns the text of these events, each under the name of its type where it has one. */
 export const eventTexts = (...events: readonly object[]): string =>
   events
     .map((event) => `${'type' in event ? `event: ${event.type}\n` : ''}data: ${JSON.stringify(event)}\n\n`)
@@ -119,7 +119,7 @@ export function sendJson(outgoing: ServerResponse, body: string): void {
   sendReply(outgoing, jsonReply(body));
 }
 
-/** A gateway with one model, `acme/model`, that this provider serves. */
+/** Starts a gateway with one model, `acme/model`, that this provider serves. */
 export async function startScriptedGateway(
   answer: (outgoing: ServerResponse) => void,
 ): Promise<{ gateway: Harness; provider: ScriptedProvider; stop(): Promise<void> }> {

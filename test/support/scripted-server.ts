@@ -1,11 +1,11 @@
-// A server in place of one of AWS's own that answers as a script says, and records what it was asked.
+// A server in place of one of AWS's own that answers as a script says, and records the requests.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * 'lost': the request is read in full and its answer never leaves. 'cut': its answer breaks off in the middle. 'silent':
- * the connection stays open.
+ * 'lost': the request is read completely and its answer is never sent. 'cut': its answer breaks off in the middle.
+ * 'silent': the connection stays open.
  */
 export type ScriptedBehaviour =
   | 'lost'
@@ -13,7 +13,7 @@ export type ScriptedBehaviour =
   | 'silent'
   | {
       readonly status: number;
-      /** An object goes out as JSON. */
+      /** Body of the answer; an object is sent as JSON. */
       readonly body: Record<string, unknown> | string;
       readonly headers?: Readonly<Record<string, string>>;
     };
@@ -36,9 +36,9 @@ export interface ReceivedRequest {
 export interface ScriptedServer {
   readonly endpoint: string;
   readonly requests: readonly ReceivedRequest[];
-  /** Operations of the JSON services so far, such as "GetItem". */
+  /** Returns the operations of the JSON services until now, such as "GetItem". */
   operations(): string[];
-  /** How many connections were opened so far. */
+  /** Returns the number of connections that were opened until now. */
   connections(): number;
   /** Resolves when the first request has arrived. */
   readonly firstRequest: Promise<void>;
@@ -48,7 +48,7 @@ export interface ScriptedServer {
   stop(): Promise<void>;
 }
 
-/** Behaves as listed, request by request; the last behaviour stays. */
+/** Starts a server that behaves as listed, request by request; the last behaviour is repeated. */
 export async function startScriptedServer(
   behaviours: readonly [ScriptedBehaviour, ...ScriptedBehaviour[]],
 ): Promise<ScriptedServer> {

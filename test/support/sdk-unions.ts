@@ -1,4 +1,4 @@
-// Unions in the official SDKs' own types, beside the list of the gateway that decides how each is translated.
+// Unions in the official SDKs' own types, compared with the list of the gateway that decides how each is translated.
 import { describe, expect, it } from '#jest';
 import { literalsOf } from './installed-types.ts';
 
@@ -18,15 +18,15 @@ type FieldsBy<Key extends string, Union> = Union extends { [key in Key]?: infer 
 export interface SdkUnion {
   readonly title: string;
   readonly type: string;
-  /** By what the source itself asks. */
+  /** Returns whether the source itself lists the name. */
   readonly isListed: (name: string) => boolean;
-  /** A name as the next version of an SDK may have it. Default: one of no form. */
+  /** A name as the next version of an SDK may have it. Default: a name of no known form. */
   readonly invented?: string;
 }
 
 const inventedOne = 'invented_one';
 
-/** One test for what is there, and one that a new name would be missed. */
+/** Describes two tests: one for the existing names, and one which shows that a new name would be found. */
 export function describeUnions(unions: readonly SdkUnion[]): void {
   const isNew = (title: string) => `new: ${title}`;
   const types = unions.flatMap(({ title, type, invented = inventedOne }) => [

@@ -1,11 +1,13 @@
-// `reasoning_details` as a client has them: signed or encrypted parts are sealed as the gateway hands them out.
+// `reasoning_details` as a client has them: signed or encrypted parts are sealed as the gateway returns them.
 import type { Envelopes, SignedEnvelope } from '../../shared/protocol/wire/index.ts';
 
 type Json = Record<string, unknown>;
 
 const claudeOrigin = 'anthropic-claude-v1';
 
-/** `model`: the one that made it. The format names the host; without one it is Claude's. */
+/**
+ * Seals details. `model` is the one that generated them. The format names the host; without a format it is Claude's.
+ */
 export const sealedDetails = (details: readonly Json[], model: string, seal: Envelopes['seal']): Json[] =>
   details.map(({ signature, data, ...rest }) => {
     const { format: origin = claudeOrigin, id } = rest;

@@ -1,8 +1,8 @@
-// Starts the suites that take longest first, also in a fresh clone, where jest knows no times of an earlier run and sorts
-// by size: one that begins last would keep the run open while the other workers have nothing left.
+// Starts the slowest suites first, even in a fresh clone, where jest knows no times of an earlier run and sorts by
+// size: a slow suite that begins last would extend the run while the other workers are idle.
 import Sequencer from '@jest/test-sequencer';
 
-/** Longest first. What it lacks costs seconds of a run, nothing else. */
+/** Slow suites, the slowest first. A missing suite costs seconds of a run, and has no other effect. */
 const longSuites = [
   'infra/bundle-units',
   'browser/console',

@@ -1,4 +1,4 @@
-// A gateway behind a real HTTP server that can say when every request has been settled.
+// A gateway behind a real HTTP server that can report when every request has been settled.
 import { join } from 'node:path';
 import { pageFolder } from '../../functions/operator/console/page-folder.ts';
 import { createWholeGateway } from '../../infra/container/routes.ts';
@@ -8,22 +8,22 @@ import { headerNames } from '../../shared/foundation/constants/index.ts';
 import type { SignInSettings } from '../../shared/foundation/environment/index.ts';
 import { createNodeServer, type Gateway } from '../../shared/protocol/http/index.ts';
 
-/** A page for tests: what counts here is how its files are served. */
+/** A page for tests, which only check how its files are served. */
 const consolePage = join(import.meta.dirname, 'console-page');
 
 export interface GatewayServer {
-  /** Base URL, ends in /v1. */
+  /** Base URL; ends in /v1. */
   readonly url: string;
-  /** Resolves when no request is under way any more, settlement included. */
+  /** Resolves when no request is in progress any more, settlement included. */
   settled(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Every function behind one address. `signIn`: with this identity provider. */
+/** Returns every route behind one address. `signIn` names the identity provider. */
 export const testGateway = (composition: Composition, signIn?: SignInSettings): Gateway =>
   createWholeGateway(composition, { ...builtFiles(), page: pageFolder(consolePage) }, signIn);
 
-/** `answeredIds` gets the ids of calls in the order in which their answers begin. */
+/** Serves a gateway. `answeredIds` gets the ids of calls in the order in which their answers begin. */
 export async function serveGateway(
   composition: Composition,
   gateway: Gateway = testGateway(composition),

@@ -1,14 +1,14 @@
-// A value of each kind of setting, as a line and as a file write it.
+// A value of each kind of setting, as a command line and as a file write it.
 import type { SettingKind, SettingRows } from '../../shared/configuration/settings/index.ts';
 
 interface Sample {
   readonly text: string;
   readonly value: unknown;
-  /** Is no value of the kind, on a line and in a file. */
+  /** A text and a value that are not valid for the kind, on a command line and in a file. */
   readonly wrong: readonly [text: string, value: unknown];
-  /** Removes the setting. */
+  /** Text that removes the setting. */
   readonly none?: string;
-  /** Of a setting that is removed. */
+  /** Value of a removed setting. */
   readonly absent?: unknown;
 }
 
@@ -40,7 +40,7 @@ export const withValue = (name: string, value: unknown): SettingPart =>
     .reverse()
     .reduce<unknown>((inner, step) => ({ [step]: inner }), value) as SettingPart;
 
-/** Every setting of a table, as a gateway file writes them. */
+/** Returns every setting of a table, as a gateway file writes them. */
 export const allSet = (rows: SettingRows): SettingPart => {
   const all: Record<string, unknown> = {};
   for (const [name, { kind }] of Object.entries(rows)) {

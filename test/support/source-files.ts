@@ -5,14 +5,16 @@ import { join, posix } from 'node:path';
 export const projectRoot = join(import.meta.dirname, '../..');
 
 export interface SourceFile {
-  /** Relative to the project, with forward slashes. */
+  /** Path relative to the project, with forward slashes. */
   readonly path: string;
   readonly text: string;
-  /** Paths of project files it imports or re-exports. */
+  /** Paths of project files that it imports or re-exports. */
   readonly imports: readonly string[];
 }
 
-/** Every form in which a module is named: import, export from, dynamic import. Formatting is held by the formatter. */
+/**
+ * Every syntax that names a module: import, export from, dynamic import. The formatter makes the formatting uniform.
+ */
 const importSign = /(?:\bfrom|\bimport)\s*\(?\s*'(\.{1,2}\/[^']+)'/g;
 
 export function readSourceFiles(folders: readonly string[]): SourceFile[] {
@@ -23,7 +25,7 @@ export function readSourceFiles(folders: readonly string[]): SourceFile[] {
   );
 }
 
-/** README.md and the pages of folders: by default of those that ship. */
+/** Returns README.md and the pages of folders; by default of the folders that are shipped. */
 export function readMarkdownFiles(folders: readonly string[] = ['shared', 'functions', 'infra']): SourceFile[] {
   const nested = folders.flatMap((folder) =>
     readdirSync(join(projectRoot, folder), { recursive: true, encoding: 'utf8' })

@@ -1,5 +1,5 @@
-// The interfaces that the suites of faults, limits, holds and names run over: another one is one row. Holds, costs
-// and reservations of a call are the same for all of them.
+// The interfaces for the suites of faults, limits, reservations and names: a further interface is one row. Reservations
+// and costs of a call are the same for all of them.
 import type { InterfaceId, ProviderApi } from '../../shared/foundation/constants/index.ts';
 import { dataLines } from './harness.ts';
 
@@ -7,27 +7,30 @@ type Json = Record<string, unknown>;
 
 export interface SpokenInterface {
   readonly id: InterfaceId;
-  /** In titles of tests. */
+  /** Name in titles of tests. */
   readonly name: string;
   /** The format of its providers. */
   readonly api: ProviderApi;
-  /** Below the base URL. */
+  /** Path below the base URL. */
   readonly path: string;
-  /** A request that any model can serve. */
+  /** Returns a request that any model can serve. */
   readonly hello: (model: string, more?: Json) => Json;
-  /** A part with a picture, from a data URL. */
+  /** Returns a part with a picture, from a data URL. */
   readonly imageOf: (url: string) => Json;
-  /** The estimate of a picture of 100 pixels by 100. */
+  /** The estimate of a picture of 100 by 100 pixels. */
   readonly smallImageTokens: number;
   /** Behaviours of the simulator that its providers do not have. */
   readonly unplayed: readonly string[];
-  /** Features of the list that only streams do not have. */
+  /** Behaviours of the list that only its streams lack. */
   readonly unplayedInStreams: readonly string[];
-  /** Stands once in a stream of one answer. */
+  /** Text that occurs once in a stream of one answer. */
   readonly start: string;
-  /** The texts of a whole stream, put together. */
+  /** Returns the texts of a complete stream, joined. */
   readonly contentOf: (text: string) => string;
-  /** The code with which a stream broke; none when it is whole. Throws where something follows the error. */
+  /**
+   * Returns the code with which a stream broke; undefined when the stream is complete. Throws where something follows
+   * the error.
+   */
   readonly brokenWith: (text: string) => string | undefined;
 }
 
@@ -66,7 +69,7 @@ export const spokenInterfaces: readonly SpokenInterface[] = [
     name: 'Messages',
     api: 'messages',
     path: '/messages',
-    // As many as an entry of the tests ever writes.
+    // The limit is as high as any output of an entry of the tests.
     hello: (model, more = {}) => ({ model, messages, max_tokens: 4_096, ...more }),
     imageOf: (url) => {
       const [head = '', data] = url.split(',');
@@ -76,7 +79,7 @@ export const spokenInterfaces: readonly SpokenInterface[] = [
       };
     },
     smallImageTokens: 16,
-    // An account without quota has a status or a type of its own there.
+    // An account without quota has a status or a type of its own here.
     unplayed: ['error-429:insufficient_quota', 'error-200:insufficient_quota'],
     unplayedInStreams: [],
     start: '"role":"assistant"',
@@ -103,7 +106,7 @@ export const spokenInterfaces: readonly SpokenInterface[] = [
     imageOf: (url) => ({ type: 'input_image', image_url: url }),
     smallImageTokens: 8_500,
     unplayed: [],
-    // An event's content is given by its type.
+    // An event's type determines its content.
     unplayedInStreams: ['no-choices'],
     start: '"type":"response.created"',
     contentOf: (text) =>
@@ -124,12 +127,13 @@ export const spokenInterfaces: readonly SpokenInterface[] = [
 
 const endsByStatus = ['error-200:context_length_exceeded', 'error-200:rate_limit_exceeded'];
 
-/** Chat completions, translated for providers that speak another format: for suites in which the format could matter. */
+/** Chat completions, translated for providers with another format: for suites in which the format could matter. */
 export const translatedInterfaces: readonly SpokenInterface[] = (
   [
     ['messages', ['error-429:insufficient_quota', 'error-200:insufficient_quota']],
     ['responses', []],
-    // These two refuse with a status, or inside a stream; an account without quota is one that calls too often.
+    // These two refuse with a status, or inside a stream; an account without quota is reported like one that calls too
+    // often.
     ['converse', ['error-429:insufficient_quota', ...endsByStatus]],
     ['generate-content', ['error-429:insufficient_quota', 'error-200:insufficient_quota', ...endsByStatus]],
   ] as const
@@ -141,7 +145,7 @@ export const translatedInterfaces: readonly SpokenInterface[] = (
 
 /** An interface without streams, whose output costs nothing. */
 export interface WholeInterface extends Pick<SpokenInterface, 'id' | 'name' | 'api' | 'path' | 'hello' | 'unplayed'> {
-  /** Is in each answer of a provider. */
+  /** Text that occurs in each answer of a provider. */
   readonly answerPart: string;
 }
 

@@ -1,4 +1,4 @@
-// The store of a test: SQLite in memory, or in a folder that others open too.
+// The store of a test: SQLite in memory, or in a folder that other processes open too.
 import { gunzipSync } from 'node:zlib';
 import { tableNames } from '../../shared/foundation/constants/index.ts';
 import { openSqliteStore } from '../../shared/storage/sqlite-store/index.ts';
@@ -7,12 +7,15 @@ import type { Store } from '../../shared/storage/store/index.ts';
 export interface TestStore {
   readonly store: Store;
   readonly stage: string;
-  /** Every item of every table as JSON text, bytes as the text they hold: where a leak test looks for its canaries. */
+  /**
+   * Returns every item of every table as JSON text, bytes as the text that they contain: a leak test searches it for
+   * its canaries.
+   */
   dumpTables(): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** The time of a call is tested where it is the matter; elsewhere a busy machine must not fail a test. */
+/** Time limit of a call; tests of the limit itself set their own, and a busy machine must not fail the others. */
 export const patientCallTimeoutMs = 600_000;
 
 export async function startTestStore(folder?: string): Promise<TestStore> {
@@ -35,7 +38,7 @@ export async function dumpTables(store: Store): Promise<string> {
   });
 }
 
-/** Compressed bytes would hide a canary. */
+/** Returns the text of bytes: compressed bytes would hide a canary. */
 const readable = (bytes: Uint8Array): string => {
   const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
   return Buffer.from(isGzip ? gunzipSync(bytes) : bytes).toString('utf8');

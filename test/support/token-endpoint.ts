@@ -16,7 +16,7 @@ export interface TokenEndpoint {
   readonly url: string;
   readonly requests: readonly TokenRequest[];
   answer: TokenAnswer;
-  /** The JSON of a service account of this endpoint, over several lines as Google's console gives it. */
+  /** Returns the JSON of a service account of this endpoint, over several lines as Google's console writes it. */
   account(): string;
   stop(): Promise<void>;
 }

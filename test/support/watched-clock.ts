@@ -1,13 +1,13 @@
-// A manual clock that reports its timers: a test advances time once the gateway waits, and not before.
+// A manual clock that reports its timers: a test advances time only once the gateway waits.
 
 import { nextTurn, sleep, systemClock } from '../../shared/foundation/time/index.ts';
 import { type ManualClock, manualClock } from './manual-clock.ts';
 
-/** Far longer than anything takes that a test waits for, and less than a test may take. */
+/** Far longer than anything that a test waits for, and less than the time limit of a test. */
 const eventuallyMaxMs = 120_000;
 
 export interface WatchedClock extends ManualClock {
-  /** Resolves once so many timers of such a delay were set, counted from the last call of `forget`. */
+  /** Resolves once this many timers of such a delay were set, counted from the last call of `forget`. */
   waitsFor(matches: (delayMs: number) => boolean, times?: number): Promise<void>;
   forget(): void;
 }
@@ -39,7 +39,10 @@ export function watchedClock(startMs?: number): WatchedClock {
   };
 }
 
-/** A manual clock that knows which of its timers are running. Short pauses (of retries, of the simulator) take no time. */
+/**
+ * Returns a manual clock that knows which of its timers are running. Short pauses (of retries, of the simulator) take
+ * no time.
+ */
 export function awaitingClock(): ManualClock & { isAwaiting(delayMs: number): boolean } {
   const clock = manualClock();
   const running: number[] = [];
@@ -61,11 +64,14 @@ export function awaitingClock(): ManualClock & { isAwaiting(delayMs: number): bo
   };
 }
 
-/** Enough for work of this process. Other processes need the processor, so a longer wait leaves it to them. */
+/**
+ * Number of turns, sufficient for work of this process. Other processes need the processor, so a longer wait leaves it
+ * to them.
+ */
 const turnsAtFullLoad = 1_000;
 const pauseMs = 5;
 
-/** Resolves once the condition holds, checked again and again. Rejects where it never does. */
+/** Resolves once the condition is true, which is checked repeatedly. Rejects where it does not become true in time. */
 export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
   const endsAtMs = performance.now() + eventuallyMaxMs;
   for (let turn = 0; !(await condition()); turn += 1) {

@@ -1,4 +1,4 @@
-// A key wrapper that counts and is set by the test, and vaults on it.
+// A key wrapper that counts and that a test controls, and vaults that use it.
 import { createKeyVault, type KeyWrapper, localKeyWrapper } from '../../shared/configuration/byok/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import type { Clock } from '../../shared/foundation/time/index.ts';
@@ -6,7 +6,7 @@ import { manualClock } from './manual-clock.ts';
 
 export interface WatchedWrapper extends KeyWrapper {
   readonly unwraps: () => number;
-  /** Every clear data key that was handed out, as the very buffers. */
+  /** Every decrypted data key that was returned, as the same buffers. */
   readonly handedOut: Buffer[];
 }
 

@@ -1,5 +1,5 @@
-// Rules of every answer to any request. Plain checks instead of matchers: there are many thousands, and the first that
-// fails reports the reply.
+// Rules of every answer to any request. They are plain checks instead of matchers, because there are many thousands,
+// and the first one that fails reports the reply.
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { type ErrorCode, errorCatalogue } from '../../shared/errors/index.ts';
 import type { Reply } from './call-gateway.ts';
@@ -11,16 +11,16 @@ const lastNames = new Set(['error', 'message_stop', 'response.completed', 'respo
 const midStreamCodes = ['no_available_provider', 'request_deadline_exceeded', 'rate_limited', 'invalid_request'];
 
 export interface AnswerExpectation {
-  /** Statuses from 500 on that what was injected explains. */
+  /** Statuses from 500 on that the injected faults explain. */
   readonly faults: readonly number[];
-  /** The client left in the middle, so a stream has no end. */
+  /** Set where the client disconnected, so that a stream has no end. */
   readonly hasLeft?: boolean;
 }
 
-/** Of a stream of any interface: the gateway ended it with an error. */
+/** Returns whether the gateway ended a stream of any interface with an error. */
 export const saysItBroke = (text: string): boolean => /data: \{("type":"error"|"error")/.test(text);
 
-/** Throws an Error that says what is wrong with the reply. */
+/** Throws an Error that describes the fault of the reply. */
 export function checkWellAnswered(reply: Reply, { faults, hasLeft = false }: AnswerExpectation): void {
   const { status, headers } = reply;
   for (const [name, value] of Object.entries(headers)) {
@@ -45,7 +45,7 @@ function checkAnswer(reply: Reply): void {
   }
   const isLanding = 'openai_base_url' in body;
   must(isCompletion || isLanding || 'data' in body || reply.text === '{}', 'neither an answer nor a listing', reply);
-  // A number, whatever the provider called its usage.
+  // The cost is a number, whatever the provider's name of its usage is.
   const { cost } = (body.usage ?? {}) as { cost?: unknown };
   const isCost = typeof cost === 'number' && Number.isFinite(cost) && cost >= 0;
   must(isCost || !isCompletion, 'a cost that is none', reply);
@@ -62,7 +62,7 @@ function checkEnvelope(reply: Reply): void {
     detail,
     ...others
   } = plainErrorOf(readObject(text, reply) as never) as Partial<Record<keyof ErrorBody, unknown>>;
-  // An unknown path below neither base URL is reported in OpenAI's form, with the code inside `error`.
+  // An unknown path below neither base URL is reported in OpenAI's format, with the code inside `error`.
   const error = status === 404 && typeof named === 'object' ? (named as { code?: unknown } | null)?.code : named;
   must(Object.keys(others).length === 0, 'members beside those of the envelope', reply);
   const entry = errorCatalogue[error as ErrorCode];
@@ -79,12 +79,12 @@ function checkStream(reply: Reply): void {
   else checkChunks(reply);
 }
 
-/** Each event is named, and the last one ends the answer or says why it broke. */
+/** Checks that each event has a name, and that the last one ends the answer or gives the reason why it broke. */
 function checkNamedEvents(reply: Reply): void {
   const events = reply.text.split('\n\n').filter((event) => event !== '' && !event.startsWith(':'));
   const names = events.map((event) => /^event: ([\w.]+)\ndata: [^\n\r]*$/.exec(event)?.[1] ?? '');
   must(!names.includes(''), 'not one named data line an event', reply);
-  // A broken response is reported twice: SDKs throw the first, agents show the second.
+  // A broken response is reported twice: SDKs throw the first event, agents show the second.
   const failed = names.at(-1) === 'response.failed';
   const whole = failed ? names.slice(0, -1) : names;
   must(!failed || whole.at(-1) === 'error', 'response.failed without its error', reply);

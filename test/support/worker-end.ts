@@ -1,3 +1,3 @@
-// A worker is a process that ends with the run, however that ends, and keeps what Node has compiled in it for the next run:
-// a signal alone would keep nothing.
+// Ends a worker, which is a process, with the run, however the run ends. The exit stores the code that Node has
+// compiled for the next run: a signal alone would lose it.
 for (const end of ['SIGTERM', 'disconnect']) process.once(end, () => process.exit());

@@ -1,19 +1,19 @@
-// A store with a function around each of its calls: to watch them, to fail them, to lose their answers.
+// A store with a function around each of its calls: to watch them, to fail them, or to lose their answers.
 import type { Changes, Store } from '../../shared/storage/store/index.ts';
 
 export interface StoreCall {
   readonly method: 'get' | 'put' | 'update' | 'batchPut' | 'delete';
   readonly table: string;
   readonly key: string;
-  /** Of an update, {} elsewhere. */
+  /** Changes of an update; {} for other calls. */
   readonly changes: Changes;
 }
 
 export type Around = <Value>(call: StoreCall, run: () => Promise<Value>) => Promise<Value>;
 
-/** Scans and queries are the operator's and are not wrapped. */
+/** Wraps calls except scans and queries, which only the operator makes. */
 export const aroundStore = (store: Store, around: Around): Store => ({
-  // Without transactions: each call may be held up on its own.
+  // Transactions are excluded: each call may be delayed by itself.
   get: (table, key, options) =>
     around({ method: 'get', table, key, changes: {} }, () => store.get(table, key, options)),
   put: (put, options) =>

@@ -41,7 +41,7 @@ interface ShownKey extends Pick<CountedKey, 'record'> {
   readonly spending: ReturnType<typeof readKeySpending>;
 }
 
-/** Describes a key; its spending counts since the last reset. `defaultRpm`: the limit of keys that set none. */
+/** Describes a key; its spending counts since the last reset. `defaultRpm` is the limit of keys that set none. */
 export function keyDocument({ record, spending }: ShownKey, defaultRpm?: number) {
   const { name, workspace, status, spendLimitReset, expiresAtMs, models } = record;
   const { limit, spent, held } = spending;

@@ -27,13 +27,13 @@ export interface KeylessLimits {
   readonly service: number;
   readonly keyless: SlotPool;
   readonly rest: SlotPool;
-  /** Slots beside those of `keyless`. */
+  /** Slots in addition to those of `keyless`. */
   readonly keySlotsMax: number;
 }
 
 /** The service's share of a stage, so that the gateway and not Lambda refuses calls over a limit. */
 const stageShare = 0.9;
-/** One key never fills the service. */
+/** Share of the service's slots that one key may use, so that it never fills the service. */
 const keyShare = 0.5;
 /**
  * Share of the service's slots for calls of keys with the default limit. Such a call takes one of these slots first,
@@ -91,8 +91,8 @@ export function isNearConcurrency(
 }
 
 /**
- * Counts the call as under way in this process, until it ends: so many calls of one key are seen before the store has
- * counted their slots.
+ * Counts the call as in progress in this process, until it ends, so that many calls of one key are noticed before the
+ * store has counted their slots.
  */
 export function enterUnderWay({ callsUnderWay }: GatewayDependencies, { credential, scope }: IdentifiedCall): void {
   const leave = callsUnderWay.enter(credential.publicId);

@@ -10,7 +10,7 @@ import type { Item } from '../../../shared/storage/store/index.ts';
 import type { IdentifiedCall, ReadyAnswer, RoutedCall } from '../stages.ts';
 
 /**
- * Returns undefined when the key may use the planned models. `planned`: undefined where no plan could be made. A
+ * Returns undefined when the key may use the planned models. `planned` is undefined where no plan could be made. A
  * function's caller does not choose its models, and for a cached answer the plan is enough.
  */
 export function refuseModels(

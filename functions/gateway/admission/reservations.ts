@@ -87,7 +87,7 @@ function holdRounds(deps: GatewayDependencies, call: PlannedCall, owner: string)
     isShortOf(amount, call.key, clock.nowMs()) ||
     isNearConcurrency(deps, limits, call);
   const mayCreditRefuse = recentRefusals.has(call.workspace.id) || (takesCreditSlot && capacity !== undefined);
-  // This counts for later calls only: a call's own slot is no reason for it to wait.
+  // This counts for later calls only: a call's own slot is not a reason for it to wait.
   enterUnderWay(deps, call);
   const advise = adviceFor(call);
   const { keyDefault: defaultConcurrency } = limits;
@@ -289,7 +289,7 @@ const limitedOwner = (
 interface RoundInputs {
   readonly holder: Pick<Hold, 'owner' | 'expiresAtMs'>;
   readonly limits: ConcurrencyLimits;
-  /** True where the slots of the workspace are no part of its credit's item. */
+  /** True where the slots of the workspace are not part of its credit's item. */
   readonly isCreditSharded: boolean;
 }
 

@@ -53,7 +53,7 @@ export async function passWhole(
   return checked instanceof GatewayError ? checked : pass({ text: checked.text ?? answer.text });
 }
 
-/** Checks events as they arrive. `choices`: the number that the request asked for. */
+/** Checks events as they arrive. `choices` is the number that the request asked for. */
 export const passStream = async (
   decision: GuardDecision,
   stream: OpenStream,

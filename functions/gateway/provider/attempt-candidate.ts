@@ -15,7 +15,7 @@ type Answer = { readonly reachedVia: ReachedVia } & (
   | { readonly kind: 'stream'; readonly stream: OpenStream }
 );
 
-/** `answeredAtMs`: the time at which the answer, or the first output of a stream, was there. */
+/** `answeredAtMs` is the time at which the answer, or the first output of a stream, was there. */
 export type AttemptOutcome = (Answer & { readonly answeredAtMs: number }) | NoAnswer;
 
 export async function attemptCandidate(

@@ -10,7 +10,7 @@ import { chargeAnswer } from './provider-attempts.ts';
 
 type OutputVerdict =
   | { readonly kind: 'accepted'; readonly answer: JsonAnswer }
-  /** The answer fails the schema. `mayRetry`: false where another answer would fail the same way. */
+  /** The answer fails the schema. `mayRetry` is false where another answer would fail the same way. */
   | { readonly kind: 'mismatch'; readonly mismatch: string; readonly mayRetry: boolean };
 
 export interface OutputCheck {

@@ -223,7 +223,7 @@ function classifyAnswer(
 }
 
 /**
- * Returns undefined for an error body that is no JSON, such as HTML or nothing: then the status alone classifies the
+ * Returns undefined for an error body that is not JSON, such as HTML or nothing: then the status alone classifies the
  * failure, and the text is logged.
  */
 function parseLenient(text: string | undefined): unknown {

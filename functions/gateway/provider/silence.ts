@@ -67,7 +67,8 @@ export function limitSilence(clock: Clock, watch: Watch, { provider, isStream, l
       if (Number.isFinite(firstMs)) watch.expect('silent', firstMs);
       silentUntilMs = clock.nowMs() + limitMs;
     },
-    // An answer that arrives in drips is no answer yet: the candidates behind this one keep their time all the same.
+    // An answer that arrives in drips is not an answer yet: the candidates behind this one keep their time all the
+    // same.
     partCame: () => watch.expect('idle', Math.min(idleMs, silentUntilMs - clock.nowMs())),
     outputCame: watch.pause,
     answerCame() {

@@ -185,7 +185,7 @@ interface BodyOfCall {
   readonly allocation: BodyAllocation;
 }
 
-/** Returns undefined where the body is no form, or the interface reads none. */
+/** Returns undefined where the body is not a form, or the interface reads none. */
 const boundaryIn = ({ headers }: GatewayRequest, { formFields }: ClientInterface): string | undefined =>
   formFields && formBoundary(headers['content-type']?.join(','));
 
@@ -193,7 +193,7 @@ const bodyMaxBytes = (request: GatewayRequest, clientInterface: ClientInterface)
   boundaryIn(request, clientInterface) === undefined ? plainBodyMaxBytes : formBodyMaxBytes;
 
 /**
- * Reads the body. `memory`: all of the body's memory is reserved before its first byte is read. Rejects as
+ * Reads the body. All memory of the body is reserved in `memory` before its first byte is read. Rejects as
  * `readPlainBody` does.
  */
 async function readBody(

@@ -16,7 +16,7 @@ interface EventKeeper {
   readonly content: () => CachedAnswer['content'] | undefined;
 }
 
-/** Maximum characters of a stored stream: each event becomes an object when it is read. */
+/** Maximum number of characters of a stored stream: each event becomes an object when it is read. */
 const cacheableEventsMax = 32_768;
 
 export function keepEvents(isKept: boolean): EventKeeper {

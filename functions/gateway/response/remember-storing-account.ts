@@ -14,7 +14,7 @@ import type { AdmittedPlain } from '../stages.ts';
 const answerWaitsMaxMs = 1_000;
 /** Longest time of the writes, within the time that an adapter allows after an answer. */
 const writesMaxMs = 5_000;
-/** Maximum ids of one answer: a response and its items. */
+/** Maximum number of ids of one answer: a response and its items. */
 const stateIdsMax = 256;
 
 interface StoringAccountMemory {

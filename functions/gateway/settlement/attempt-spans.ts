@@ -62,7 +62,7 @@ function toSpan({ traceId, spanId: parentSpanId }: Trace, call: SpannedCall, att
   };
 }
 
-/** A client that leaves, or a step that is stopped because it is no longer needed, is no failure of the provider. */
+/** A client that leaves, or a step that is stopped because it is no longer needed, is not a failure of the provider. */
 const isFailed = ({ outcome }: Attempt): boolean => outcome !== 'ok' && outcome.kind !== 'client_gone';
 
 /** Matches ids and words of an interface: other values of a provider are dropped. */
@@ -126,12 +126,12 @@ export function wellKnownName(baseUrl: string): string | undefined {
 // Kept bodies as OpenTelemetry's conventions for generative AI write messages (gen_ai.input.messages and
 // gen_ai.output.messages, JSON texts), cut to what a span may hold.
 
-/** Maximum characters of one attribute: up to 4,096 spans wait to be sent. */
+/** Maximum number of characters of one attribute: up to 4,096 spans wait to be sent. */
 const attributeMaxCharacters = 32 * 1024;
 /** Lengths to which texts are cut, tried in turn until all of them fit. */
 const textLimits = [attributeMaxCharacters, 4_096, 512];
 
-/** Returns no attributes for a body that is no conversation. */
+/** Returns no attributes for a body that is not a conversation. */
 const messageAttributes = (turns: TurnsOfBodies | undefined, { request, answer }: ContentBodies): Attributes => ({
   'gen_ai.input.messages': written(readRequestTurns(turns, request), messageOf),
   'gen_ai.output.messages': written(answer === null ? undefined : readAnswerTurns(turns, answer.body), outputOf),

@@ -189,7 +189,7 @@ async function withoutSecrets(
 
 // Masks credentials in the bodies of a call before they are stored. The work grows linearly with the text.
 
-/** Matches keys of well-known providers by their prefix. A word without a digit is no key. */
+/** Matches keys of well-known providers by their prefix. A word without a digit is not a key. */
 const keyShape = /\b(?:(?:sk|pk|rk|gsk|csk|xai|hf|ghp|pplx|nvapi)[-_][\w-]{16,}|AIza[\w-]{20,}|A[KS]IA[A-Z0-9]{12,})/g;
 /** Matches `https://user:password@host`; below it, parameters of a URL that sign it or contain a key. */
 const userInUrl = /:\/\/[^/\s@"'\\:]{1,256}:[^/\s@"'\\]{1,256}@/g;
@@ -212,7 +212,7 @@ function maskCutContent(text: string, secrets: ReadonlySet<string>): string {
 
 const formsOf = (secret: string): string[] => [...new Set([secret, JSON.stringify(secret).slice(1, -1)])];
 
-/** Masks a text. `secrets`: credentials of this call's own provider calls, both raw and as JSON escapes them. */
+/** Masks a text. `secrets` are the credentials of this call's own provider calls, both raw and as JSON escapes them. */
 function maskContent(text: string, secrets: Iterable<string>): string {
   let maskedText = maskKeys(text)
     .replace(keyShape, (key) => (/\d/.test(key) ? masked : key))

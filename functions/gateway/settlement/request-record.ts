@@ -11,7 +11,7 @@ type RecordedRequest = Pick<
   'clientInterface' | 'scope' | 'credential' | 'attribution' | 'tags' | 'arrivedAtMs'
 >;
 
-/** Returns the record. `request`: undefined as far as it could not be parsed. */
+/** Returns the record. `request` is undefined as far as it could not be parsed. */
 export function requestRecord(
   { clientInterface, scope, credential, attribution, tags, arrivedAtMs }: RecordedRequest,
   key: Item,

@@ -4,7 +4,7 @@
 //
 // Where the store has transactions, the sums that records add up to change in one transaction with the call's record:
 // the spend of its key (limited or not), of its workspace and of the budgets of its connections. A slot that other
-// calls wait for is then released before the last byte, without its money. Tokens and slots of pools are no sums of
+// calls wait for is then released before the last byte, without its money. Tokens and slots of pools are not sums of
 // records: they are written beside the transaction, and a process that dies leaves them to expire. Claims, stored
 // answers and the cache were written before the client got the end, or cost nothing to lose.
 import type { ChargedCounter } from '../../../shared/accounting/alerts/index.ts';
@@ -33,8 +33,8 @@ export interface CallHolds {
    */
   readonly settleEarly: AdmittedCall['settleEarly'];
   /**
-   * Writes one transaction with the record where the store has transactions. Else it settles each on its own, writes no
-   * record, and throws the first failure after each was tried.
+   * Writes one transaction with the record where the store has transactions. Otherwise it settles each on its own,
+   * writes no record, and throws the first failure after each was tried.
    */
   settleMoney(deadline: Deadline, record: CallRecordWrite): Promise<void>;
   /**

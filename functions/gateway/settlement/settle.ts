@@ -56,7 +56,7 @@ type Answering = GatewayResponse | Promise<GatewayResponse>;
 export const watchedBy = (content: CallContent | undefined, answering: Answering): Answering =>
   content === undefined ? answering : content.watch(answering);
 
-/** Opens the content log of a call that may run. `clientRequest`: the request as its client sent it. */
+/** Opens the content log of a call that may run. `clientRequest` is the request as its client sent it. */
 export const contentOf = (
   deps: GatewayDependencies,
   call: ContentCall,

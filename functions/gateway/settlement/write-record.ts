@@ -85,8 +85,8 @@ export function openRecord(
 const readyBudgetMs = 1_500;
 
 /**
- * Records an answer that existed already: it cost nothing, and is found under its own id like any other. `content`: the
- * content log of an answer from the cache.
+ * Records an answer that existed already: it cost nothing, and is found under its own id like any other. `content` is
+ * the content log of an answer from the cache.
  */
 export async function writeReadyRecord(
   deps: GatewayDependencies,
@@ -233,8 +233,8 @@ function outcomeOf(
 }
 
 /**
- * Returns the cost of models other than the one that answered; undefined when there is none. `payer`: who paid the
- * call's cost.
+ * Returns the cost of models other than the one that answered; undefined when there is none. `payer` is the one who
+ * paid the call's cost.
  */
 function otherSharesOf(
   { charges }: Bill,

@@ -32,7 +32,7 @@ export function noteContent(
   refusal.openContent = (key) => contentOf(deps, { ...call, ...routed, key }, call.request);
 }
 
-/** Same limit as for an answer that exists already. */
+/** The same limit as for an answer that exists already. */
 const contentBudgetMs = 1_500;
 
 /**

@@ -32,7 +32,7 @@ import type {
 import { planModelCall } from './plan-model-call.ts';
 
 /**
- * Runs the function. `provide`: the loop of plain calls; it is passed in because a bundle that is loaded on demand
+ * Runs the function. `provide` is the loop of plain calls; it is passed in because a bundle that is loaded on demand
  * contains a copy of all code that it imports.
  */
 export async function execute(
@@ -83,7 +83,7 @@ interface Executed {
   readonly source: AnswerSource | undefined;
 }
 
-/** `runs`: the runs of the provider loop until now, failed steps included. */
+/** `runs` are the runs of the provider loop until now, failed steps included. */
 async function runFunction(
   deps: GatewayDependencies,
   call: AdmittedExecution,
@@ -160,7 +160,7 @@ function executionUsage({ bill }: AdmittedExecution, attempts: number): Record<s
 }
 
 // One model call of a function, fallback models included. The provider loop goes on to these where a provider fails;
-// where a model answers and its answer is no result, the models behind it are called here.
+// where a model answers and its answer is not a result, the models behind it are called here.
 
 /** The provider loop. */
 type Provide = (deps: GatewayDependencies, call: ProviderCall) => Promise<ProviderRun>;

@@ -135,7 +135,7 @@ async function ask(
     return await read(deps, call, sending, readBrokenCall);
   } catch (error) {
     connection.watch.abort();
-    // An answer that a guardrail refuses is no failure of the provider.
+    // An answer that a guardrail refuses is not a failure of the provider.
     if (!connection.isSent || error instanceof GatewayError) throw error;
     return { kind: 'failure', failure: readBrokenCall(error, connection, 0) };
   }

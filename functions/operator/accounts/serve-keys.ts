@@ -110,7 +110,7 @@ const keyDocument = (key: KeyFigures): Documents['ManagedKey'] => ({
   replaced_by: key.replacedBy,
 });
 
-/** `ending`: a rotation gave the key a successor, and it has not ended yet. */
+/** `ending` means that a rotation gave the key a successor, and it has not ended yet. */
 function stateOf({ status, replacedBy, isExpired }: KeyFigures): Documents['ManagedKey']['state'] {
   if (status === 'revoked') return 'revoked';
   if (isExpired) return 'expired';

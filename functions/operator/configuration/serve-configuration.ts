@@ -127,8 +127,8 @@ async function readStored(deps: ManagementDependencies) {
 }
 
 /**
- * Compares the file with the store. `wanted`: tags, one of which the stored configuration must have; undefined for any.
- * Throws precondition_failed or invalid_request.
+ * Compares the file with the store. `wanted` contains tags, one of which the stored configuration must have; undefined
+ * for any. Throws precondition_failed or invalid_request.
  */
 async function planReplacement(
   deps: ManagementDependencies,

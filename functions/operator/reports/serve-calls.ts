@@ -63,7 +63,7 @@ export async function readSeenCall(deps: ManagementDependencies, operator: Opera
 
 // All calls that a filter finds, as CSV: one line each, the newest first.
 
-/** Maximum characters of an answer: Lambda allows 6 MB. */
+/** Maximum number of characters of an answer: Lambda allows 6 MB. */
 const csvMaxCharacters = 5_000_000;
 /** Maximum number of pages; each reads a bounded number of calls. */
 const pagesMax = 250;

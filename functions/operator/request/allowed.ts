@@ -4,7 +4,7 @@ import type { Role } from '../../../shared/configuration/access/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
 import type { Operator } from './identify-operator.ts';
 
-/** Throws unless the operator has the role. `absent`: the message for a workspace that the operator may not see. */
+/** Throws unless the operator has the role. `absent` is the message for a workspace that the operator may not see. */
 export function requireRole({ rights }: Operator, role: Role, workspace: string, absent: string): void {
   if (!rights.holds('member', workspace)) throw fail('not_found', { message: absent });
   if (rights.holds(role, workspace)) return;

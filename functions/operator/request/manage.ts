@@ -31,7 +31,7 @@ export interface ManageRequest<Name extends RouteName> extends CheckedRequest<Na
   tellChange(what: string, target: string): void;
 }
 
-/** An answer that is no JSON. */
+/** An answer that is not JSON. */
 export class TextAnswer {
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;

@@ -116,6 +116,6 @@ function personOf(claims: JWTPayload, groupsClaim: string): Person {
   return { subject: sub, email: counts ? email : undefined, groups: groupsIn(claims[groupsClaim]) };
 }
 
-/** Returns the groups of a claim. A text is no list: the separator of its groups is unknown. */
+/** Returns the groups of a claim. A text is not a list: the separator of its groups is unknown. */
 const groupsIn = (claim: unknown): string[] =>
   (Array.isArray(claim) ? claim : []).filter((group) => typeof group === 'string').slice(0, groupsMax);

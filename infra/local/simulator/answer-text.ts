@@ -1,11 +1,11 @@
-// Text of the simulator's answers: readable for a person who tries the demo, built from the last message of the
+// Text of the simulator's answers: readable for a person who tries the demo, and built from the last message of the
 // request.
 import type { SimulatorCall } from './call.ts';
 import type { ModelRequest } from './model-request.ts';
 import { schemaInstance } from './schema-instance.ts';
 import { imagesIn, tokensOf } from './tokens.ts';
 
-/** More of the question would bury the answer. */
+/** Maximum number of quoted tokens: more of the question would hide the answer. */
 const quotedTokens = 40;
 
 export function answerText(call: SimulatorCall): string {
@@ -29,11 +29,11 @@ function friendlyText(call: SimulatorCall): string {
   );
 }
 
-/** The text of the last user message, trimmed. */
+/** Returns the text of the last user message, trimmed. */
 export const lastUserText = ({ turns }: ModelRequest): string =>
   (turns.findLast(({ role }) => role === 'user')?.text ?? '').trim();
 
-/** The results of the tools, where they are the last that was said. */
+/** Returns the results of the tools, where they are the last turns. */
 function toolResults({ turns }: ModelRequest): readonly string[] {
   const before = turns.findLastIndex(({ role }) => role !== 'tool');
   return turns.slice(before + 1).map(({ text }) => text);

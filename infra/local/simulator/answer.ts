@@ -1,19 +1,19 @@
-// A finished answer before a format writes it to the wire, as one JSON value or as the frames of a stream.
+// A finished answer before a format writes it, as one JSON value or as the frames of a stream.
 import { tokensOf } from './tokens.ts';
 
 export interface SimulatedToolCall {
   readonly id: string;
   readonly name: string;
-  /** JSON text. */
+  /** Arguments as JSON text. */
   readonly arguments: string;
 }
 
 export interface Choice {
   readonly content: string | null;
-  /** The content as a stream cuts it, where that is not one piece for each token. */
+  /** The content as a stream splits it, where that differs from one piece for each token. */
   readonly pieces?: readonly string[];
   readonly reasoning?: string;
-  /** Some of the reasoning can be read by its provider alone. */
+  /** Whether only its provider can read a part of the reasoning. */
   readonly hasRedactedReasoning?: boolean;
   readonly refusal?: string;
   readonly toolCalls: readonly SimulatedToolCall[];
@@ -30,7 +30,7 @@ export interface TokenCounts {
   readonly writtenForHour: number;
   readonly output: number;
   readonly reasoning: number;
-  /** The reasoning is not part of the output. */
+  /** Whether the reasoning is not part of the output. */
   readonly isReasoningBeside?: boolean;
 }
 
@@ -41,12 +41,12 @@ export interface SimulatedCompletion {
   readonly choices: readonly Choice[];
   /** Undefined when the provider reports none; a string for a malformed report. */
   readonly usage: TokenCounts | string | undefined;
-  /** Set where the report comes with the last content of a stream, if the format leaves that open. */
+  /** Set where the report comes with the last content of a stream, if the format permits both. */
   readonly isUsageOnContent?: boolean;
 }
 
 export interface Frame {
-  /** `role`: before any output. `done`: an end marker without other content. */
+  /** Content of the frame. `role` precedes any output; `done` is an end marker without other content. */
   readonly carries: 'role' | 'output' | 'finish' | 'usage' | 'done' | 'other';
   /** The name of the event, where the format has names. */
   readonly event?: string;
@@ -62,10 +62,10 @@ export const tokenCounts = (input: number, output: number, more: Partial<TokenCo
 export const totalTokens = ({ input, output, reasoning, isReasoningBeside }: TokenCounts): number =>
   input + output + (isReasoningBeside ? reasoning : 0);
 
-/** Choice of a format that has only one. */
+/** Returns the choice of a format that has only one. */
 export const choiceOf = ({ choices }: SimulatedCompletion): Choice => choices[0] as Choice;
 
-/** The field `name` with the usage as `write` makes it; none where none is reported. */
+/** Returns the field `name` with the usage as `write` makes it; no field where none is reported. */
 export function usageMember(
   name: string,
   { usage }: SimulatedCompletion,
@@ -75,6 +75,6 @@ export function usageMember(
   return { [name]: typeof usage === 'string' ? usage : write(usage) };
 }
 
-/** The text in the pieces of a stream. */
+/** Returns the text in the pieces of a stream. */
 export const piecesOf = ({ pieces, content }: Pick<Choice, 'pieces' | 'content'>): readonly string[] =>
   pieces ?? tokensOf(content ?? '');

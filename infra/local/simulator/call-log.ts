@@ -6,31 +6,31 @@ export interface LoggedRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
-  /** All of them as received, credentials included, by lower-case name. */
+  /** All headers as received, credentials included, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The format of the call, `messages`; null where the path is none of a format. */
+  /** The format of the call, such as `messages`; null where the path belongs to no format. */
   readonly format: string | null;
   /** The model as received. */
   readonly model: string | null;
   /** The behaviour that answered, or `not-found`, `wrong-credential`, `invalid-request`. */
   readonly behaviour: string;
-  /** Undefined where the body is not JSON. */
+  /** Body of the request; undefined where it is not JSON. */
   readonly body: unknown;
   readonly bodyText: string;
   readonly receivedAtMs: number;
   /** Status of the answer; null while the call runs, and where nothing was sent. */
   status: number | null;
-  /** The answer was sent whole, broken off by the simulator, or left by the client. */
+  /** Whether the answer was sent completely, broken off by the simulator, or abandoned by the client. */
   ended: boolean;
-  /** The client left before its answer was whole. */
+  /** Whether the client disconnected before its answer was complete. */
   closedEarly: boolean;
 }
 
 export interface CallLog {
   readonly calls: LoggedRequest[];
-  /** Adds a call; returns how many came before with the same provider and model. */
+  /** Adds a call; returns how many earlier calls had the same provider and model. */
   readonly add: (call: LoggedRequest) => number;
-  /** To be called after every change of a call. */
+  /** Must be called after every change of a call. */
   readonly changed: () => void;
   /** Forgets all calls and the counts of `flaky` and similar behaviours. */
   readonly clear: () => void;

@@ -7,9 +7,9 @@ import type { StoredResponse } from './stored-responses.ts';
 
 export interface SimulatorCall {
   readonly provider: string;
-  /** The name of the behaviour, `slow` in `large/slow:2000`. */
+  /** The name of the behaviour, such as `slow` in `large/slow:2000`. */
   readonly name: string;
-  /** Parts after the name, `['3', 'rate_limit_exceeded']` in `error-after-chunks:3:rate_limit_exceeded`. */
+  /** Parts after the name, such as `['3', 'rate_limit_exceeded']` in `error-after-chunks:3:rate_limit_exceeded`. */
   readonly parameters: readonly string[];
   readonly format: SimulatorFormat;
   readonly request: ModelRequest;
@@ -20,23 +20,23 @@ export interface SimulatorCall {
   readonly headers: Readonly<Record<string, string>>;
   /** Milliseconds between two frames of a stream. */
   readonly paceMs: number;
-  /** Calls with the same provider and whole model name before this one. */
+  /** Number of earlier calls with the same provider and complete model name. */
   readonly earlierCalls: number;
-  /** Requests on the same connection before this one. */
+  /** Number of earlier requests on the same connection. */
   readonly earlierOnConnection: number;
   readonly createdEpochSeconds: number;
-  /** Keeps an answer for later calls of the same credential. */
+  /** Stores an answer for later calls with the same credential. */
   readonly keep: (stored: StoredResponse) => void;
-  /** A fresh id, `chatcmpl-…`. */
+  /** Returns a new id, such as `chatcmpl-…`. */
   readonly newId: (prefix: string) => string;
 }
 
 /** The part of a request that a format reads. */
 export interface Received {
   readonly headers: Readonly<Record<string, string>>;
-  /** Undefined where the text is not JSON. */
+  /** Body of the request; undefined where the text is not JSON. */
   readonly body: unknown;
-  /** Without the question mark. */
+  /** Query without the question mark. */
   readonly query: string;
   /** The named groups of `path`, percent-decoded. */
   readonly fromPath: Readonly<Record<string, string | undefined>>;
@@ -49,9 +49,12 @@ interface ErrorAnswer {
 
 /** A rule by which real providers refuse a request that their format can express. */
 export interface ProviderRefusal<Body = object> {
-  /** The public report, or the page, that documents it. */
+  /** Address of the public report, or the page, that documents it. */
   readonly source: string;
-  /** Refuses in the provider's words; undefined when it accepts the request. `model`: from the path or the body. */
+  /**
+   * Returns the provider's message of the refusal; undefined when it accepts the request. `model` comes from the path
+   * or the body.
+   */
   why(body: Body, model: string): string | undefined;
 }
 
@@ -69,67 +72,67 @@ export interface SimulatorFormat {
   readonly name: string;
   /** Pattern of the path below the base URL, with a group `model` where the path names the model. */
   readonly path: RegExp;
-  /** Header that may carry a credential beside `Authorization: Bearer`. */
+  /** Header that may carry a credential in place of `Authorization: Bearer`. */
   readonly keyHeader?: string;
   readonly requestIdHeader: string;
   /** The prefix of an answer's id. */
   readonly idPrefix: string;
   readonly streamType: string;
-  /** By the request's body, where that chooses it. */
+  /** Returns the type of the stream, where the request's body chooses it. */
   readonly streamTypeOf?: (body: unknown) => string;
   /** Top-level fields that every answer, or event, needs. */
   readonly answerMembers: readonly string[];
   /** Keep-alive of an idle stream; empty where the format has none. */
   readonly keepAlive: string;
-  /** How a credential that is not accepted is refused. */
+  /** Status and code with which a wrong credential is refused. */
   readonly wrongCredential: { readonly status: number; readonly code: string };
-  /** A prompt that is blocked gets an answer without content, not an error. */
+  /** Set where a blocked prompt gets an answer without content, not an error. */
   readonly answersBlockedPrompts?: true;
-  /** A string says why a strict provider refuses the request. */
+  /** Reads a request. A string is the reason why a strict provider refuses it. */
   readonly read: (received: Received) => ModelRequest | string;
-  /** Absent: it has none. */
+  /** Refusals of the format's provider, if any. */
   readonly refusals?: readonly ProviderRefusal[];
   readonly json: (call: SimulatorCall, completion: SimulatedCompletion) => object;
-  /** In place of JSON, where the request asks for a text. */
+  /** Returns a text in place of JSON, where the request asks for a text. */
   readonly text?: (call: SimulatorCall, completion: SimulatedCompletion) => string | undefined;
-  /** Headers of such an answer. */
+  /** Returns the headers of such an answer. */
   readonly headers?: (completion: SimulatedCompletion) => Record<string, string>;
-  /** The stream of an answer. */
+  /** Returns the stream of an answer. */
   readonly frames: (call: SimulatorCall, completion: SimulatedCompletion) => readonly Frame[];
-  /** A frame on the wire; `position` counts the frames of a stream from 0. */
+  /** Returns the bytes of a frame; `position` counts the frames of a stream from 0. */
   readonly encode: (frame: Frame, position: number) => string | Uint8Array;
-  /** The body of an error answer; `code` chooses among the errors of that status. */
+  /** Returns the body of an error answer; `code` chooses among the errors of that status. */
   readonly error: (status: number, code?: string, message?: string) => ErrorAnswer;
-  /** Frames that end a stream which fails after its 200. */
+  /** Returns the frames that end a stream which fails after its status 200. */
   readonly errorFrames: (
     call: SimulatorCall,
     completion: SimulatedCompletion,
     code: string | undefined,
   ) => readonly Frame[];
-  /** A failed answer under status 200, where that is not just the error. */
+  /** Returns a failed answer under status 200, where that is not just the error. */
   readonly failedJson?: (call: SimulatorCall, completion: SimulatedCompletion, code: string | undefined) => object;
 }
 
-/** Answers one call. To add one: write it, name it in its family's table, describe it in README.md. */
+/** Answers one call. To add a behaviour: write it, name it in its family's table, describe it in README.md. */
 export type Behaviour = (call: SimulatorCall) => Steps;
 
 export type Behaviours = Readonly<Record<string, Behaviour>>;
 
-/** The parameter at `position` as a number not below zero, or `otherwise`. */
+/** Returns the parameter at `position` as a number that is not negative, or `otherwise`. */
 export function numberParameter(call: SimulatorCall, position: number, otherwise: number): number {
   const value = Number(call.parameters[position] ?? Number.NaN);
   return Number.isFinite(value) && value >= 0 ? value : otherwise;
 }
 
-/** The first parameter that is a word, not a number. */
+/** Returns the first parameter that is a word, not a number. */
 export const wordParameter = (call: SimulatorCall): string | undefined =>
   call.parameters.find((parameter) => !/^\d*$/.test(parameter));
 
-// The credential of a request: after `Bearer`, or in the header that a format has for it.
+// Finds the credential of a request: after `Bearer`, or in the header that a format has for it.
 type Headers = Readonly<Record<string, string>>;
 
 /**
- * The credential as received, `Bearer` included. Any provider may get its key in a header of its own: in tests it is
+ * Returns the credential as received, with `Bearer`. Any provider may get its key in a header of its own; tests use
  * this one.
  */
 export const receivedCredential = (

@@ -1,4 +1,4 @@
-// The answer of a simulated model, made once, whatever the format.
+// The answer of a simulated model, made once for all formats.
 import {
   type Choice,
   type SimulatedCompletion,
@@ -12,12 +12,12 @@ import type { SimulatorTool } from './model-request.ts';
 import { schemaInstance } from './schema-instance.ts';
 import { countTokens, promptTokens, tokensOf } from './tokens.ts';
 
-/** A request for more than this is a mistake; OpenAI refuses it too. */
+/** Maximum number of choices; OpenAI refuses more of them too. */
 const choicesHardLimit = 128;
 
 export const thought = 'The user wants an answer. I should give a short one.';
 
-/** The answer to a call. `given` replaces parts of each choice; usage is counted from the text. */
+/** Returns the answer to a call. `given` replaces parts of each choice; usage is counted from the text. */
 export function complete(
   call: SimulatorCall,
   overrides: Partial<Choice> = {},
@@ -75,12 +75,12 @@ const sum = (choices: readonly Choice[], tokens: (choice: Choice) => number) =>
 
 // Decides whether the simulated model calls tools, and with which arguments.
 
-/** Two calls, so that clients meet parallel ones. */
+/** Number of calls in an answer; it is two, so that clients meet parallel calls. */
 const parallelCalls = 2;
 
 /**
- * The calls of this turn: none where the request offers no tool, forbids them, does not ask, or brings results and
- * leaves it open.
+ * Returns the tool calls of this turn. There are none where the request offers no tool, forbids them, does not ask for
+ * one, or brings results without requiring another call.
  */
 function toolCallsFor(call: SimulatorCall): readonly SimulatedToolCall[] {
   const { tools, toolChoice, turns, isParallel } = call.request;
@@ -89,16 +89,16 @@ function toolCallsFor(call: SimulatorCall): readonly SimulatedToolCall[] {
     return tools.filter(({ name }) => name === toolChoice.name).map((tool) => callOf(call, tool));
   const isRequired = toolChoice === 'required';
   const hasResults = turns.at(-1)?.role === 'tool';
-  // Clients that ask for JSON by a tool put it behind the others: the answer, once these have been called.
+  // Clients that request JSON through a tool place it after the others: it is the answer, once these have been called.
   if (hasResults) return isRequired ? tools.slice(-1).map((tool) => callOf(call, tool)) : [];
   if (!isRequired && call.name !== 'tools' && !asksForTool(call, tools)) return [];
-  // Who has to call the only tool calls it once: clients ask for JSON so.
+  // A model that must call its only tool calls it once, because clients request JSON in this way.
   const isSingle = !isParallel || (isRequired && tools.length === 1);
   const count = isSingle ? 1 : parallelCalls;
   return Array.from({ length: count }, (_, index) => callOf(call, tools[index % tools.length] as SimulatorTool));
 }
 
-/** A person asks for a tool by its name or by the word. */
+/** Returns whether a person asks for a tool, by its name or by the word "tool". */
 function asksForTool(call: SimulatorCall, tools: readonly SimulatorTool[]): boolean {
   const text = lastUserText(call.request).toLowerCase();
   return /\b(tools?|functions?)\b/.test(text) || tools.some(({ name }) => text.includes(name.toLowerCase()));

@@ -1,4 +1,4 @@
-// Error bodies in OpenAI's form, by status and by code, and those of providers that use OpenAI's formats with error
+// Error bodies in OpenAI's format, by status and by code, and those of providers that use OpenAI's formats with error
 // bodies of their own.
 
 interface OpenAiError {
@@ -82,7 +82,10 @@ const otherForms: Readonly<Record<string, unknown>> = {
   },
 };
 
-/** A body for a status; `code` chooses another OpenAI code, a code of its own, or the form of another provider. */
+/**
+ * Returns the body for a status; `code` chooses another OpenAI code, a code of its own, or the format of another
+ * provider.
+ */
 export function errorBody(status: number, code?: string, message?: string): unknown {
   if (code !== undefined && code in otherForms) return otherForms[code];
   const basis = named.find((entry) => entry.code === code) ?? byStatus[status] ?? fault;

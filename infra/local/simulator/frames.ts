@@ -10,17 +10,17 @@ export const jsonFrame = (carries: Frame['carries'], value: unknown, event?: str
   ...(event === undefined ? {} : { event }),
 });
 
-/** One server-sent event. */
+/** Returns one server-sent event. */
 export const serverSentEvent = ({ event, text }: Frame): string =>
   `${event === undefined ? '' : `event: ${event}\n`}data: ${text}\n\n`;
 
-/** Pieces of tool arguments, so that clients must put them together. */
+/** Length of the pieces of tool arguments, so that clients must join them. */
 const argumentFragment = 8;
 
 export const fragmentsOf = (text: string): readonly string[] =>
   text.match(new RegExp(`[^]{1,${argumentFragment}}`, 'gu')) ?? [];
 
-/** The answer up to and with its `outputs`-th frame of output. */
+/** Returns the answer up to and including its `outputs`-th frame of output. */
 export function throughOutput(frames: readonly Frame[], outputs: number): readonly Frame[] {
   const positions = frames.flatMap(({ carries }, index) => (carries === 'output' ? [index] : []));
   const roles = frames.filter(({ carries }) => carries === 'role').length;
@@ -31,7 +31,7 @@ export function throughOutput(frames: readonly Frame[], outputs: number): readon
 export const streamHead = ({ format, body }: SimulatorCall): SimulatorStep =>
   head(200, { 'content-type': format.streamTypeOf?.(body) ?? format.streamType, 'cache-control': 'no-cache' });
 
-/** Sends frames, one write each, and then ends the body or runs `ending`. `rewrite` may change a text on the wire. */
+/** Sends frames, one write each, and then ends the body or performs `ending`. `rewrite` may change each text. */
 export function* streamSteps(
   call: SimulatorCall,
   frames: Iterable<Frame>,
@@ -48,7 +48,7 @@ export function* streamSteps(
   yield ending;
 }
 
-/** An answer in the form the request asks for. */
+/** Sends an answer in the format that the request asks for. */
 export function respond(call: SimulatorCall, completion: SimulatedCompletion): Steps {
   if (call.request.isStream) return streamSteps(call, call.format.frames(call, completion));
   const text = call.format.text?.(call, completion);
@@ -56,7 +56,7 @@ export function respond(call: SimulatorCall, completion: SimulatedCompletion): S
   return json(200, call.format.json(call, completion), call.format.headers?.(completion));
 }
 
-/** An error answer in the call's format. */
+/** Sends an error answer in the call's format. */
 export function refuse(
   { format }: Pick<SimulatorCall, 'format'>,
   status: number,

@@ -1,8 +1,8 @@
-// A guardrail to try the gateway with, in both forms: behind `/guardrail`, and Bedrock's ApplyGuardrail.
+// A guardrail to try the gateway with, with both interfaces: behind `/guardrail`, and Bedrock's ApplyGuardrail.
 import type { ReadRequest } from './read-request.ts';
 import { json, type Steps } from './step.ts';
 
-/** Blocks what has this word, and masks addresses of e-mail. */
+/** A text with this word is blocked; e-mail addresses are masked. */
 const blockedWord = /\bforbidden\b/i;
 const failingWord = /\bguardrail-fails\b/;
 const address = /[\w.+-]+@[\w-]+\.\w[\w.-]*\w/g;
@@ -10,10 +10,10 @@ const mask = '{EMAIL}';
 const message = 'This guardrail lets nothing pass that is called forbidden.';
 
 const applyPath = /\/guardrail\/[^/]+\/version\/[^/]+\/apply$/;
-/** As Bedrock counts them. */
+/** Characters of a unit, as Bedrock counts them. */
 const unitCharacters = 1_000;
 
-/** Undefined for a request to a provider. */
+/** Returns undefined for a request to a provider. */
 export function guardrailSteps({
   path,
   method,

@@ -26,7 +26,7 @@ await runScript(
       paceMs: Number(values['pace-ms']),
       ...(values.credential === undefined ? {} : { credential: values.credential }),
     });
-    // Before the line: a reader of it may stop the process at once.
+    // Signals are handled before the line is printed: a reader of the line may stop the process at once.
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void simulator.stop());
     process.stdout.write(`simulator ${simulator.url}\n`);
   },

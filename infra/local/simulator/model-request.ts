@@ -1,18 +1,18 @@
-// A request to a simulated model, whatever its format.
+// A request to a simulated model, in terms of no format.
 
-/** Part of the conversation: a message, or one of the tool results in a message. */
+/** A part of the conversation: a message, or one of the tool results in a message. */
 export interface RequestTurn {
   /** `system`, `user`, `assistant`, `tool` (the result of a tool), or another word of the format. */
   readonly role: string;
   readonly text: string;
   readonly images?: number;
-  /** JSON texts of the tool calls of an assistant. */
+  /** Arguments of an assistant's tool calls, as JSON texts. */
   readonly toolArguments?: readonly string[];
 }
 
 export interface SimulatorTool {
   readonly name: string;
-  /** A JSON Schema; undefined: no parameters. */
+  /** A JSON Schema; undefined for a tool without parameters. */
   readonly parameters?: unknown;
 }
 
@@ -22,18 +22,18 @@ export interface ModelRequest {
   readonly turns: readonly RequestTurn[];
   readonly tools: readonly SimulatorTool[];
   readonly toolChoice: 'auto' | 'none' | 'required' | { readonly name: string };
-  /** Several tool calls in one answer are welcome. */
+  /** Whether an answer may have several tool calls. */
   readonly isParallel: boolean;
   readonly outputTokensMax: number | undefined;
   readonly stopSequences: readonly string[];
   readonly choiceCount: number;
-  /** The answer has to be JSON: any object, or an instance of a schema. */
+  /** Kind of the answer: text, any JSON object, or an instance of a schema. */
   readonly output: 'text' | 'object' | { readonly schema: unknown };
-  /** The request asks the model to think and to show it. */
+  /** Whether the request asks the model to think and to show its thinking. */
   readonly isThinking: boolean;
 }
 
-/** A request that asks for nothing but text. */
+/** A request that asks only for text. */
 export const plainRequest = {
   isStream: false,
   tools: [],

@@ -1,4 +1,4 @@
-// Performs steps on a real HTTP answer. Stops at once when the client leaves; never rejects because of that.
+// Performs steps on a real HTTP answer. Stops at once when the client disconnects; never rejects because of that.
 import type { ServerResponse } from 'node:http';
 import { type Clock, sleep } from '../../../shared/foundation/time/index.ts';
 import type { SimulatorStep, Steps } from './step.ts';
@@ -6,9 +6,9 @@ import type { SimulatorStep, Steps } from './step.ts';
 interface Wire {
   readonly response: ServerResponse;
   readonly clock: Clock;
-  /** Aborts when the connection is gone, whichever end closed it. */
+  /** Aborts when the connection has ended, whichever side closed it. */
   readonly gone: AbortSignal;
-  /** Called before the simulator itself breaks the connection, so that this is not taken for the client leaving. */
+  /** Called before the simulator itself breaks the connection, so that this does not count as a disconnected client. */
   readonly breaking: () => void;
 }
 
@@ -28,7 +28,7 @@ function perform(step: SimulatorStep, { response, clock, gone, breaking }: Wire)
         response.socket?.write('', done);
       });
     case 'write':
-      // An empty HTTP chunk would be the end mark of the body.
+      // An empty HTTP chunk would be the end marker of the body.
       if (step.bytes.length === 0) return Promise.resolve();
       return unlessGone(gone, (done) => response.write(step.bytes, done));
     case 'raw':
@@ -49,7 +49,7 @@ function perform(step: SimulatorStep, { response, clock, gone, breaking }: Wire)
   }
 }
 
-/** Resolves when `act` calls `done`, or when the connection is gone, for then it may never be called. */
+/** Resolves when `act` calls `done`, or when the connection has ended, because `done` may never be called then. */
 function unlessGone(gone: AbortSignal, act: (done: () => void) => void): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

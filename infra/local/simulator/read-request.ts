@@ -1,15 +1,15 @@
-// Converts an HTTP request to the parts that the log and a behaviour need. Nothing is answered here.
+// Converts an HTTP request to the parts that the log and a behaviour need. Sends no answer.
 import type { IncomingMessage } from 'node:http';
 import { type ChosenFormat, formatOfPath } from './formats/known-formats.ts';
 
-/** Above the size of any gateway's request; it only keeps a runaway test from filling the memory. */
+/** Maximum body, above any gateway's request; it only prevents a runaway test from filling the memory. */
 const bodyHardBytes = 64 * 1024 * 1024;
 
 export interface ReadRequest {
   readonly provider: string;
   readonly method: string;
   readonly path: string;
-  /** Without the question mark. */
+  /** Query without the question mark. */
   readonly query: string;
   /** The path below the base URL. */
   readonly pathBelowBase: string;
@@ -17,9 +17,9 @@ export interface ReadRequest {
   readonly chosen: ChosenFormat | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly bodyText: string;
-  /** Undefined where the text is neither JSON nor a form. */
+  /** Body of the request; undefined where the text is neither JSON nor a form. */
   readonly body: unknown;
-  /** Set for a body over `bodyHardBytes`, of which nothing was kept. */
+  /** Set for a body over `bodyHardBytes`, none of which is stored. */
   readonly isTooLarge: boolean;
 }
 
@@ -54,7 +54,7 @@ export async function readRequest(request: IncomingMessage): Promise<ReadRequest
   };
 }
 
-/** Returns undefined beyond `bodyHardBytes`: the rest is read and dropped, so that the client receives its answer. */
+/** Returns undefined beyond `bodyHardBytes`: the rest is read and discarded, so that the client receives its answer. */
 async function readBytes(request: IncomingMessage): Promise<Buffer | undefined> {
   let pieces: Buffer[] = [];
   let bytes = 0;
@@ -74,7 +74,7 @@ function parse(text: string): unknown {
   }
 }
 
-// A multipart body as an object: texts unchanged, files by name, type and length. A repeated name is a list.
+// Converts a multipart body to an object: texts unchanged, files by name, type and length. A repeated name is a list.
 
 interface ReceivedFile {
   readonly file_name: string;
@@ -82,7 +82,7 @@ interface ReceivedFile {
   readonly bytes: number;
 }
 
-/** Undefined where it is no form. */
+/** Returns undefined where the body is not a form. */
 async function readReceivedForm(
   bytes: Buffer,
   contentType: string | undefined,

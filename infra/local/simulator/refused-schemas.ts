@@ -5,7 +5,7 @@ type Schema = Readonly<Record<string, unknown>>;
 const isSchema = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The schemas inside one, itself first. */
+/** Yields a schema and all schemas inside it. */
 function* schemasIn(schema: unknown): Generator<Schema> {
   if (!isSchema(schema)) return;
   yield schema;
@@ -16,7 +16,7 @@ function* schemasIn(schema: unknown): Generator<Schema> {
   for (const inner of [...named, ...listed, schema.items]) yield* schemasIn(inner);
 }
 
-/** Keywords that Anthropic's structured outputs refuse: bounds of numbers, texts and lists. */
+/** Keywords that Anthropic's structured outputs refuse: limits of numbers, texts and lists. */
 const unsupportedWords: Readonly<Record<string, readonly string[]>> = {
   integer: ['maximum', 'minimum', 'exclusiveMaximum', 'exclusiveMinimum', 'multipleOf'],
   number: ['maximum', 'minimum', 'exclusiveMaximum', 'exclusiveMinimum', 'multipleOf'],
@@ -24,7 +24,7 @@ const unsupportedWords: Readonly<Record<string, readonly string[]>> = {
   array: ['maxItems', 'uniqueItems'],
 };
 
-/** Number of optional parameters, which is limited for all strict tools together. */
+/** Counts the optional parameters, whose number is limited for all strict tools together. */
 export function optionalIn(schema: unknown): number {
   let count = 0;
   for (const { properties, required } of schemasIn(schema)) {
@@ -47,7 +47,7 @@ export function unsupportedByClaude(schema: unknown): string | undefined {
   return undefined;
 }
 
-/** Fault under OpenAI's strict mode: every object must be closed. */
+/** Returns a fault under OpenAI's strict mode: every object must be closed. */
 export function looseSchema(schema: unknown): string | undefined {
   for (const inner of schemasIn(schema)) {
     if (inner.type === 'object' && inner.additionalProperties !== false) {
@@ -57,7 +57,7 @@ export function looseSchema(schema: unknown): string | undefined {
   return undefined;
 }
 
-/** And requires every property that it has. */
+/** Returns a fault under the same mode: every property must be required. */
 export function lacksRequired(schema: unknown): string | undefined {
   for (const { properties, required } of schemasIn(schema)) {
     const needed = new Set(Array.isArray(required) ? required : []);

@@ -1,5 +1,5 @@
-// An instance of a simple JSON Schema, as a model with structured output would answer it. Deterministic. Patterns,
-// conditions and unevaluated properties are ignored.
+// An instance of a simple JSON Schema, as a model with structured output would answer it. It is deterministic.
+// Patterns, conditions and unevaluated properties are ignored.
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -14,10 +14,10 @@ const formats: Readonly<Record<string, string>> = {
 
 /** From this depth on only required properties are generated, because a schema may refer to itself. */
 const optionalDepth = 6;
-/** A schema that requires itself has no instance; here the attempt ends. */
+/** Depth at which generation stops: a schema that requires itself has no instance. */
 const hardDepth = 32;
 
-/** Values and characters of one instance. */
+/** Maximum number of values and characters of one instance. */
 const sizeMax = 1_000_000;
 
 interface Making {
@@ -25,7 +25,7 @@ interface Making {
   sizeLeft: number;
 }
 
-/** Throws a RangeError where the instance would be larger than `sizeMax`. */
+/** Returns an instance. Throws a RangeError where it would be larger than `sizeMax`. */
 export const schemaInstance = (schema: unknown): unknown => instanceOf(schema, { root: schema, sizeLeft: sizeMax }, 0);
 
 function take(making: Making, size: number): void {
@@ -115,7 +115,7 @@ function stringOf(schema: Schema, making: Making): string {
   return text.padEnd(lengthMin, '.').slice(0, numeric(schema.maxLength, Number.POSITIVE_INFINITY));
 }
 
-/** The number nearest to 1 that fits, on a grid of `multipleOf` where there is one. */
+/** Returns the number nearest to 1 that is valid, a multiple of `multipleOf` where the schema has it. */
 function numberOf(schema: Schema, isInteger: boolean): number {
   const step = numeric(schema.multipleOf, isInteger ? 1 : 0.5);
   const above = numeric(schema.exclusiveMinimum, Number.NEGATIVE_INFINITY);

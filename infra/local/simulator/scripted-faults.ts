@@ -1,5 +1,5 @@
-// Faults that models' names have asked for, and whether they were sent: a fault that leaves the answer of its format as
-// it is shows nothing to the test that scripts it.
+// Faults that models' names have requested, and whether they were sent: a fault that does not change the answer of its
+// format shows nothing to the test that scripts it.
 import { isDeepStrictEqual } from 'node:util';
 import type { SimulatorCall, SimulatorFormat } from './call.ts';
 import type { SimulatorStep, Steps } from './step.ts';
@@ -36,14 +36,14 @@ export function createScriptedFaults(): ScriptedFaults {
   };
 }
 
-/** One fault may be sent in a format's streams and not in its JSON. */
+/** Names a fault, which may be sent in a format's streams and not in its JSON. */
 const nameOf = ({ name, parameters, format, request }: SimulatorCall): string =>
   `${[name, ...parameters].join(':')} (${format.name}, ${request.isStream ? 'stream' : 'JSON'})`;
 
 const isSame = (step: SimulatorStep, { value, done }: IteratorResult<SimulatorStep>): boolean =>
   done !== true && isDeepStrictEqual(step, value);
 
-/** Returns two sources of ids: the second repeats what the first has given. */
+/** Returns two sources of ids: the second repeats the ids of the first. */
 export function repeatedIds(newId: SimulatorCall['newId']): readonly [SimulatorCall['newId'], SimulatorCall['newId']] {
   const ids: string[] = [];
   let repeated = 0;

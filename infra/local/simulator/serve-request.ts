@@ -1,4 +1,4 @@
-// One request of the simulator: read, logged, answered, and its end noted.
+// Serves one request of the simulator: reads, logs and answers it, and records its end.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Randomness } from '../../../shared/foundation/ids/index.ts';
@@ -22,7 +22,7 @@ export interface ServerState {
   readonly paceMs: number;
   readonly credential: string | undefined;
   readonly log: CallLog;
-  /** Requests so far on each connection. */
+  /** Number of earlier requests on each connection. */
   readonly requestsOn: WeakMap<Socket, number>;
   readonly isStopping: () => boolean;
   readonly storedResponses: StoredResponses;
@@ -56,7 +56,7 @@ type CallContext = Pick<
   'keep' | 'paceMs' | 'earlierCalls' | 'earlierOnConnection' | 'createdEpochSeconds' | 'newId'
 >;
 
-/** Who answers a request: a behaviour, or one of the refusals that every provider has. */
+/** Answers a request with a behaviour, or with one of the refusals that every provider has. */
 function answerRequest(
   read: ReadRequest,
   {
@@ -99,7 +99,7 @@ function answerRequest(
   return { behaviour: name, steps };
 }
 
-/** The log itself: GET lists it, DELETE empties it. */
+/** Serves the log itself: GET lists it, DELETE empties it. */
 export function serveLog(state: ServerState, request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (request.method === 'DELETE') state.log.clear();
   return perform(state, json(200, state.log.calls), response);
@@ -136,10 +136,10 @@ function perform(state: ServerState, steps: Steps, response: ServerResponse, cal
     call.ended = true;
     state.log.changed();
   };
-  // A client may leave before its request was read: then no event comes.
+  // A client may disconnect before its request was read: then no event comes.
   if (response.destroyed) leave();
   else response.once('close', leave);
-  // A write to a closing connection fails; `close` follows and is enough.
+  // A write to a closing connection fails; `close` follows and is sufficient.
   response.on('error', () => {});
   const breaking = () => {
     isBreaking = true;
@@ -148,8 +148,8 @@ function perform(state: ServerState, steps: Steps, response: ServerResponse, cal
 }
 
 /**
- * A request that is too large or too deep to answer gets an error; any other fault must be seen, not taken for a
- * behaviour.
+ * Answers a request that is too large or too deep with an error; any other fault must be reported, and not be mistaken
+ * for a behaviour.
  */
 export function answerFault(response: ServerResponse, fault: unknown): void {
   if (response.headersSent || response.destroyed) return void response.socket?.destroy();

@@ -5,31 +5,31 @@ import { createHash } from 'node:crypto';
 export const signatureOf = (text: string): string =>
   createHash('sha256').update(`signed by the simulator: ${text}`).digest('base64');
 
-/** Reasoning that its provider alone can read. */
+/** Reasoning that only its provider can read. */
 export const redactedReasoning = Buffer.from('redacted by the simulator').toString('base64');
 
-/** OpenAI's encrypted reasoning, which no other model can read. */
+/** Returns OpenAI's encrypted reasoning, which no other model can read. */
 export const encryptedBy = (model: string, text: string): string => `gAAAA${signatureOf(`${model}: ${text}`)}`;
 
-/** OpenAI's name of a model: dots between digits are dashes. */
+/** Returns OpenAI's name of a model: dots between digits become dashes. */
 const plainName = (model: string): string => model.toLowerCase().replaceAll(/(?<=\d)\.(?=\d)/g, '-');
 
-/** Models of OpenAI that think, by their names. */
+/** Returns whether a model of OpenAI thinks, by its name. */
 export const isThinker = (model: string): boolean => /(^|\/)(gpt-(?!5-chat)[5-9]|o[1-9](-|$))/.test(plainName(model));
 
-/** Models that think and call tools on Responses alone. */
+/** Returns whether a model thinks and calls tools only on Responses. */
 export const thinksWithToolsElsewhere = (model: string): boolean =>
   /(^|\/)gpt-(5-([4-9]|\d\d)(?!\d)|[6-9])/.test(plainName(model));
 
-/** Models of these that think by default. */
+/** Returns whether such a model thinks by default. */
 export const thinksUnasked = (model: string): boolean =>
   /(^|\/)gpt-(5-([5-9]|\d\d)(?!\d)|[6-9])/.test(plainName(model));
 
-/** Models that cannot be kept from thinking. */
+/** Returns whether the thinking of a model cannot be switched off. */
 export const knowsNoNone = (model: string): boolean => /(^|\/)gpt-6-(astra|rosalind|1-sol)/.test(plainName(model));
 
 /**
- * Models of Mistral, which think unasked and write it as parts of the content:
+ * Returns whether a model of Mistral thinks by default and writes its thinking as parts of the content. Source:
  * https://docs.mistral.ai/capabilities/reasoning.
  */
 export const thinksInParts = (model: string): boolean => /(^|\/)magistral/.test(model);

@@ -12,35 +12,35 @@ import { answerFault, type ServerState, serveLog, serveRequest } from './serve-r
 import { createStoredResponses } from './stored-responses.ts';
 
 interface SimulatorOptions {
-  /** 0: any free port. */
+  /** Port to listen on; 0 for any free port. */
   readonly port?: number;
   readonly host?: string;
   /** Milliseconds between two chunks of a stream. Tests set 0. */
   readonly paceMs?: number;
   readonly clock?: Clock;
   readonly randomness?: Randomness;
-  /** Only this one is answered, after `Bearer` or in the header that the format has for it. */
+  /** The only accepted credential, after `Bearer` or in the header that the format has for it. */
   readonly credential?: string;
 }
 
 export interface Simulator extends Pick<CallLog, 'calls' | 'until' | 'clear'> {
-  /** The base URL of a provider, ends in `/v1`. */
+  /** The base URL of a provider; ends in `/v1`. */
   readonly url: string;
   readonly port: number;
-  /** The base URL of one of several providers on this server. */
+  /** Returns the base URL of one of several providers on this server. */
   readonly urlOf: (provider: string) => string;
   /** Returns the faults that models' names have asked for and that changed no answer. */
   readonly unsentFaults: ScriptedFaults['unsent'];
-  /** Closes every connection; resolves when nothing runs any more. */
+  /** Closes every connection; resolves when all work has ended. */
   readonly stop: () => Promise<void>;
 }
 
-/** About a person's reading speed. */
+/** Pause that is about a person's reading speed. */
 const humanPaceMs = 25;
 
 const logPath = '/simulator/calls';
 
-/** Rejects when the port is taken. */
+/** Starts the simulator. Rejects when the port is in use. */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const { port = 0, host = '127.0.0.1', paceMs = humanPaceMs, clock = systemClock, credential } = options;
   const { randomness = systemRandomness } = options;
@@ -84,7 +84,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 
 function createSimulatorServer(state: ServerState, running: Set<Promise<void>>): Server {
   const server = createServer((request, response) => {
-    // A write that meets a closed connection ends nothing but its own request.
+    // A write to a closed connection ends only its own request.
     response.on('error', () => {});
     const serve = pathOf(request) === logPath ? serveLog : serveRequest;
     const work = serve(state, request, response)
@@ -92,7 +92,8 @@ function createSimulatorServer(state: ServerState, running: Set<Promise<void>>):
       .finally(() => running.delete(work));
     running.add(work);
   });
-  // Headers that are too large, a body without an end: Node would answer some of them with 431, others with nothing.
+  // These are headers that are too large, or a body without an end: Node would answer some of them with 431, and others
+  // not at all.
   server.on('clientError', (_cause, socket) => {
     if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
     else socket.destroy();

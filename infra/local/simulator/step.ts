@@ -1,21 +1,21 @@
-// Actions of a simulated provider on the wire, as data: a behaviour is a list of these steps, and play.ts performs
-// them.
+// Actions of a simulated provider on its connection, as data: a behaviour is a list of these steps, and play.ts
+// performs them.
 
 export type SimulatorStep =
-  /** Status line and headers. They leave at once, so that a client can see them before the first byte of a body. */
+  /** Status line and headers. They are sent at once, so that a client can see them before the first byte of a body. */
   | { readonly kind: 'head'; readonly status: number; readonly headers: Readonly<Record<string, string>> }
   /**
    * One write: its bytes form one HTTP chunk (or a part of a body with a length) and are flushed before the next step.
    */
   | { readonly kind: 'write'; readonly bytes: string | Uint8Array }
-  /** Bytes as they are, past all that HTTP would make of them. */
+  /** Bytes that are sent unchanged, without HTTP's framing. */
   | { readonly kind: 'raw'; readonly text: string }
   | { readonly kind: 'wait'; readonly delayMs: number }
-  /** Nothing more, until the client leaves. */
+  /** Nothing more is sent, until the client disconnects. */
   | { readonly kind: 'silence' }
-  /** The body ends as HTTP wants it. */
+  /** The body ends as HTTP requires. */
   | { readonly kind: 'end' }
-  /** Closes the connection at this point (FIN); earlier writes have left. */
+  /** Closes the connection at this point (FIN), after earlier writes were sent. */
   | { readonly kind: 'cut' }
   /** Resets the connection (RST); the client may also lose earlier writes. */
   | { readonly kind: 'reset' };
@@ -27,7 +27,7 @@ export const cut: SimulatorStep = { kind: 'cut' };
 export const reset: SimulatorStep = { kind: 'reset' };
 export const silence: SimulatorStep = { kind: 'silence' };
 export const raw = (text: string): SimulatorStep => ({ kind: 'raw', text });
-/** A timer of Node that is set for longer fires at once. */
+/** Maximum delay: a timer of Node that is set for longer fires at once. */
 const delayMaxMs = 2 ** 31 - 1;
 
 export const wait = (delayMs: number): SimulatorStep => ({ kind: 'wait', delayMs: Math.min(delayMs, delayMaxMs) });
@@ -38,7 +38,7 @@ export const head = (status: number, headers: Readonly<Record<string, string>>):
   headers,
 });
 
-/** A whole body of a known length. */
+/** Returns the steps of a complete body of a known length. */
 export function body(status: number, contentType: string, text: string, headers: Record<string, string> = {}): Steps {
   const length = String(Buffer.byteLength(text));
   return [head(status, { 'content-type': contentType, 'content-length': length, ...headers }), write(text), end];

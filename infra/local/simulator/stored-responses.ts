@@ -1,19 +1,19 @@
-// Responses as OpenAI keeps them, for the credential that made them: read, streamed again, cancelled, deleted, their
-// input.
+// Responses as OpenAI stores them, for the credential that created them: they can be read, streamed again, cancelled
+// and deleted, and their input listed.
 import { errorBody } from './error-bodies.ts';
 import { body, json, type Steps } from './step.ts';
 
 export interface StoredResponse {
   readonly response: { readonly id: string; readonly background?: boolean };
-  /** With ids, in the order of the request. */
+  /** Items with ids, in the order of the request. */
   readonly inputItems: readonly { readonly id: string }[];
-  /** Events as they were sent; undefined where it was no stream. */
+  /** Events as they were sent; undefined where the answer was not a stream. */
   readonly events?: readonly string[];
 }
 
 export interface StoredResponses {
   readonly keep: (account: StoringCaller, stored: StoredResponse) => void;
-  /** Returns undefined for a path of no stored response. */
+  /** Returns undefined for a path that belongs to no stored response. */
   readonly answer: (request: StoredRequest) => Steps | undefined;
 }
 
@@ -28,7 +28,7 @@ interface StoredRequest extends StoringCaller {
   readonly query: string;
 }
 
-/** The oldest are forgotten. */
+/** Maximum number of responses; the oldest are removed. */
 const storedMax = 10_000;
 
 const storedPath = /^\/responses\/(?<id>[^/]+)(?<below>\/cancel|\/input_items)?$/;
@@ -75,7 +75,7 @@ function read({ response, events }: StoredResponse, query: URLSearchParams): Ste
   if (query.get('stream') !== 'true') return json(200, response);
   if (events === undefined)
     return refusal(400, 'This response cannot be streamed: it was not created with stream=true.');
-  // Events count from 0.
+  // The positions of events begin at 0.
   const from = Number(query.get('starting_after') ?? -1) + 1;
   return body(200, 'text/event-stream; charset=utf-8', events.slice(from).join(''));
 }

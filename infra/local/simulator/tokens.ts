@@ -5,7 +5,7 @@ import type { ModelRequest } from './model-request.ts';
 /** OpenAI's count for an image of low detail. */
 const tokensPerImage = 85;
 
-/** The tokens of a text. Joined they are the text again. */
+/** Returns the tokens of a text. Joined they are the text again. */
 export const tokensOf = (text: string): readonly string[] => text.match(/\s*\S{1,24}|\s+$/gu) ?? [];
 
 export const countTokens = (text: string): number => tokensOf(text).length;

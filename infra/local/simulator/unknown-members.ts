@@ -15,7 +15,10 @@ const oddCompletion: SimulatedCompletion = {
   usage: tokenCounts(7, 5),
 };
 
-/** The answer in a format. Ids are the same in every answer, so that a test knows the texts before they are sent. */
+/**
+ * Returns the answer in a format. Ids are the same in every answer, so that a test knows the texts before they are
+ * sent.
+ */
 export function unknownMembersAnswer(
   format: SimulatorFormat,
   body: unknown,
@@ -34,7 +37,7 @@ export function unknownMembersAnswer(
   };
 }
 
-/** Exact answer of `unknown-members` to a body: as JSON, and each event of a stream. */
+/** Returns the exact answer of `unknown-members` to a body: as JSON, and each event of a stream. */
 export function unknownMembersTexts(formatName: string, body: object = {}) {
   const format = formats.find(({ name }) => name === formatName);
   if (format === undefined) throw new Error(`no format ${formatName}`);
@@ -42,7 +45,7 @@ export function unknownMembersTexts(formatName: string, body: object = {}) {
   return { json, data: frames.map(({ text }) => text), events: frames.map(format.encode) };
 }
 
-/** Writes fields in another order, odd spaces, needless escapes, and fields that no format has. */
+/** Writes fields in another order, with odd spaces, needless escapes, and fields that no format has. */
 function oddText(value: object): string {
   const members = Object.entries(value).map(([name, member], index) => {
     const text = JSON.stringify(member).replaceAll('/', '\\/').replaceAll('é', '\\u00e9');

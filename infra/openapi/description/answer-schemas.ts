@@ -1,5 +1,6 @@
 // Answers of the interface. In a completion the fields that the gateway guarantees are required, the rest is the
-// provider's; models are typed field by field after the wire objects: a new field does not compile without its schema.
+// provider's. Models are typed field by field after the answers' types: a new field does not compile without its
+// schema.
 import { errorCatalogue, rejectionReasons } from '../../../shared/errors/index.ts';
 import { brand, listedInterfaceIds } from '../../../shared/foundation/constants/index.ts';
 import {
@@ -251,7 +252,7 @@ const anthropicPage: MembersOf<AnthropicModelPage> = {
   last_id: nullable('string'),
 };
 
-/** Allows no other fields. */
+/** Returns a schema that allows no other fields. */
 const closed = (...described: Parameters<typeof objectSchema>): JsonSchema => ({
   ...objectSchema(...described),
   additionalProperties: false,

@@ -2,9 +2,9 @@
 import type { ErrorCode, errorFamilies } from '../../../shared/errors/index.ts';
 
 interface ErrorGuide {
-  /** When the gateway answers so. */
+  /** The situation in which the gateway gives this answer. */
   readonly cause: string;
-  /** The step that makes the next call succeed, and who can take it. */
+  /** The step after which the next call succeeds, and the person who can take it. */
   readonly solution: string;
 }
 

@@ -1,4 +1,4 @@
-// The errors: as answers of an operation, made by the very writer of error answers, and as the table of README.md.
+// The errors: as answers of an operation, made by the code that writes error answers, and as the table of README.md.
 import { type ErrorCode, errorCatalogue, GatewayError, okStatus, toEnvelope } from '../../../shared/errors/index.ts';
 import { type JsonSchema, schemaReference, text } from '../../../shared/protocol/description/index.ts';
 import { errorGuide } from './error-guide.ts';
@@ -6,7 +6,7 @@ import { responseHeaders } from './headers.ts';
 
 const errorCodes = Object.keys(errorCatalogue) as ErrorCode[];
 
-/** Codes that the management interface alone answers with. */
+/** Codes that only the management interface answers with. */
 const manageOnlyCodes: readonly ErrorCode[] = ['forbidden', 'precondition_failed'];
 
 /** Errors of GET /v1/models: it has no body, calls no provider and costs nothing. */
@@ -19,7 +19,7 @@ const modelsCodes: readonly ErrorCode[] = [
   'RATE_LIMITER_UNAVAILABLE',
 ];
 
-/** Errors of the account interface: a request counts against the key's limit. */
+/** Errors of the account interface: a request counts towards the key's limit. */
 const accountCodes: readonly ErrorCode[] = [...modelsCodes, 'api_key_rate_limit'];
 
 export const codesOf = {
@@ -50,7 +50,7 @@ const exampleId = '019a2f0e-7c1b-7e55-9d0a-3f1d2c4b5a69';
 const envelopeOf = (code: ErrorCode, extras: { isFinal?: boolean } = {}) =>
   toEnvelope(new GatewayError(code, code === 'schema_validation_failed' ? { attempts: 3 } : extras), exampleId);
 
-/** Whether a retry can succeed depends on the case for these. */
+/** Codes whose retry can only succeed in some cases. */
 const mayBeFinal: readonly ErrorCode[] = ['no_available_provider', 'execution_failed'];
 
 const headersOf = (code: ErrorCode): string[] =>
@@ -59,7 +59,7 @@ const headersOf = (code: ErrorCode): string[] =>
     ...(mayBeFinal.includes(code) ? envelopeOf(code, { isFinal: true }).headers : {}),
   });
 
-/** Status → response, in the order of statuses. */
+/** Returns status → response, in the order of statuses. */
 export function errorResponses(codes: readonly ErrorCode[]): Record<string, unknown> {
   const byStatus = Object.groupBy(codes, (code) => errorCatalogue[code].status);
   return Object.fromEntries(
@@ -95,7 +95,7 @@ const exampleOf = (code: ErrorCode) => ({
   value: JSON.parse(envelopeOf(code).body),
 });
 
-/** Everything about every code in one place, for tools: the extension `x-gw-errors` of the document. */
+/** Returns everything about every code in one place, for tools: the extension `x-gw-errors` of the document. */
 export const errorTable = (): Record<string, unknown> =>
   Object.fromEntries(
     errorCodes.map((code) => {
@@ -114,7 +114,7 @@ function adviceOf(code: ErrorCode): string {
 
 export const errorColumns = ['status', 'code', 'cause', 'solution', 'again?'] as const;
 
-/** One row a code, in the order of statuses. */
+/** Returns one row for each code, in the order of statuses. */
 export const errorRows = (): string[][] =>
   errorCodes
     .map((code) => ({ code, status: errorCatalogue[code].status }))
@@ -142,7 +142,7 @@ interface JsonOperation {
   readonly parameters?: readonly object[];
   readonly requestBody?: object;
   readonly answer: JsonSchema;
-  /** Content of the answer. */
+  /** Description of the answer. */
   readonly says: string;
   readonly codes: readonly ErrorCode[];
 }

@@ -44,7 +44,7 @@ const commonHeaders = {
   ),
 } satisfies Partial<Record<Name, Header>>;
 
-/** `Authorization` is the security scheme. */
+/** `Authorization` is missing here, because it is the security scheme. */
 const chatHeaders = {
   idempotencyKey: text(
     'A retry with the same key and inputs gets the stored answer for 24 hours. On function calls a UUID.',
@@ -105,7 +105,7 @@ export const parameters = {
   account: toParameters(commonHeaders),
 };
 
-/** Lower-case header name → its description, of answers. */
+/** Descriptions of answers' headers, by lower-case name. */
 export const responseHeaders = {
   onEvery: byName(idHeaders),
   onAnswers: byName(servedHeaders),

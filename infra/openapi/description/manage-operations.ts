@@ -1,4 +1,4 @@
-// The management interface, which the operator function serves where there is one: its table, as operations.
+// The management interface, which the operator function serves where it exists: its table, as operations.
 import { callDocumentSchemas } from '../../../shared/accounting/call-records/index.ts';
 import {
   type DocumentName,
@@ -98,7 +98,7 @@ export function managePathItems(more: object): Readonly<Record<string, object>> 
   return items;
 }
 
-/** Served by a local gateway and by tasks that have the management interface. */
+/** Operation that a local gateway serves, and tasks that have the management interface. */
 export const readMetrics = {
   operationId: 'readMetrics',
   summary: 'Counts of calls in the text form of Prometheus',
@@ -115,7 +115,7 @@ export const readMetrics = {
   },
 };
 
-/** The schemas that operations refer to. */
+/** Returns the schemas that operations refer to. */
 export const manageSchemas = (): Readonly<Record<DocumentName, JsonSchema>> => ({
   ...(Object.fromEntries(Object.entries(documents).map(([name, schema]) => [name, jsonSchemaOf(schema)])) as Record<
     keyof typeof documents,

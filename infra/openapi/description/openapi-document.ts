@@ -9,7 +9,7 @@ import { manageSchemas } from './manage-operations.ts';
 import { paths } from './operations.ts';
 import { requestBodySchema } from './request-body.ts';
 
-/** `npm start`. */
+/** The address of `npm start`. */
 export const defaultServerUrl = 'http://127.0.0.1:8787';
 
 const description = [
@@ -19,7 +19,7 @@ const description = [
   'What is below `/v1/manage` is for operator keys, which open nothing else; a deployed stage has it where its settings say `console: true`.',
 ].join('\n\n');
 
-/** `serverUrl`: without `/v1`. */
+/** Returns the document. `serverUrl` is the part before `/v1`. */
 export const openApiDocument = (serverUrl: string = defaultServerUrl) => ({
   openapi: '3.1.0',
   info: { title: 'gw', version: 'v1', description, license: { name: 'Apache 2.0', identifier: 'Apache-2.0' } },
@@ -38,8 +38,8 @@ export const openApiDocument = (serverUrl: string = defaultServerUrl) => ({
 });
 
 /**
- * As a gateway serves it: URLs relative to the document, because behind a distribution it does not know its own
- * address.
+ * Returns the document as a gateway serves it: URLs are relative to the document, because behind a distribution the
+ * gateway does not know its own address.
  */
 export const servedDescription = (): string => JSON.stringify(openApiDocument('/'));
 
@@ -48,7 +48,7 @@ export const servedDescription = (): string => JSON.stringify(openApiDocument('/
 const textOrNull = { type: ['string', 'null'] };
 const amountOrNull = { ...textOrNull, pattern: '^\\d+(\\.\\d+)?$' };
 
-/** Each field is always there. */
+/** Schema of the body, each field of which is always present. */
 const bodySchema: JsonSchema = objectSchema({
   text: { ...text, description: 'For Slack and alike.' },
   type: { ...text, enum: [...alertTypes] },

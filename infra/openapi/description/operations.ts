@@ -25,7 +25,7 @@ import { parameters, responseHeaders } from './headers.ts';
 import { managePathItems, readMetrics } from './manage-operations.ts';
 import { requestBodySchema } from './request-body.ts';
 
-/** Codes of chat completions alone. */
+/** Codes that only chat completions answer with. */
 const chatOnly: ReadonlySet<ErrorCode> = new Set([
   'preset_not_found',
   'invalid_response_schema',
@@ -38,7 +38,7 @@ const relayedCodes = codesOf.chat.filter(
   (code) => !chatOnly.has(code) && (code === 'api_key_rate_limit' || !functionOnly.test(code)),
 );
 
-/** As in the body of a chat completion. */
+/** Fields of the body of a chat completion. */
 const chatMembers = requestBodySchema().properties as Readonly<Record<string, JsonSchema>>;
 const chatMember = (name: string): JsonSchema => chatMembers[name] ?? {};
 
@@ -66,7 +66,7 @@ const operationOf = (operation: InterfaceOperation, place: OperationPlace) =>
     ? vendorOperation(operation, operation.body, place)
     : describedOperation(operation, operation.body);
 
-// The operations on a response that a provider keeps.
+// The operations on a response that a provider stores.
 
 const shared = {
   parameters: [
@@ -212,11 +212,11 @@ const readGeneration = jsonOperation({
   codes: codesOf.generation,
 });
 
-/** Tools read each path by itself; this field groups those of one operation. */
+/** Tools read each path by itself; this field groups the paths of one operation. */
 const belowAll = { 'x-gw-base-urls': basePaths };
 const belowFirst = { 'x-gw-base-urls': [basePaths[0]] };
 
-/** The same operations by reference: tools that read it list these paths too. */
+/** Returns the same operations by reference: tools that resolve it list these paths too. */
 const sameAs = (path: string) => ({ $ref: `#/paths/${encodeURI(path.replaceAll('/', '~1'))}` });
 
 const pathOf = ({ base, path }: ListedRoute): string =>
@@ -265,11 +265,11 @@ export const paths = {
   ),
 };
 
-// The operations of the interfaces of clients, of what each says of itself.
+// The operations of the clients' interfaces, from the description that each interface has.
 
-/** Of the place where an interface is asked. */
+/** Where an interface is called. */
 interface OperationPlace {
-  /** The path names the model. */
+  /** Whether the path names the model. */
   readonly namesModel: boolean;
 }
 

@@ -25,8 +25,8 @@ const refinements: Readonly<Record<string, JsonSchema>> = {
 };
 
 /**
- * Description of each field of the request body, by its path; the empty path is the body. A test checks that all are
- * there.
+ * Description of each field of the request body, by its path; the empty path is the body. A test checks that every
+ * field has one.
  */
 export const memberDescriptions: Readonly<Record<string, string>> = {
   '': 'The standard chat-completions body, of at most 100,000 JSON values and 64 levels. A member that is not listed reaches the provider as it was sent, unless its name differs from a listed one only in letter case: then the request is refused. `null` stands for an absent member.',
@@ -119,7 +119,7 @@ function refine(schema: JsonSchema, path: string): JsonSchema {
   };
 }
 
-/** A union inside a union is one union. */
+/** Returns the branches of a union, including those of a union inside it. */
 const branchesOf = (schema: JsonSchema): readonly JsonSchema[] =>
   Array.isArray(schema.anyOf) ? schema.anyOf.flatMap(branchesOf) : [schema];
 

@@ -1,4 +1,4 @@
-// The whole life of a stage in an emulated AWS (MiniStack), with the commands that an operator types. Gaps of the
+// The complete life of a stage in an emulated AWS (MiniStack), with the commands that an operator types. Gaps of the
 // emulator are noted beside the result.
 import { join } from 'node:path';
 import { RestoreTableToPointInTimeCommand } from '@aws-sdk/client-dynamodb';
@@ -53,7 +53,7 @@ export const emulatedStage: VerifyStep = {
   },
 };
 
-// From the first deployment to the last, of a stage whose data may go.
+// The following is the life of a stage whose data may be lost, from the first deployment to the last.
 const changedMemoryMb = 1_024;
 
 /** Returns lines about the calls that were counted. */
@@ -88,14 +88,15 @@ async function liveDisposably(operator: OperatorCommands, project: ProjectCopy):
 }
 
 /**
- * As after the loss of a region: the former stage of the same name still has the names that are unique in an account.
+ * Deploys another stage, as after the loss of a region: the former stage of the same name still has the names that are
+ * unique in an account.
  */
 async function liveBeside(operator: OperatorCommands): Promise<void> {
   await operator.deploy('dev');
   await operator.smoke('dev', await operator.configure('dev'));
 }
 
-/** A bucket that is not empty cannot be deleted, unless the stage empties it. */
+/** Tags the bucket: one that is not empty cannot be deleted, unless the stage empties it. */
 async function tagBucket({ s3, readStack }: OperatorCommands): Promise<void> {
   const { SpillBucketName: Bucket } = (await readStack(dataStackName('dev'))).outputs;
   // The emulator drops the tags of a bucket in a template, and CDK's function empties only buckets with this one.
@@ -103,8 +104,8 @@ async function tagBucket({ s3, readStack }: OperatorCommands): Promise<void> {
   await s3.send(new PutBucketTaggingCommand({ Bucket, Tagging: { TagSet } }));
 }
 
-// A stage that retains, from a first deployment that fails to tables that were restored, with the commands that an
-// operator types.
+// A stage that retains, from a first deployment that fails to restored tables, with the commands that an operator
+// types.
 
 const stage = 'prod';
 /** The emulator's quota of concurrent executions depends on this machine. */
@@ -126,7 +127,7 @@ async function liveProtected(operator: OperatorCommands, project: ProjectCopy): 
   return line;
 }
 
-/** Gives the API key. */
+/** Returns the API key. */
 async function deployFirst(operator: OperatorCommands, project: ProjectCopy): Promise<string> {
   project.writeSettings({ [stage]: protectedSettings });
   const failed = await operator.tryDeploy(stage, failingDeployment);
@@ -170,7 +171,8 @@ const suffix = '-then';
 const restored = tableNames.filter((table) => !unrecoveredTables.has(table));
 
 /**
- * The steps of guides/restoring.md. The emulator restores the present, so the change to undo is made after its copy.
+ * Follows the steps of guides/restoring.md. The emulator restores the present, so the change to undo is made after the
+ * tables were copied.
  */
 async function restore(
   operator: OperatorCommands,
@@ -262,8 +264,8 @@ function countCalls({ send }: Pick<OperatorCommands, 'send'>, apiKey: string): C
 }
 
 /**
- * Another origin secret by two deployments, and back by two more. Both functions are called past the distribution too,
- * with the secret that is sent at first. The other stages of the settings stay as they are.
+ * Changes the origin secret in two deployments, and back in two more. Both functions are also called without the
+ * distribution, with the secret that is sent at first. The other stages of the settings stay as they are.
  */
 async function changeSecret(
   operator: OperatorCommands,
@@ -293,7 +295,7 @@ async function changeSecret(
   return line;
 }
 
-/** Puts CloudFront in front of a stage that is called by its function's own URL, by two deployments. */
+/** Puts CloudFront in front of a stage that is called by its function's own URL, in two deployments. */
 async function putInFront(
   operator: OperatorCommands,
   project: ProjectCopy,

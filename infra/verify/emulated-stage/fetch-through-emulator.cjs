@@ -1,5 +1,5 @@
-// Preloaded into `npm run deploy`, which asks the stage at the address of its clients: names that only the emulator resolves
-// are asked there, with the host in the header.
+// Preloaded into `npm run deploy`, which calls the stage at the address of its clients: names that only the emulator
+// resolves are called there, with the host in the header.
 'use strict';
 const { request } = require('node:http');
 

@@ -8,7 +8,7 @@ const { pathToFileURL } = require('node:url');
 Module._extensions['.cjs'] = Module._extensions['.js'];
 
 const requireFromProject = Module.createRequire(__filename);
-/** Resolving from here passes through the hook again. */
+/** Resolving a module from here passes through the hook again. */
 let isResolvingHere = false;
 Module.registerHooks({
   resolve(specifier, context, next) {
@@ -23,7 +23,7 @@ Module.registerHooks({
 });
 
 globalThis.awslambda = {
-  /** The worker takes a returned text: status and headers, eight NUL bytes, the body. */
+  /** The worker accepts a returned text: status and headers, eight NUL bytes, the body. */
   streamifyResponse: (handler) => async (event, context) => {
     const stream = new PassThrough();
     const chunks = [];

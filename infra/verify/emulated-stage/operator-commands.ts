@@ -1,4 +1,4 @@
-// An operator's commands against the emulated account, and their effects as seen from outside.
+// An operator's commands on the emulated account, and their effects as seen from outside.
 
 import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ import {
   storedFunction,
 } from './stage-file.ts';
 
-/** The stage is asked at the end of a deployment. */
+/** The deployment calls the stage at its end. */
 const askingThroughEmulator = `--require=${join(import.meta.dirname, 'fetch-through-emulator.cjs')}`;
 const largeResultBytes = 600_000;
 const lookIntervalMs = 500;
@@ -62,7 +62,7 @@ export function createOperator({ emulatorUrl, region, project, simulator }: Acce
       const { code, output } = await this.tryDestroy(stage);
       expectThat(code === 0, `destroy failed: ${output.slice(-500)}`);
     },
-    /** Stores credential and gateway file with the command line. Gives the API key that it prints. */
+    /** Stores credential and gateway file with the command line. Returns the API key that it prints. */
     async configure(stage: string): Promise<string> {
       const place = ['--stage', stage];
       const input = providerCredential;
@@ -81,7 +81,7 @@ export function createOperator({ emulatorUrl, region, project, simulator }: Acce
         await sleep(systemClock, lookIntervalMs);
       }
     },
-    /** The calls of `npm run smoke` through the base URL; credentials are looked at where they arrive. */
+    /** Makes the calls of `npm run smoke` through the base URL; credentials are checked where they arrive. */
     async smoke(stage: string, apiKey: string): Promise<void> {
       const baseUrl = await baseUrlOf(stage);
       const lines: string[] = [];
@@ -98,7 +98,7 @@ export function createOperator({ emulatorUrl, region, project, simulator }: Acce
   };
 }
 
-/** The account as seen from outside. */
+/** Opens the account as seen from outside. */
 function openAccount(emulatorUrl: string, region: string) {
   const clientSettings = { endpoint: emulatorUrl, region, credentials };
   const dynamo = new DynamoDBClient(clientSettings);
@@ -126,13 +126,13 @@ function openAccount(emulatorUrl: string, region: string) {
       const { SecretString = '' } = await new SecretsManagerClient(clientSettings).send(read);
       return SecretString;
     },
-    /** Versions that are called now, of the chat function and of the list of models. */
+    /** Returns the versions that are called now, of the chat function and of the list of models. */
     async versions(stage: string): Promise<string[]> {
       const { ChatFunctionName: chat, ModelsFunctionName: list } = (await readStack(apiStackName(stage))).outputs;
       const aliases = [chat, list].map((name) => describe(`2015-03-31/functions/${name}/aliases/live`));
       return (await Promise.all(aliases)).map(({ FunctionVersion }) => String(FunctionVersion));
     },
-    /** Lambda's own view of the chat function. */
+    /** Returns Lambda's own view of the chat function. */
     async readFunction(stage: string): Promise<{ memoryMb: number; url: string }> {
       const { ChatFunctionName: name } = (await readStack(apiStackName(stage))).outputs;
       const { MemorySize } = await describe(`2015-03-31/functions/${name}/configuration`);
@@ -156,13 +156,13 @@ async function call({ send, baseUrl, apiKey }: Caller, body: object, more: Reado
   return { text, isReplay: answer.headers.get('idempotent-replayed') === 'true' };
 }
 
-/** A result that is too large for an item is kept in the bucket, by a client that is loaded on demand. */
+/** Reads a result that is too large for an item from the bucket, with a client that is loaded on demand. */
 async function replayFromBucket(
   { s3, readStack }: ReturnType<typeof openAccount>,
   stage: string,
   caller: Caller,
 ): Promise<void> {
-  // Incompressible, so that it exceeds the size of an item.
+  // The text is incompressible, so that it exceeds the size of an item.
   const content = systemRandomness.bytes(largeResultBytes).toString('base64');
   const body = { model: models.withLargeAnswers, messages: [{ role: 'user', content }] };
   const header = { 'idempotency-key': systemRandomness.uuid() };
@@ -176,9 +176,9 @@ async function replayFromBucket(
 
 type Document = Readonly<Record<string, unknown>>;
 
-// Calls by names that only the emulator resolves: those of distributions and function URLs.
+// Calls to names that only the emulator resolves: those of distributions and function URLs.
 
-/** A `fetch` that sends every request to the emulator, with the host it was meant for in its header. */
+/** Returns a `fetch` that sends every request to the emulator, with the intended host in its header. */
 const fetchThrough =
   (emulatorUrl: string): typeof fetch =>
   (url, init = {}) =>

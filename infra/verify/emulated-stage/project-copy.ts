@@ -1,5 +1,5 @@
-// The project as an operator has it, in a folder of its own: its settings can be edited and a deployment can be made to
-// fail, without touching the files that are tested.
+// A copy of the project as an operator has it: its settings can be edited and a deployment can be made to fail, without
+// changing the files under test.
 import { cpSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { account, region } from './emulated-account.ts';
 
 export interface ProjectCopy {
   readonly folder: string;
-  /** Changes to the committed settings, by stage. Former changes end. */
+  /** Changes the committed settings, by stage. Former changes end. */
   writeSettings(changes: Readonly<Record<string, Partial<StageSettings>>>): void;
   remove(): void;
 }
@@ -17,7 +17,9 @@ export interface ProjectCopy {
 /** Environment of a failing deployment: the data stack gets a resource that cannot be created, after all others. */
 export const failingDeployment = { GW_VERIFY_FAIL: 'yes' };
 
-/** Appended to the app. The emulator knows no metric math, so alarms watch a plain metric there. */
+/**
+ * Text that is appended to the app. The emulator does not support metric math, so alarms watch a plain metric there.
+ */
 const appChanges = `
 import { CfnResource } from 'aws-cdk-lib';
 import { CfnAlarm } from 'aws-cdk-lib/aws-cloudwatch';

@@ -1,15 +1,15 @@
-// The gateway file of the stage: a provider with a stored credential, one that a stored BYOK connection pays for, and a
-// function. The providers are simulated on this machine.
+// The gateway file of the stage: a provider with a stored credential, another one that a stored BYOK connection pays
+// for, and a function. The providers are simulated on this machine.
 import { stringify } from 'yaml';
 import type { Simulator } from '../../local/simulator/index.ts';
 
-/** The credential is stored under this name. */
+/** Name under which the credential is stored. */
 export const credentialName = 'acme';
 export const providerCredential = 'acme-credential';
 export const byokKey = 'byok-key';
 /** Variable in the environment of the command line. */
 export const byokVariable = 'GW_VERIFY_BYOK_KEY';
-/** The part behind the slash chooses the behaviour of the simulator. */
+/** Models; the part after the slash selects the behaviour of the simulator. */
 export const models = { withCredential: 'acme/echo', withLargeAnswers: 'acme/echo-request', withByok: 'bolt/echo' };
 export const storedFunction = { id: 'shout', input: 'Hello' };
 

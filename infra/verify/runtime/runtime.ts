@@ -1,5 +1,5 @@
 // Runs the uploaded bundles under Lambda's own runtime client, offline: the calls of `npm run smoke`, and a process
-// that survives every fault. It is no test of `npm test`, because the client is compiled when it is installed.
+// that survives every fault. It is not part of `npm test`, because the client is compiled when it is installed.
 
 import { once } from 'node:events';
 import { existsSync, mkdirSync } from 'node:fs';
@@ -21,9 +21,9 @@ import { expectThat } from '../smoke/smoke-client.ts';
 import { runSmoke } from '../smoke.ts';
 import { applyFile, projectRoot, Skipped, tryCommand, type VerifyStep } from '../verify-step.ts';
 
-/** Pause between the chunks of the provider: enough for each to leave by itself. */
+/** Pause between the provider's chunks: long enough for each to be sent by itself. */
 const paceMs = 10;
-/** The model's name chooses the behaviour of the simulator. */
+/** Models; the name selects the behaviour of the simulator. */
 const [model, cutModel, cutSpeech] = ['test/echo', 'test/cut:3', 'test/cut:2'];
 
 export const runtime: VerifyStep = {
@@ -46,7 +46,7 @@ export const runtime: VerifyStep = {
         expectThat(await runSmoke(options, (line) => void lines.push(line)), `${when}: ${lines.at(-1)}`);
       await looksWell('at first');
       await outliveFailures(gateway.url, apiKey);
-      // In the same process.
+      // This call runs in the same process.
       await looksWell('after failures');
       const { list } = smokeChecks({ ...options, baseUrl: `${models.url}/v1` });
       return `${await list()} by the listing function; the calls of npm run smoke, twice; a refusal, no event, a cut stream, cut speech`;
@@ -100,8 +100,8 @@ const gatewayFile = (providerUrl: string): string =>
 const clientPackage = 'aws-lambda-ric@4.0.2';
 
 /**
- * No project should depend on it: it builds curl from source as it is installed. So it is installed for this step
- * alone.
+ * Finds the runtime client. No project should depend on it, because it builds curl from source when it is installed. So
+ * it is installed for this step alone.
  */
 async function findRuntimeClient(): Promise<string> {
   const folder = join(projectRoot, 'node_modules/.cache', clientPackage);
@@ -118,8 +118,8 @@ async function findRuntimeClient(): Promise<string> {
 }
 
 // One execution environment of Lambda behind a URL: the runtime client with a bundle as a child process, and the server
-// that Lambda puts beside every function. A request to the URL becomes an event, and the function's output the answer,
-// as it arrives.
+// that Lambda runs beside every function. A request to the URL becomes an event, and the function's output becomes the
+// answer, as it arrives.
 
 const host = '127.0.0.1';
 const runtimePath = '/2018-06-01/runtime/';
@@ -166,25 +166,25 @@ async function startFunction({ bundle, client, variables }: FunctionOptions) {
     const [, id = '', kind] = /\/invocation\/([^/]+)\/(response|error)$/.exec(path) ?? [];
     const answer = running.get(id);
     running.delete(id);
-    // The process died on it, or it failed: a client sees that its answer ends too early.
+    // The process died on this event, or the event failed: a client sees that its answer ends too early.
     if (answer !== undefined && kind === 'response') await relay(request, answer).catch(() => answer.destroy());
     else answer?.destroy();
     response.writeHead(202, { 'content-type': 'application/json' }).end('{"status":"OK"}');
   });
   await once(server.listen(0, host), 'listening');
   const address = `${host}:${(server.address() as AddressInfo).port}`;
-  // Nothing else of this terminal's environment: Lambda would not have it either.
+  // Other variables of this terminal are omitted, because Lambda does not have them either.
   const env = { ...environmentOf(bundle, address), ...variables };
   const child = spawnBoundChild(process.execPath, [client, 'index.handler'], { env });
   const written: string[] = [];
   for (const pipe of [child.process.stdout, child.process.stderr]) {
     pipe?.on('data', (chunk: Buffer) => void written.push(chunk.toString('utf8')));
   }
-  // Clients that wait, and later ones, see it by their connection.
+  // Waiting and later clients notice it by their connection.
   child.process.once('exit', () => server.close().closeAllConnections());
   return {
     url: `http://${address}`,
-    /** Output of the process, with its log lines. */
+    /** Returns the output of the process, with its log lines. */
     output: () => written.join(''),
     stop: () => child.stop(),
   };
@@ -208,7 +208,7 @@ const invocationHeaders = (id: string) => ({
   'lambda-runtime-invoked-function-arn': 'arn:aws:lambda:us-east-1:000000000000:function:gw-test',
 });
 
-/** Event as a function URL makes it. */
+/** Returns the event that a function URL makes of a request. */
 function eventOf({ method, url = '', headers }: IncomingMessage, body: string): object {
   const [rawPath, rawQueryString = ''] = url.split('?');
   const http = { method, path: rawPath, sourceIp: host, userAgent: 'verify' };
@@ -217,7 +217,7 @@ function eventOf({ method, url = '', headers }: IncomingMessage, body: string): 
   return { version: '2.0', rawPath, rawQueryString, headers, requestContext, ...sent, isBase64Encoded: false };
 }
 
-/** Throws where a function URL would answer 502. */
+/** Relays the answer. Throws where a function URL would answer 502. */
 async function relay(delivery: IncomingMessage, answer: ServerResponse): Promise<void> {
   if (delivery.headers['content-type'] !== streamedType) {
     const { statusCode, headers, body } = JSON.parse(await text(delivery));

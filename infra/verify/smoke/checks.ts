@@ -1,4 +1,4 @@
-// Checks of the smoke test, in this order, because each uses results of the former.
+// Checks of the smoke test in their order, because each uses results of the previous ones.
 import { headerNames, plainBodyMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { systemClock } from '../../../shared/foundation/time/index.ts';
@@ -13,11 +13,11 @@ import {
 
 export interface SmokeOptions extends SmokeAccess {
   readonly model: string;
-  /** A stored function and an input it accepts; undefined skips that check, which then says so. */
+  /** A stored function and an input that it accepts; undefined skips that check, which then says so. */
   readonly storedFunction?: { readonly id: string; readonly input: string } | undefined;
   /** Undefined skips the checks of a deployed stage, which then say so. */
   readonly deployed?: DeployedStage | undefined;
-  /** False where the path to the gateway is known to buffer streams, as that of an emulated AWS does. */
+  /** False where the path to the gateway is known to buffer streams, as an emulated AWS does. */
   readonly streamsArrive?: boolean;
 }
 
@@ -25,16 +25,17 @@ export interface SmokeOptions extends SmokeAccess {
 export interface DeployedStage {
   /** The function's own base URL, where clients use a distribution. */
   readonly directUrl: string | undefined;
-  /** Tasks run the calls: nothing leads around the load balancer. */
+  /** Whether tasks run the calls: no address bypasses their load balancer. */
   readonly hasTasks: boolean;
   /** Secret that the distribution adds to its requests. */
   readonly readOriginSecret: () => Promise<string>;
   /**
-   * Waits until CloudWatch has counted so many requests since then; says how long that took. Rejects where it does not.
+   * Waits until CloudWatch has counted so many requests since then, and returns a description of the wait. Rejects
+   * where it does not count them in time.
    */
   readonly awaitMetrics: (requests: number, sinceMs: number) => Promise<string>;
   /**
-   * Makes an alarm notify the topic, where the operator agrees, and returns which. Rejects where the topic was not
+   * Makes an alarm notify the topic, where the operator agrees, and returns the alarm. Rejects where the topic was not
    * reached.
    */
   readonly tryAlarm: () => Promise<string>;
@@ -44,10 +45,13 @@ export interface DeployedStage {
 const spareBytes = 65_536;
 /** Limit of the event that Lambda makes of a request: 6 MB. */
 const eventMaxBytes = 6 * 1_024 * 1_024;
-/** A quote of a prompt is `\\"` in the body, and `\\\\\\"` in the event, which contains the body as a JSON string. */
+/**
+ * A quotation mark of a prompt is `\\"` in the body, and `\\\\\\"` in the event, which contains the body as a JSON
+ * string.
+ */
 const bytesOfQuote = { body: 2, event: 4 } as const;
 const leftOut = 'left out: only a deployed stage has it (--stage NAME)';
-/** Long enough to be sent in many parts, short enough to cost next to nothing. */
+/** An answer that is long enough to be sent in many parts, and short enough to cost next to nothing. */
 const longAnswer = {
   stream: true,
   usage: { include: true },
@@ -62,7 +66,7 @@ function readCostUsd(body: string): number {
   return usage.cost;
 }
 
-/** The cost of a stream that ended well. Fails where it did not. */
+/** Returns the cost of a stream that ended well. Fails where it did not. */
 function readStreamCostUsd(body: string): { readonly costUsd: number; readonly chunks: number } {
   const lines = body.split('\n').flatMap((line) => (line.startsWith('data: ') ? [line.slice('data: '.length)] : []));
   expectThat(lines.at(-1) === '[DONE]' && lines.indexOf('[DONE]') === lines.length - 1, 'it does not end in [DONE]');
@@ -72,7 +76,7 @@ function readStreamCostUsd(body: string): { readonly costUsd: number; readonly c
   return { costUsd: readCostUsd(last), chunks: lines.length - 1 };
 }
 
-/** Name → check, which returns a few words on its result. */
+/** Returns the checks by name; each returns a few words on its result. */
 export function smokeChecks(options: SmokeOptions) {
   const smoke = openSmoke(options);
   return {
@@ -98,7 +102,7 @@ function openSmoke(options: SmokeOptions) {
 
 type Smoke = ReturnType<typeof openSmoke>;
 
-/** Checks of any gateway. */
+/** Returns the checks of any gateway. */
 function answerChecks({ options: { model, storedFunction }, client, chat, describe, costsUsd }: Smoke) {
   let firstId: string | null = null;
   return {
@@ -126,8 +130,8 @@ function answerChecks({ options: { model, storedFunction }, client, chat, descri
       return `${chunks} chunks, ${describe(arrival)}`;
     },
     /**
-     * Sends the largest bodies that a function URL accepts, one of plain text and one of quotes, which are twice as
-     * long in Lambda's event. They cost nothing, because the model does not exist.
+     * Sends the largest bodies that a function URL accepts, one of plain text and one of quotation marks, which are
+     * twice as long in Lambda's event. They cost nothing, because the model does not exist.
      */
     async body() {
       const quotes = Math.min(
@@ -168,7 +172,7 @@ function answerChecks({ options: { model, storedFunction }, client, chat, descri
         (JSON.parse((await client.call(path)).body) as { data: Record<string, unknown> }).data;
       const { name, workspace } = await read('/key');
       const { remaining } = await read('/credits');
-      // Other calls were made since, so its record is there.
+      // Other calls were made in the meantime, so its record exists.
       const { outcome } = await read(`/generation?id=${firstId}`);
       expectThat(outcome === 'ok', `the record of the first call says ${outcome}`);
       return `key ${name} of ${workspace}, ${remaining} USD left`;

@@ -14,7 +14,7 @@ import type { AccountOptions } from '../../cdk/aws-account.ts';
 import { apiStackName, computeOutput } from '../../cdk/resource-names.ts';
 import type { DeployedStage } from './checks.ts';
 
-/** CloudWatch reads metrics out of log lines; most are there within a minute or two. */
+/** Maximum wait for metrics: CloudWatch reads them from log lines, most within a minute or two. */
 const metricsWaitMs = 300_000;
 const metricsEveryMs = 10_000;
 const metricPeriodSeconds = 60;
@@ -27,7 +27,7 @@ interface StageToTest {
   readonly outputs: Readonly<Record<string, string>>;
   readonly shell: AccountOptions;
   readonly clock: Clock;
-  /** Undefined without a terminal to ask on, where nothing was confirmed beforehand. */
+  /** Asks the operator. Undefined without a terminal to ask on, where no confirmation was given beforehand. */
   readonly confirm: ((question: string) => Promise<boolean>) | undefined;
 }
 
@@ -106,7 +106,7 @@ async function countRequests({ cloudWatch, clock, stage }: Watched, sinceMs: num
   return points.reduce((total, { Sum = 0 }) => total + Sum, 0);
 }
 
-/** An alarm that notifies the topic, if possible one that is not in alarm now. */
+/** Finds an alarm that notifies the topic, if possible one that is not in alarm now. */
 async function findAlarm({ cloudWatch, stage }: Watched, topic: string): Promise<string> {
   const found: MetricAlarm[] = [];
   const query = { AlarmNamePrefix: apiStackName(stage) };

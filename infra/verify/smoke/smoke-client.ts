@@ -1,11 +1,13 @@
 // Calls of the smoke test, with the arrival times of their answers.
 import { type Clock, systemClock } from '../../../shared/foundation/time/index.ts';
 
-/** Longer than the budget of a call, and than the longest stream of a stage that has the default budget. */
+/**
+ * Time limit of an answer, longer than that of a call, and than the longest stream of a stage with default settings.
+ */
 const answerTimeoutMs = 70_000;
 
 export interface SmokeAccess {
-  /** Ends in /v1. */
+  /** Base URL; ends in /v1. */
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly send?: typeof fetch;
@@ -18,15 +20,15 @@ export interface SmokeAnswer {
   readonly body: string;
 }
 
-/** Milliseconds since the request was sent. */
+/** Arrival times in milliseconds since the request was sent. */
 export interface Arrival {
   readonly firstMs: number;
   readonly lastMs: number;
-  /** Number of parts in which it arrived. */
+  /** Number of parts in which the answer arrived. */
   readonly parts: number;
 }
 
-/** Fails with the given finding. */
+/** Fails with this finding. */
 export function expectThat(isTrue: boolean, found: string): asserts isTrue {
   if (!isTrue) throw new Error(found);
 }
@@ -49,9 +51,9 @@ export function createClient({ baseUrl, apiKey, send = fetch, clock = systemCloc
   const expectSuccess = ({ status, body }: Pick<SmokeAnswer, 'status' | 'body'>) =>
     expectThat(status === 200, `status ${status}: ${body.slice(0, 300)}`);
   return {
-    /** Requests that the gateway got, whatever it answered. */
+    /** Number of requests that the gateway received, whatever its answers. */
     requestCount: () => requests,
-    /** Whatever the status is. */
+    /** Sends a request, whatever the status of its answer. */
     request,
     async call(...call: Parameters<typeof start>): Promise<SmokeAnswer> {
       const answer = await request(...call);
@@ -67,7 +69,7 @@ export function createClient({ baseUrl, apiKey, send = fetch, clock = systemCloc
       let body = '';
       for await (const part of response.body ?? []) {
         body += decoder.decode(part, { stream: true });
-        // Comments that keep the connection alive are no output.
+        // Comments that prevent an idle connection from being closed are not output.
         if (/^data: /m.test(body)) times.push(clock.nowMs() - startedAtMs);
       }
       const [firstMs = 0, lastMs = 0] = [times[0], times.at(-1)];
@@ -76,7 +78,10 @@ export function createClient({ baseUrl, apiKey, send = fetch, clock = systemCloc
   };
 }
 
-/** A buffered body arrives within some milliseconds, however long it took to make. */
+/**
+ * Minimum time between the parts of a stream: a buffered body arrives within some milliseconds, however long it took to
+ * make.
+ */
 const apartMinMs = 100;
 const apartMinShare = 0.1;
 

@@ -4,7 +4,7 @@
 import { absent, and, type Condition, equals, type Item, type Store } from '../../storage/store/index.ts';
 import { type ItemAddress, readAmount } from '../holds/index.ts';
 
-/** Maximum tries of an alert, by all processes together. */
+/** Maximum number of tries of an alert, by all processes together. */
 export const triesMax = 3;
 
 export interface MarkPlace extends ItemAddress {
@@ -53,7 +53,7 @@ export function readShareMark(item: Item, attribute: string): ShareMark | undefi
 }
 
 /**
- * Claims a try. `seen`: the mark that it follows. Returns the item that was in the way where the try is not the
+ * Claims a try. `seen` is the mark that it follows. Returns the item that was in the way where the try is not the
  * caller's.
  */
 export async function claimMark(

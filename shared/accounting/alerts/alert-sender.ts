@@ -84,7 +84,7 @@ const underWayMax = 100;
 const closeMaxMs = 1_500;
 /** Maximum number of marks that a process remembers. */
 const marksMax = 1_000;
-/** Maximum claims of an alert: each after the first follows another process that was faster. */
+/** Maximum number of claims of an alert: each after the first follows another process that was faster. */
 const claimsMax = 4;
 
 interface AlertTries {
@@ -235,7 +235,7 @@ function dueShare(spending: WatchedSpending, at: readonly number[], time: TryTim
   };
 }
 
-/** Of the first try, where nothing was alerted yet. */
+/** Returns the mark of the first try, where nothing was alerted yet. */
 const firstTry = ({ nowMs, leaseMs, newId }: TryTime) => ({
   id: newId(),
   at_ms: nowMs,
@@ -255,7 +255,7 @@ const shareAlert = (
   { id, at_ms, percent, spent, limit }: ShareMark,
 ): Alert => ({ type, id, atMs: at_ms, workspace, key, provider, share: { percent, spent, limit, period } });
 
-/** Returns the due alert about a provider. `seen`: the mark of its account. */
+/** Returns the due alert about a provider. `seen` is the mark of its account. */
 function dueProvider(attempt: EndedAttempt, seen: ProviderMark | undefined, time: TryTime): DueAlert | undefined {
   const { account, model } = attempt;
   const state = nextState(attempt, seen, time.nowMs);

@@ -8,7 +8,7 @@ const connectTimeoutMs = 3_000;
 /** Bytes of an answer that are read: only its status matters. */
 const answerMaxBytes = 64 * 1024;
 
-/** The outcome of a try. `status`: the receiver's. Without a status it is unknown whether the alert arrived. */
+/** The outcome of a try. `status` is the receiver's. Without a status it is unknown whether the alert arrived. */
 type AlertDelivery =
   | { readonly isDelivered: true; readonly status: number }
   | { readonly isDelivered: false; readonly status?: number; readonly fault: string };

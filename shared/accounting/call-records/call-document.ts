@@ -16,7 +16,7 @@ type RecordedMembers = {
 };
 
 type AttemptDocument = Omit<CallAttempt, 'providerText' | 'schemaMismatch' | 'reason'> & {
-  /** Same text as in the record. */
+  /** The same text as in the record. */
   readonly schema_mismatch?: string;
 };
 

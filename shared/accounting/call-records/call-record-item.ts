@@ -62,7 +62,7 @@ export function recordPut(record: CallRecord, lifeDays: number) {
   } satisfies BatchPut;
 }
 
-/** Returns the record. `names`: the fields that were read; all if absent. */
+/** Returns the record. `names` are the fields that were read; all if absent. */
 export const recordOf = <Name extends MemberName = MemberName>(
   item: Item,
   names: readonly MemberName[] = memberNames,

@@ -34,7 +34,7 @@ export interface CallAttempt {
 
 /** State of the bodies of a call whose workspace stores them. */
 export interface ContentPlace {
-  /** `failed`: the storage did not accept them. */
+  /** `failed` means that the storage did not accept them. */
   readonly state: 'kept' | 'failed';
   readonly keep: ContentKeep;
   /** True where they were longer than the bound for a call. */

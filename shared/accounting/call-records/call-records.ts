@@ -42,13 +42,13 @@ interface ReadOptions<Name extends MemberName> extends CallOptions {
 export interface CallRecords {
   /**
    * Resolves when the record is written. Records that arrive during a write share the next one. It may be repeated, and
-   * the last record counts, because its key follows from the call. `transaction`: its writes are made together with the
-   * record, or not at all. Throws a TypeError for a record without a required field.
+   * the last record counts, because its key follows from the call. The writes of `transaction` are made together with
+   * the record, or not at all. Throws a TypeError for a record without a required field.
    */
   write(record: CallRecord, transaction?: StoreTransaction): Promise<void>;
   /**
-   * Finds one call of a workspace by its execution id; undefined when there is no such record, or the id is no UUIDv7.
-   * One read: the key follows from the id.
+   * Finds one call of a workspace by its execution id; undefined when there is no such record, or the id is not a
+   * UUIDv7. One read: the key follows from the id.
    */
   find(workspace: string, executionId: string, options?: CallOptions): Promise<CallRecord | undefined>;
   /**

@@ -76,7 +76,7 @@ export const timeLine = (countMax: number): StoredKind<readonly TimedPart[], rea
 type TimedCheck = Pick<GuardrailCheck, 'id' | 'direction' | 'startedAtMs' | 'ms'>;
 
 /**
- * Returns the parts of a call before a provider is called, and the checks of its answer. `admittedMs`: the end of
+ * Returns the parts of a call before a provider is called, and the checks of its answer. `admittedMs` is the end of
  * admission.
  */
 export function partsOfGateway(

@@ -106,9 +106,11 @@ const attributionMaxCharacters = 512;
 const modelText = text(160);
 /** Bound of an error message: the longest ones list paths or names, and the answer has the rest. */
 const errorMessageMaxCharacters = 512;
-/** Maximum guardrails of a workspace and a key, in both directions. */
+/** Maximum number of guardrails of a workspace and a key, in both directions. */
 const guardrailsMax = 64;
-/** Maximum attempts that are recorded. A function may make many provider calls; the first ones show the fault. */
+/**
+ * Maximum number of attempts that are recorded. A function may make many provider calls; the first ones show the fault.
+ */
 const attemptsMax = 16;
 /**
  * Maximum shares of other models. A workflow usually has fewer models; further ones count for the model that answered
@@ -193,7 +195,7 @@ export const members = {
   costPicoUsd: required('cost_pico_usd', amount, { document: 'cost_usd' }),
   /**
    * Shares of tokens and cost of models other than `modelServed` of `provider`: other steps of a workflow, answers that
-   * were no result. The rest belongs to these two. Undefined when there are none.
+   * were not a result. The rest belongs to these two. Undefined when there are none.
    */
   otherShares: optional('other_shares', shares(otherSharesMax), hidden),
 

@@ -31,7 +31,7 @@ const notShown = { toJson: () => undefined, schema: {} };
 
 /**
  * Kind of client text and names, some of which contain an API key. The text is cut first, then made well-formed: half
- * of a surrogate pair is no text for the store.
+ * of a surrogate pair is not a text for the store.
  */
 export const text = (maxCharacters: number): StoredKind<string, string> => ({
   ...shownAsText,
@@ -141,7 +141,7 @@ type StoredAttempt = [
 /**
  * Kind of attempts, stored as one text: a JSON list of `provider:outcome:status:ms`, each followed by its model, the
  * provider's text, where its answer fails the schema, and why it was not reached, as far as these are stored. An
- * outcome that is no short word is replaced by a mark; an attempt without a provider is dropped.
+ * outcome that is not a short word is replaced by a mark; an attempt without a provider is dropped.
  */
 export const attempts = (countMax: number): StoredKind<readonly CallAttempt[], undefined> => ({
   ...notShown,

@@ -91,11 +91,14 @@ const receivedAttribute = 'received#additions';
 const passedAttribute = 'passed#additions';
 /** Time at which the workspace was created. */
 const grantedAtAttribute = 'granted_at_ms';
-/** Maximum tries after additions of other processes to the same workspace: each finishes the one that came first. */
+/**
+ * Maximum number of tries after additions of other processes to the same workspace: each finishes the one that came
+ * first.
+ */
 const triesMax = 100;
 /** Maximum tries to read two items between additions. */
 const readTriesMax = 10;
-/** Maximum tries of a removal while calls reserve the same credit. */
+/** Maximum number of tries of a removal while calls reserve the same credit. */
 const removalTriesMax = 3;
 
 interface Addition {

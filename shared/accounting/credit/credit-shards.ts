@@ -69,7 +69,7 @@ const lackOf = (balance: ShardBalance | undefined, amount: PicoUsd) => ({
 });
 
 /**
- * Transfers half of the amount of `from` to a shard that was found empty. `amount`: the size of a call at that shard.
+ * Transfers half of the amount of `from` to a shard that was found empty. `amount` is the size of a call at that shard.
  */
 export async function level(context: TransferContext, from: number, to: number, item: Item, amount: PicoUsd) {
   if (readSpendable(context.account, from, item) < amount * levelledFromHolds) return;

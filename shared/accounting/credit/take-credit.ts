@@ -16,7 +16,7 @@ import { gather, readShards, type Shard } from './credit-shards.ts';
 
 /** Number of shards that are tried in turn before all are read. */
 const probesMax = 3;
-/** Maximum reads of all shards: each after the first follows other calls that were faster. */
+/** Maximum number of times that all shards are read; a further time is needed where other calls were faster. */
 const looksMax = 5;
 /**
  * Shard in which credit is gathered in a shortage: two shortages at once must not move the same credit back and forth.
@@ -34,7 +34,7 @@ export interface CreditHold extends Hold {
 
 export type CreditTake =
   | { readonly kind: 'taken'; readonly hold: CreditHold }
-  /** `short`: the amount that is too low. `available`: of all shards together, may be negative. */
+  /** `short` is the amount that is too low. `available` is the amount of all shards together, which may be negative. */
   | {
       readonly kind: 'insufficient';
       readonly short: 'credit' | 'spend_limit';

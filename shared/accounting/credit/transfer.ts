@@ -21,7 +21,9 @@ import {
 import { amountAtLeast, readAmount } from '../holds/index.ts';
 import { type CreditAccount, creditAttributes, creditKey, ownLimit } from './credit-account.ts';
 
-/** Maximum tries after other writes of the source. Stopping is harmless: the caller reads all shards again. */
+/**
+ * Maximum number of tries after other writes of the source. Stopping is harmless: the caller reads all shards again.
+ */
 const triesMax = 3;
 
 interface Amounts {

@@ -83,17 +83,17 @@ interface CountersOptions extends ItemWriterOptions {
  */
 const spareSlotsMinDefault = 25n;
 /**
- * Maximum requests for which one is counted. A default rate keeps one caller from slowing others: where it would be the
- * only reason for a write, one of ten requests is counted for all of them, of a smaller rate more. Six hundred counts a
- * minute are exact to a few percent.
+ * Maximum number of requests for which one is counted. A default rate keeps one caller from slowing others: where it
+ * would be the only reason for a write, one of ten requests is counted for all of them, of a smaller rate more. Six
+ * hundred counts a minute are exact to a few percent.
  */
 const requestsPerCountMax = 10;
 const countsPerMinuteMin = 600;
 /** Maximum number of keys whose next counted request is remembered. */
 const sampledKeysMax = 5_000;
 /**
- * Maximum tries of a release: a write for other requests releases amounts that were seen before it, and the next try
- * sees the rest.
+ * Maximum number of tries of a release: a write for other requests releases amounts that were seen before it, and the
+ * next try sees the rest.
  */
 const looksMax = 3;
 
@@ -216,7 +216,7 @@ const requestsPerCountOf = (requestsPerMinute: number): number =>
 // its own. In a process that outlives its calls, calls of one key share a write a second; a single charge is written at
 // once. A store that has transactions writes it with the call's record.
 
-/** The spending of a key that is shown lags behind by at most that. */
+/** Longest delay of a key's shown spending. */
 const chargeEveryMs = 1_000;
 /** Maximum number of keys that are remembered; a charge of any other key is written at once. */
 const chargedKeysMax = 5_000;

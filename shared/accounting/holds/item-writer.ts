@@ -31,8 +31,8 @@ import { createMark, type Mark, withMarks } from './settlement-mark.ts';
 /** Longest time that a request may wait in the process for its turn. */
 const queueWaitMaxMs = 10_000;
 /**
- * Maximum calls of the store for a request: each after the first follows a write of another process, or a changed
- * configuration.
+ * Maximum number of calls of the store for a request: each after the first follows a write of another process, or a
+ * changed configuration.
  */
 const asksMax = 10;
 /** Maximum number of items that are remembered as they were last returned, some 3 KB each. */
@@ -43,8 +43,8 @@ const rememberedMs = 3_600_000;
 export interface ItemWriter {
   /**
    * Reserves. Throws StoreUnavailable, also for a request that waited too long for its turn. Then the amount may have
-   * been taken; it cannot be settled, and expires. `owner`: of the later settlement. `known`: an older copy of the
-   * item, which saves a read and decides nothing.
+   * been taken; it cannot be settled, and expires. `owner` is the owner of the later settlement. `known` is an older
+   * copy of the item, which saves a read and decides nothing.
    */
   reserve<Assessed extends Assessment>(
     address: ItemAddress & { readonly owner?: string | undefined; readonly known?: Item | undefined },
@@ -124,8 +124,8 @@ export function createItemWriter({ store, clock, randomness, gathering }: ItemWr
       for (const { resolve } of planned.reserved) resolve({ kind: 'reserved', item, atMs: nowMs });
       return remaining;
     } catch (error) {
-      // The item could not be read, or is invalid by a fault of the gateway, for example because a stored limit is no
-      // amount.
+      // The item could not be read, or is invalid by a fault of the gateway, for example because a stored limit is not
+      // an amount.
       for (const { reject } of requests) reject(error);
       return [];
     }
@@ -253,7 +253,7 @@ interface WriteMoment {
 }
 
 function createItemQuestions({ store, clock, randomness, settleOnce, nextNumber }: QuestionOptions) {
-  /** Remembers the returned item. `made`: the item as the write makes it from the last read, and as old as that. */
+  /** Remembers the returned item. `made` is the item as the write makes it from the last read, and as old as that. */
   async function ask(
     written: WrittenItem,
     asking: readonly QueuedRequest[],

@@ -42,7 +42,7 @@ export type Assessment = Demand | Refusal | 'look';
 /** Returns the demand of a reservation by the item as it was last seen; undefined where it is not known. */
 export type Assess<Assessed extends Assessment = Assessment> = (seen: SeenItem | undefined, nowMs: number) => Assessed;
 
-/** `atMs`: the moment to which its counts belong. `item`: see `needsItem`. */
+/** `atMs` is the moment to which its counts belong. `item` is described at `needsItem`. */
 export interface CounterReserved {
   readonly kind: 'reserved';
   readonly item: Item;
@@ -116,8 +116,8 @@ export interface Correction {
 }
 
 /**
- * `wasLate`: the reservation had expired and was released, so nothing was reserved for the charged cost. `item`: see
- * `needsItem`.
+ * `wasLate` means that the reservation had expired and was released, so nothing was reserved for the charged cost.
+ * `item` is described at `needsItem`.
  */
 interface Settled {
   readonly kind: 'settled';

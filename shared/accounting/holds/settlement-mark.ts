@@ -24,7 +24,7 @@ export interface Mark {
 }
 
 /**
- * Returns a mark. `former`: the mark that the same write deletes. DynamoDB does not add to and delete from one set in
+ * Returns a mark. `former` is the mark that the same write deletes. DynamoDB does not add to and delete from one set in
  * the same write.
  */
 export function createMark(randomness: Pick<Randomness, 'bytes'>, nowMs: number, former: Mark | undefined): Mark {

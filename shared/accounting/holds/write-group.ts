@@ -109,7 +109,7 @@ export class WriteGroup {
     );
   }
 
-  /** Judges a demand. `isWriting`: others are written in any case. */
+  /** Judges a demand. `isWriting` concerns this write only: others are written in any case. */
   judge(demand: Demand, isWriting: boolean): Verdict {
     const { hold, balances = [], slot, counts = [] } = demand;
     const takesNothing =

@@ -52,7 +52,7 @@ type ClaimOutcome =
   | { readonly kind: 'claimed' }
   | { readonly kind: 'conflict' }
   | { readonly kind: 'running'; readonly leaseUntilMs: number }
-  /** `owner`: the call that got this answer first. */
+  /** `owner` is the call that got this answer first. */
   | { readonly kind: 'done'; readonly owner: string; readonly result: StoredResult }
   /** The call is done, and its answer was too long to be stored. */
   | { readonly kind: 'done_unstored' };

@@ -31,7 +31,7 @@ export interface Permit {
 export type Admission =
   | { readonly kind: 'admitted'; readonly permit: Permit }
   /**
-   * `retryAfterMs`: the time until this same demand fits, if no other call is admitted before: hours where a day's
+   * `retryAfterMs` is the time until this same demand fits, if no other call is admitted before: hours where a day's
    * tokens are used up, infinite where it has more requests than a whole minute.
    */
   | { readonly kind: 'limited'; readonly retryAfterMs: number };
@@ -78,7 +78,7 @@ export function createProviderLimiter({ writer, clock, randomness }: ProviderLim
     return { kind: 'admitted', permit: { key, id: randomness.uuid(), countedAtMs: outcome.atMs, demands } };
   }
 
-  /** Ends a permit. `amountOf`: the call's real use of a limit. */
+  /** Ends a permit. `amountOf` is the call's real use of a limit. */
   async function close(permit: Permit, amountOf: (demand: LimitDemand) => bigint, isAwaited: boolean): Promise<void> {
     if (closed.has(permit)) return;
     closed.add(permit);

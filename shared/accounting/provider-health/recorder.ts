@@ -51,7 +51,7 @@ interface StatisticsRecorderOptions {
 
 /** Maximum number of counters that wait at a time: about 1 MB, and far more than the calls during one write make. */
 const waitingCountersMax = 10_000;
-/** Maximum counters of one write: the expression stays below 2 KB where 4 KB are allowed. */
+/** Maximum number of counters of one write: the expression stays below 2 KB where 4 KB are allowed. */
 const countersPerWriteMax = 150;
 
 interface CounterWrite {

@@ -53,7 +53,7 @@ export function readProviderHealth(
   });
 }
 
-/** Returns the state; the operator's settings outweigh recent events. `cause`: of the cooldown. */
+/** Returns the state; the operator's settings outweigh recent events. `cause` is the cause of the cooldown. */
 function stateOf(
   { isDisabled, lacksCredential }: ConfiguredProvider,
   figures: HealthFigures | undefined,

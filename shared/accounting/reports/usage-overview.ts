@@ -48,7 +48,7 @@ const tagNamesMax = 200;
 
 type NamedCall = CountedCall & { readonly keyName?: string | undefined };
 
-/** Reads the overview. `tag`: the name of a tag. */
+/** Reads the overview. `tag` is the name of a tag. */
 export async function readOverview(range: CallRange, tag?: string): Promise<UsageOverview> {
   const { sinceMs, beforeMs } = range;
   const interval = beforeMs - sinceMs <= hourlyMaxDays * dayMs ? 'hour' : 'day';

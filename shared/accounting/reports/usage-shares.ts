@@ -128,7 +128,7 @@ function splitShare(record: CountedCall, whole: UsageShare, by: 'model' | 'provi
   if (attemptLog === undefined) return [whole];
   const groupOfAttempt = (attempt: CallAttempt) =>
     by === 'provider' ? attempt.provider : (attempt.model ?? whole.group);
-  // A call without an answer has only tokens of answers that were no result.
+  // A call without an answer has only tokens of answers that were not a result.
   const hasOwn = record.modelServed !== undefined || otherShares.length === 0;
   const groups = new Set([
     ...(hasOwn ? [whole.group] : []),

@@ -39,7 +39,7 @@ export interface CacheKey {
   readonly hash: string;
 }
 
-/** Hashes. `model`: catalogue id of the model that will answer, `auto` resolved. */
+/** Hashes. `model` is the catalogue id of the model that will answer, with `auto` resolved. */
 type HashOfModel = (model: string) => string;
 
 /**

@@ -13,7 +13,7 @@ import type { Counter, Counters, Hold, SettlementOptions } from '../holds/index.
 const slotsPerShard = 50;
 /** Maximum shards: all shards of a full pool are tried within an admission. */
 const shardsMax = 32;
-/** Maximum shards of a pool with a substitute: a quarter of the slots of a service. */
+/** Maximum number of shards of a pool with a substitute: a quarter of the slots of a service. */
 const substitutedShardsMax = 8;
 /** Maximum number of pools whose last shard is remembered. */
 const poolsMax = 1_000;

@@ -52,8 +52,8 @@ export async function writeWorkspace(
 }
 
 /**
- * Maps a list of models to their ids; other values are returned unchanged. `own`: models of the workspace, among which
- * a bare name is searched first. Throws ChangeFailed for a name of no model of the catalogue, or of several.
+ * Maps a list of models to their ids; other values are returned unchanged. `own` are the models of the workspace, among
+ * which a bare name is searched first. Throws ChangeFailed for a name of no model of the catalogue, or of several.
  */
 export async function modelIdsOf<Other>(
   { catalogues }: Pick<Dependencies, 'catalogues'>,
@@ -72,7 +72,7 @@ export async function modelIdsOf<Other>(
   return { models: models.map(idOf) };
 }
 
-/** Throws ChangeFailed for one that the gateway file does not describe. */
+/** Throws ChangeFailed for a guardrail that the gateway file does not describe. */
 export async function checkGuardrails(
   { catalogues }: Pick<Dependencies, 'catalogues'>,
   ids: readonly string[] | null = [],

@@ -54,7 +54,8 @@ export const modelsServedBy = (document: CatalogueDocument | undefined, id: stri
   ) ?? [];
 
 /**
- * Returns each model at each of its providers, once per credential. `lacksCredential`: whether the gateway skips it.
+ * Returns each model at each of its providers, once per credential. `lacksCredential` says whether the gateway skips
+ * it.
  */
 export function configuredProviders(
   document: CatalogueDocument | undefined,

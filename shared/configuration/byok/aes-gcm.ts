@@ -25,7 +25,7 @@ export interface Encrypted {
 /** Thrown where the bytes were changed, moved from their place, or encrypted with another key. */
 export class SealBroken extends Error {
   override readonly name = 'SealBroken';
-  /** `wrappedBy`: the master key that the sealed key names. */
+  /** `wrappedBy` is the master key that the sealed key names. */
   constructor(wrappedBy?: string) {
     const named = wrappedBy === undefined ? '' : ` (it names ${wrappedBy})`;
     super(`a sealed key does not open: it was changed, moved, or sealed under another master key${named}`);

@@ -75,7 +75,7 @@ export function createDataKeys({ wrapper, clock, callTimeoutMs = storeCallTimeou
       // Expired keys are removed at each use, not by a timer: a timer would keep a process running, and does not run
       // while a function is frozen.
       entries.purgeStale();
-      // The context is part of the name: bytes that were moved find no key that was unwrapped for their former place.
+      // The context is part of the name: for moved bytes no key is found that was unwrapped for their former place.
       const id = sha256Hex(`${Buffer.from(wrapped).toString('base64')} ${contextText(context)}`);
       const entry = entries.get(id) ?? unwrap(id, wrapped, context);
       entry.users += 1;

@@ -1,4 +1,4 @@
-// The port to the master key: KMS in an account, a file on one machine. The tables contain only wrapped data keys,
+// The interface to the master key: KMS in an account, a file on one machine. The tables contain only wrapped data keys,
 // which are useless without it.
 import { canonicalJson } from '../../foundation/ids/index.ts';
 

@@ -7,7 +7,7 @@ import type { WantedConnection } from './connection-store.ts';
 /** A connection in a file; absent fields keep their stored values. */
 export interface ConnectionInFile {
   readonly provider: string;
-  /** `absent`: the connection is removed, with its key. */
+  /** `absent` means that the connection is removed, with its key. */
   readonly state?: 'absent' | undefined;
   readonly key?: { readonly env: string } | { readonly secret: string } | undefined;
   readonly policy?: ConnectionPolicy | undefined;

@@ -24,11 +24,11 @@ export type NamedAtBedrock =
   /** `model` has the candidates that may serve the name. */
   | { readonly kind: 'found'; readonly model: CatalogueModel }
   | { readonly kind: 'several'; readonly ids: readonly string[] }
-  /** No entry has the prefix. `regions`: the existing prefixes, and AWS regions of entries without one. */
+  /** No entry has the prefix. `regions` are the existing prefixes, and AWS regions of entries without one. */
   | { readonly kind: 'elsewhere'; readonly regions: readonly string[] }
   | { readonly kind: 'unknown' };
 
-/** Finds the model. `among`: the models that the caller may use. */
+/** Finds the model. `among` is the models that the caller may use. */
 export function findAtBedrock(modelId: string, among: readonly CatalogueModel[]): NamedAtBedrock {
   const wanted = readBedrockName(modelId);
   const named = among.flatMap((model) => {

@@ -132,7 +132,7 @@ export interface ModelProviderDocument extends MediaPrices, UnitPricesDocument {
   max_output_tokens: number;
   /** Output bound of a call that names none; if absent, the service's. */
   default_output_tokens?: number | undefined;
-  /** `auto`: the gateway marks prompts for the provider's cache. Default: the model's value. */
+  /** `auto` means that the gateway marks prompts for the provider's cache. Default: the model's value. */
   prompt_cache?: PromptCache | undefined;
   /** Share of the calls among entries with a weight. Absent: it follows these, sorted by price. */
   weight?: number | undefined;

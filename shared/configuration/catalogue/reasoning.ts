@@ -23,7 +23,7 @@ export type Thinking =
   | { readonly kind: 'off' | 'on' }
   | { readonly kind: 'between_tools' }
   | { readonly kind: 'budget'; readonly tokens: number }
-  /** `isLeast`: the client asked for none. */
+  /** `isLeast` means that the client asked for none. */
   | { readonly kind: 'adaptive' | 'effort'; readonly effort: Effort; readonly isLeast: boolean };
 
 /** The smallest budget that Claude accepts. */
@@ -105,7 +105,7 @@ const models: readonly (readonly [RegExp, ModelReasoning])[] = [
 ];
 
 /**
- * Returns the options. `names`: the names of one model, at its provider and in the catalogue, because the name of a
+ * Returns the options. `names` are the names of one model, at its provider and in the catalogue, because the name of a
  * host's profile does not show its model.
  */
 export function reasoningOf(...names: readonly string[]): ModelReasoning | undefined {

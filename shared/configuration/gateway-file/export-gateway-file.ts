@@ -44,7 +44,7 @@ interface ExportedFile {
   readonly notes: readonly string[];
 }
 
-/** Exports the file. `isFull`: includes the values that the kind of a provider and the model list fill in. */
+/** Exports the file. `isFull` includes the values that the kind of a provider and the model list fill in. */
 export async function exportGatewayFile(
   stores: ExportStores,
   catalogue: CatalogueDocument | undefined,
@@ -218,7 +218,7 @@ const itemAt = (file: Exported, path: Path): Item | undefined =>
 type Members = Record<string, unknown>;
 
 /**
- * `list`: if absent, everything is written. The service is always written completely, because absent fields of it keep
+ * Without `list` everything is written. The service is always written completely, because absent fields of it keep
  * their stored values.
  */
 export function catalogueInFile(

@@ -18,7 +18,7 @@ import { isMapping } from './yaml-source.ts';
 const placesByMember = new Map<string, string[]>();
 const placed = new WeakSet<z.core.$ZodType>();
 
-/** Returns the schema of a mapping without unknown fields. `place`: for example `models[].providers[]`. */
+/** Returns the schema of a mapping without unknown fields. `place` is for example `models[].providers[]`. */
 export const mapping = <Shape extends z.ZodRawShape>(place: string, shape: Shape) => {
   const schema = z.strictObject(shape);
   placeMembers(place, schema);

@@ -144,7 +144,7 @@ export function readGatewayFile(text: string): ReadResult {
 const isLiteLlmFile = (value: unknown): boolean => isMapping(value) && 'model_list' in value && !('models' in value);
 const liteLlmAdvice = `belongs to a file of LiteLLM: \`${programs.commandLine} import litellm FILE > gateway.yaml\` makes a gateway file of it`;
 
-/** Checks plain values. `issues`: with their paths as lists. */
+/** Checks plain values. `issues` have their paths as lists. */
 export function readSource(source: YamlSource): ReadResult & { readonly issues: readonly Issue[] } {
   if (source.kind === 'unreadable') {
     const { issues } = source;

@@ -42,8 +42,8 @@ export function checkUnique(lists: readonly Node[], name: string, report: Report
 }
 
 /**
- * The known models. `own`: models of the workspace, among which a bare name is searched first; undefined when it has
- * all.
+ * The known models. `own` are the models of the workspace, among which a bare name is searched first; undefined when it
+ * has all.
  */
 export interface KnownModels {
   readonly all: ReadonlySet<string>;

@@ -270,7 +270,7 @@ function withModelIds<File extends Pick<GatewayFile, 'workspaces'>>(
 // The catalogue of a start: the file's changes since it was last applied, merged into what operators have stored since.
 // Pure. All three catalogues are complete, so a field that a file omits has the same value in both of its versions.
 
-/** `former`: of the file when it was last applied. `next`: of the file now. */
+/** `former` is that of the file when it was last applied. `next` is that of the file now. */
 interface CatalogueVersions<Part> {
   readonly former: Part;
   readonly next: Part;

@@ -16,7 +16,7 @@ interface ListUpdate {
   write(nowMs: number): Promise<void>;
 }
 
-/** Plans the update. `models`: if empty, all stored ones. Throws ChangeFailed where one is not stored. */
+/** Plans the update. Empty `models` select all stored ones. Throws ChangeFailed where one is not stored. */
 export async function planListUpdate(
   catalogues: Pick<CatalogueStore, 'read' | 'write'>,
   models: readonly string[] = [],

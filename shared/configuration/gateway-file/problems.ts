@@ -45,7 +45,7 @@ export function oncePerPlace(issues: readonly Issue[]): Issue[] {
   return [...first.values()];
 }
 
-/** Writes a problem in one line. `file`: the name used for an empty path. */
+/** Writes a problem in one line. `file` is the name used for an empty path. */
 export const formatProblem = ({ path, message, line }: Problem, file: string): string =>
   `${path === '' ? file : path}: ${message}${line === undefined ? '' : ` (line ${line})`}`;
 
@@ -116,7 +116,7 @@ export const credentialAdvice = '{ env: NAME }, the credential itself in the var
 export const authAdvice =
   'write auth: { bearer: { env: NAME } }, the credential itself in the variable NAME of the gateway';
 
-/** Returns undefined for a value that may be a secret, or is no name at all. */
+/** Returns undefined for a value that may be a secret, or is not a name at all. */
 const quoteName = (written: unknown): string | undefined =>
   typeof written === 'string' && plainWord.test(written) ? quote(written) : undefined;
 

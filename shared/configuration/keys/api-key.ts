@@ -25,7 +25,7 @@ export function parseApiKey(text: string): ApiKey | undefined {
 }
 
 /**
- * Makes a new key. The text is shown once and never stored. `cell`: the prefix of its public id, two characters of a
+ * Makes a new key. The text is shown once and never stored. `cell` is the prefix of its public id, two characters of a
  * stage for an edge that chooses among several; no gateway reads them.
  */
 export function createApiKey(randomness: Randomness, cell = ''): string {

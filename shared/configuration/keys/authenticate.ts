@@ -50,7 +50,7 @@ function isWithoutScheme({ [headerNames.authorization]: values = [] }: Authentic
 /** Matches the scheme without a key, which SDKs send that were given an empty key. */
 const emptyShape = /^(bearer)? *$/i;
 
-/** Returns undefined when none was sent, and an empty text, which is no key, for a malformed one. */
+/** Returns undefined when none was sent, and an empty text, which is not a key, for a malformed one. */
 function textIn(
   values: readonly string[] | undefined,
   read: (header: string) => string | undefined,

@@ -27,7 +27,7 @@ export const isNameItem = ({ pk }: Item): boolean => String(pk).startsWith(nameP
 
 /** Time within which a writer has to make the key after claiming its name. */
 const claimMs = 10_000;
-/** Maximum attempts of one claim: each takes the name from a key that no longer uses it. */
+/** Maximum number of attempts of one claim: each takes the name from a key that no longer uses it. */
 const attemptsMax = 3;
 
 export type NamedKey = Pick<KeyRecord, 'workspace' | 'name' | 'publicId'>;

@@ -47,8 +47,8 @@ export interface KeyStore {
   write(wanted: WantedKey): Promise<KeyWrite>;
   /**
    * Writes these settings of a stored key and no other, so that concurrent changes all apply; of one setting the later
-   * one. `stored`: as it was read. Status and expiry are those of its text, and a replaced text keeps an expiry;
-   * everything else belongs to the key with all its texts.
+   * one. `stored` is the key as it was read. Status and expiry are those of its text, and a replaced text keeps an
+   * expiry; everything else belongs to the key with all its texts.
    */
   update(stored: KeyRecord, changes: KeySettingChanges): Promise<KeyWrite>;
   /**

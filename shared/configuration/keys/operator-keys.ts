@@ -97,7 +97,7 @@ const apiKeyRefusal =
   'This is an API key, which calls models: the console and /v1/manage need an operator key (gw operators create), or the token of a person who has signed in.';
 
 /**
- * Returns the operator. Throws UNAUTHORIZED for a header without a key, and for a key that is no operator's or was
+ * Returns the operator. Throws UNAUTHORIZED for a header without a key, and for a key that is not an operator's or was
  * revoked. The refusal of an API key says that it is one.
  */
 export async function authenticateOperator(

@@ -34,7 +34,7 @@ export const newOperatorSchema = z.strictObject({
 /** An addition of credit. `id` identifies the addition, as an invoice number does. */
 export const creditSchema = z.strictObject({ amount_usd: usdChange, id });
 
-/** A rotation. `grace`: time for which the former key stays valid; 24 hours if absent. */
+/** A rotation. `grace` is the time for which the former key stays valid; 24 hours if absent. */
 export const rotationSchema = z.strictObject({
   grace: z.optional(duration),
   expires_at: z.optional(z.nullable(instant)),

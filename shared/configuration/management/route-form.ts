@@ -3,7 +3,7 @@ import type * as z from 'zod/mini';
 import type { Role } from '../access/index.ts';
 import type { DocumentName } from './managed-documents.ts';
 
-/** A gateway file as text, where the body is no JSON. */
+/** A gateway file as text, where the body is not JSON. */
 export type GatewayFileText = 'gateway file';
 
 export interface ManagementRoute {

@@ -28,7 +28,7 @@ interface StoreKeyOptions {
 }
 
 export function createStoreKey({ store, wrapper, stage, clock, randomness }: StoreKeyOptions): StoreKey {
-  /** The context is authenticated: bytes that were wrapped for another purpose are no key of a store. */
+  /** The context is authenticated: bytes that were wrapped for another purpose are not a key of a store. */
   const context = { purpose: storeKeyItem.purpose, stage };
   const cached = createReadCache<Uint8Array>({ sizeMax: 1, clock });
 

@@ -18,7 +18,7 @@ export interface MatchedInput {
 }
 
 /**
- * Finds the input. Throws invalid_function_request with the fixed and the sent value. `raw`: a valid request with a
+ * Finds the input. Throws invalid_function_request with the fixed and the sent value. `raw` is a valid request with a
  * model, and messages with a role each.
  */
 export async function matchInput(content: RevisionContent, raw: JsonObject, work?: SchemaWork): Promise<MatchedInput> {

@@ -104,7 +104,7 @@ function readText(message: JsonObject): string {
 const textShownMax = 80;
 const namesShownMax = 5;
 
-/** Returns the error. `member`: path in the request. */
+/** Returns the error. `member` is its path in the request. */
 export const refuse = (message: string, member = 'messages'): GatewayError =>
   fail('invalid_function_request', { message, param: shorten(member) });
 

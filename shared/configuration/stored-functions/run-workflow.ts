@@ -8,7 +8,10 @@ import { type RenderScope, renderMessages, renderTemplate, type StepOutput } fro
 import { type FunctionRequest, toRequest } from './request.ts';
 import { messageReferences, revisionReferences } from './template.ts';
 
-/** Maximum steps at a time: an answer may have 16 MiB, and eight of them fit into memory beside everything else. */
+/**
+ * Maximum number of steps at a time: an answer may have 16 MiB, and eight of them fit into memory beside everything
+ * else.
+ */
 const parallelStepsMax = 8;
 
 export interface StepAnswer {

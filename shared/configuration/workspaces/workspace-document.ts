@@ -31,7 +31,7 @@ type MemberKeys = Partial<NonNullable<WorkspaceSettings['member_keys']>> & { max
 /** A preset as a gateway file writes it: absent fields keep their stored values. */
 export interface PresetChanges {
   slug: string;
-  /** `absent`: the preset is removed. */
+  /** `absent` means that the preset is removed. */
   state?: 'absent' | undefined;
   versions?: PresetDocument['versions'] | undefined;
   designated?: string | undefined;

@@ -33,8 +33,8 @@ export interface CallTimes {
   /** Budgets of an interface whose answers take long, for plain calls and for streams. */
   readonly slow: { readonly requestBudgetMs: number; readonly streamBudgetMs: number; readonly holdLifeMs: number };
   /**
-   * Time from the arrival of a request to the last byte of its answer, however slowly it is read; `least`: for its
-   * first byte.
+   * Time from the arrival of a request to the last byte of its answer, however slowly it is read; `least` is the time
+   * for its first byte.
    */
   readonly deliveryMs: { readonly text: number; readonly stream: number; readonly least: number };
   /** Lambda's own limit: settlement fits in even after a reader that never reads. */
@@ -52,7 +52,7 @@ export interface CallTimes {
 const after = { delivery: 5, functionTimeout: 10, hold: 15, completionTimeout: 20 } as const;
 
 /**
- * Throws a RangeError for a budget outside the allowed range. `slowSeconds`: the budget of images, speech and
+ * Throws a RangeError for a budget outside the allowed range. `slowSeconds` is the budget of images, speech and
  * transcriptions.
  */
 export function callTimes(

@@ -96,7 +96,7 @@ type ListedInterfaceId = (typeof servingApis)[InterfaceId]['native'];
 export const listedAs = (id: InterfaceId): ListedInterfaceId => servingApis[id].native;
 export const listedInterfaceIds = [...new Set(interfaceIds.map(listedAs))];
 
-/** Listed interfaces that are no conversation: their calls are never translated from one format to another. */
+/** Listed interfaces that are not a conversation: their calls are never translated from one format to another. */
 export const taskInterfaceIds: readonly ListedInterfaceId[] = listedInterfaceIds.filter(
   (id) => servingApis[id].throughHub.length === 0,
 );

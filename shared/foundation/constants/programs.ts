@@ -1,6 +1,6 @@
 // The programs as people call them: a clone runs them through npm, the package has a program of its own.
 
-/** True in a bundle, whose modules are no TypeScript files. */
+/** True in a bundle, whose modules are not TypeScript files. */
 export const isBundled = import.meta.filename?.endsWith('.ts') !== true;
 
 /** The command of `gw` that runs a gateway until a signal ends it. */

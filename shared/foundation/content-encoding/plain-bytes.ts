@@ -15,8 +15,8 @@ export class AnswerNotDecoded extends Error {
 }
 
 /**
- * Yields the decompressed bytes. `named`: the `content-encoding` of the answer. There is no `return`: leaving the loop
- * early closes nothing.
+ * Yields the decompressed bytes. `named` is the `content-encoding` of the answer. There is no `return`: leaving the
+ * loop early closes nothing.
  */
 export function plainBytes(bytes: AsyncIterator<Buffer>, named: string | undefined): AsyncIterator<Buffer> {
   const name = named?.trim().toLowerCase() ?? '';

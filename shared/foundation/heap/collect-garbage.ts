@@ -10,7 +10,7 @@ type Gc = (options: { readonly type: 'major'; readonly flavor?: 'last-resort' })
 let collect: Gc | undefined;
 
 /**
- * Collects garbage, which takes 10 to 40 ms, depending on the number of live objects. `returnsPages`: also returns the
+ * Collects garbage, which takes 10 to 40 ms, depending on the number of live objects. `returnsPages` also returns the
  * pages of collected objects to the system, which takes three times as long. V8 does that by itself only in a nearly
  * idle process: with a few small calls a second 250 MB stayed forever.
  */

@@ -110,8 +110,8 @@ interface LogOptions {
 }
 
 /**
- * Maximum characters of a value: longer ones are no id, code, name or list of tags. CloudWatch accepts 256 KiB per
- * line.
+ * Maximum number of characters of a value: longer ones are not an id, code, name or list of tags. CloudWatch accepts
+ * 256 KiB per line.
  */
 const valueMaxCharacters = 2_048;
 const allowedNames: ReadonlySet<string> = new Set(logFieldNames);

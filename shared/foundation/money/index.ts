@@ -48,7 +48,7 @@ const tokensPerPrice = 1_000_000n;
 const priceDecimalsMax = 6;
 
 /**
- * Parses "2.50" (USD per million tokens). Returns undefined for a text that is no decimal or has more than six
+ * Parses "2.50" (USD per million tokens). Returns undefined for a text that is not a decimal or has more than six
  * decimals.
  */
 export function parsePricePerMillion(text: string): TokenPrice | undefined {

@@ -87,8 +87,8 @@ interface TextRequest
 }
 
 /**
- * Sends a text in one write, and resolves with the head of the answer. Rejects with the signal's reason, which closes the
- * connection, also while the answer's body is read.
+ * Sends a text in one write, and resolves with the head of the answer. Rejects with the signal's reason, which closes
+ * the connection, also while the answer's body is read.
  */
 export function sendText(
   pool: Pick<SocketPool, 'http' | 'https'>,

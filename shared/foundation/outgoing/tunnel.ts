@@ -23,7 +23,7 @@ export class ProxyFailed extends Error {
   }
 }
 
-/** Opens the tunnel. `authority`: host and port. Rejects with ProxyFailed, or with the signal's reason. */
+/** Opens the tunnel. `authority` consists of host and port. Rejects with ProxyFailed, or with the signal's reason. */
 export function openTunnel(proxy: ProxyServer, authority: string, signal: AbortSignal): Promise<Socket> {
   if (signal.aborted) return Promise.reject(signal.reason);
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();

@@ -6,7 +6,9 @@ export interface TextSpan {
   readonly end: number;
 }
 
-/** The result of `read` for a match. `next`: position at which the search goes on, behind the start of the match. */
+/**
+ * The result of `read` for a match. `next` is the position at which the search continues, after the start of the match.
+ */
 export interface MatchReading {
   readonly spans: readonly TextSpan[];
   readonly next: number;

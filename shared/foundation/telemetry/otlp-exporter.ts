@@ -96,7 +96,7 @@ function rejectedIn(text: string): number {
 const kinds = { server: 2, client: 3 } as const;
 const errorStatus = 2;
 
-/** Writes the spans. `resource`: attributes that describe the sender. */
+/** Writes the spans. `resource` has attributes that describe the sender. */
 const toOtlpJson = (spans: readonly Span[], resource: Attributes): string =>
   JSON.stringify({
     resourceSpans: [

@@ -18,7 +18,7 @@ const pauseMaxMs = 60_000;
 const logIntervalMs = 60_000;
 
 /**
- * Sends spans. `rejected`: the number of spans that the collector did not accept. Rejects where they did not arrive.
+ * Sends spans. `rejected` is the number of spans that the collector did not accept. Rejects where they did not arrive.
  */
 export type SendSpans = (spans: readonly Span[], signal: AbortSignal) => Promise<{ readonly rejected: number }>;
 

@@ -3,7 +3,7 @@
 export type ConversationPart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'thinking'; readonly text: string }
-  /** `url`: a data URL, or an address. */
+  /** `url` is a data URL, or an address. */
   | { readonly kind: 'image'; readonly url: string }
   | { readonly kind: 'tool_call'; readonly id: string; readonly name: string; readonly text: string }
   | { readonly kind: 'tool_result'; readonly id: string; readonly text: string }

@@ -1,5 +1,5 @@
 // Reads stored bodies as a conversation: a request, and an answer as JSON or as the transcript of a stream. A body that
-// was cut, or whose interface has no turns, is no conversation. It runs in browsers too.
+// was cut, or whose interface has no turns, is not a conversation. It runs in browsers too.
 import { createParser } from 'eventsource-parser';
 import { type ConversationTurn, isObject, type Value } from './conversation.ts';
 
@@ -10,7 +10,7 @@ export interface TurnsOfBodies {
   readonly ofStream: (events: readonly Value[]) => readonly ConversationTurn[];
 }
 
-/** Returns undefined where the body is no conversation. */
+/** Returns undefined where the body is not a conversation. */
 export function readRequestTurns(
   reader: TurnsOfBodies | undefined,
   text: string,

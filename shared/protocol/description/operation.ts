@@ -19,7 +19,7 @@ export interface VendorBody {
   readonly required: readonly string[];
   readonly example: Readonly<Record<string, unknown>>;
   readonly answer: JsonSchema;
-  /** Media types of an answer that is no JSON. */
+  /** Media types of an answer that is not JSON. */
   readonly answerTypes?: Readonly<Record<string, JsonSchema>>;
   readonly streams: boolean;
   /** Set where the body may be a form, or must be one: with these files, of which the ones in `needed` are required. */

@@ -48,7 +48,7 @@ const preludeBytes = 12;
 const checksumBytes = 4;
 /** Least length of a frame. */
 const frameMinBytes = preludeBytes + checksumBytes;
-/** Event in the place of bytes that are no frame: it is no JSON, so that its reader breaks the stream there. */
+/** Event in the place of bytes that are not a frame: it is not JSON, so that its reader breaks the stream there. */
 const brokenFrame: EventText = { text: 'no frame' };
 
 /**
@@ -75,7 +75,7 @@ export async function* readFrames(
 
 interface FrameBatch {
   readonly frames: readonly Buffer[];
-  /** Bytes that are no frame, and everything after them. */
+  /** Bytes that are not a frame, and everything after them. */
   readonly rest?: Buffer;
   /** The beginning of a frame at which the stream ended. */
   readonly cut?: Buffer;

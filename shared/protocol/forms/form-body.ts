@@ -31,7 +31,7 @@ export class FormBody {
   /** Length of its audio, where its interface measures it. */
   seconds: number | undefined;
 
-  /** `digest`: a hash over names, types and contents of all parts. */
+  /** `digest` is a hash over names, types and contents of all parts. */
   constructor(parts: readonly FormPart[], digest: string, byteLength: number) {
     this.#parts = parts;
     this.#digest = digest;
@@ -48,7 +48,9 @@ export class FormBody {
     return this.#parts.filter((part) => part.fileName !== undefined && plainName(part.name) === name);
   }
 
-  /** Returns the form with other texts in its fields, by their plain names: one text for each part that is no file. */
+  /**
+   * Returns the form with other texts in its fields, by their plain names: one text for each part that is not a file.
+   */
   withTexts(texts: ReadonlyMap<string, readonly string[]>): FormBody {
     const written = new Map<string, number>();
     const parts = this.#parts.map((part) => {

@@ -17,13 +17,13 @@ const windowBytes = 64 * 1024 - 1;
  * on the gateway refuses it.
  */
 const packedHeadMaxBytes = 64 * 1024;
-/** Maximum fields of a head: as in HTTP/1.1. */
+/** Maximum number of fields of a head: as in HTTP/1.1. */
 const fieldsMax = 2_000;
 /** Bound of streams that end before their answer, because their clients leave or break the rules. */
 const leavingRate = { burst: 500, perSecond: 33 };
 /** Bound of frames that carry no request and no body, and widen no window: pings, settings, resets, priorities. */
 const controlRate = { burst: 1_000, perSecond: 100 };
-/** Maximum faults in a connection's frames that Node tolerates. */
+/** Maximum number of faults in a connection's frames that Node tolerates. */
 const faultsMax = 100;
 /** Memory that Node uses for a connection which waits for a request, besides its socket's. */
 const restingBytes = 20 * 1024;
@@ -74,7 +74,7 @@ export class Http2Connection extends ConnectionStream {
   readonly #leavings: RateBound;
   readonly #controls: RateBound;
   #hasKey = false;
-  /** Bytes of the preface that have not been read: they are no frames. */
+  /** Bytes of the preface that have not been read: they are not frames. */
   #prefaceLeftBytes = prefaceBytes;
   /** Body's frame whose beginning the parser has received. */
   #dataLeft = { streamId: 0, bytes: 0 };

@@ -98,8 +98,8 @@ async function endAnswer({ stream, cut }: AnswerPort, clock: AdapterDependencies
 type Counted = Pick<CallMemory, 'standStill' | 'moveOn'>;
 
 /**
- * Returns the sink. `text`: the whole answer; empty for a stream, which is produced no faster than it is read, so that its rest waits in
- * the provider's socket.
+ * Returns the sink. `text` is the whole answer; empty for a stream, which is produced no faster than it is read, so
+ * that its rest waits in the provider's socket.
  */
 export function unreadSink(
   { stream: outgoing, cut }: Pick<AnswerPort, 'stream' | 'cut'>,

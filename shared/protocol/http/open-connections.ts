@@ -14,7 +14,9 @@ interface Closable {
 }
 
 export interface OpenConnections {
-  /** Counts a new request on the connection. `hasKey`: an earlier request of the connection had a valid key. */
+  /**
+   * Counts a new request on the connection. `hasKey` means that an earlier request of the connection had a valid key.
+   */
   opened(connection: Closable, hasKey?: boolean): void;
   /** Counts the memory of further bytes of an unfinished head. */
   headCame(connection: Closable, bytes: number): void;

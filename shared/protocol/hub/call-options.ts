@@ -10,7 +10,9 @@ export const numberOption = <Name extends string>(name: Name, value: unknown): {
     ? ({ [name]: typeof value === 'number' ? value : Number(value.rawJSON) } as { [name in Name]?: number })
     : {};
 
-/** Maximum fields of a schema: an object with more is no schema, and copying it would block the event loop. */
+/**
+ * Maximum number of fields of a schema: an object with more is not a schema, and copying it would block the event loop.
+ */
 const schemaMembersMax = 256;
 
 /** Returns a schema with its type: targets require one even where a function has no parameters. */

@@ -23,7 +23,7 @@ export const fieldUses = (
 export const isListedField = (uses: FieldUses | undefined, field: string): boolean =>
   uses !== undefined && (uses.carried.has(field) || uses.leftOut.has(field) || uses.named.has(field));
 
-/** Returns the fields of an object that are left out. `path`: the path of the object, with its dot. */
+/** Returns the fields of an object that are left out. `path` is the path of the object, with its dot. */
 export const leftOutFields = (object: unknown, { carried, named }: FieldUses, path: string): OptionalMember[] =>
   otherMembers(object, { read: carried, names: named, isSent: asksForSomething, path });
 

@@ -25,7 +25,7 @@ export type OptionalName =
   | 'other'
   | 'provider_tool'
   | 'safety_identifier'
-  /** At most one tool call at a time. */
+  /** Whether at most one tool call is allowed at a time. */
   | 'serial_calls'
   | 'service_tier'
   | 'speed'

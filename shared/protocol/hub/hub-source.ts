@@ -81,8 +81,8 @@ export interface SourceReader {
 }
 
 /**
- * Opens a reader of a request. `body`: the client's, complete. Anything that not every target supports is a need of the
- * request (`hubNeeds`). `envelopes` opens thinking that clients send again.
+ * Opens a reader of a request. `body` is the client's, complete. Anything that not every target supports is a need of
+ * the request (`hubNeeds`). `envelopes` opens thinking that clients send again.
  */
 export type HubSource = (body: JsonObject, envelopes: Envelopes) => SourceReader;
 

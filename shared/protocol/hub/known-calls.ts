@@ -9,7 +9,7 @@ export interface KnownCall {
 }
 
 export interface KnownCalls {
-  /** Adds a call that the assistant made. `id`: as the client sent it. */
+  /** Adds a call that the assistant made. `id` is the id that the client sent. */
   add(id: unknown, name: string): KnownCall;
   /** Called before the calls of an answer: earlier calls get no further results. */
   beginAnswer(): void;
@@ -45,7 +45,7 @@ export function createKnownCalls(): KnownCalls {
     return id;
   }
 
-  /** Returns undefined for a text that is no JSON, or has more values than a conversation may have. */
+  /** Returns undefined for a text that is not JSON, or has more values than a conversation may have. */
   function parsed(text: string): unknown {
     const inner = parseInnerJson(text, valuesLeft);
     valuesLeft -= inner?.values ?? 0;
@@ -84,7 +84,7 @@ const drawnId = /^[\w-]{16,40}$/;
 const digestCharacters = 24;
 
 /**
- * Returns the id for the client, which is always the same for the same call. `answerId`: the id of the answer that
+ * Returns the id for the client, which is always the same for the same call. `answerId` is the id of the answer that
  * makes the call.
  */
 export const clientCallId = (answerId: string, id: string): string =>

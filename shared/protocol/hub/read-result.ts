@@ -111,7 +111,9 @@ export const estimatedOutputTokens = (outputBytes: number): number => Math.ceil(
 /** Bytes that are decoded within a few milliseconds. */
 const pieceMaxBytes = 2 * 1024 * 1024;
 
-/** Returns a whole answer for a package, which decodes a long one piece by piece, and parses it after the last piece. */
+/**
+ * Returns a whole answer for a package, which decodes a long one piece by piece, and parses it after the last piece.
+ */
 export const jsonResponse = (text: string): Response =>
   new Response(text.length > pieceMaxBytes ? inPieces(Buffer.from(text)) : text, {
     headers: { 'content-type': 'application/json' },

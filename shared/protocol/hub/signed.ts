@@ -12,7 +12,7 @@ interface SignedOrigin {
   readonly origin?: string;
   /** The model that made it, where only this model may get it back. */
   readonly model?: string;
-  /** Its field in the client's request, where it was in an envelope. */
+  /** The field that it had in the client's request, where it was in an envelope. */
   readonly field?: string;
 }
 

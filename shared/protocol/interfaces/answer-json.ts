@@ -32,7 +32,7 @@ export const shortEventCharacters = 2 * answerBounds.depthMax;
 /** Number of characters that are read within a few milliseconds. */
 const longAnswerCharacters = 256 * 1024;
 
-/** Returns undefined for a text that is no JSON object, or exceeds the bounds of an answer. */
+/** Returns undefined for a text that is not a JSON object, or exceeds the bounds of an answer. */
 export function scanAnswer(text: string, unreadEnds?: ReadonlyMap<number, number>): JsonText | undefined {
   const scanned = scanJson(text, boundsWith(unreadEnds));
   return scanned.kind === 'json' && scanned.json.isObject(0) ? scanned.json : undefined;
@@ -51,7 +51,7 @@ export const isBeyondBounds = (text: string, unreadEnds?: ReadonlyMap<number, nu
 
 /**
  * Scans a long text, and reads the found values, each in a turn of its own, between which other calls run.
- * `charactersMax`: bound of the text without log probabilities.
+ * `charactersMax` is the limit of the text without log probabilities.
  */
 export async function readInTurns<Read>(
   text: string,
@@ -69,8 +69,8 @@ export async function readInTurns<Read>(
 }
 
 /**
- * Reads a provider's answer. `readUsage`: reads from an answer that is not passed on what it is charged by; absent
- * where nothing is charged.
+ * Reads a provider's answer. `readUsage` reads from an answer that is not passed on what it is charged by; absent where
+ * nothing is charged.
  */
 export const readAnswerIn = async (
   text: string,
@@ -88,7 +88,7 @@ export async function rescanned(text: string): Promise<JsonText> {
   return json;
 }
 
-/** Reads the usage of an answer that is not passed on. `readUsage`: the interface's own reader. */
+/** Reads the usage of an answer that is not passed on. `readUsage` is the interface's own reader. */
 async function readUnscanned(text: string, readUsage: UsageReading, usageMember = 'usage'): Promise<ReadAnswer> {
   await nextTurn();
   const ends = await findLogprobs(text);

@@ -1,5 +1,5 @@
-// A piece of an answer that is no text: its bytes, one per character, with the type of the answer as its name. This way
-// streams of bytes pass through everything that streams of events pass through.
+// A piece of an answer that is not a text: its bytes, one per character, with the type of the answer as its name. This
+// way streams of bytes pass through everything that streams of events pass through.
 import type { AnswerEvent, EventDetails, UsageReport } from '../wire/index.ts';
 
 const bytesType = /^audio\//;
@@ -12,7 +12,7 @@ export class BytesEvent implements AnswerEvent {
   readonly text: string;
   readonly details: EventDetails;
 
-  /** `usage`: set where its provider reports it beside the bytes. */
+  /** `usage` is set where its provider reports it beside the bytes. */
   constructor(contentType: string, text: string, usage?: UsageReport) {
     this.name = contentType;
     this.text = text;

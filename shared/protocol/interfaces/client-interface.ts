@@ -31,7 +31,7 @@ export interface ClientInterface {
   readonly id: InterfaceId;
   /** OpenTelemetry's operation name of its calls; where the conventions define none, a name of the gateway. */
   readonly telemetryOperation: string;
-  /** Returns the path behind the base URL of a provider with this interface. `model`: the provider's name of it. */
+  /** Returns the path behind the base URL of a provider with this interface. `model` is the provider's name of it. */
   readonly upstreamPath: (call: { readonly model: string; readonly stream: boolean }) => string;
   /**
    * Fields of a request that are the gateway's own: no provider gets them as they came, and lists in them are short.
@@ -74,7 +74,7 @@ export interface ClientInterface {
   readonly readAnswer: (text: string) => Promise<ReadAnswer>;
   /** Framing of its streams by providers. Absent: server-sent events. */
   readonly framing?: StreamFraming;
-  /** Opens a reader for one stream, from its start. `choices`: the number that the request asked for. */
+  /** Opens a reader for one stream, from its start. `choices` is the number that the request asked for. */
   readonly openEventReader: (choices: number) => EventReader;
   /** Loads the texts, ends and other delivery of its bodies. */
   readonly grammar: () => Promise<InterfaceGrammar>;
@@ -83,7 +83,7 @@ export interface ClientInterface {
   /** The AI SDK's kind of model that serves it at kinds of providers with a format of their own. */
   readonly packageModels: 'embedding' | 'image' | 'reranking' | undefined;
   /**
-   * Loads its operation for the description of the whole interface. `of`: the operation in the path, where the path
+   * Loads its operation for the description of the whole interface. `of` is the operation in the path, where the path
    * names the model.
    */
   readonly operation: (of?: string) => Promise<InterfaceOperation>;
@@ -106,7 +106,7 @@ export interface StreamFraming {
   readonly write: (event: EventText) => Uint8Array;
 }
 
-/** The format of a stream for a client, where it is no stream of server-sent events. */
+/** The format of a stream for a client, where it is not a stream of server-sent events. */
 export interface StreamForm {
   readonly contentType: string;
   /** Text of a keep-alive, in place of a comment. */
@@ -178,7 +178,7 @@ export interface ClientRequest extends RoutedRequest {
   readonly form?: FormBody | undefined;
   /** Set where its stream consists of bytes, not events. */
   readonly bytes?: BytesAnswer | undefined;
-  /** Set where its stream is no stream of server-sent events. */
+  /** Set where its stream is not a stream of server-sent events. */
   readonly streamForm?: StreamForm | undefined;
   /** Headers for a provider in place of fields of the body. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -198,7 +198,7 @@ export interface ClientRequest extends RoutedRequest {
   readonly refusedStream?: ((error: GatewayError, answer: RefusedStream) => Promise<string | undefined>) | undefined;
 }
 
-/** An answer that is no text, relayed as it arrives. */
+/** An answer that is not a text, relayed as it arrives. */
 export interface BytesAnswer {
   readonly accept: string;
   /** Returns its media type for the client, by the provider's; undefined where the answer is of another kind. */
@@ -252,7 +252,9 @@ export interface StreamWriter {
    * does not get.
    */
   event(event: AnswerEvent): string;
-  /** Returns the text before the end of a stream that ended without an error. `reported`: the provider's last usage. */
+  /**
+   * Returns the text before the end of a stream that ended without an error. `reported` is the provider's last usage.
+   */
   readonly beforeEnd: (reported: UsageReport | undefined, cost: () => AnswerCost) => string;
   /**
    * An event without content, where clients expect one in a silent stream: used where its provider has another
@@ -261,7 +263,7 @@ export interface StreamWriter {
   readonly ping?: string | undefined;
   /** The end marker, after everything else. */
   readonly end: string;
-  /** Returns the end of a stream that broke after its first output. `message`: replaces the text of the code. */
+  /** Returns the end of a stream that broke after its first output. `message` replaces the text of the code. */
   readonly broken: (code: MidStreamCode, message?: string) => string;
 }
 
@@ -281,8 +283,8 @@ export type CheckedAnswer =
   /** `answer`: without other text around the JSON. */
   | { readonly kind: 'valid'; readonly answer: JsonAnswer }
   /**
-   * `mismatch`: where and by which rule of the schema it fails. `isFinal`: another answer would fail too, because this
-   * one ended at its token limit, or its check at a bound.
+   * `mismatch` says where and by which rule of the schema it fails. `isFinal` means that another answer would fail too,
+   * because this one ended at its token limit, or its check at a limit.
    */
   | { readonly kind: 'invalid'; readonly mismatch: string; readonly isFinal: boolean };
 

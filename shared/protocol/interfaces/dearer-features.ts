@@ -42,7 +42,7 @@ const extrasOfTools: readonly (readonly [Extra, RegExp])[] = [
  */
 const vendorMark = /^(\$|[a-z]+:)/;
 
-/** Returns the first tool for each extra. `pathOf`: returns its path by its position in the list. */
+/** Returns the first tool for each extra. `pathOf` returns its path by its position in the list. */
 export function dearerTools(tools: unknown, pathOf: (index: number) => string): readonly DearerFeature[] {
   const found = new Map<Extra, DearerFeature>();
   for (const [index, tool] of (Array.isArray(tools) ? tools : []).entries()) {

@@ -23,7 +23,7 @@ export interface InterfaceGrammar {
    * answers have one delivery only.
    */
   readonly otherDelivery: OtherDelivery | BytesDelivery | undefined;
-  /** Undefined where its calls are no conversation. */
+  /** Undefined where its calls are not a conversation. */
   readonly turns: TurnsOfBodies | undefined;
 }
 
@@ -33,8 +33,8 @@ export interface FoundText {
   readonly value: number;
   readonly text: string;
   /**
-   * `call`: arguments of a tool call. `name`: the name of a tool, a parameter, a message. A match that would mask
-   * either one blocks instead.
+   * `call` means arguments of a tool call. `name` is the name of a tool, a parameter, a message. A match that would
+   * mask either one blocks instead.
    */
   readonly kind: 'text' | 'call' | 'name';
   /** The item that contains the text together with a signature, so that its provider would refuse a changed text. */
@@ -73,7 +73,7 @@ export interface BlockedEnd {
   identify?(json: JsonText): void;
   /** Returns the events with the message; called once, in place of the blocked text. */
   message(text: string): EventText[];
-  /** Returns the last events. `usage`: the provider's report. */
+  /** Returns the last events. `usage` is the provider's report. */
   end(usage: unknown): EventText[];
 }
 
@@ -96,6 +96,6 @@ export interface BytesDelivery {
 export interface StreamFold {
   /** Adds an event that its reader has accepted. */
   readonly add: (text: string) => void;
-  /** As a text where its parts were written before. */
+  /** Returns the answer, as a text where its parts were written before. */
   readonly whole: () => object | string;
 }

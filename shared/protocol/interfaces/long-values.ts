@@ -71,7 +71,7 @@ export async function takeOutValues(text: string, looked: LongValues): Promise<W
 /** Returns how many values were removed from this text, or from a part of it. */
 export const countValues = (text: string, looked: LongValues): number => [...valueStarts(text, looked)].length;
 
-/** Returns the text with its values again. `text`: a result of `takeOutValues`, with other fields rewritten. */
+/** Returns the text with its values again. `text` is a result of `takeOutValues`, with other fields rewritten. */
 export function putBackValues({ text, values }: WithoutValues, looked: LongValues): string {
   // `join` is not used: it would copy 60 MB here, and the text is copied once more where it is written.
   let whole = '';

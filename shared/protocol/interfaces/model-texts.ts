@@ -60,7 +60,7 @@ const isFound = (found: FoundText | undefined): found is FoundText => found !== 
 
 /**
  * Yields the texts in the order of the body, and undefined between values without texts, so that other work may run.
- * `settings`: top-level fields that no model reads.
+ * `settings` are top-level fields that no model reads.
  */
 export function* textsOfRequest(json: JsonText, settings: ReadonlySet<string>): Generator<FoundText | undefined> {
   for (const { name, value } of json.members()) {
@@ -107,8 +107,8 @@ interface Surroundings {
 }
 
 /**
- * Yields the texts of a value. `name`: the field that contains the value, or the list around it. It recurses within the
- * depth of a body.
+ * Yields the texts of a value. `name` is the field that contains the value, or the list around it. It recurses within
+ * the depth of a body.
  */
 export function* textsIn(
   json: JsonText,
@@ -224,7 +224,7 @@ function encodedFieldOf(json: JsonText, object: number, name: string): string | 
   return Object.hasOwn(encodedByType, word) ? encodedByType[word] : undefined;
 }
 
-/** Yields the texts of the whole answer. `facts`: top-level fields that no model wrote. */
+/** Yields the texts of the whole answer. `facts` are top-level fields that no model wrote. */
 export function* textsOfAnswer(json: JsonText, facts: ReadonlySet<string>): Generator<FoundText | undefined> {
   for (const { name, value } of json.members()) if (!facts.has(name)) yield* textsIn(json, value, name);
 }
@@ -267,8 +267,8 @@ export interface MaskedBody {
 }
 
 /**
- * Returns the body with other texts in place of some. An item whose signed text would change is dropped. `texts`: one
- * for each text found. Returns undefined where all are unchanged.
+ * Returns the body with other texts in place of some. An item whose signed text would change is dropped. `texts` are
+ * one for each text found. Returns undefined where all are unchanged.
  */
 export function withTexts(
   json: JsonText,
@@ -310,8 +310,8 @@ export function withoutSpelling(
 const droppedPathsMax = 32;
 
 /**
- * Returns paths such as `messages[3].content[0]`. `items`: in the order of the body, none inside another. Each value is
- * visited at most once.
+ * Returns paths such as `messages[3].content[0]`. `items` are in the order of the body, none inside another. Each value
+ * is visited at most once.
  */
 function pathsTo(json: JsonText, items: readonly number[]): string[] {
   const paths: string[] = [];

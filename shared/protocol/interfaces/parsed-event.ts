@@ -5,8 +5,8 @@ import { isJsonObject, type JsonObject, pick, type Shape } from '../wire/index.t
 import { answerJson, scanAnswer, shortEventCharacters } from './answer-json.ts';
 
 /**
- * Returns undefined for a text that is no JSON object, or exceeds the bounds of an answer. `longShape`: the fields of a
- * long event that are parsed.
+ * Returns undefined for a text that is not a JSON object, or exceeds the bounds of an answer. `longShape` is the fields
+ * of a long event that are parsed.
  */
 export function parseEvent(text: string, longShape?: Shape): JsonObject | undefined {
   if (text.length > shortEventCharacters) {

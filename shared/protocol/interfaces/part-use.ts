@@ -2,7 +2,7 @@
 import type { HubNeedKind } from '../wire/index.ts';
 
 export type PartUse =
-  /** Its target can express it, or the gateway rewrites it. */
+  /** The part's target can express it, or the gateway rewrites it. */
   | 'carried'
   /** A provider runs it itself: any other model gets it as text. */
   | 'as_text'

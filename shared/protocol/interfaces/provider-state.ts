@@ -158,8 +158,8 @@ const partFields: ReadonlySet<string> = new Set(containers);
 type Add = (member: string, id: unknown) => void;
 
 /**
- * Adds the references of parts. It recurses within the depth of a body. `trail`: names and positions from the body
- * inwards.
+ * Adds the references of parts. It recurses within the depth of a body. `trail` has the names and positions from the
+ * body inwards.
  */
 function addParts(value: unknown, trail: (string | number)[], add: Add): void {
   if (Array.isArray(value)) {

@@ -56,7 +56,7 @@ const margin = 1.1;
 /** Tokens of an image or a document of unknown size. */
 const unknownMediaTokens = 4_784;
 
-/** Estimates the count. `beside`: the other fields of the answer. */
+/** Estimates the count. `beside` is the other fields of the answer. */
 export function estimateCount(
   { text, media, toolTokens }: CountedPrompt,
   beside: object,

@@ -42,7 +42,7 @@ const unknownToolTokens = Math.max(...toolRows.filter(({ isSet }) => !isSet).map
 /** Tools whose definition is in the body. */
 const plainTypes: ReadonlySet<unknown> = new Set(['function', 'custom', 'namespace']);
 
-/** Returns the tokens for one reading of the prompt. `asksForJson`: some models get a tool for it. */
+/** Returns the tokens for one reading of the prompt. `asksForJson` counts the tool that some models get for JSON. */
 export function claudeToolTokens(tools: unknown, asksForJson: boolean): number {
   const list = Array.isArray(tools) ? tools : [];
   if (list.length === 0 && !asksForJson) return 0;

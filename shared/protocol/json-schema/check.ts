@@ -24,7 +24,7 @@ export interface ValueProblem {
 }
 
 export type AnswerCheck =
-  /** `text`: the answer without code fence, byte order mark and surrounding whitespace, otherwise as it came. */
+  /** `text` is the answer without code fence, byte order mark and surrounding whitespace, otherwise as it came. */
   | { readonly kind: 'valid'; readonly text: string }
   /** `problem` continues the sentence "The answer …" and is meant for logs. */
   | {
@@ -195,7 +195,7 @@ export function runBounded<Value>(work: () => Value, maxMs: number): BoundedRun<
   try {
     return { kind: 'done', value: callWork.runInContext(box, { timeout: Math.ceil(maxMs) }) };
   } catch (cause) {
-    // The code and name are compared, because an error of another realm is no instance of this realm's Error.
+    // The code and name are compared, because an error of another realm is not an instance of this realm's Error.
     const { code, name } = cause as { code?: unknown; name?: unknown };
     if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return { kind: 'time_over' };
     if (name === 'RangeError') return { kind: 'too_deep' };

@@ -13,13 +13,13 @@ export const nestsDeeperThan = (value: unknown, max: number): boolean =>
   !isRawNumber(value) &&
   (max === 0 || Object.values(value).some((member) => nestsDeeperThan(member, max - 1)));
 
-/** Returns a copy in which numbers that are stored as text are numbers; undefined for a value that is no JSON. */
+/** Returns a copy in which numbers that are stored as text are numbers; undefined for a value that is not JSON. */
 export function plainCopy(value: unknown): { readonly copy: unknown } | undefined {
   const text = jsonText(value);
   return text === undefined ? undefined : { copy: JSON.parse(text) };
 }
 
-/** Returns undefined for a value that is no JSON. */
+/** Returns undefined for a value that is not JSON. */
 export const jsonText = (value: unknown): string | undefined => JSON.stringify(value) as string | undefined;
 
 // The reason why a schema cannot be used, with its position as a JSON pointer. Client text is always shortened.

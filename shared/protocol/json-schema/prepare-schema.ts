@@ -326,7 +326,7 @@ const probedPartsMax = 16;
 
 /**
  * Tries a pattern on texts that are bad for it: its own characters and words, repeated. A pattern that backtracks
- * without end does so here, before an answer was paid for. This is no proof: other patterns exceed the time limit of
+ * without end does so here, before an answer was paid for. This is not a proof: other patterns exceed the time limit of
  * the answer.
  */
 function probePattern(source: string): void {

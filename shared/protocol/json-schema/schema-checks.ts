@@ -24,7 +24,7 @@ export interface SchemaWork {
   workerMs: number;
 }
 
-/** Starts the work. `owner`: in workers, each owner has a few jobs at a time. */
+/** Starts the work. In workers, each `owner` has a few jobs at a time. */
 export const startSchemaWork = (owner: string): SchemaWork => ({
   owner,
   workers: schemaWorkers,

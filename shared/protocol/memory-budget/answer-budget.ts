@@ -31,9 +31,9 @@ export interface AnswerHolder {
   unreadBytes: number;
   /** The larger of the two, which is what counts. */
   bytes: number;
-  /** Set once it was ended in favour of others: its bytes are about to be free. */
+  /** Set once it was ended in favour of others: its bytes are released soon. */
   isEnding: boolean;
-  /** Each ends a wait of it. */
+  /** Functions that each end a wait of this call. */
   leaves: Set<() => void> | undefined;
 }
 
@@ -68,7 +68,7 @@ export class AnswerBudget {
   /** The holder that may exceed the third. */
   #beyond: AnswerHolder | undefined;
 
-  /** `released`: called with the number of bytes that a call has released, unread ones included. */
+  /** `released` is called with the number of bytes that a call has released, unread ones included. */
   constructor(clock: Clock, maxBytes: number, released: (bytes: number) => void) {
     this.#clock = clock;
     this.maxBytes = maxBytes;
@@ -185,7 +185,7 @@ export class AnswerBudget {
   }
 
   /**
-   * Ends answers that were unread for this time, the longest first, until all fit. `but`: the holder that is spared.
+   * Ends answers that were unread for this time, the longest first, until all fit. `but` is the holder that is spared.
    */
   #endUnread(unreadForMs: number, but?: AnswerHolder): void {
     const waitingBytes = this.#line.values().next().value?.addedBytes ?? 0;

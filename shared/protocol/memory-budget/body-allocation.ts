@@ -40,7 +40,7 @@ export function openBodyAllocation(
 
 export const noRequest: RequestSize = { textBytes: 0, tableBytes: 0, formBytes: 0 };
 
-/** Measures a request. `formBytes`: bytes of the form around the text. */
+/** Measures a request. `formBytes` are the bytes of the form around the text. */
 export function sizeOfRequest(
   { text, tableBytes }: { readonly text: string; readonly tableBytes: number },
   formBytes = 0,

@@ -7,8 +7,8 @@ const releasedMaxBytes = 64 * 1024 * 1024;
 const quietMs = 5_000;
 
 /**
- * Collects garbage. `returnsPages`: also returns to the system what the runtime reserves for itself, which takes
- * longer.
+ * Collects garbage. `returnsPages` also returns the memory that the runtime reserves for itself to the system, which
+ * takes longer.
  */
 export type Collect = (options: { readonly returnsPages: boolean }) => void;
 

@@ -80,7 +80,7 @@ export class RequestBudget {
   readonly #uploads = new Set<RequestHolder>();
   #isJudging = false;
 
-  /** `copiesMaxBytes`: the part of it for copies that no call waits for. */
+  /** `copiesMaxBytes` is the part of it for copies that no call waits for. */
   constructor(
     clock: Clock,
     { maxBytes, copiesMaxBytes }: { readonly maxBytes: number; readonly copiesMaxBytes: number },
@@ -226,7 +226,7 @@ export class RequestBudget {
     });
   }
 
-  /** Returns the refusal. `letInBytes`: bytes of others that were admitted while it waited. */
+  /** Returns the refusal. `letInBytes` are the bytes of others that were admitted while it waited. */
   #refusal(line: Line, bytes: number, letInBytes: number, workspace: string): GatewayError {
     const waits = line.waitingBytes + bytes;
     const seconds = letInBytes === 0 ? retryMaxSeconds : Math.ceil((waits * waitMaxMs) / letInBytes / 1_000);
@@ -321,7 +321,7 @@ class Line {
     this.#others.delete(workspace);
   }
 
-  /** Its next turn comes when all others have had theirs. */
+  /** The workspace's next turn comes when all others have had theirs. */
   wasLetIn(workspace: string): void {
     const calls = this.#callsOf(workspace);
     if (calls === undefined) return;
@@ -369,7 +369,7 @@ class Line {
     for (const waiting of this.#oldest()) if (!this.hasHalf(waiting.take.workspace, 0)) yield waiting;
   }
 
-  /** Of each workspace the calls whose turn is over, and the first whose is not. */
+  /** Yields the calls of each workspace whose turn is over, and the first call whose turn is not. */
   *#oldest(): Generator<Waiting> {
     for (const workspaces of [this.#newcomers, this.#others]) {
       for (const calls of workspaces.values()) {

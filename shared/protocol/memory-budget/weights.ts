@@ -23,15 +23,15 @@ const withMargin = ({ text, values, form }: RequestWeight): RequestWeight => ({
 export const requestWeights = {
   /** A request that is read and parsed: its bytes, the pieces of the text, and the whole text. */
   read: withMargin({ text: 2.6, values: 6, form: 1.5 }),
-  /** Its text, the rewritten text, the same with its head, and its bytes. */
+  /** The request's text, the rewritten text, the same with its head, and its bytes. */
   relayed: withMargin({ text: 2.8, values: 6, form: 1.5 }),
   /**
-   * In addition its values, the package's values, their text, and that text as it is scanned. Files are encoded while
-   * they are sent.
+   * In addition the request's values, the package's values, their text, and that text as it is scanned. Files are
+   * encoded while they are sent.
    */
   translated: withMargin({ text: 4.8, values: 11, form: 1.5 }),
   /**
-   * Its texts, the guardrail's request and its bytes, the guardrail's answer, and the request that is read again with
+   * The texts, the guardrail's request and its bytes, the guardrail's answer, and the request that is read again with
    * it.
    */
   guarded: withMargin({ text: 3.7, values: 7.5, form: 1.5 }),
@@ -51,7 +51,7 @@ export const answerWeights = {
   relayed: 4,
   /** In addition the text that a package reads, its values, and the translated answer. */
   translated: 9,
-  /** In addition to either: its texts, the guardrail's request and its bytes, and the guardrail's answer. */
+  /** In addition to either: the texts, the guardrail's request and its bytes, and the guardrail's answer. */
   guarded: 4,
   /** A written answer: its text, and its bytes for the client. */
   written: 2,

@@ -59,7 +59,7 @@ export interface PlaygroundInterface {
   readonly readAnswer: (answer: any) => ShownOutput;
   /** Assembles the events of a stream as an answer. Undefined where there are no streams. */
   readonly openFold: (() => EventFold) | undefined;
-  /** Writes code with the SDK of the interface. `origin`: the gateway's. */
+  /** Writes code with the SDK of the interface. `origin` is the gateway's. */
   readonly python: (origin: string, body: Readonly<Record<string, unknown>>, file?: SentFile) => string;
 }
 
@@ -68,7 +68,7 @@ export interface PlaygroundCall {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the call as it is sent. `baseUrl`: ends in /v1. */
+/** Returns the call as it is sent. `baseUrl` ends in /v1. */
 export function sentCall(
   { path, callOf }: Pick<PlaygroundInterface, 'path' | 'callOf'>,
   baseUrl: string,

@@ -4,8 +4,8 @@
 type RequestBody = Readonly<Record<string, unknown>>;
 
 /**
- * Returns a line for each argument. `others`: names of the arguments, from the outside in, for fields that the SDK may
- * not know.
+ * Returns a line for each argument. `others` are names of the arguments, from the outside in, for fields that the SDK
+ * may not know.
  */
 export const pythonLines = (
   body: RequestBody,

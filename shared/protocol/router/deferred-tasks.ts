@@ -3,7 +3,7 @@
 import type { Log } from '../../foundation/log/index.ts';
 import { type Clock, waitAtMost } from '../../foundation/time/index.ts';
 
-/** Time limit of work without a charge: reservations of such a call expire by themselves, and a record is no money. */
+/** Time limit of work without a charge: reservations of such a call expire by themselves, and a record is not money. */
 const unchargedMaxMs = 1_000;
 
 export interface DeferredTasks {

@@ -11,7 +11,7 @@ export interface EventText {
 }
 
 /**
- * Yields the events of a stream, in the batches in which they arrived. Comments give an empty batch: they are no
+ * Yields the events of a stream, in the batches in which they arrived. Comments give an empty batch: they are not
  * output, but show that the sender is alive. CR, LF and CRLF end lines, and a last event without its blank line still
  * counts. Throws RangeError when one event is over `eventMaxBytes`.
  */

@@ -79,7 +79,7 @@ export interface EventDetails extends AnswerDetails {
   readonly isOnlyThinking?: boolean | undefined;
   /** True for the event that ends the stream without an error: a client gets it when the answer is stored. */
   readonly isLast: boolean;
-  /** Set for a marker that some servers write after the last event, and that is no event of the interface. */
+  /** Set for a marker that some servers write after the last event, and that is not an event of the interface. */
   readonly isEndMarker?: true;
   readonly usage: UsageReport | undefined;
   /** Bytes as in `JsonAnswer`. */
@@ -91,7 +91,7 @@ export type EventReading =
   /** The end marker, which is not relayed. */
   | { readonly kind: 'end' }
   | { readonly kind: 'error'; readonly error: unknown }
-  /** The text is no JSON object, or exceeds the bounds of an answer: the stream is broken. */
+  /** The text is not a JSON object, or exceeds the bounds of an answer: the stream is broken. */
   | { readonly kind: 'unreadable' };
 
 export interface EventReader {

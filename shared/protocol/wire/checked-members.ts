@@ -132,7 +132,7 @@ function knownNames(schema: z.core.$ZodType | z.core.$ZodCheck | undefined): str
   return typeof shape === 'object' && shape !== null ? Object.keys(shape) : [];
 }
 
-/** Describes an unknown field. `known`: the known names, with spaces between them. */
+/** Describes an unknown field. `known` is the known names, with spaces between them. */
 function describeUnknown(name: string, known: string): string {
   const nearest = nearestOf(name, known.split(' '));
   return `is no member that the gateway knows${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;

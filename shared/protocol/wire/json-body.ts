@@ -10,7 +10,7 @@ import { type BoundsFault, type JsonBounds, scanJson } from './scan-json.ts';
 
 const depthMax = 64;
 const valuesMax = jsonValuesMax;
-/** Maximum items of a list inside a field of the gateway. */
+/** Maximum number of items of a list inside a field of the gateway. */
 export const listItemsMax = 256;
 
 /** Maximum length of a client's name in a message. */

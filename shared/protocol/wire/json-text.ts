@@ -89,7 +89,7 @@ export class JsonText {
     return this.text.charCodeAt(this.start(value)) === 0x5b;
   }
 
-  /** Returns the name as written, quotes included; empty where the value is no field. */
+  /** Returns the name as written, quotes included; empty where the value is not a field. */
   quotedName(value: number): string {
     return this.text.slice(this.nameStart(value), this.#field(value, fields.nameEnd));
   }

@@ -28,7 +28,7 @@ export class NameTwice extends Error {
 }
 
 /**
- * Reads the parts. `path`: the value's. Throws NameTwice; without a path the last of two fields counts, as in
+ * Reads the parts. `path` is the value's. Throws NameTwice; without a path the last of two fields counts, as in
  * JSON.parse.
  */
 export function pick(json: JsonText, value: number, { members, items, isPresence }: Shape, path?: string): unknown {
@@ -64,7 +64,7 @@ export function findMember(json: JsonText, name: string, object = 0): number | u
 type Replaced = readonly (readonly [value: number, text: string])[];
 
 /**
- * Returns the text of an object with some fields replaced or added; undefined removes one. `replaced`: new texts of
+ * Returns the text of an object with some fields replaced or added; undefined removes one. `replaced` has new texts of
  * values inside the remaining fields, in their order.
  */
 export function rewriteMembers(
@@ -99,8 +99,8 @@ export const replaceValues = (json: JsonText, replaced: Replaced): string =>
   textWith(json, replaced, 0, json.text.length);
 
 /**
- * Returns the text without some items of lists, each with one comma beside it. `replaced`: new texts of other values;
- * values inside a removed item are ignored.
+ * Returns the text without some items of lists, each with one comma beside it. `replaced` has new texts of other
+ * values; values inside a removed item are ignored.
  */
 export function removeItems(json: JsonText, items: ReadonlySet<number>, replaced: Replaced = []): string {
   const edits = replaced.map(([value, text]) => ({ start: json.start(value), end: json.end(value), text }));

@@ -3,7 +3,7 @@ import type { EventText } from '../server-sent-events/index.ts';
 
 export interface PlacedRead<Read> {
   readonly read: Read;
-  /** `end`: nothing of the answer follows. `stop`: nothing that follows is read. */
+  /** `end` means that nothing of the answer follows. `stop` means that nothing that follows is read. */
   readonly place?: 'end' | 'stop' | undefined;
   /** True where the event counts after the end too. */
   readonly isAddition?: boolean;

@@ -32,7 +32,7 @@ class ScanFault extends Error {
 
 type Scanned =
   | { readonly kind: 'json'; readonly json: JsonText }
-  /** `at`: position of the fault, or the start of the value that has it. */
+  /** `at` is the position of the fault, or the start of the value that has it. */
   | { readonly kind: 'malformed'; readonly at: number }
   | { readonly kind: 'fault'; readonly fault: BoundsFault };
 
@@ -111,7 +111,7 @@ class Scan {
     return row;
   }
 
-  /** Reads a value. `isUnread`: only the end of a list or an object is found. */
+  /** Reads a value. `isUnread` means that only the end of a list or an object is found. */
   #readValue(depth: number, nameStart: number, nameEnd: number, isUnread = false): void {
     const row = this.#addRow(nameStart, nameEnd);
     const start = this.#at;

@@ -45,7 +45,7 @@ interface Head extends Omit<SignedEnvelope, 'signature' | 'encrypted'> {
   readonly encrypted?: number | undefined;
 }
 
-/** Creates the envelopes of a workspace. `storeKey`: the same for all processes on a store. */
+/** Creates the envelopes of a workspace. `storeKey` is the same for all processes on a store. */
 export function createEnvelopes(storeKey: Uint8Array, workspace: string): Envelopes {
   const sealOf = createKeyedHash(createKeyedHash(storeKey)(`thinking of ${workspace}`));
   let opened = 0;

@@ -9,7 +9,7 @@ import { addCosts, type Cost, costOf, isExactByUnits, isGuessedByUnits, noCost }
 import { unitsWithin, unreportedImageTokens, unreportedSpeechTokens } from './unit-cost.ts';
 import { contextTokensMax, estimateInputTokens, inputTokensMax, outputTokensMax } from './worst-case.ts';
 
-/** `client`: paid with a key of the client's own, to the provider directly. */
+/** `client` is paid with a key of the client's own, to the provider directly. */
 export type Payer = 'workspace' | 'client';
 
 export interface Charge {

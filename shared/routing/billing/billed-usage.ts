@@ -136,6 +136,6 @@ const answersWithinMs = 5_000;
 const tokensPerSecond = 50;
 const msPerSecond = 1_000;
 
-/** Returns a low estimate. `silentMs`: from the call of the provider to the first output, or to its end. */
+/** Returns a low estimate. `silentMs` is the time from the call of the provider to the first output, or to its end. */
 export const unseenOutputTokens = (silentMs: number): number =>
   Math.ceil((Math.max(0, silentMs - answersWithinMs) * tokensPerSecond) / msPerSecond);

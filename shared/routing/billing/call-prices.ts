@@ -15,8 +15,8 @@ export interface CallPrices {
 }
 
 /**
- * Returns the prices of the kinds and tiers that the request can reach. `writesCache`: true where a part of its prompt
- * is marked for a cache.
+ * Returns the prices of the kinds and tiers that the request can reach. `writesCache` is true where a part of its
+ * prompt is marked for a cache.
  */
 export const callPrices = (candidate: Candidate, size: CallSize, writesCache: () => boolean): CallPrices =>
   dearestPrices(candidate, size, { media: inputMediaOf(candidate, size), writesCache });

@@ -16,7 +16,7 @@ export type UnitCosts = Readonly<Partial<Record<PricedUnit, UnitCost | undefined
 
 export const noUnitCosts: UnitCosts = {};
 
-/** Returns the costs. `units`: the most that a call can have, or those that the answer had. */
+/** Returns the costs. `units` are the most that a call can have, or those that the answer had. */
 export function unitCosts({ units: prices }: Pick<CandidatePrices, 'units'>, units: Units = {}): UnitCosts {
   if (prices === undefined) return noUnitCosts;
   const { images, characters, seconds, requests = 1 } = units;

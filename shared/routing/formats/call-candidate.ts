@@ -215,7 +215,7 @@ const loadOtherDelivery = () => import('./other-delivery.ts');
 const inClientDelivery: InClientDelivery = async (...received) =>
   (await loadOtherDelivery()).inClientDelivery(...received);
 
-/** Relays an answer that is no text: its pieces are passed on as they arrive. */
+/** Relays an answer that is not a text: its pieces are passed on as they arrive. */
 async function relayBytes(
   call: FormatCall,
   candidate: Candidate,

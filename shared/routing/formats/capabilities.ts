@@ -142,8 +142,8 @@ export type CandidateFormat =
   /** The provider has the client's interface. */
   | { readonly kind: 'relay' }
   /**
-   * `task`: served by a model of a package that answers whole. `lacks`: unsupported features, with any of which the
-   * candidate is not called.
+   * `task` is served by a model of a package that answers whole. `lacks` names unsupported features, with any of which
+   * the candidate is not called.
    */
   | { readonly kind: 'hub' | 'task'; readonly api: HubApi; readonly lacks: readonly HubNeed[] };
 

@@ -16,7 +16,7 @@ import { failureOfAnswer, unreadableAnswer } from './failure-of-answer.ts';
 export type InClientDelivery = typeof inClientDelivery;
 
 /**
- * Converts an answer whose delivery differs from the requested one, or that has the type of bytes. `choices`: the
+ * Converts an answer whose delivery differs from the requested one, or that has the type of bytes. `choices` is the
  * number that the request asked for.
  */
 export async function inClientDelivery(

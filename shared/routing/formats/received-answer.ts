@@ -15,7 +15,7 @@ export function receivingSend(send: Send, { api, stream }: AnswerDelivery): Rece
   return async (request) => {
     const sent = await send(request);
     if (sent.kind === 'failure') return sent;
-    // The frames of Converse are no text.
+    // The frames of Converse are not a text.
     const isBinary = api === 'converse' && !sent.contentType.includes('json');
     if (!stream && !isBinary) return byText(sent, await sent.readText(), api);
     // In place of JSON the whole body becomes one answer.

@@ -28,7 +28,8 @@ const leastTokens: readonly (readonly [RegExp, number])[] = [
 const leastTokensOfOthers = 1_024;
 
 /**
- * Returns the fewest tokens; undefined for a model that is no Claude. `names`: at its provider and in the catalogue.
+ * Returns the fewest tokens; undefined for a model that is not a Claude. `names` are the model's, at its provider and
+ * in the catalogue.
  */
 export function leastCachedTokens(
   names: readonly string[],
@@ -51,7 +52,7 @@ const mark = '"cache_control":{"type":"ephemeral"}';
 /** Matches a mark of the client. Inside a client's string the second quote has a backslash before it. */
 const ownMark = /"(?:cache_control|prompt_cache_breakpoint|prompt_cache_options)"\s*:/;
 
-/** True where a client marks parts of its prompt for the cache of its provider. `text`: of its body. */
+/** True where a client marks parts of its prompt for the cache of its provider. `text` is that of its body. */
 export const marksItsCache = (text: string): boolean => ownMark.test(text);
 
 /**

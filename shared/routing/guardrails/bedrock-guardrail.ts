@@ -13,8 +13,8 @@ import { awsAccess, awsClientSettings } from '../../storage/aws-clients/index.ts
 import type { AskGuardrail, GuardrailAnswer, GuardrailQuestion } from './guardrail-call.ts';
 
 /**
- * Maximum characters of one request, a cautious choice: pages of AWS name quotas of text units, and no length of a
- * request.
+ * Maximum number of characters of one request, a cautious choice: pages of AWS name quotas of text units, and no length
+ * of a request.
  */
 const requestMaxCharacters = 20_000;
 const requestsAtOnce = 4;
@@ -135,7 +135,7 @@ const repeatedCharacters = 1_000;
 /** Number of characters that are searched for a blank at which to cut. */
 const cutSearchCharacters = 200;
 
-/** Divides a text. `maxCharacters`: the length of a piece. */
+/** Divides a text. `maxCharacters` is the length of a piece. */
 function piecesOf(text: string, maxCharacters: number): Piece[] {
   const pieces: Piece[] = [];
   let from = 0;

@@ -63,8 +63,8 @@ export async function checkTexts(
 }
 
 /**
- * Turns masks into a block where a text cannot change: JSON with other texts in it may say anything, and other parts
- * refer to a name.
+ * Turns masks into a block where a text cannot change: JSON with masked texts in it may have another meaning, and other
+ * parts of a request refer to a name.
  */
 function withoutFixedMasks(
   checkedTexts: readonly CheckedText[],

@@ -183,7 +183,8 @@ export class EventWindow {
   }
 
   /**
-   * Returns true where more text has to be awaited. `checked`: results of the texts that were checked, in their order.
+   * Returns true where more text has to be awaited. `checked` has the results of the texts that were checked, in their
+   * order.
    */
   #waitsForMore(pending: readonly Channel[], openTexts: readonly CheckedText[], checked: readonly string[]): boolean {
     const { windowCharacters } = this.#options;

@@ -22,7 +22,7 @@ const isAlphanumeric = (character: string | undefined): boolean =>
   character !== undefined && /[\p{L}\p{N}]/u.test(character);
 const isDigit = (character: string | undefined): boolean => character !== undefined && /\d/.test(character);
 
-/** Returns a match that is no part of a longer word or number. */
+/** Returns a match that is not part of a longer word or number. */
 function wholeKey(text: string, { start, end }: TextSpan): MatchReading {
   const isPart = isAlphanumeric(text[start - 1]) || isAlphanumeric(text[end]);
   return isPart ? nothing(start + 1) : one(start, end);

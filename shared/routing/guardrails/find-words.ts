@@ -3,7 +3,7 @@ import type { TextSpan } from '../../foundation/patterns/index.ts';
 
 /**
  * Scripts without spaces between words, in which each character is a token. Elsewhere a token is a run of letters and
- * digits with the invisible characters in it, or any other character that is no white space.
+ * digits with the invisible characters in it, or any other character that is not a white space.
  */
 const spacelessScripts = 'Han Hiragana Katakana Thai Lao Khmer Myanmar'.split(' ');
 const ofSpaceless = `[${spacelessScripts.map((script) => `\\p{Script=${script}}`).join('')}]`;

@@ -48,10 +48,10 @@ interface MaskedText {
 }
 
 export type GuardedRequest =
-  /** `masked`: undefined where the request goes on unchanged. */
+  /** `masked` is undefined where the request goes on unchanged. */
   | { readonly kind: 'passed'; readonly masked: MaskedText | undefined }
   | Exclude<CheckedTexts, { readonly kind: 'passed' }>
-  /** Its input consists of tokens of a model, which no guardrail can read. */
+  /** The input consists of tokens of a model, which no guardrail can read. */
   | { readonly kind: 'tokens'; readonly guardrail: string };
 
 export interface Guard {
@@ -59,7 +59,7 @@ export interface Guard {
   checkRequest(json: JsonText): Promise<GuardedRequest>;
   /** Checks an answer. Rejects where there is no memory for the texts. */
   checkAnswer(json: JsonText): Promise<GuardedAnswer>;
-  /** Returns the same stream where nothing is checked. `reader`: of its interface, at its start. */
+  /** Returns the same stream where nothing is checked. `reader` is that of its interface, at its start. */
   checkStream(batches: AsyncIterator<EventBatch, void>, reading: StreamReading): AsyncIterator<EventBatch, void>;
 }
 
@@ -68,7 +68,7 @@ export type { FailedCheck };
 type StreamReading = Pick<GuardedStreamOptions, 'reader' | 'onBlocked' | 'onFailed'>;
 
 type GuardedAnswer =
-  /** `masked`: undefined where it leaves unchanged. A blocked one contains the guardrail's message. */
+  /** `masked` is undefined where it leaves unchanged. A blocked one contains the guardrail's message. */
   { readonly kind: 'passed'; readonly masked: MaskedText | undefined; readonly isBlocked: boolean } | FailedCheck;
 
 export async function openGuard({

@@ -13,9 +13,9 @@ export interface GuardrailQuestion {
 
 type GuardrailVerdict =
   | { readonly action: 'pass' }
-  /** `message`: the guardrail's own message. */
+  /** `message` is the guardrail's own message. */
   | { readonly action: 'block'; readonly message?: string | undefined }
-  /** As many texts as were sent. */
+  /** `texts` are the masked texts, as many as were sent. */
   | { readonly action: 'mask'; readonly texts: readonly string[] };
 
 export type GuardrailAnswer = GuardrailVerdict & {

@@ -89,7 +89,7 @@ function toFunctionModel({ id, kind, active }: ListedFunction): FunctionModelObj
   return [{ id: alias, object: 'model', created, owned_by: brand, display_name: id, kind, revision, expires_at }];
 }
 
-/** A request for a list. `form`: the format of the client's errors, and so of its list. */
+/** A request for a list. `form` is the format of the client's errors, and so of its list. */
 interface ListingRequest {
   readonly form: ErrorFormat;
   readonly id: string;

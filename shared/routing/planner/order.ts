@@ -15,8 +15,8 @@ export interface OrderInput {
   readonly statsOf: (candidate: Candidate) => CandidateStats | undefined;
   readonly isCooling: (candidate: Candidate) => boolean;
   /**
-   * Returns a text that identifies the session: calls with the same text go to the same entry of several with a weight,
-   * and to the same credential.
+   * Returns a text that identifies the session: calls with the same text go to the same entry among those with a
+   * weight, and to the same credential.
    */
   readonly session: () => string;
 }
@@ -45,8 +45,8 @@ interface CandidateRanking {
 /**
  * Orders the candidates: named providers in their order, then by `sort`, then those with a weight, as they are drawn,
  * then the cheapest. Cooling candidates come last, under `sort` too: only a named order is preserved. Candidates that
- * may not fit come just before cooling ones, where a request asks for neither. Credentials of an entry follow each
- * other, as they are drawn. Without fallbacks and without names, only the first entry is tried.
+ * may not fit come just before cooling ones, where a request has neither a named order nor `sort`. Credentials of an
+ * entry follow each other, as they are drawn. Without fallbacks and without names, only the first entry is tried.
  */
 export function orderCandidates(
   candidates: readonly Candidate[],
@@ -69,7 +69,7 @@ export function orderCandidates(
     placeOf(candidate.provider.id),
     statsRank(candidate),
     drawsEntries ? drawEntry(candidate, input) : 0,
-    // An unknown price is no low price.
+    // An unknown price is not a low price.
     Number(!isBillable(candidate)),
     priceOf(candidate),
     entryPlaces.get(candidate.entry) ?? 0,

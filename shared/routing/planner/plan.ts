@@ -300,7 +300,7 @@ function undeclaredText(remaining: readonly Candidate[], requestPolicy: PolicyOp
   return `No provider satisfies the data policy: ${texts.join(' and ')} ${are} not declared${together} by ${providersOf(remaining)}.`;
 }
 
-/** Writes the enforced policy. `member`: as a request names it, `provider.zdr`. */
+/** Writes the enforced policy. `member` is named as in a request, `provider.zdr`. */
 function enforcedText(member: string, enforced: PolicyOptions): string {
   const name = policyFields.find((field) => member === `provider.${field}`);
   const what = name === undefined ? 'a data policy' : policyText(name, enforced);

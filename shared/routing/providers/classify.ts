@@ -59,7 +59,7 @@ export interface AttemptFailure {
 
 /** Statuses which say that the request is at fault. 401 and 403 are about the credential, 404 about the catalogue. */
 const invalidStatuses = new Set([400, 413, 422]);
-/** Statuses for an unknown thread, which is no gap of the catalogue. */
+/** Statuses for an unknown thread, which is not a gap of the catalogue. */
 const threadStatuses = new Set([400, 404]);
 const rateLimitedStatus = 429;
 /** Status with which some servers refuse a prompt that is too long. */
@@ -69,7 +69,7 @@ const quotaStatus = 402;
 
 /**
  * Classifies an unsuccessful answer by its status, its body, and `x-amzn-errortype` where it has one.
- * `statedRetrySeconds`: from its headers.
+ * `statedRetrySeconds` comes from its headers.
  */
 export function classifyStatus(
   status: number,

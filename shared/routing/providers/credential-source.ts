@@ -42,7 +42,7 @@ export interface CredentialSource {
    * it for every candidate.
    */
   find(provider: CalledProvider): Credential | undefined;
-  /** Returns a secret that is no provider's, if it is set. Throws as `find` does. */
+  /** Returns a secret that is not a provider's, if it is set. Throws as `find` does. */
   secretOf(reference: SecretReference): string | undefined;
   /**
    * Returns why nothing is found, where the source knows more than that nothing is set: words that follow the name of
@@ -66,7 +66,7 @@ export function storedCredential(auth: ProviderAuth, secret: string): Credential
   if (!headerValue.test(secret)) return undefined;
   return auth !== 'none' && 'entra' in auth ? { headers: { authorization: secret } } : credentialWith(auth, secret);
 }
-/** Matches a value that is no JSON, because a private key must be sent nowhere. */
+/** Matches a value that is not JSON, because a private key must be sent nowhere. */
 const headerValue = /^(?!\s*\{)[\x20-\x7e]+$/;
 
 /** Returns the fault of a secret that is set, in words that follow its name; undefined when it can be sent. */

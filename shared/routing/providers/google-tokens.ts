@@ -14,7 +14,9 @@ interface ServiceAccount {
   readonly token_uri: string;
 }
 
-/** Returns the source of tokens. `text`: the JSON of a service account. Throws TokenUnavailable for any other text. */
+/**
+ * Returns the source of tokens. `text` is the JSON of a service account. Throws TokenUnavailable for any other text.
+ */
 export function googleTokens(text: string, clock: Clock): AccessTokens {
   const { client_email: email, private_key: key, token_uri: uri } = readServiceAccount(text);
   const send = tokenEndpoint(new URL(uri), clock);
@@ -57,7 +59,7 @@ function readServiceAccount(text: string): ServiceAccount {
 
 /**
  * Returns the key. A text that went through a shell or a form has its line ends as two characters. Throws
- * TokenUnavailable where it is no key.
+ * TokenUnavailable where it is not a key.
  */
 function pemOf(text: string): string {
   const key = text.replaceAll('\\r', '').replaceAll('\\n', '\n');

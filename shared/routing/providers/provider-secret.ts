@@ -15,7 +15,7 @@ export type SecretReading =
   | { readonly kind: 'values'; readonly values: ReadonlyMap<string, string>; readonly unusable: number }
   /** The secret does not exist, or is being deleted. */
   | { readonly kind: 'absent' }
-  /** Its value is no JSON object. */
+  /** Its value is not a JSON object. */
   | { readonly kind: 'unreadable' };
 
 /** Reads the secret. Throws when Secrets Manager does not answer, or does not let this function read. */

@@ -16,11 +16,11 @@ interface TextReading {
   readonly secrets: readonly string[];
   /** Host of the provider. */
   readonly hostname: string;
-  /** Returns the request as its client sent it: its contents are no secret to the client. */
+  /** Returns the request as its client sent it: its contents are not a secret to the client. */
   readonly requestText: () => string;
 }
 
-/** Reads the texts. `body`: the JSON value or the text of the answer. */
+/** Reads the texts. `body` is the JSON value or the text of the answer. */
 export function readProviderText(body: unknown, { secrets, hostname, requestText }: TextReading): ProviderText {
   const known = maskTexts(innerError(body), secrets);
   return {
@@ -49,7 +49,7 @@ const withoutSentences = (text: string): string => text.replace(quotes, (quote) 
 const markup = /<[^>]*>/g;
 const codeShape = /^[\w.-]{1,64}$/;
 
-/** Returns the text for an operator. `secrets`: those of the call. */
+/** Returns the text for an operator. `secrets` are those of the call. */
 export const describeProviderText = (body: unknown, secrets: readonly string[]): string | undefined =>
   describe(maskTexts(body, secrets), secrets);
 

@@ -13,7 +13,7 @@ export interface ErrorDetails {
 
 /**
  * Codes of a failed response that concern the request: from `ResponseError` in the package `openai`, without the
- * provider's own failures. `invalid`: there is no reason for it.
+ * provider's own failures. `invalid` has no reason.
  */
 export const failedResponseCodes: Readonly<Record<string, RejectionReason | 'invalid'>> = {
   invalid_prompt: 'invalid_prompt',

@@ -1,11 +1,12 @@
-// The SDK's protocol of services with JSON, without its walk over each value by schema: a sixth of the processor time of a small
-// request. For a client whose requests have no times; bytes are to write themselves. Errors are read as ever.
+// The SDK's protocol of services with JSON, without its walk over each value by schema: a sixth of the processor time
+// of a small request. For a client whose requests have no times; bytes are to write themselves. Errors are read as
+// ever.
 import { AwsJson1_0Protocol } from '@aws-sdk/core/protocols';
 import { NormalizedSchema } from '@smithy/core/schema';
 
 type Settings = ConstructorParameters<typeof AwsJson1_0Protocol>[0];
 
-/** `operations`: those whose answers are the JSON that arrives. Others are read by schema. */
+/** `operations` are those whose answers are the JSON that arrives. Others are read by schema. */
 export const plainJsonProtocol = (operations: readonly string[]) =>
   class extends AwsJson1_0Protocol {
     constructor(settings: Settings) {

@@ -7,7 +7,7 @@ const socketsMax = 2;
 /** Bound of the answer: a secret has 64 KB at most, and JSON escapes may make it six times as long. */
 const answerMaxBytes = 512 * 1024;
 
-/** Returns a function that reads the secret, with one try: its caller asks again. `secretId`: name or ARN. */
+/** Returns a function that reads the secret, with one try: its caller asks again. `secretId` is the name or ARN. */
 export function secretText(access: AwsAccess, secretId: string): () => Promise<string> {
   const client = new SecretsManagerClient(awsClientSettings(access, { socketsMax, answerMaxBytes }));
   return async () => {

@@ -12,7 +12,7 @@ const putTimeoutMs = 3_000;
 /** Time limit of a read: it fits, with the call's other reads, into the time after which a call is refused. */
 const getTimeoutMs = 1_500;
 const socketsMax = 64;
-/** Bound of answers that are no object, such as errors. */
+/** Bound of answers that are not an object, such as errors. */
 const answerMaxBytes = 64 * 1024;
 
 export interface S3ObjectsOptions {

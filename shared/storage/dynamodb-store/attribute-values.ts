@@ -21,7 +21,10 @@ export function attributesOf(item: Readonly<Record<string, unknown>>): ItemAttri
   return attributes;
 }
 
-/** Throws for what no item has: a function, an instance of a class, a number that is not exact. DynamoDB refuses a set without elements. */
+/**
+ * Throws for what no item has: a function, an instance of a class, a number that is not exact. DynamoDB refuses a set
+ * without elements.
+ */
 export function attributeOf(value: unknown): AttributeValue {
   switch (typeof value) {
     case 'string':

@@ -1,4 +1,4 @@
-// Converts the port's calls to the inputs of DynamoDB's operations. Pure: nothing is sent here.
+// Converts calls of the store's interface to the inputs of DynamoDB's operations. It is pure: nothing is sent here.
 import {
   type NameTable,
   type TableDefinition,
@@ -39,7 +39,7 @@ export const updateInput = (nameOf: NameTable, update: Update) =>
     ReturnValues: update.returnsNoItem === true ? 'NONE' : update.returnOld === true ? 'ALL_OLD' : 'ALL_NEW',
   }) as const;
 
-/** Maximum items of a batch: DynamoDB's limit. */
+/** Maximum number of items of a batch: DynamoDB's limit. */
 const batchItemsMax = 25;
 
 type PutWrite = { readonly PutRequest: { readonly Item: ItemAttributes } };
@@ -61,7 +61,10 @@ export const scanInput = (nameOf: NameTable, table: TableName, startAfter: Item 
   ...(startAfter === undefined ? {} : { ExclusiveStartKey: startAfter }),
 });
 
-/** Maximum items of a query's page, which must arrive within one call's 800 ms while three more are on their way. */
+/**
+ * Maximum number of items of a query's page, which must arrive within one call's 800 ms while three more are on their
+ * way.
+ */
 const queryPageItemsMax = 250;
 
 export function queryInput(

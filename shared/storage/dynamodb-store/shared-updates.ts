@@ -9,7 +9,7 @@ import { type ConditionalResult, holds, type Update } from '../store/index.ts';
 import { type ItemAttributes, itemOf } from './attribute-values.ts';
 import { type Statement, statementOf } from './statement.ts';
 
-/** Maximum statements of a request: DynamoDB's limit. */
+/** Maximum number of statements of a request: DynamoDB's limit. */
 const statementsMax = 25;
 /** Maximum number of items that are remembered as existing; an update of any other is sent alone once more. */
 const knownItemsMax = 5_000;
@@ -85,9 +85,9 @@ export function createSharedUpdates({ nameOf, sendOne, sendAll }: SharedUpdatesO
       const outcomes = await sendAll(statements, signalOfAll(batch));
       for (const [at, each] of batch.entries()) each.resolve(resultOf(each, outcomes[at] ?? unanswered));
     } catch (error) {
-      const isUnspoken = isOfWords(error);
+      const isRefusedWhole = isUnsupported(error);
       for (const each of batch) {
-        if (isUnspoken) each.resolve(sendRefused(each));
+        if (isRefusedWhole) each.resolve(sendRefused(each));
         else each.reject(error);
       }
     }
@@ -173,9 +173,9 @@ function errorOf(code: string): Error {
 }
 
 /** True where the request was refused for its syntax or rights, so that none of its statements ran. */
-const isOfWords = (error: unknown): boolean => error instanceof Error && namesOfWords.has(error.name);
+const isUnsupported = (error: unknown): boolean => error instanceof Error && unsupportedNames.has(error.name);
 
-const namesOfWords: ReadonlySet<string> = new Set([
+const unsupportedNames: ReadonlySet<string> = new Set([
   'ValidationException',
   'AccessDeniedException',
   'UnknownOperationException',

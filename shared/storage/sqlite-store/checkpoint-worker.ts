@@ -8,7 +8,7 @@ import type { CheckpointFile } from './checkpoints.ts';
 const lockWaitMs = 20;
 /** Maximum passes: each copies the pages that were written during the one before. */
 const passesMax = 4;
-/** Maximum pages of the log that may remain for the end of a checkpoint, while writers wait. */
+/** Maximum number of pages of the log that may remain for the end of a checkpoint, while writers wait. */
 const lastPagesMax = 32;
 
 const { path, formatVersion } = workerData as CheckpointFile;

@@ -188,9 +188,9 @@ function frozen<Value>(value: Value): Value {
 // Items as they were last read or written here. They equal the file's as long as no other process has written to it,
 // which SQLite's `data_version` shows.
 
-/** Maximum characters of their texts: enough for some thousand accounts and keys with their reservations. */
+/** Maximum number of characters of their texts: enough for some thousand accounts and keys with their reservations. */
 const charactersMax = 8 * 1024 * 1024;
-/** Maximum characters of a cached item: a larger one is read again, because it would displace many. */
+/** Maximum number of characters of a cached item: a larger one is read again, because it would displace many. */
 const itemMaxCharacters = 64 * 1024;
 
 const addressText = ({ table, key, sortKey }: RowAddress): string => `${table}\0${key}\0${sortKey}`;

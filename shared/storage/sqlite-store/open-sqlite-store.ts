@@ -1,4 +1,4 @@
-// Opens a store in the process itself: the file, and the port on it.
+// Opens a store in the process itself: the file, and the store's interface to it.
 import { storeCallTimeoutMs, type TableName } from '../../foundation/constants/index.ts';
 import { type Clock, systemClock } from '../../foundation/time/index.ts';
 import type { Store } from '../store/index.ts';

@@ -1,6 +1,6 @@
-// The port on the items of one file: reads run at once, and the writes of a turn in one transaction. Calls reject with
-// StoreUnavailable, whatever the reason: a locked file, a full disk, an item or a change that DynamoDB would refuse
-// too.
+// Implements the store's interface on the items of one file: reads run at once, and the writes of a turn in one
+// transaction. Calls reject with StoreUnavailable, whatever the reason: a locked file, a full disk, an item or a change
+// that DynamoDB would refuse too.
 import { type TableDefinition, tableDefinitions } from '../../foundation/constants/index.ts';
 import { atTurnEnd } from '../../foundation/time/index.ts';
 import {
@@ -23,10 +23,10 @@ import { readItem, toStored, toStoredMap } from './stored-item.ts';
 import { addressOf, checkedAddress, type Row } from './table-rows.ts';
 import type { Transactions } from './transactions.ts';
 
-/** Maximum items of a page of a scan or a query, which is read in one turn of the event loop. */
+/** Maximum number of items of a page of a scan or a query, which is read in one turn of the event loop. */
 const pageItemsMax = 100;
 const pageCharactersMax = 1024 * 1024;
-/** Maximum items of a batch in one transaction. */
+/** Maximum number of items of a batch in one transaction. */
 const batchItemsMax = 100;
 /** Weight of one call of `transact`: a call's key, credit, connection budget and record. */
 const transactionItems = 4;

@@ -9,7 +9,7 @@ export interface Gathering {
   readonly gatherMs: () => number;
 }
 
-/** Adds a request. `isAwaited`: true by default. */
+/** Adds a request. `isAwaited` is true by default. */
 type AskForRun<Request> = (request: Request, isAwaited?: boolean) => void;
 
 /**

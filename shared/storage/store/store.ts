@@ -1,5 +1,5 @@
-// The port to the store. Reads and writes are single calls with short time limits. A refused condition is a value, and
-// an unavailable store a StoreUnavailable.
+// The interface of the store. Reads and writes are single calls with short time limits. A refused condition is a value,
+// and an unavailable store a StoreUnavailable.
 import type { StageResource, TableName, tableDefinitions } from '../../foundation/constants/index.ts';
 import type { Changes } from './changes.ts';
 import type { Condition } from './condition.ts';
@@ -14,7 +14,7 @@ export type ConditionalResult =
        */
       readonly item: Item | undefined;
     }
-  /** `item`: the item for which the condition was false, if there is one. */
+  /** `item` is the item for which the condition was false, if there is one. */
   | { readonly kind: 'refused'; readonly item: Item | undefined };
 
 /** Options of every call. All calls end within `storeCallTimeoutMs`; the signal may end one earlier. */

@@ -1,4 +1,4 @@
-// Parts of an answer of each format that reach the client, whole and streamed.
+// Parts of an answer in each format that reach the client, in JSON answers and in streams.
 import { redactedReasoning, signatureOf } from '../../../infra/local/simulator/signature.ts';
 import {
   type Any,
@@ -18,7 +18,7 @@ const weather: Json = {
   type: 'function',
   function: { name: 'weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } },
 };
-/** Providers whose model behaves so, by its name. */
+/** Returns a request whose provider's model behaves as its name says. */
 const behaving = (behaviour: string, asks: Json = {}): Ask => ({
   asks,
   upstream: {
@@ -36,7 +36,7 @@ const geminiAnswer = (...parts: Json[]): ScriptedAnswer => {
   const whole = { candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', index: 0 }] };
   return { whole, events: [whole] };
 };
-/** Claude's answer of whole blocks; of a text the stream says it at once. */
+/** Returns Claude's answer of complete blocks; the stream sends a text at once. */
 const claudeAnswer = (...content: Json[]): ScriptedAnswer => {
   const head = { id: 'msg_1', type: 'message', role: 'assistant', model: 'claude', stop_sequence: null };
   const usage = { input_tokens: 10, output_tokens: 5 };
@@ -58,7 +58,7 @@ const claudeAnswer = (...content: Json[]): ScriptedAnswer => {
   };
 };
 
-/** GPT's answer of one text, with an item that is new, and a usage that says more. */
+/** Returns GPT's answer of one text, with an item that is new, and a usage with more fields. */
 const openAiAnswer = (text: string, more: Json, ...items: Json[]): ScriptedAnswer => {
   const part = { type: 'output_text', text, annotations: [] };
   const message = { id: 'msg_1', type: 'message', role: 'assistant', status: 'completed', content: [part] };
@@ -87,7 +87,7 @@ const inPieces = (answer: FeatureAnswer) => [calls(answer), (answer.argumentPiec
 const atOnce = (answer: FeatureAnswer) => [calls(answer), (answer.argumentPieces ?? 1) === 1];
 
 const thought = 'The user wants an answer. I should give a short one.';
-/** The provider's own text is the last part of what is sealed. */
+/** Returns the provider's own text, which is the last part of the sealed text. */
 const ownText = (sealed: string | undefined): string | undefined =>
   /^gw1\.[\w-]+\.[\w-]+\.(.*)$/s.exec(sealed ?? '')?.[1];
 const reasons = ({ message }: FeatureAnswer) => [

@@ -1,5 +1,5 @@
 // Requests of a client of Messages or of Responses, and their translation to each format. The rows are tables of the
-// hub's README: a cell has the same text.
+// formats' README: a cell has the same text.
 import type { Json } from './feature-row.ts';
 
 /** The columns, by the interface of the client. */
@@ -10,14 +10,14 @@ export const columnsOf = {
 export type ClientId = keyof typeof columnsOf;
 export type ColumnFormat = (typeof columnsOf)[ClientId][number];
 
-/** Looked for in the text of the body that the provider gets. */
+/** Text that is looked for in the body that the provider gets. */
 type Mark = string | RegExp;
 
 export type FeatureVerdict =
   | { readonly says: 'carried' | 'emulated'; readonly marks: readonly Mark[] }
-  /** The provider gets the request as without the feature, and the client gets a report of it. */
+  /** The provider gets the request without the feature, and the client gets a report of it. */
   | { readonly says: 'dropped'; readonly members: readonly string[] }
-  /** No provider is called; the field is named. */
+  /** No provider is called; the error names the field. */
   | { readonly says: 'refused'; readonly member: string };
 
 export const carried = (...marks: readonly Mark[]): FeatureVerdict => ({ says: 'carried', marks });
@@ -26,14 +26,14 @@ export const dropped = (...members: readonly string[]): FeatureVerdict => ({ say
 export const refused = (member: string): FeatureVerdict => ({ says: 'refused', member });
 
 export interface ClientRow<Id extends ClientId = ClientId> {
-  /** As the README names it. */
+  /** Name of the feature in the README. */
   readonly feature: string;
   /** Fields of the request that ask for it. */
   readonly asks: Json;
   /** Other fields of the request. */
   readonly beside?: Json;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The model thinks: how it is asked goes by its name. */
+  /** Set where the model thinks, because its name decides how it is asked to. */
   readonly isThinker?: true;
   readonly becomes: Readonly<Record<(typeof columnsOf)[Id][number], FeatureVerdict>>;
 }

@@ -11,7 +11,7 @@ export type ColumnApi = (typeof translatedApis)[number];
 // biome-ignore lint/suspicious/noExplicitAny: bodies of providers are looked into field by field.
 export type Any = any;
 
-/** An answer of a provider that no behaviour of the simulator gives. */
+/** An answer of a provider that the simulator cannot give. */
 export interface ScriptedAnswer {
   readonly whole: Json;
   readonly events: readonly Json[];
@@ -22,40 +22,40 @@ export interface Ask {
   readonly asks?: Json;
   /** Other fields of the request. */
   readonly beside?: Json;
-  /** The model of the provider, where another than the usual one: how it behaves, or what the package knows of it. */
+  /** The provider's model, where it is not the usual one: it selects a behaviour, or is known to the package. */
   readonly upstream?: Partial<Readonly<Record<ColumnApi, string>>>;
   readonly scripted?: ScriptedAnswer;
 }
 
-/** A whole answer, or one put together from the chunks of a stream. */
+/** A JSON answer, or an answer that is assembled from the chunks of a stream. */
 export interface FeatureAnswer {
   readonly message: Any;
   readonly finishReason: unknown;
   readonly usage: Any;
-  /** Of a stream: the most pieces that the arguments of one call came in. */
+  /** Largest number of pieces of one call's arguments in a stream. */
   readonly argumentPieces?: number;
 }
 
 export type Check = { readonly ask?: Ask } & (
   | { readonly kind: 'sends'; readonly pick: (body: Any) => unknown; readonly expected: unknown }
-  /** The provider gets the request as without the feature. The client gets a report of it. */
+  /** The provider gets the request without the feature, and the client gets a report of it. */
   | { readonly kind: 'leaves out' }
-  /** The candidate is passed over because of this field, and the call refused where no other is left. */
+  /** The candidate is skipped because of this field, and the call is refused where no other candidate is left. */
   | { readonly kind: 'passes over'; readonly member: string }
-  /** Streamed and whole. */
+  /** Applies to streams and to JSON answers. */
   | { readonly kind: 'answers'; readonly pick: (answer: FeatureAnswer) => unknown; readonly expected: unknown }
   | { readonly kind: 'rejects'; readonly reason: string }
 );
 
 export interface Cell {
-  /** As the README says it. */
+  /** Text of the cell in the README. */
   readonly says: string;
-  /** In the order of the asks of their row, or with one of their own. */
+  /** Checks in the order of the requests of their row, or with a request of their own. */
   readonly checks: readonly [Check, ...Check[]];
 }
 
 export interface FeatureRow {
-  /** As the README names it. */
+  /** Name of the feature in the README. */
   readonly feature: string;
   readonly asks: readonly [Ask, ...Ask[]];
   readonly cells: Readonly<Record<ColumnApi, Cell>>;
@@ -68,7 +68,7 @@ export const row = (
 ): FeatureRow => ({ feature, asks, cells: { messages, converse, 'generate-content': generateContent, responses } });
 
 export const cell = (says: string, ...checks: Cell['checks']): Cell => ({ says, checks });
-/** In each column. */
+/** Returns the same cell for each column. */
 export const everywhere = (one: Cell): readonly [Cell, Cell, Cell, Cell] => [one, one, one, one];
 export const yes = (...checks: Cell['checks']): Cell => cell('yes', ...checks);
 export const no = (...members: readonly [string, ...string[]]): Cell =>
@@ -88,6 +88,6 @@ export const answers = (pick: (answer: FeatureAnswer) => unknown, expected: unkn
   expected,
   ...(ask === undefined ? {} : { ask }),
 });
-/** Nothing of the kind comes. */
+/** Expects that the answer has no such part. */
 export const nothing = (pick: (answer: FeatureAnswer) => unknown, ask?: Ask): Cell =>
   cell('', answers(pick, undefined, ask));

@@ -1,9 +1,9 @@
-/** An entry that can do all that the tables ask for; extras are what a provider does or takes of itself. */
+/** Returns an entry with every ability that the tables need; extras are abilities of the provider itself. */
 export const ableEntry = (...extras: readonly string[]) => ({
   max_output_tokens: 8_192,
   supported_params: { tools: true, vision: true, json_mode: true, json_schema: true, extras },
 });
-/** For the same. */
+/** Adds every modality to models, for the same reason. */
 export const everyModality = (models: object) =>
   Object.fromEntries(Object.keys(models).map((model) => [model, { modalities: ['text', 'image', 'audio'] }]));
 

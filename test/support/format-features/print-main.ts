@@ -1,4 +1,4 @@
-// `npm run --silent features`: prints what becomes of each feature at a format that the client's interface is translated to.
+// `npm run --silent features`: prints the translation of each feature to each format of a client's interface.
 import { runScript } from '../../../infra/run-script.ts';
 import {
   answerFeatures,

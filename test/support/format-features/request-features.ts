@@ -21,14 +21,14 @@ import {
 const user = (content: unknown, more: Json = {}): Json => ({ role: 'user', content, ...more });
 const text = (words: string, more: Json = {}): Json => ({ type: 'text', text: words, ...more });
 const messages = (...list: Json[]): Json => ({ messages: list });
-/** A message of the user that brings something. */
+/** Returns a message of the user that has these parts. */
 const bringing = (...parts: Json[]): Json => messages(user([text('See'), ...parts]));
 const image = (url: string): Json => ({ type: 'image_url', image_url: { url } });
 const file = (file_data: string): Json => ({ type: 'file', file: { filename: 'a report.pdf', file_data } });
 const dataUrl = (mediaType: string): string => `data:${mediaType};base64,JVBERi0=`;
 /** The path of the added part in the request. */
 const brought = 'messages[0].content[1]';
-/** The same part in the sent request. */
+/** Returns the same part in the sent request. */
 const sentPart = (body: Any): Any => (body.messages ?? body.contents)[0][body.contents ? 'parts' : 'content'][1];
 
 const inputPart = (body: Any): Any => body.input[0].content[1];
@@ -67,7 +67,7 @@ const asSchema: Json = { response_format: { type: 'json_schema', json_schema: { 
 const anyObject = { type: 'object', additionalProperties: true };
 const asAnyJson: Json = { response_format: { type: 'json_object' } };
 
-/** The first of each format takes tokens to think with, the second an effort. */
+/** The first model of each format accepts a number of thinking tokens, the second an effort. */
 const withEffort = {
   messages: 'claude-opus-4-7',
   converse: 'amazon.nova-2-lite-v1:0',
@@ -83,7 +83,7 @@ const claudeDetails = [
 const format = 'google-gemini-v1';
 const geminiDetails = [{ type: 'reasoning.encrypted', data: signatureOf('weather'), id: 'a', format, index: 0 }];
 const encrypted = encryptedBy('gpt-5.4', thought);
-/** A thought of a model of this provider. */
+/** Returns the thinking of a model of this provider. */
 const openAiDetails = (provider: string): Json[] => {
   const of = `openai-responses-v1:${provider}:gpt-5.4`;
   return [
@@ -91,7 +91,7 @@ const openAiDetails = (provider: string): Json[] => {
     { type: 'reasoning.encrypted', data: `rs_1:${encrypted}`, format: of, index: 1 },
   ];
 };
-/** A conversation with an answer, and one in which it carries such details. */
+/** Returns a conversation with an answer, and one in which the answer carries these details. */
 const thinking = (list: readonly Json[], reasoning_details: readonly Json[]) => ({
   asks: messages(...list.map((one) => (one.role === 'assistant' ? { ...one, reasoning_details } : one))),
   beside: messages(...list),
@@ -103,7 +103,7 @@ const ephemeral: Json = { cache_control: { type: 'ephemeral' } };
 const forAnHour: Json = { cache_control: { type: 'ephemeral', ttl: '1h' } };
 const instructed = (more: Json = {}): Json => ({ role: 'system', content: [text('Long.', more)] });
 
-/** Fields that no format knows, the gateway's own, and those that ask for nothing. */
+/** Fields that no format knows, the gateway's own fields, and fields that request nothing. */
 const otherMembers: Json = {
   logit_bias: { 1: 2 },
   store: false,
@@ -120,7 +120,7 @@ const otherMembers: Json = {
   response_format: { type: 'text' },
 };
 
-/** Beyond what the gateway ends an answer at itself. */
+/** More stop sequences than the gateway itself applies. */
 const manyStops = Array.from({ length: 65 }, (_, index) => `END${index}`);
 const longStop = 'E'.repeat(257);
 
@@ -155,7 +155,7 @@ export const requestFeatures: readonly FeatureRow[] = [
     'such a message later',
     [
       { asks: messages(...talk.slice(0, 2), brief) },
-      // A tool's result comes right after its call.
+      // A tool's result must directly follow its call.
       { asks: messages(...calledTool('Rain.').toSpliced(2, 0, brief)), beside: { tools: [weather] } },
     ],
     cell(
@@ -188,7 +188,7 @@ export const requestFeatures: readonly FeatureRow[] = [
   row(
     'image as a data URL',
     [{ asks: bringing(image(smallPng)) }, { asks: bringing(image('data:image/jpg;base64,AAAA')) }],
-    // Under the name of its kind that providers know.
+    // The name is that of its kind, which providers know.
     yes(
       sends((body) => sentPart(body).source, { type: 'base64', media_type: 'image/png', data: pngBytes }),
       sends((body) => sentPart(body).source, { type: 'base64', media_type: 'image/jpeg', data: 'AAAA' }),
@@ -227,7 +227,7 @@ export const requestFeatures: readonly FeatureRow[] = [
         source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' },
       }),
     ),
-    // It takes no points in names.
+    // The format accepts no dots in names.
     yes(sends((body) => sentPart(body).document, { format: 'pdf', name: 'a report', source: { bytes: 'JVBERi0=' } })),
     yes(sends((body) => sentPart(body).inlineData, { mimeType: 'application/pdf', data: 'JVBERi0=' })),
     yes(sends(inputPart, { type: 'input_file', filename: 'a report.pdf', file_data: dataUrl('application/pdf') })),
@@ -376,7 +376,7 @@ export const requestFeatures: readonly FeatureRow[] = [
     yes(
       sends(({ toolConfig }) => toolConfig.toolChoice, { any: {} }),
       sends(({ toolConfig }) => toolConfig.toolChoice, { tool: { name: 'weather' } }),
-      // It has no word for none: no tool is sent.
+      // The format has no value for "none": no tool is sent.
       sends(({ toolConfig }) => toolConfig, undefined),
       sends(({ toolConfig: { tools, toolChoice } }) => [tools.length, toolChoice], [1, { any: {} }]),
     ),

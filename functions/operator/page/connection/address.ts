@@ -39,7 +39,7 @@ export function addressOf(view: ViewName, parameters: Parameters = {}): string {
   return `?${new URLSearchParams({ ...Object.fromEntries(entries), view })}`;
 }
 
-/** Opens a view. `replaces`: the browser's back button does not lead to the address before. */
+/** Opens a view. `replaces` means that the browser's back button does not lead to the address before. */
 export function goTo(view: ViewName, parameters?: Parameters, { replaces = false } = {}): void {
   history[replaces ? 'replaceState' : 'pushState'](null, '', addressOf(view, parameters));
   for (const tell of listeners) tell();

@@ -13,7 +13,7 @@ export type Workspace = Documents['ManagedWorkspace'];
 export type Overview = Documents['ManagedOverview'];
 export type ShownFunction = Documents['ShownFunction'];
 export type ManagedOperator = Documents['ManagedOperator'];
-/** `key`: the text of the key, which no other answer has. */
+/** `key` is the text of the key, which no other answer has. */
 export type NewKey = Documents['NewKey'];
 export type NewOperator = Documents['NewOperator'];
 export type ManagedCall = Documents['ManagedCall'];

@@ -48,7 +48,7 @@ const jsonType = { 'content-type': 'application/json' };
 /** Maximum number of answers from which one list is read. */
 const answersMax = 1_000;
 
-/** Saves everything that a list finds as one CSV file. `path`: with a query. */
+/** Saves everything that a list finds as one CSV file. `path` may have a query. */
 export async function downloadCsv(path: string, fileName: string): Promise<void> {
   const parts: string[] = [];
   let next: string | null = null;

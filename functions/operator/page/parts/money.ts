@@ -30,7 +30,7 @@ function decimalsFor(amounts: readonly string[], isExact: boolean): number {
   return Math.max(centDecimals, Math.min(wanted, longest));
 }
 
-/** Returns a format for these amounts. `isExact`: with all their decimals, as for prices and limits. */
+/** Returns a format for these amounts. `isExact` shows all decimals, as for prices and limits. */
 export function usdAlike(amounts: readonly (string | null)[], isExact = false): UsdFormat {
   const decimals = decimalsFor(
     amounts.filter((text) => text !== null),

@@ -162,7 +162,7 @@ const Bodies = ({ content }: { readonly content: ShownContent }) => {
 interface BodyProperties {
   readonly title: string;
   readonly text: string;
-  /** Undefined where the bodies are no conversation. */
+  /** Undefined where the bodies are not a conversation. */
   readonly turns: readonly ConversationTurn[] | undefined;
 }
 

@@ -22,7 +22,7 @@ import { DisableFunction } from './disable-function.tsx';
 import { PublishRevision } from './publish-revision.tsx';
 
 type Revision = ShownFunction['revisions'][number];
-/** `activates`: the revision becomes active once its cases have passed. */
+/** `activates` means that the revision becomes active once its cases have passed. */
 type Task =
   | { readonly kind: 'publish' | 'disable' }
   | { readonly kind: 'cases'; readonly revision: string; readonly activates: boolean };

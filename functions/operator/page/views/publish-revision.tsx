@@ -13,7 +13,7 @@ interface PublishRevisionProperties {
   /** The function; undefined when it is new too. */
   readonly of?: ShownFunction;
   readonly close: () => void;
-  /** Called when the revision is saved. `toActivate`: a draft that becomes active once its cases have passed. */
+  /** Called when the revision is saved. `toActivate` is a draft that becomes active once its cases have passed. */
   readonly saved: (one: Pick<StoredFunction, 'workspace' | 'id'>, toActivate: string | undefined) => void;
 }
 

@@ -1,4 +1,4 @@
-// Good answers of every kind, and answers to requests for JSON that miss the request slightly.
+// Correct answers of every kind, and answers to requests for JSON that are slightly wrong.
 
 import type { Choice } from '../answer.ts';
 import { answerText } from '../answer-text.ts';
@@ -6,7 +6,7 @@ import type { Behaviour, Behaviours, SimulatorCall } from '../call.ts';
 import { complete, thought } from '../completion.ts';
 import { refuse, respond } from '../frames.ts';
 
-/** The behaviour of any unknown name. */
+/** The behaviour of every unknown name. */
 export const echo: Behaviour = (call) => respond(call, complete(call));
 
 const saying =
@@ -14,7 +14,7 @@ const saying =
   (call) =>
     respond(call, complete(call, typeof choice === 'function' ? choice(call) : choice));
 
-/** No choice at all where the format has an answer for that. */
+/** Returns no choice at all where the format has an answer for that. */
 const blockedPrompt: Behaviour = (call) =>
   call.format.answersBlockedPrompts
     ? respond(call, complete(call, {}, 0))
@@ -29,7 +29,7 @@ export const answers: Behaviours = {
   'content-filter': saying({ content: 'I was about to', finishReason: 'content_filter' }),
   'blocked-prompt': blockedPrompt,
   'two-choices': (call) => respond(call, complete(call, {}, 2)),
-  // Includes the body as it was received: parsing it here would hide a client's change of its numbers.
+  // The text includes the body as it was received: parsing it here would hide a client's change of its numbers.
   'echo-request': saying((call) => ({
     content: `{"headers":${JSON.stringify(call.headers)},"body":${call.bodyText}}`,
   })),
@@ -37,13 +37,13 @@ export const answers: Behaviours = {
 
 const prose = 'Of course! Here is the answer in plain words, because I forgot what you asked for.';
 
-/** JSON that no schema for an object, and none for anything else, accepts. */
+/** Returns JSON that does not satisfy the schema of the request. */
 function mismatch({ request: { output } }: SimulatorCall): string {
   const schema = typeof output === 'object' ? (output.schema as { type?: unknown } | undefined) : undefined;
   return schema?.type === 'array' ? '{"not":"an array"}' : '[["not what was asked for"]]';
 }
 
-/** Prose, or with the parameter `mismatch` JSON that does not satisfy the schema. */
+/** Answers with prose, or with the parameter `mismatch` with JSON that does not satisfy the schema. */
 const invalidJson: Behaviour = (call) =>
   respond(call, complete(call, { content: call.parameters[0] === 'mismatch' ? mismatch(call) : prose }));
 

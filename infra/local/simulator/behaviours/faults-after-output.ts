@@ -1,4 +1,4 @@
-// Failures after the 200 was sent. Each changes a stream frame by frame, and a JSON answer in the same way.
+// Failures after the status 200 was sent. Each changes a stream frame by frame, and a JSON answer in the same way.
 
 import type { Frame, SimulatedCompletion } from '../answer.ts';
 import { type Behaviour, type Behaviours, numberParameter, type SimulatorCall, wordParameter } from '../call.ts';
@@ -26,7 +26,9 @@ const late =
     return streamSteps(call, frames, { ending: fault.ending ?? end });
   };
 
-/** Half of the JSON answer, then `ending`. Without a declared length a clean end looks complete to HTTP. */
+/**
+ * Sends half of the JSON answer, then performs `ending`. Without a declared length a clean end looks complete to HTTP.
+ */
 const half =
   (ending: SimulatorStep) =>
   (call: SimulatorCall, completion: SimulatedCompletion): Steps => {
@@ -42,7 +44,7 @@ const withoutFinish = (call: SimulatorCall, completion: SimulatedCompletion, con
     choices: completion.choices.map((choice) => ({ ...choice, ...content, finishReason: null })),
   });
 
-/** Under status 200. */
+/** Sends an error under status 200. */
 function failedJson(call: SimulatorCall, completion: SimulatedCompletion): Steps {
   const { format } = call;
   const code = wordParameter(call);

@@ -1,4 +1,4 @@
-// Failures before anything of an answer has left.
+// Failures before any part of an answer was sent.
 import {
   type Behaviour,
   type Behaviours,
@@ -17,7 +17,9 @@ const statuses = [
   529,
 ] as const;
 
-/** `error-STATUS:CODE:SECONDS`, both optional and in any order: the code in the body, and a Retry-After header. */
+/**
+ * `error-STATUS:CODE:SECONDS`, the last two optional and in any order: the code in the body, and a Retry-After header.
+ */
 const refusing =
   (status: number): Behaviour =>
   (call) => {

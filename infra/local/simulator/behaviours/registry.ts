@@ -1,4 +1,4 @@
-// All behaviours by name. A model name is `anything/NAME:PARAMETER:PARAMETER`; a name that is not here is `echo`.
+// All behaviours by name. A model name is `anything/NAME:PARAMETER:PARAMETER`; an unknown name behaves as `echo`.
 
 import type { Choice, Frame, SimulatedToolCall } from '../answer.ts';
 import { answerText } from '../answer-text.ts';
@@ -14,14 +14,14 @@ import { faultsAfterOutput } from './faults-after-output.ts';
 import { faultsBeforeOutput } from './faults-before-output.ts';
 import { usages } from './usages.ts';
 
-/** Letters of one to four bytes, and a sign of several code points. */
+/** Letters of one to four bytes, and a character of several code points. */
 const manyBytes = 'Grüße aus Zürich, 你好 世界 🌍 👩‍🚀 — fertig.';
 
 const hugeDefaultBytes = 1024 * 1024;
 const hugestBytes = 64 * 1024 * 1024;
 const hugePieceBytes = 1024;
 
-/** Other text on the wire of a stream; binary frames stay as they are. */
+/** Changes the text of a stream; binary frames stay as they are. */
 const rewritten =
   (rewrite: (text: string) => string): Behaviour =>
   (call) =>
@@ -31,7 +31,7 @@ const rewritten =
 
 const inManyBytes = (call: SimulatorCall): Steps => respond(call, complete(call, { content: manyBytes }));
 
-/** One cut, after the byte at the given position of the body. */
+/** Splits the body once, after the byte at the given position. */
 const splitAt: Behaviour = (call) => {
   const position = numberParameter(call, 0, 1);
   return recut(inManyBytes(call), (rest, sent) => (sent < position ? position - sent : rest));
@@ -73,9 +73,7 @@ const framings: Behaviours = {
   'unknown-members': withUnknownMembers,
 };
 
-/**
- * A word of the text of a user: for each answer the calls that it makes. A gateway may have joined more texts to it.
- */
+/** A word in a user's text that lists the calls to make in each answer. A gateway may have joined more texts to it. */
 const scriptWord = /(?:^|\s)Do (\[\[.*?\]\])(?=\s|$)/;
 
 const doAsWritten: Behaviour = (call) => {
@@ -99,17 +97,20 @@ const scripts: Behaviours = {
       : doAsWritten(call),
 };
 
-/** Adjacent results belong to one answer. */
+/** Counts the answered rounds. Adjacent results belong to one answer. */
 const answeredRounds = (turns: readonly RequestTurn[]): number =>
   turns.filter(({ role }, at) => role === 'tool' && turns[at - 1]?.role !== 'tool').length;
 
-/** Streams that end only when the client leaves end here all the same. */
+/** Maximum length of streams that otherwise end only when the client disconnects. */
 const repeatsHardLimit = 100_000;
-/** Independent of the server's pace, which tests set to 0: such a stream must not become a busy loop. */
+/**
+ * Default pause. It does not depend on the server's pace, which tests set to 0: such a stream must not become a busy
+ * loop.
+ */
 const repeatDefaultMs = 10;
 const intervalMs = (call: SimulatorCall): number => Math.max(1, numberParameter(call, 0, repeatDefaultMs));
 
-/** Part of an answer, then nothing. A JSON answer stops in the middle of its declared length. */
+/** Sends part of an answer, then nothing. A JSON answer stops in the middle of its declared length. */
 const stallAfter =
   (outputs: number): Behaviour =>
   (call) => {
@@ -155,7 +156,7 @@ interface ChosenBehaviour {
   readonly name: string;
   readonly parameters: readonly string[];
   readonly behaviour: Behaviour;
-  /** A fault changes the answer; a test that scripts it relies on that. */
+  /** Whether it changes the answer, on which a test that scripts it relies. */
   readonly isFault: boolean;
 }
 
@@ -165,9 +166,9 @@ export function chooseBehaviour(model: string): ChosenBehaviour {
   return { name, parameters, behaviour: registry[name] ?? echo, isFault: Object.hasOwn(faults, name) };
 }
 
-// Providers that take their time, and providers that never end.
+// Providers that are slow, and providers that never end.
 
-/** Sends keep-alives alone, or nothing where the format has none. */
+/** Sends only keep-alives, or nothing where the format has none. */
 function* aliveOnly(call: SimulatorCall): Steps {
   const { keepAlive } = call.format;
   yield streamHead(call);
@@ -188,7 +189,7 @@ function* tireless(call: SimulatorCall): Iterable<Frame> {
 // A model that follows its user's script: for agents, whose tools it calls with meaningful arguments.
 
 interface ScriptedCall {
-  /** Name in its client's words: a gateway may have added a prefix. */
+  /** Name as its client writes it: a gateway may have added a prefix. */
   readonly tool: string;
   readonly arguments: object;
 }
@@ -198,7 +199,7 @@ function nextCalls(call: SimulatorCall): readonly SimulatedToolCall[] {
   const scriptAt = turns.findLastIndex(({ role, text }) => role === 'user' && scriptWord.test(text));
   const [, script = '[]', behind = ''] = (turns[scriptAt]?.text ?? '').split(scriptWord);
   const since = turns.slice(scriptAt + 1);
-  // A client that compacts a conversation asks for a text about it, or hands that text on.
+  // A client that compacts a conversation asks for a text about it, or sends that text with the next request.
   const userTexts = [behind, ...since.flatMap(({ role, text }) => (role === 'user' ? [text] : []))];
   if (userTexts.some((text) => /\bsummary\b/i.test(text))) return [];
   const answers = JSON.parse(script) as readonly (readonly ScriptedCall[])[];
@@ -209,9 +210,10 @@ function nextCalls(call: SimulatorCall): readonly SimulatedToolCall[] {
   }));
 }
 
-// Good answers in an unusual form on the wire: cut anywhere, other line ends, comments, extra fields, great size.
+// Correct answers in an unusual encoding: split anywhere, with other line ends, comments, extra fields, or of great
+// size.
 
-/** The same bytes in other writes: `cutter` returns the size of the next write. */
+/** Yields the same bytes in other writes: `cutter` returns the size of the next write. */
 function* recut(steps: Steps, cutter: (rest: number, sent: number) => number): Iterable<SimulatorStep> {
   let sent = 0;
   for (const step of steps) {

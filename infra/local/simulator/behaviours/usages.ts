@@ -15,7 +15,7 @@ const reporting =
     return respond(call, { ...completion, usage: usageFor(call, completion.usage as TokenCounts) });
   };
 
-/** A report whose counts are no numbers. */
+/** Returns a report whose counts are not numbers. */
 const miscounted = (counts: Partial<Record<keyof TokenCounts, unknown>>) =>
   ({ ...tokenCounts(0, 0), ...counts }) as TokenCounts;
 
@@ -31,14 +31,15 @@ const wrong: Readonly<Record<string, Usage>> = {
 
 const thought = 'Let me think about this for a moment.';
 
-/** `cached` reports half of the prompt, or the parameter. */
+/** Reports half of the prompt as cached, or as many tokens as the parameter says. */
 const cached = reporting((call, counted) => {
   const cachedTokens = numberParameter(call, 0, Math.floor(counted.input / 2));
   return { ...counted, cached: Math.min(counted.input, cachedTokens) };
 });
 
 /**
- * `usage:PROMPT:COMPLETION:CACHED:REASONING:WRITTEN:WRITTEN_FOR_AN_HOUR`, so that a test can choose the cost of a call.
+ * Reports the counts of `usage:PROMPT:COMPLETION:CACHED:REASONING:WRITTEN:WRITTEN_FOR_AN_HOUR`, so that a test can
+ * choose the cost of a call.
  */
 const exact = reporting((call) =>
   tokenCounts(numberParameter(call, 0, 0), numberParameter(call, 1, 0), {

@@ -58,10 +58,10 @@ const named: Readonly<Record<string, readonly [type: string, message: string]>> 
   rate_limit_exceeded: ['rate_limit_error', messages.rate_limit_error ?? ''],
 };
 
-/** `code` chooses another message of that status, or, as one of Anthropic's types, another type. */
+/** Returns an error. `code` chooses another message of that status, or, as one of Anthropic's types, another type. */
 export function messagesError(status: number, code = '', message?: string) {
   const byStatus = types[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
-  // The fault of a thread is in the details.
+  // The details name the fault of a thread.
   const details = code.startsWith('thread_') ? { details: { error_code: code } } : {};
   const [type, text] = named[code] ?? (code in messages ? [code, messages[code]] : [byStatus, messages[byStatus]]);
   return { type: 'error', error: { type, message: message ?? text, ...details }, request_id: 'req_simulator' };

@@ -1,5 +1,5 @@
-// Reads a Messages request, and refuses it as Anthropic would. Rules that clients and translators break are
-// implemented; unknown fields pass.
+// Reads a Messages request, and refuses it as Anthropic would. It implements the rules that clients and translators
+// break; it accepts unknown fields.
 import type { ProviderRefusal, Received } from '../call.ts';
 import { type ModelRequest, plainRequest, type RequestTurn } from '../model-request.ts';
 import { optionalIn, unsupportedByClaude } from '../refused-schemas.ts';
@@ -23,7 +23,7 @@ interface MessagesMessage {
   readonly content: string | readonly MessagesBlock[];
 }
 
-/** The fields that are read; any other may be present. */
+/** The fields that are read; the request may have others. */
 export interface MessagesBody {
   readonly model: string;
   readonly messages: readonly MessagesMessage[];
@@ -56,7 +56,7 @@ export function readMessages({ headers, body: received }: Received): ModelReques
     model,
     isStream: body.stream === true,
     turns: [...blocksOf(system ?? []).map(({ text = '' }) => ({ role: 'system', text })), ...messages.flatMap(turnsOf)],
-    // Without a schema it is a tool that the provider runs.
+    // A tool without a schema is run by the provider.
     tools: tools
       .filter((tool) => tool.input_schema !== undefined)
       .map(({ name, input_schema: parameters }) => ({ name, parameters })),
@@ -82,7 +82,10 @@ const textOf = (content: string | readonly MessagesBlock[] = []): string =>
     .map(({ text = '' }) => text)
     .join(' ');
 
-/** Every text block is a turn of its own: agents put remarks of theirs before the user's text. Results come last. */
+/**
+ * Returns the turns. Every text block is a turn of its own: agents place their own remarks before the user's text.
+ * Results come last.
+ */
 function turnsOf({ role, content }: MessagesMessage): readonly RequestTurn[] {
   const blocks = blocksOf(content);
   const images = (list: readonly MessagesBlock[]) => list.filter(({ type }) => type === 'image').length;
@@ -179,7 +182,10 @@ function whyInvalidMessage(
   return `messages.${index + 1}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${open.join(', ')}`;
 }
 
-/** With thinking on, the assistant turn whose tools were just run must begin with its thinking. */
+/**
+ * Returns the fault of a request with thinking on, in which the assistant turn whose tools were just run does not begin
+ * with its thinking.
+ */
 function unthoughtTools({ messages, thinking }: MessagesBody): string | undefined {
   if (thinking?.type !== 'enabled') return undefined;
   const last = messages.findLastIndex(({ role }) => role === 'assistant');
@@ -216,7 +222,10 @@ interface ClaudesTool {
   readonly schema: unknown;
 }
 
-/** Bounds of all strict tools together: https://github.com/strands-agents/harness-sdk/issues/2664. */
+/**
+ * Returns the refusal of a limit on all strict tools together. Source:
+ * https://github.com/strands-agents/harness-sdk/issues/2664.
+ */
 export function refusedByClaude(tools: readonly ClaudesTool[]): string | undefined {
   const strict = tools.filter((tool) => tool.strict === true);
   if (strict.length > strictToolsMax) return `tools: Too many strict tools. The maximum is ${strictToolsMax}.`;
@@ -238,7 +247,7 @@ export const disabledThinking = (thinking: { readonly type?: string } | null | u
     ? '"thinking.type.disabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.'
     : undefined;
 
-/** Documents it. */
+/** The page that documents it. */
 export const adaptiveThinking =
   'https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-adaptive-thinking.html';
 

@@ -16,7 +16,7 @@ import { tokensOf } from '../tokens.ts';
 import { messagesError } from './anthropic-errors.ts';
 import { messagesRefusals, readMessages } from './anthropic-messages-request.ts';
 
-/** A block of an answer: whole, and as a stream begins and continues it. */
+/** A block of an answer: as a whole, and as a stream begins and continues it. */
 interface MessagesAnswerBlock {
   readonly whole: object;
   readonly start: object;
@@ -56,7 +56,10 @@ const textBlock = (text: string, pieces: readonly string[]): MessagesAnswerBlock
   deltas: pieces.map((piece) => ({ type: 'text_delta', text: piece })),
 });
 
-/** Input without cached or written tokens, as Anthropic counts it. A value that is no number is unchanged. */
+/**
+ * Returns the input without cached or written tokens, as Anthropic counts it. A value that is not a number is
+ * unchanged.
+ */
 function inputJson({ input, cached, written, writtenForHour }: TokenCounts) {
   const beside = cached + written;
   return {
@@ -77,10 +80,10 @@ const usageJson = (counts: TokenCounts) => ({
   service_tier: 'standard',
 });
 
-/** The report in `message_start`: nothing but a first token was said by then. */
+/** Returns the report in `message_start`, before which only one token was generated. */
 const firstUsageJson = (counts: TokenCounts) => ({ ...inputJson(counts), output_tokens: 1, service_tier: 'standard' });
 
-/** The report in `message_delta`, without the details of written tokens. */
+/** Returns the report in `message_delta`, without the details of written tokens. */
 function lastUsageJson(counts: TokenCounts) {
   const { cache_creation: _inStart, service_tier: _alsoInStart, ...usage } = usageJson(counts);
   return usage;

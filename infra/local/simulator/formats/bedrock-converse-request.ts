@@ -28,7 +28,7 @@ interface ConverseMessage {
   readonly content: readonly ConverseBlock[];
 }
 
-/** The fields that are read; any other may be present. */
+/** The fields that are read; the request may have others. */
 interface ConverseBody {
   readonly messages: readonly ConverseMessage[];
   readonly system?: readonly ConverseBlock[];
@@ -80,7 +80,10 @@ export function readConverse({ body: received, fromPath }: Received): ModelReque
   };
 }
 
-/** Claude's own field may be used, because Converse has none for one call at a time. */
+/**
+ * Returns the choice of tools. Claude's own field may be used, because Converse has none that limits an answer to one
+ * call.
+ */
 function choiceOf({ toolConfig, additionalModelRequestFields: more }: ConverseBody): ModelRequest['toolChoice'] {
   if (more?.tool_choice !== undefined) return toolChoiceOf(more.tool_choice);
   const { any, tool } = toolConfig?.toolChoice ?? {};
@@ -154,7 +157,10 @@ function invalidNames({ messages, toolConfig }: ConverseBody): string | undefine
   return new Set(ids).size < ids.length ? `messages contains duplicate Ids: ${ids.join(', ')}` : undefined;
 }
 
-/** With thinking on, a Claude's turn whose tools were just run must begin with its thinking. */
+/**
+ * Returns the fault of a request with thinking on, in which a Claude's turn whose tools were just run does not begin
+ * with its thinking.
+ */
 function unthoughtTools({ messages, additionalModelRequestFields: more }: ConverseBody): string | undefined {
   if (more?.thinking?.type !== 'enabled') return undefined;
   const last = messages.findLast(({ role }) => role === 'assistant');

@@ -1,4 +1,4 @@
-// Amazon Bedrock's Converse and ConverseStream. A stream is made of binary messages, with lengths and checksums.
+// Amazon Bedrock's Converse and ConverseStream. A stream consists of binary messages, with lengths and checksums.
 import { EventStreamCodec } from '@smithy/core/event-streams';
 import {
   type Choice,
@@ -72,7 +72,7 @@ const internal = [
   'The system encountered an unexpected error during processing. Try your request again.',
 ] as const;
 
-/** A block of an answer: whole, and as a stream begins and continues it. Only a tool use has a beginning. */
+/** A block of an answer: as a whole, and as a stream begins and continues it. Only a tool use has a beginning. */
 interface ConverseAnswerBlock {
   readonly whole: object;
   readonly start?: object;
@@ -114,7 +114,7 @@ const textBlock = (text: string, pieces: readonly string[]): ConverseAnswerBlock
   deltas: pieces.map((piece) => ({ text: piece })),
 });
 
-/** Input without cached or written tokens. A value that is no number is unchanged. */
+/** Returns the input without cached or written tokens. A value that is not a number is unchanged. */
 function usageJson({ input, cached, written, writtenForHour, output }: TokenCounts) {
   const beside = cached + written;
   const details = [
@@ -145,7 +145,7 @@ function stopReasonOf({ finishReason, refusal, stopSequence }: Choice): string |
 
 const metrics = { metrics: { latencyMs: 1 } };
 
-/** The stop sequence that ended a Claude's answer, where the request asks for it. */
+/** Returns the stop sequence that ended a Claude's answer, where the request asks for it. */
 const stopMember = ({ bodyText }: SimulatorCall, { stopSequence }: Choice) =>
   stopSequence !== undefined && bodyText.includes('"/delta/stop_sequence"')
     ? { additionalModelResponseFields: { delta: { stop_sequence: stopSequence } } }
@@ -159,7 +159,7 @@ const json = (call: SimulatorCall, completion: SimulatedCompletion) => ({
   ...metrics,
 });
 
-/** Bedrock pads each event with `p`, so that its length does not reveal its text. */
+/** Returns an event. Bedrock pads each event with `p`, so that its length does not reveal its text. */
 const event = (carries: Frame['carries'], name: string, members: object): Frame =>
   jsonFrame(carries, { ...members, p: 'abcdefgh' }, name);
 
@@ -220,7 +220,7 @@ interface CountBody {
   readonly input?: { readonly converse?: unknown; readonly invokeModel?: { readonly body?: string } };
 }
 
-/** Counts a conversation, or the body of an invocation. */
+/** Counts the tokens of a conversation, or of the body of an invocation. */
 export const converseTokens: SimulatorFormat = {
   ...converse,
   refusals: [],
@@ -252,7 +252,7 @@ export function bedrockError(status: number, code?: string, message?: string) {
   return { body: { message: message ?? text }, headers: { 'x-amzn-errortype': type } };
 }
 
-/** The exception that ends a stream. Its name begins with a small letter there. */
+/** Returns the exception that ends a stream, where its name begins with a small letter. */
 function bedrockException(code?: string): { readonly name: string; readonly body: object } {
   const [type, message] = typeAndMessage(500, code);
   return { name: `${type.charAt(0).toLowerCase()}${type.slice(1)}`, body: { message } };

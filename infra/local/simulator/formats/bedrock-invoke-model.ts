@@ -1,4 +1,5 @@
-// Bedrock's InvokeModel: embeddings in the forms of Titan, Cohere and Nova, and the images of Nova Canvas, by the body.
+// Bedrock's InvokeModel: embeddings in the formats of Titan, Cohere and Nova, and the images of Nova Canvas, chosen by
+// the body.
 import { type SimulatedCompletion, usageMember } from '../answer.ts';
 import type { Received, SimulatorCall, SimulatorFormat } from '../call.ts';
 import { type ModelRequest, plainRequest } from '../model-request.ts';
@@ -96,7 +97,7 @@ export const invokeModel: SimulatorFormat = {
   answerMembers: ['embedding', 'embeddings', 'images'],
   read,
   json,
-  // The body of an answer of Cohere's has no count.
+  // The body of Cohere's answer has no count.
   headers: ({ usage }): Record<string, string> =>
     usage === undefined || typeof usage === 'string' ? {} : { 'x-amzn-bedrock-input-token-count': String(usage.input) },
   frames: () => [],

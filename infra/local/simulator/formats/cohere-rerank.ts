@@ -1,5 +1,5 @@
-// Cohere's Rerank, both versions of it, and Bedrock's, whose path is the same. A document is as relevant as it shares
-// words with the query.
+// Both versions of Cohere's Rerank, and Bedrock's, whose path is the same. The relevance of a document is the number of
+// words that it shares with the query.
 import { type SimulatedCompletion, usageMember } from '../answer.ts';
 import type { Received, SimulatorCall } from '../call.ts';
 import { type ModelRequest, plainRequest } from '../model-request.ts';
@@ -57,7 +57,7 @@ function inputOf(body: unknown): RerankInput {
 
 const documentsMax = 10_000;
 const documentsPerUnit = 100;
-/** Results of one answer of Bedrock's. */
+/** Maximum number of results in one of Bedrock's answers. */
 const pageMax = 100;
 
 function read({ body }: Received): ModelRequest | string {
@@ -81,7 +81,7 @@ interface RankedDocument {
   readonly score: number;
 }
 
-/** The most relevant first. */
+/** Returns the results, the most relevant first. */
 function rankOf(query: string, documents: readonly unknown[], count = documents.length): RankedDocument[] {
   const queryWords = wordsOf(query);
   const scoreOf = (document: unknown): number => {
@@ -109,7 +109,7 @@ function json(call: SimulatorCall, completion: SimulatedCompletion): object {
     })),
     ...usageMember('meta', completion, ({ output }) => ({
       api_version: { version: '2' },
-      // `usage:INPUT:UNITS` and wrong reports say what they say.
+      // `usage:INPUT:UNITS` and wrong reports replace the count.
       billed_units: {
         search_units: /usage/.test(call.name) ? output : Math.ceil(documents.length / documentsPerUnit),
       },

@@ -10,7 +10,7 @@ interface EmbedContent {
   readonly content: { readonly parts: readonly { readonly text: string }[] };
   readonly outputDimensionality?: number;
 }
-/** Vertex has settings in a field of their own, and the model in the path alone. */
+/** Vertex has settings in a field of their own, and the model only in the path. */
 type VertexEmbedContent = Pick<EmbedContent, 'content'> & {
   readonly embedContentConfig: Pick<EmbedContent, 'outputDimensionality'>;
 };
@@ -43,12 +43,12 @@ function read({ body, fromPath: { model = '' } }: Received): ModelRequest | stri
   return { ...plainRequest, model, turns: requests.map((request) => ({ role: 'user', text: textOf(request) })) };
 }
 
-/** A vector that is cut is not of length 1. */
+/** A shortened vector does not have the length 1. */
 const valuesOf = (request: EmbedContent) => ({
   values: vectorOf(textOf(request), dimensionsMax).slice(0, request.outputDimensionality),
 });
 
-/** Only newer models report what was used. */
+/** Only newer models report their usage. */
 function json({ body }: SimulatorCall, completion: SimulatedCompletion): object {
   const usage = /embedding-2/.test(completion.model)
     ? usageMember('usageMetadata', completion, ({ input }) => ({ promptTokenCount: input }))

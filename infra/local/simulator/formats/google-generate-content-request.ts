@@ -17,7 +17,7 @@ interface Content {
   readonly parts: readonly GenerateContentPart[];
 }
 
-/** The fields that are read; any other may be present. */
+/** The fields that are read; the request may have others. */
 interface GenerateContentBody {
   readonly contents: readonly Content[];
   readonly systemInstruction?: Content;
@@ -77,7 +77,10 @@ export function readGenerateContent({ body: received, fromPath, query }: Receive
   };
 }
 
-/** Instructions and tools are counted within `generateContentRequest` alone, which names the model itself. */
+/**
+ * Reads a request to count tokens. Instructions and tools are only counted within `generateContentRequest`, which names
+ * the model itself.
+ */
 export function readCountTokens(received: Received): ModelRequest | string {
   const body = received.body as CountBody | null | undefined;
   if (typeof body !== 'object' || body === null) return 'Invalid JSON payload received.';
@@ -98,7 +101,7 @@ interface CountBody {
   readonly generateContentRequest?: GenerateContentBody & { readonly model?: string };
 }
 
-/** Google's own schemas write types in capitals. */
+/** Converts a schema: Google's own schemas write types in capitals. */
 function jsonSchemaOf(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(jsonSchemaOf);
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -121,13 +124,13 @@ function turnOf(
   return { role: role === 'model' ? 'assistant' : role, text, images: isImage ? 1 : 0 };
 }
 
-/** Clients put a text that is no object under a name of their own. */
+/** Returns the text of a result. Clients put a text that is not an object under a name of their own. */
 function resultText(response: Readonly<Record<string, unknown>>): string {
   const text = [response.output, response.content, response.result].find((value) => typeof value === 'string');
   return typeof text === 'string' ? text : JSON.stringify(response);
 }
 
-/** Says that a client has lost the signature. */
+/** Values by which a client says that it has lost the signature. */
 const signatureless = ['skip_thought_signature_validator', 'context_engineering_is_the_way_to_go'];
 
 function whyInvalid({ contents: sent, tools = [] }: GenerateContentBody, model: string): string | undefined {
@@ -173,19 +176,19 @@ function isMisplaced({ role, parts }: Content, before: Content | undefined): boo
 
 const functionName = /^[a-zA-Z_][\w.:-]{0,63}$/;
 
-/** The first of parallel calls is signed. */
+/** Returns the first of parallel calls, which is the signed one. */
 const firstCallOf = (parts: readonly GenerateContentPart[]): readonly GenerateContentPart[] =>
   parts.filter(({ functionCall }) => functionCall !== undefined).slice(0, 1);
 
 const isForged = ({ thoughtSignature: signature, functionCall }: GenerateContentPart): boolean =>
   signature !== undefined &&
   !signatureless.includes(signature) &&
-  // Bytes, in either alphabet of base64.
+  // Signatures are bytes, in either alphabet of base64.
   signature.replaceAll('-', '+').replaceAll('_', '/') !== signatureOf(functionCall?.name ?? '');
 
 /**
- * Contents of the model that follow each other are one turn to Google: its SDKs keep each chunk of a stream as a
- * content, and the end of a stream is a chunk of its own behind that of a call (`google-tool-call-gemini3` of the
+ * Merges successive contents of the model, which are one turn to Google: its SDKs store each chunk of a stream as a
+ * content, and the end of a stream is a chunk of its own after that of a call (`google-tool-call-gemini3` of the
  * recorded answers).
  */
 function mergedModelTurns<Turn extends { readonly role?: string; readonly parts?: readonly unknown[] }>(
@@ -235,7 +238,7 @@ export const contentRefusals: readonly ProviderRefusal<ContentHistory>[] = [
       const contents = mergedModelTurns(sent);
       if (!/gemini-([3-9]|[a-z-]*latest)/.test(model)) return undefined;
       for (const [at, { parts = [] }] of contents.entries()) {
-        // The first of parallel calls is signed.
+        // Only the first of parallel calls is signed.
         const call = parts.find((part) => part.functionCall !== undefined);
         if (call === undefined || (call.thoughtSignature ?? call.thought_signature) !== undefined) continue;
         return `Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call \`default_api:${call.functionCall?.name}\` , position ${at + 1}. Please refer to https://ai.google.dev/gemini-api/docs/thought-signatures for more details.`;

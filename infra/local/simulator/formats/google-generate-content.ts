@@ -63,10 +63,13 @@ const invalidKeyDetails = [
 
 const internal = ['INTERNAL', 'An internal error has occurred. Please retry.'] as const;
 
-/** The error within a stream, whose 200 has left: its code says the status. */
+/** Returns the error within a stream, whose status 200 was sent: the error's code is the status. */
 const googleStreamError = (code = '') => googleError(named[code]?.[0] ?? 500, code);
 
-/** Arguments of functions are not streamed: a call is one part. Of calls in parallel the first is signed. */
+/**
+ * Returns the parts of calls. Arguments of functions are not streamed: a call is one part. The first of parallel calls
+ * is signed.
+ */
 const callParts = ({ toolCalls }: Choice): readonly object[] =>
   toolCalls.map(({ id, name, arguments: text }, index) => ({
     functionCall: { id, name, args: JSON.parse(text) },
@@ -85,13 +88,13 @@ const streamedPartsOf = (choice: Choice): readonly object[] => [
   ...callParts(choice),
 ];
 
-/** Gemini 3 signs a text that ends its answer, in a part of its own behind it. */
+/** Returns the signature of a text that ends the answer: Gemini 3 sends it in a part of its own after the text. */
 const signedEnd = ({ model }: SimulatedCompletion, { content, toolCalls }: Choice): readonly object[] =>
   /gemini-3/.test(model) && content && toolCalls.length === 0
     ? [{ text: '', thoughtSignature: signatureOf(content) }]
     : [];
 
-/** A refusal has no words. */
+/** Returns the end of an answer. A refusal has no text. */
 function finishOf({ finishReason, refusal }: Choice): object {
   const reasons = { stop: 'STOP', length: 'MAX_TOKENS', tool_calls: 'STOP', content_filter: 'SAFETY' };
   if (refusal !== undefined) return { finishReason: 'SAFETY' };
@@ -110,7 +113,7 @@ function usageJson(counts: TokenCounts) {
   };
 }
 
-/** Before its end a stream reports only the input. */
+/** Returns the report before a stream's end, which contains only the input. */
 const firstUsageJson = ({ input }: TokenCounts) => ({ promptTokenCount: input, totalTokenCount: input });
 
 const responseJson = (
@@ -118,7 +121,7 @@ const responseJson = (
   candidates: readonly object[],
   usage: (counts: TokenCounts) => object = usageJson,
 ) => ({
-  // A prompt that was blocked has no candidate.
+  // A blocked prompt has no candidate.
   ...(completion.choices.length === 0 ? { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } } : { candidates }),
   ...usageMember('usageMetadata', completion, usage),
   modelVersion: completion.model,

@@ -1,4 +1,4 @@
-// Vertex's predict, for embeddings.
+// Vertex AI's predict, for embeddings.
 import type { Received, SimulatorCall, SimulatorFormat } from '../call.ts';
 import { type ModelRequest, plainRequest } from '../model-request.ts';
 import { countTokens } from '../tokens.ts';
@@ -12,7 +12,7 @@ interface Predict {
 
 const dimensionsMax = 3_072;
 
-/** Of Gemini's models one text at a time. */
+/** Maximum number of texts; Gemini's models accept one at a time. */
 const instancesMax = (model: string): number => (model.startsWith('gemini') ? 1 : 250);
 
 function read({ body, fromPath: { model = '' } }: Received): ModelRequest | string {
@@ -25,7 +25,7 @@ function read({ body, fromPath: { model = '' } }: Received): ModelRequest | stri
   return { ...plainRequest, model, turns: instances.map(({ content: text }) => ({ role: 'user', text })) };
 }
 
-/** A vector that is cut is not of length 1. */
+/** A shortened vector does not have the length 1. */
 function json({ body }: SimulatorCall): object {
   const { instances, parameters = {} } = body as Predict;
   const { outputDimensionality } = parameters;

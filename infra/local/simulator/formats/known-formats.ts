@@ -42,7 +42,7 @@ export interface ChosenFormat {
   readonly fromPath: Readonly<Record<string, string | undefined>>;
 }
 
-/** The format that is called at a path below the base URL. */
+/** Returns the format that is called at a path below the base URL. */
 export function formatOfPath(path: string): ChosenFormat | undefined {
   for (const format of formats) {
     const match = format.path.exec(path);

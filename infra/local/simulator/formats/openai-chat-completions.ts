@@ -18,7 +18,7 @@ import { isThinker, thinksInParts } from '../signature.ts';
 import { tokensOf } from '../tokens.ts';
 import { chatRefusals } from './openai-refusals.ts';
 
-/** The fields that are read; any other may be present. */
+/** The fields that are read; the request may have others. */
 interface ChatBody {
   readonly model: string;
   readonly messages: readonly ChatMessage[];
@@ -77,7 +77,7 @@ function read({ body: received }: Received): ModelRequest | string {
   };
 }
 
-/** Fields that OpenAI's own thinking models refuse. */
+/** Returns a field that OpenAI's own thinking models refuse. */
 function invalidMember(body: ChatBody): string | undefined {
   const { model, max_tokens: bound, stop } = body;
   if (!isThinker(model)) return undefined;
@@ -89,10 +89,10 @@ function invalidMember(body: ChatBody): string | undefined {
 
 const toolName = /^[a-zA-Z0-9_-]{1,64}$/;
 const callIdMaxCharacters = 40;
-/** Fields of other makers' thinking, and of Google's. */
+/** Fields for the thinking of other vendors' models, and Google's own fields. */
 const foreignMembers = ['reasoning_details', 'extra_content', 'thinking', 'signature'];
 
-/** Other servers take more. */
+/** Models of OpenAI; other servers accept more. */
 const isOpenAi = /(^|\/)(gpt-|o\d)/;
 
 function invalidCall({ model, messages, tools }: ChatBody): string | undefined {
@@ -193,7 +193,7 @@ const json = (_call: SimulatorCall, completion: SimulatedCompletion) => ({
   ...usageMember('usage', completion, usageJson),
 });
 
-/** Role, output, finish reason, usage where the request asks for it, end mark. */
+/** Returns role, output, finish reason, usage where the request asks for it, and end marker. */
 function frames(call: SimulatorCall, completion: SimulatedCompletion): readonly Frame[] {
   const { choices, isUsageOnContent = false } = completion;
   const isAsked = (call.body as ChatBody).stream_options?.include_usage === true && !isUsageOnContent;
@@ -208,7 +208,7 @@ function frames(call: SimulatorCall, completion: SimulatedCompletion): readonly 
     { index, delta, logprobs: null, finish_reason: finishReason },
   ];
   const roles = choices.map((choice, index) => frame('role', choiceJson(index, roleDelta(choice))));
-  // Choices take turns.
+  // Choices alternate.
   const deltas = choices
     .flatMap((choice, index) =>
       deltasOf(completion.model, choice).map((delta, position) => ({ index, position, delta })),

@@ -1,4 +1,4 @@
-// OpenAI's Embeddings. A vector counts the words of its text, so texts that share words are near each other.
+// OpenAI's Embeddings. A vector counts the words of its text, so that texts which share words are near each other.
 import { type SimulatedCompletion, type TokenCounts, usageMember } from '../answer.ts';
 import type { Received, SimulatorCall } from '../call.ts';
 import { type ModelRequest, plainRequest } from '../model-request.ts';
@@ -13,7 +13,7 @@ interface EmbeddingsBody {
   readonly dimensions?: number | null;
 }
 
-/** Enough for words not to meet by chance, and small enough for tests with many inputs. */
+/** So many dimensions that words rarely coincide by chance, and so few that tests can have many inputs. */
 const dimensionsDefault = 256;
 const dimensionsMax = 4_096;
 const inputsMax = 2_048;
@@ -33,7 +33,7 @@ function read({ body: received }: Received): ModelRequest | string {
 const isListOf = (kind: 'string' | 'number', value: unknown): boolean =>
   Array.isArray(value) && value.every((item) => typeof item === kind);
 
-/** A token's number is used as its word. Returns undefined without input. */
+/** Returns the texts; a token's number is used as its word. Returns undefined without input. */
 function textsOf(input: unknown): readonly string[] | undefined {
   if (typeof input === 'string') return [input];
   if (isListOf('string', input)) return input as string[];
@@ -52,7 +52,7 @@ export function vectorOf(text: string, dimensions: number): readonly number[] {
   return [...counts].map((count) => Math.fround(count / length));
 }
 
-/** FNV-1a. */
+/** Returns the FNV-1a hash. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;

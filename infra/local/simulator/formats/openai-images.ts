@@ -1,4 +1,4 @@
-// OpenAI's images: generations, and edits of files in a form. Each image is a small PNG.
+// OpenAI's Images: generations, and edits of files in a multipart form. Each image is a small PNG.
 import { type Frame, type SimulatedCompletion, type TokenCounts, usageMember } from '../answer.ts';
 import type { Received, SimulatorCall, SimulatorFormat } from '../call.ts';
 import { errorBody } from '../error-bodies.ts';
@@ -9,7 +9,7 @@ import { pngOf } from '../png.ts';
 interface ImagesBody {
   readonly model: string;
   readonly prompt: string;
-  /** A text in a form. */
+  /** Number of images, which is a text in a form. */
   readonly n?: number | string | null;
   readonly size?: string | null;
   readonly quality?: string | null;

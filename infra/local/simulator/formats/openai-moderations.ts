@@ -1,4 +1,4 @@
-// OpenAI's Moderations. A text is flagged for the categories whose words are in it.
+// OpenAI's Moderations. A text is flagged for the categories whose words it contains.
 import type { SimulatedCompletion } from '../answer.ts';
 import type { Received, SimulatorCall } from '../call.ts';
 import { type ModelRequest, plainRequest } from '../model-request.ts';
@@ -43,7 +43,7 @@ interface Judged {
   readonly hasImage: boolean;
 }
 
-/** Texts are judged each by itself, parts all together. */
+/** Returns the inputs: each text is judged by itself, parts all together. */
 function inputsOf(input: unknown): readonly Judged[] | undefined {
   if (typeof input === 'string') return [{ text: input, hasImage: false }];
   if (!Array.isArray(input)) return undefined;

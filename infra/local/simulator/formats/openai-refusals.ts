@@ -1,9 +1,9 @@
-// Refusals of OpenAI's models on chat completions and Responses, and of other makers' models on chat completions.
+// Refusals of OpenAI's models on chat completions and Responses, and of other vendors' models on chat completions.
 import type { ProviderRefusal } from '../call.ts';
 import { lacksRequired, looseSchema } from '../refused-schemas.ts';
 import { isThinker, knowsNoNone, thinksUnasked, thinksWithToolsElsewhere } from '../signature.ts';
 
-/** The fields of either request that are read; any other may be present. */
+/** The fields of either request that are read; the request may have others. */
 export interface OpenAiBody {
   readonly tools?: readonly OpenAiTool[] | null;
   readonly reasoning_effort?: string | null;
@@ -29,7 +29,7 @@ const toolsElsewhere = (model: string): string =>
 const unknownEffort = (member: string, effort: string): string =>
   `Unsupported value: '${member}' does not support '${effort}' with this model.`;
 
-/** A model that thinks although nothing asks for it counts as asked with an effort. */
+/** Returns the requested effort. A model that thinks by default counts as asked with an effort. */
 const effortIn = ({ reasoning_effort: effort }: OpenAiBody, model: string): string =>
   effort ?? (thinksUnasked(model) ? 'its own' : 'none');
 
@@ -60,7 +60,7 @@ const looseTools: ProviderRefusal<OpenAiBody> = {
 
 export const responsesRefusals: readonly ProviderRefusal<OpenAiBody>[] = [unknownEfforts, looseTools];
 
-/** The fields that are read; any other may be present. */
+/** The fields that are read; the request may have others. */
 interface Turns {
   readonly messages?: readonly Turn[];
 }
@@ -74,10 +74,10 @@ interface Turn {
 }
 
 const isMistral = (model: string): boolean => /(^|\/)(mistral|magistral|ministral|devstral|codestral)/.test(model);
-/** At its maker, whose names have no maker before them. */
+/** Returns whether the model is called at Mistral itself, where names have no vendor before them. */
 const isAtMistral = (model: string): boolean => /^(mistral|magistral|ministral|devstral|codestral)/.test(model);
 
-/** Roles that may follow: `mistral_common`, instruct/validator.py. */
+/** Roles that may follow each role. Source: `mistral_common`, instruct/validator.py. */
 const rolesBehind: Readonly<Record<string, readonly string[]>> = {
   system: ['user', 'assistant', 'system'],
   user: ['assistant', 'system', 'user'],

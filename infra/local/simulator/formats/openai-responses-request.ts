@@ -10,7 +10,7 @@ interface InputPart {
 }
 
 interface InputItem {
-  /** A message by default. */
+  /** Type of the item; a message by default. */
   readonly type?: string;
   readonly id?: string;
   readonly name?: string;
@@ -23,7 +23,7 @@ interface InputItem {
   readonly encrypted_content?: string | null;
 }
 
-/** The fields that are read; any other may be present. */
+/** The fields that are read; the request may have others. */
 export interface SimulatedResponsesBody {
   readonly model: string;
   readonly input?: string | readonly InputItem[];
@@ -76,7 +76,7 @@ export function readResponses({ body: received }: Received): ModelRequest | stri
   };
 }
 
-/** Of a request that asks for no response. */
+/** Reads the input of a request that generates no response. */
 export function readInput(received: Received): ModelRequest | string {
   const request = readResponses(received);
   return typeof request === 'string' ? request : { ...request, isStream: false };
@@ -90,7 +90,7 @@ function toolChoiceOf(choice: SimulatedResponsesBody['tool_choice']): ModelReque
 export const itemsOfInput = (input: string | readonly InputItem[]): readonly InputItem[] =>
   typeof input === 'string' ? [{ role: 'user', content: input }] : input.map(named);
 
-/** An item that is an id alone refers to one that is kept. */
+/** Resolves an item that is only an id, and refers to a stored item. */
 const named = (item: InputItem): InputItem => {
   const { type, ...rest } = item ?? {};
   if ((type ?? null) !== null || typeof item !== 'object') return item;
@@ -100,7 +100,7 @@ const named = (item: InputItem): InputItem => {
 const partsOf = (content: string | readonly InputPart[] = []): readonly InputPart[] =>
   typeof content === 'string' ? [{ type: 'input_text', text: content }] : content;
 
-/** Every part is a turn of its own: agents put remarks of theirs before the user's text. */
+/** Returns the turns. Every part is a turn of its own: agents place their own remarks before the user's text. */
 function turnsOf(item: InputItem): readonly RequestTurn[] {
   if (item.arguments !== undefined) return [{ role: 'assistant', text: '', toolArguments: [item.arguments] }];
   const isResult = item.output !== undefined;
@@ -134,7 +134,7 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 
 const outputTokensMin = 16;
 
-/** Other hosts of Responses take any bound. */
+/** Models of OpenAI; other hosts of Responses accept any limit. */
 const isOpenAi = /(^|\/)(gpt-|o\d)/;
 
 /** Fields of chat completions. */
@@ -175,7 +175,7 @@ function invalidNames(items: readonly InputItem[], { tools }: SimulatedResponses
     const { id, type = 'message' } = items[odd] ?? {};
     return `Invalid 'input[${odd}].id': '${id}'. Expected an ID that begins with '${idPrefixes[type]}'.`;
   }
-  // Reasoning belongs to the output that followed it.
+  // Reasoning belongs to the output that follows it.
   const last = items.findLast(({ type }) => type === 'reasoning');
   return last !== undefined && last === items.at(-1)
     ? `InputItem '${last.id}' of type 'reasoning' was provided without its required following item.`

@@ -22,7 +22,7 @@ import {
   type SimulatedResponsesBody,
 } from './openai-responses-request.ts';
 
-/** An item of the output: whole, as a stream begins it, and its events in between. */
+/** An item of the output: as a whole, as a stream begins it, and its events in between. */
 interface OutputItem {
   readonly whole: object;
   readonly start: object;
@@ -121,7 +121,7 @@ const usageJson = (counts: TokenCounts) => ({
 
 type ResponseJson = { readonly id: string; readonly background?: boolean };
 
-/** The response so far: its `state`, and the request's settings. */
+/** Returns the current response: its `state`, and the request's settings. */
 function responseJson({ body }: SimulatorCall, completion: SimulatedCompletion, state: object): ResponseJson {
   const request = body as SimulatedResponsesBody;
   return {
@@ -159,7 +159,7 @@ function json(call: SimulatorCall, completion: SimulatedCompletion): object {
   return response;
 }
 
-/** Unless the request says otherwise. */
+/** Stores a response, unless the request has `store: false`. */
 function keep(call: SimulatorCall, response: ResponseJson, frames?: readonly Frame[]): void {
   const { store, input } = call.body as SimulatedResponsesBody;
   if (store === false) return;
@@ -188,7 +188,7 @@ function frames(call: SimulatorCall, completion: SimulatedCompletion): readonly 
   return all;
 }
 
-/** Each event has its position in the stream. */
+/** Returns an event with its position in the stream. */
 const encode = (frame: Frame, position: number): string =>
   serverSentEvent({ ...frame, text: frame.text.replace('{', `{"sequence_number":${position},`) });
 
@@ -232,7 +232,7 @@ export const inputTokens: SimulatorFormat = {
   }),
 };
 
-/** Its fields are few. */
+/** Fields of a compacted response, which are few. */
 const compactMembers: readonly string[] = [
   ...['model', 'input', 'instructions', 'previous_response_id', 'image', 'service_tier'],
   ...['prompt_cache_key', 'prompt_cache_options', 'prompt_cache_retention'],

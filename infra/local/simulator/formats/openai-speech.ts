@@ -1,4 +1,4 @@
-// OpenAI's Speech: a tone for each word, as the bytes of a WAV, or as events.
+// OpenAI's Speech: a tone for each word, as the bytes of a WAV file, or as events.
 import { type SimulatedCompletion, type TokenCounts, usageMember } from '../answer.ts';
 import type { Received, SimulatorCall } from '../call.ts';
 import { jsonFrame, serverSentEvent } from '../frames.ts';
@@ -31,7 +31,7 @@ function read({ body }: Received): ModelRequest | string {
 
 const wordsOf = (input: string): readonly string[] => tokensOf(input).slice(0, wordsMax);
 
-/** Of another pitch for each. */
+/** Returns a tone, of another pitch at each place. */
 function toneOf(place: number): Buffer {
   const samples = Int16Array.from({ length: samplesPerWord }, (_, at) =>
     Math.round(8_000 * Math.sin((2 * Math.PI * (220 + 20 * (place % 12)) * at) / samplesPerSecond)),
@@ -56,7 +56,7 @@ function wavHeader(dataBytes: number): Buffer {
   return header;
 }
 
-/** The pieces of the audio that says a text. */
+/** Returns the pieces of the audio that speaks a text. */
 export function spokenPieces(input: string, format?: string | null): readonly Buffer[] {
   const tones = wordsOf(input).map((_word, place) => toneOf(place));
   const dataBytes = tones.reduce((sum, { length }) => sum + length, 0);

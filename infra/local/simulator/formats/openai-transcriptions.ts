@@ -1,4 +1,4 @@
-// OpenAI's Transcriptions: the text of a file in a form, as JSON, text, subtitles or events.
+// OpenAI's Transcriptions: the text of a file in a multipart form, as JSON, text, subtitles or events.
 import { choiceOf, piecesOf, type SimulatedCompletion, type TokenCounts, usageMember } from '../answer.ts';
 import type { Received, SimulatorCall } from '../call.ts';
 import { jsonFrame, serverSentEvent } from '../frames.ts';
@@ -21,12 +21,12 @@ function read({ body }: Received): ModelRequest | string {
 }
 
 const defaultSeconds = 2.5;
-/** A request may say in its prompt how long its file plays. */
+/** Returns the duration of the file, which a request may state in its prompt. */
 const secondsIn = ({ prompt = '' }: TranscriptionsBody): number =>
   Number(/plays ([\d.]+) s/.exec(prompt)?.[1] ?? defaultSeconds);
 const textOf = (completion: SimulatedCompletion): string => choiceOf(completion).content ?? '';
 
-/** Models with the name of Whisper report the length. */
+/** Returns the usage; models with Whisper in their name report the duration. */
 const usageOf = (body: TranscriptionsBody, completion: SimulatedCompletion) =>
   /whisper/.test(completion.model)
     ? { usage: { type: 'duration', seconds: secondsIn(body) } }

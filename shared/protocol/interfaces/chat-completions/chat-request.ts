@@ -75,12 +75,12 @@ export interface ChatRequest extends ClientRequest {
   /** The largest output bound in tokens that the client sent; undefined when it sent none. */
   readonly maxOutputTokens: number | undefined;
   /**
-   * True where no bound was sent, or a value that is no number of tokens (`-1`): then anything that the provider writes
-   * counts.
+   * True where no bound was sent, or a value that is not a number of tokens (`-1`): then anything that the provider
+   * writes counts.
    */
   readonly isOutputOpen: boolean;
   readonly namesNoBound: boolean;
-  /** `n`: the number of choices in one answer. */
+  /** `n` is the number of choices in one answer. */
   readonly choices: number;
 }
 

@@ -12,7 +12,7 @@ export interface ChunkFields {
   readonly usage?: unknown;
 }
 
-/** `emit`: adds the fields of the answer. `beside`: fields of every choice. */
+/** `emit` adds the fields of the answer. `beside` are fields of every choice. */
 export function openChunkWriter(emit: (chunk: ChunkFields) => void, beside: object = {}) {
   const piece = ({ index, delta, finish_reason }: ChoicePiece) => ({ index, delta, ...beside, finish_reason });
   return {

@@ -14,7 +14,7 @@ export const readHubNeeds = (body: JsonObject): readonly HubNeed[] =>
 
 const isSent = (value: unknown): boolean => value !== undefined && value !== null && value !== false;
 
-/** True for a number above `max`, and for a value that is no number, which asks for something too. */
+/** True for a number above `max`, and for a value that is not a number, which asks for something too. */
 const isAbove = (value: unknown, max: number): boolean =>
   (value ?? null) !== null && !(typeof value === 'number' && value <= max);
 
@@ -39,7 +39,8 @@ function neededMembers(body: JsonObject): HubNeed[] {
 }
 
 /**
- * Returns the needs of tools. A tool that is no function is one that a provider runs, or one whose input is no JSON.
+ * Returns the needs of tools. A tool that is not a function is one that a provider runs, or one whose input is not
+ * JSON.
  */
 function neededTools({ tools, functions }: JsonObject): HubNeed[] {
   const legacy: HubNeed[] =

@@ -47,7 +47,7 @@ function readCompletion(json: JsonText): ReadAnswer {
   if (isError(details)) return { kind: 'error', error: readErrorObject(json) };
   const choices = Array.isArray(details.choices) ? details.choices : [];
   if (choices.length === 0) return { kind: 'unreadable' };
-  // More choices than any request can ask for cost work, and are no answer.
+  // More choices than any request can ask for cost work, and are not an answer.
   if (choices.length > choicesMax) {
     return { kind: 'refused', refused: { usage: readReportedUsage(json), outputBytes: json.text.length } };
   }
@@ -164,8 +164,8 @@ export interface StreamChunk extends AnswerEvent {
 }
 
 /**
- * Reads one event. Returns undefined for a text that is no JSON object, or exceeds the bounds of an answer: the stream
- * is then broken.
+ * Reads one event. Returns undefined for a text that is not a JSON object, or exceeds the bounds of an answer: the
+ * stream is then broken.
  */
 export function readStreamChunk(text: string): StreamChunk | undefined {
   const head = parseEvent(text);
@@ -180,8 +180,8 @@ const usageOfGroq = ({ x_groq: groq }: JsonObject): UsageReport | undefined =>
   isJsonObject(groq) ? readUsageReport(groq.usage) : undefined;
 
 /**
- * Wraps a chunk that the gateway wrote itself: its text is made once, and not parsed again. `beginsThinking`: the chunk
- * marks the begin of thinking.
+ * Wraps a chunk that the gateway wrote itself: its text is made once, and not parsed again. `beginsThinking` means that
+ * the chunk marks the begin of thinking.
  */
 export function writtenChunk(chunk: Record<string, unknown>, beginsThinking = false): StreamChunk {
   const text = JSON.stringify(chunk);

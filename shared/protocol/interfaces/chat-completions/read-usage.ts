@@ -14,7 +14,7 @@ const detailNames = [
 
 /**
  * Returns the tokens of reasoning that the report counts beside the completion, as xAI does: the total is the sum of
- * all three. `usage`: under the usual names.
+ * all three. `usage` has the usual names.
  */
 export function reasoningBeside(usage: JsonObject): number {
   const details = isJsonObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
@@ -47,7 +47,7 @@ export function withUsualNames(usage: JsonObject): JsonObject {
   };
 }
 
-/** Returns undefined for a value that is no object, so that nothing counts as reported. */
+/** Returns undefined for a value that is not an object, so that nothing counts as reported. */
 export function readUsageReport(reported: unknown): UsageReport | undefined {
   if (!isJsonObject(reported)) return undefined;
   const usage = withUsualNames(reported);

@@ -21,8 +21,8 @@ import { type StreamChunk, textWithoutReasoning, withoutReasoningDeltas } from '
 const doneLine = toEventLine(doneText);
 
 /**
- * Writes the error line. `endsWithDone`: the end marker follows it. The error is nested, so that SDKs find code and
- * message.
+ * Writes the error line. `endsWithDone` means that the end marker follows it. The error is nested, so that SDKs find
+ * code and message.
  */
 function brokenStreamEnd(
   code: MidStreamCode,

@@ -4,7 +4,7 @@
 type EmitEvent = (name: string, event: Readonly<Record<string, unknown>>) => void;
 
 interface BlockPlace {
-  /** Of the last block that has begun; -1 before the first one. */
+  /** Index of the last block that has begun; -1 before the first one. */
   readonly index: number;
   readonly isOpen: boolean;
 }
@@ -33,7 +33,7 @@ export function openConverseWriter(
     start: (role: unknown) => emit('messageStart', { role }),
     /** A text and thinking begin with their first piece. */
     begin,
-    /** `toolUse`: without its input. */
+    /** `toolUse` is given without its input. */
     beginCall(toolUse: unknown): void {
       begin();
       emit('contentBlockStart', { contentBlockIndex, start: { toolUse } });
@@ -42,10 +42,10 @@ export function openConverseWriter(
     addText: (text: unknown) => addDelta({ text }),
     addThinking: (text: unknown) => addDelta({ reasoningContent: { text } }),
     addSignature: (signature: unknown) => addDelta({ reasoningContent: { signature } }),
-    /** `input`: a piece of the JSON of a call's input. */
+    /** `input` is a piece of the JSON of a call's input. */
     addInput: (input: string) => addDelta({ toolUse: { input } }),
     close,
-    /** `metadata`: usage and metrics. */
+    /** `metadata` has usage and metrics. */
     end(stop: object, metadata: object): void {
       emit('messageStop', { ...stop });
       emit('metadata', { ...metadata });

@@ -2,7 +2,7 @@
 // stored. Unknown fields and blocks are preserved.
 import { type EventFold, emptyObject, type FoldedObject, isObject } from '../../event-folds/index.ts';
 
-/** Opens a fold. `parseInput` parses a call's input; it returns undefined for a text that is no JSON. */
+/** Opens a fold. `parseInput` parses a call's input; it returns undefined for a text that is not JSON. */
 export function openConverseFold(parseInput: (text: string) => unknown): EventFold {
   const blocks = new Map<unknown, FoldedBlock>();
   const beside = emptyObject();
@@ -78,7 +78,7 @@ function openBlock(parseInput: (text: string) => unknown) {
   return { begin: (start: FoldedObject) => void Object.assign(others, start), add, whole };
 }
 
-/** Returns the input. A text that is no JSON was cut off, so its call cannot be made. */
+/** Returns the input. A text that is not JSON was cut off, so its call cannot be made. */
 const wholeInput = (input: string, parseInput: (text: string) => unknown): unknown =>
   input === '' ? {} : (parseInput(input) ?? {});
 

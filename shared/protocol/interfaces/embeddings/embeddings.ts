@@ -89,7 +89,7 @@ function readEmbeddingsUsage(usage: unknown): UsageReport | undefined {
   return { tokens, members: usage };
 }
 
-/** Writes the answer. `answer`: a result of `readEmbeddingsAnswer`. */
+/** Writes the answer. `answer` is a result of `readEmbeddingsAnswer`. */
 function writeEmbeddings(answer: JsonAnswer, { cost, costUsd }: AnswerCost): WrittenAnswer {
   const { values } = answer as EmbeddingsAnswer;
   const usage = { ...answer.usage?.members, cost, cost_usd: costUsd };

@@ -11,7 +11,7 @@ export function openChunkWriter(emit: (chunk: Readonly<Record<string, unknown>>)
     });
   return {
     add: (part: object) => write({ content: { parts: [part], role: 'model' }, index: 0 }),
-    /** `end`: why the answer ended. The last chunk has an empty text. */
+    /** `end` says why the answer ended. The last chunk has an empty text. */
     end: (end: object, usageMetadata: unknown) =>
       write({ content: { parts: [{ text: '' }], role: 'model' }, ...end, index: 0 }, usageMetadata),
   };

@@ -131,7 +131,7 @@ function dearerFeatures(body: JsonObject): Feature[] {
   return [...extras].map(([extra, member]) => ({ extra, member }));
 }
 
-/** Returns the needs. `stream`: what the path asks for. */
+/** Returns the needs. `stream` says what the path asks for. */
 export function readNeeds(
   body: JsonObject,
   stream: boolean,

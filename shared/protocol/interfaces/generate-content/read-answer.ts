@@ -30,7 +30,7 @@ import {
 
 const usageMember = 'usageMetadata';
 
-/** Returns undefined for a value that is no object, so that nothing counts as reported. */
+/** Returns undefined for a value that is not an object, so that nothing counts as reported. */
 function readUsage(usage: unknown): UsageReport | undefined {
   if (!isJsonObject(usage)) return undefined;
   const { promptTokenCount, toolUsePromptTokenCount, candidatesTokenCount, thoughtsTokenCount } = usage;
@@ -155,7 +155,7 @@ function detailsOfEvent(event: JsonObject, isLast: boolean): EventDetails {
 const isFilled = ({ thought: _thought, ...content }: JsonObject): boolean =>
   Object.values(content).some((value) => (value ?? null) !== null && value !== '');
 
-/** Wraps a chunk that the gateway wrote itself. `usage`: the provider's report, if any. */
+/** Wraps a chunk that the gateway wrote itself. `usage` is the provider's report, if any. */
 export function writtenEvent(event: JsonObject, usage: UsageReport | undefined, isLast: boolean): AnswerEvent {
   return new ParsedEvent(undefined, JSON.stringify(event), { ...detailsOfEvent(event, isLast), usage });
 }

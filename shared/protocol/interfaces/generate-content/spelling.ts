@@ -36,7 +36,7 @@ const schemaFields = namesIn(`
 
 const googleSchemas: ReadonlySet<string> = new Set(['parameters', 'response', 'responseSchema', 'items']);
 /**
- * Fields whose contents have names that clients choose. `response`: a function's result; in a declaration it is a
+ * Fields whose contents have names that clients choose. `response` is a function's result; in a declaration it is a
  * schema.
  */
 const freeFields: ReadonlySet<string> = new Set([

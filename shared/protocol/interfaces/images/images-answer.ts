@@ -82,7 +82,7 @@ interface ImageItem {
   readonly withImage: (text: string) => string;
 }
 
-/** Yields the objects in `data`. `answer`: a result of `readImagesAnswer`. */
+/** Yields the objects in `data`. `answer` is a result of `readImagesAnswer`. */
 export function* imageItems(answer: JsonAnswer, leftOut: readonly string[]): Generator<ImageItem> {
   const { json, values } = answer as ImagesAnswer;
   const list = findMember(json, 'data');
@@ -99,7 +99,7 @@ export function* imageItems(answer: JsonAnswer, leftOut: readonly string[]): Gen
   }
 }
 
-/** Writes the answer. `answer`: a result of `readImagesAnswer`. */
+/** Writes the answer. `answer` is a result of `readImagesAnswer`. */
 export function writeImages(answer: JsonAnswer, { cost, costUsd }: AnswerCost): WrittenAnswer {
   const { values, usage: reported } = answer as ImagesAnswer;
   const usage: JsonObject = { ...reported?.members, cost, cost_usd: costUsd };

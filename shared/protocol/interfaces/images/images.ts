@@ -76,7 +76,7 @@ export const imageEdits = relayedInterface({
 
 // The stream of a request for images: partial images, and each image when it is complete, relayed byte for byte.
 
-/** Opens a reader. `images`: the number that the request asked for. */
+/** Opens a reader. `images` is the number that the request asked for. */
 function openImageReader(images: number): EventReader {
   let completed = 0;
   let usage: UsageReport | undefined;

@@ -13,7 +13,7 @@ import type { OtherDelivery, StreamFold } from '../index.ts';
 import { answerJson, fieldsAsCame, fieldText, stringAt, withFields } from '../index.ts';
 import { imageItems } from './images-answer.ts';
 
-/** `prefix`: the prefix of its events' types. */
+/** `prefix` is the prefix of its events' types. */
 export const imageDelivery = (prefix: string): OtherDelivery => ({
   toEvents: (answer) => eventsOf(answer, `${prefix}.completed`),
   openFold: foldEvents,
@@ -58,7 +58,7 @@ function* eventsOf(answer: JsonAnswer, type: string): Generator<EventText> {
 const fieldsOfEvents = [...ownFields, ...Object.keys(sharedFields)];
 const withoutEventFields = Object.fromEntries(fieldsOfEvents.map((name) => [name, undefined]));
 
-/** Opens a fold. Each image comes complete with an event of its own; partial images are no part of an answer. */
+/** Opens a fold. Each image comes complete with an event of its own; partial images are not part of an answer. */
 function foldEvents(): StreamFold {
   const data: string[] = [];
   const used: JsonObject[] = [];

@@ -8,13 +8,13 @@ const settings = wordsOf('background output_format quality size');
 const isWord = /^"[\w.:/@+-]{0,64}"$/;
 const imageField = 'b64_json';
 
-/** True for a value that is no text. An image of megabytes never becomes a value; it contains no blank. */
+/** True for a value that is not a text. An image of megabytes never becomes a value; it contains no blank. */
 const isNoText = (json: JsonText, name: string, value: number): boolean =>
   answerFacts.has(name) ||
   (settings.has(name) && isWord.test(json.slice(value))) ||
   (name === imageField && !json.slice(value).includes(' '));
 
-/** `prefix`: the prefix of its events' types. */
+/** `prefix` is the prefix of its events' types. */
 export const imageTexts = (prefix: string): AnswerTexts => ({
   eventsStandAlone: true,
   *ofAnswer(json): Generator<FoundText | undefined> {

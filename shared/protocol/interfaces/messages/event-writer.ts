@@ -6,7 +6,7 @@ export interface MessageEvent {
 }
 
 interface BlockPlace {
-  /** Of the last block that has begun; -1 before the first one. */
+  /** Index of the last block that has begun; -1 before the first one. */
   readonly index: number;
   readonly isOpen: boolean;
 }
@@ -35,10 +35,10 @@ export function openMessageWriter(
     addCitation: (citation: unknown) => addDelta({ type: 'citations_delta', citation }),
     addThinking: (thinking: unknown) => addDelta({ type: 'thinking_delta', thinking }),
     addSignature: (signature: unknown) => addDelta({ type: 'signature_delta', signature }),
-    /** `input`: a piece of the JSON of a call's input. */
+    /** `input` is a piece of the JSON of a call's input. */
     addInput: (input: string) => addDelta({ type: 'input_json_delta', partial_json: input }),
     close,
-    /** `beside`: usage, and what else the last event has beside the changes of the message. */
+    /** `beside` has the usage, and other fields that the last event has beside the changes of the message. */
     end(changes: object, beside: object): void {
       emit({ type: 'message_delta', delta: changes, ...beside });
       emit({ type: 'message_stop' });

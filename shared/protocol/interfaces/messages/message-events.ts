@@ -43,7 +43,7 @@ export function openEventReader(): EventReader {
 }
 
 /**
- * Wraps an event that the gateway wrote itself: its text is made once, and not parsed again. `usage`: the provider's
+ * Wraps an event that the gateway wrote itself: its text is made once, and not parsed again. `usage` is the provider's
  * report, if any.
  */
 export function writtenEvent(event: JsonObject & { readonly type: string }, usage?: UsageReport): AnswerEvent {

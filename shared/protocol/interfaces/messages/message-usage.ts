@@ -1,7 +1,7 @@
 // Reads `usage` of a message as the report for billing.
 import { isJsonObject, type JsonObject, mediaIn, toCount, type UsageReport } from '../../wire/index.ts';
 
-/** Returns undefined for a value that is no object, so that nothing counts as reported. */
+/** Returns undefined for a value that is not an object, so that nothing counts as reported. */
 export function readUsageReport(usage: unknown): UsageReport | undefined {
   if (!isJsonObject(usage)) return undefined;
   const tokens = countsOf(usage);

@@ -111,8 +111,8 @@ const readAs = (
 ): ClientRequest | GatewayError => orFault(() => checkMessages(schema, body, reading));
 
 /**
- * Checks the request. Throws the GatewayError of the first fault. `changes`: fields that a provider gets with other
- * values.
+ * Checks the request. Throws the GatewayError of the first fault. `changes` collects fields that a provider gets with
+ * other values.
  */
 export function checkMessages(
   schema: typeof messagesSchema | typeof countTokensSchema,
@@ -300,7 +300,7 @@ function neededBlock(block: JsonObject, member: string): HubNeed[] {
 }
 
 /**
- * Types of sources that may refer to state: a text that is no URL may be the name of something that its provider
+ * Types of sources that may refer to state: a text that is not a URL may be the name of something that its provider
  * stores.
  */
 const storedSources: readonly unknown[] = ['file', 'url', undefined];

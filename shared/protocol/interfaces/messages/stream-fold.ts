@@ -7,7 +7,7 @@ interface FoldedBlock {
   input: string;
 }
 
-/** Opens a fold. `parseInput` parses a call's input; it returns undefined for a text that is no JSON. */
+/** Opens a fold. `parseInput` parses a call's input; it returns undefined for a text that is not JSON. */
 export function openMessageFold(parseInput: (text: string) => unknown): EventFold {
   const message = emptyObject();
   const blocks = new Map<unknown, FoldedBlock>();
@@ -32,7 +32,7 @@ export function openMessageFold(parseInput: (text: string) => unknown): EventFol
     } else if (type === 'content_block_delta' && isObject(delta)) addDelta(blocks.get(index), delta);
   }
 
-  /** Returns a complete block. An input that is no JSON was cut off, so its call cannot be made. */
+  /** Returns a complete block. An input that is not JSON was cut off, so its call cannot be made. */
   const wholeBlock = ({ fields, input }: FoldedBlock): object =>
     input === '' ? fields : { ...fields, input: parseInput(input) ?? {} };
 

@@ -131,7 +131,7 @@ function readUsage(usage: unknown): UsageReport | undefined {
   if (!isJsonObject(usage)) return undefined;
   const input = [usage.input_tokens, usage.prompt_tokens, usage.total_tokens].map(toCount);
   const read = input.find((count) => count !== undefined);
-  // A score is no output.
+  // A score is not output.
   const output = toCount(usage.output_tokens) ?? toCount(usage.completion_tokens) ?? (read === undefined ? read : 0);
   const tokens = { ...noTokens, input: read, output };
   return { tokens, requests: toCount(usage.search_units), members: usage };
@@ -143,7 +143,7 @@ interface Searched {
   readonly queryBytes: number;
 }
 
-/** Returns the search units. `bytesPerToken`: 1 for the most that they can be, 4 for what they usually are. */
+/** Returns the search units. `bytesPerToken` is 1 for the maximum, and 4 for the usual number. */
 function searchUnits({ sizes, queryBytes }: Searched, bytesPerToken: number): number {
   const tokensOf = (bytes: number) => Math.ceil(bytes / bytesPerToken);
   const partMax = Math.max(partTokensMin, partTokens - tokensOf(queryBytes));

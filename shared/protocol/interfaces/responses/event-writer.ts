@@ -1,7 +1,7 @@
 // The events of the items of a response, in their order: of a translated answer, of a whole one, and of the end of a
 // blocked one.
 
-/** `modelText`: the model's own text in the event. `item`: a whole one, as its last field. */
+/** `modelText` is the model's own text in the event. `item` is a whole one, as its last field. */
 interface WrittenBeside {
   readonly modelText?: string;
   readonly item?: unknown;
@@ -17,7 +17,7 @@ export interface PartPlace {
   readonly index: number;
 }
 
-/** By the type of a part: its text field, and the events that bring it. */
+/** The text field of a part, and the events that bring it, by the part's type. */
 const partTexts = {
   output_text: { field: 'text', event: 'response.output_text', beside: { logprobs: [] } },
   refusal: { field: 'refusal', event: 'response.refusal', beside: {} },
@@ -31,7 +31,7 @@ export const isTextPart = (type: string): type is TextPart => Object.hasOwn(part
 /** The field of a part that has its text. */
 export const textFieldOf = (type: TextPart): string => partTexts[type].field;
 
-/** By the type of a call: the field that has its input, and the events that bring it. */
+/** The input field of a call, and the events that bring it, by the call's type. */
 const callInputs = {
   function_call: { field: 'arguments', event: 'response.function_call_arguments' },
   custom_tool_call: { field: 'input', event: 'response.custom_tool_call_input' },
@@ -45,7 +45,7 @@ export const inputFieldOf = (type: InputCall): string => callInputs[type].field;
 
 export type ResponseWriter = ReturnType<typeof openResponseWriter>;
 
-/** `place`: of the next item. Values may be slices of JSON. */
+/** `place` is that of the next item. Values may be slices of JSON. */
 export function openResponseWriter(emit: EmitResponseEvent, place = 0) {
   const ofItem = (id: unknown) => ({ item_id: id, output_index: place });
   const ofPart = ({ item, list, index }: PartPlace) =>
@@ -75,7 +75,7 @@ export function openResponseWriter(emit: EmitResponseEvent, place = 0) {
     endPart: (at: PartPlace, part: unknown) => emit(`${around(at)}.done`, { ...ofPart(at), part }),
     addInput: (type: InputCall, id: unknown, delta: unknown) =>
       emit(`${callInputs[type].event}.delta`, { ...ofItem(id), delta }, modelTextOf(delta)),
-    /** `name`: of a function. */
+    /** `name` is that of a function. */
     endInput(type: InputCall, id: unknown, { name, text }: { readonly name?: unknown; readonly text: unknown }): void {
       const { event, field } = callInputs[type];
       const named = type === 'function_call' && name !== undefined ? { name } : {};

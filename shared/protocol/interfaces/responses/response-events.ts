@@ -179,7 +179,9 @@ function deltaBytes({ type, delta }: JsonObject): number {
   return typeof delta === 'string' ? Buffer.byteLength(delta) : 0;
 }
 
-/** Reads `usage` of a response. Returns undefined for a value that is no object, so that nothing counts as reported. */
+/**
+ * Reads `usage` of a response. Returns undefined for a value that is not an object, so that nothing counts as reported.
+ */
 export function readResponseUsage(usage: unknown): UsageReport | undefined {
   if (!isJsonObject(usage)) return undefined;
   const input = isJsonObject(usage.input_tokens_details) ? usage.input_tokens_details : {};

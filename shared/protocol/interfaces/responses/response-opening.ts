@@ -14,7 +14,7 @@ interface WrittenResponse {
   readonly error?: { readonly code: string; readonly message: string };
   readonly incompleteReason?: string | undefined;
   readonly usage?: unknown;
-  /** Its items as JSON texts. */
+  /** The response's items as JSON texts. */
   readonly items?: readonly string[] | undefined;
   /** Settings repeated from the request, as the JSON text of an object. */
   readonly settings: string;

@@ -260,7 +260,7 @@ function* flacSeconds(bytes: Buffer, rate: number): Generator<void, number> {
   return seconds;
 }
 
-/** Returns the rate. `info`: the description of the stream, from its first field on. */
+/** Returns the rate. `info` is the description of the stream, from its first field on. */
 const flacRate = (info: Buffer): number => info.readUIntBE(10, 3) >> 4;
 
 /** Returns zero where no frame begins. A frame with a rate of its own counts by the slower of both. */

@@ -127,7 +127,7 @@ function finderOf(first: number, second: number): Finder | undefined {
   return (second & 0xf6) === 0xf0 ? adtsFrame : second >= 0xe0 ? mpegFrame : undefined;
 }
 
-/** Number of frames of one stream in a row that are no coincidence; decoders require seven. */
+/** Number of frames of one stream in a row that are not a coincidence; decoders require seven. */
 const framesInRow = 4;
 /** Words of four bytes that begin each frame of DTS. */
 const dtsWords = ['7ffe8001', 'fe7f0180', '1fffe800', 'ff1f00e8'].map((word) => Buffer.from(word, 'hex'));

@@ -24,7 +24,7 @@ export const opusSeconds: PacketSeconds = (bytes, at) => {
 
 const vorbisHeadBytes = 30;
 
-/** Returns the length: a packet has at most half a long block. `head`: the first packet of its stream. */
+/** Returns the length: a packet has at most half a long block. `head` is the first packet of its stream. */
 export function vorbisSeconds(head: Buffer): number | undefined {
   if (head.length < vorbisHeadBytes || head.toString('latin1', 0, 7) !== '\x01vorbis') return undefined;
   const rate = head.readUInt32LE(12);
@@ -37,7 +37,7 @@ const aacTypes = new Set([1, 2, 3, 4, 5, 29]);
 const ownRate = 15;
 
 /**
- * Returns the length, by the slower of the rates in the file and in the codec's own head. `head`: an
+ * Returns the length, by the slower of the rates in the file and in the codec's own head. `head` is an
  * AudioSpecificConfig.
  */
 export function aacSeconds(head: Buffer, fileRate: number): number | undefined {
@@ -52,7 +52,7 @@ export function aacSeconds(head: Buffer, fileRate: number): number | undefined {
 
 const alacHeadBytes = 24;
 
-/** Returns the length. `head`: the head of an ALAC stream, from its samples per frame on. */
+/** Returns the length. `head` is the head of an ALAC stream, from its samples per frame on. */
 export function alacSeconds(head: Buffer, fileRate: number): number | undefined {
   if (head.length < alacHeadBytes) return undefined;
   const slower = Math.min(head.readUInt32BE(20), fileRate || Number.POSITIVE_INFINITY);

@@ -53,7 +53,7 @@ const usualTypes: Readonly<Record<string, string>> = {
   'transcription.done': 'transcript.text.done',
 };
 
-/** Maximum characters: a longer text is no transcription of an accepted file. */
+/** Maximum characters: a longer text is not a transcription of an accepted file. */
 const chunksMaxCharacters = 8 * 1024 * 1024;
 
 const openTranscriptionWriter = (): StreamWriter => ({

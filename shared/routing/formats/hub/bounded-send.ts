@@ -16,7 +16,9 @@ interface BoundedSend {
   readonly isLong: () => boolean;
 }
 
-/** Wraps `send`: a package parses every value of an answer, so an answer that exceeds the bounds is not passed to it. */
+/**
+ * Wraps `send`: a package parses every value of an answer, so an answer that exceeds the bounds is not passed to it.
+ */
 export function boundedSend(send: ReceivingSend, isLongRequest: boolean): BoundedSend {
   let isLong = isLongRequest;
   let refusedText: string | undefined;

@@ -334,7 +334,7 @@ interface RawArguments {
 /** Step of a path that stands for each item of a list. */
 const eachItem = '*';
 
-/** Creates the placeholders. `id`: must be unguessable, or the model could forge a placeholder. */
+/** Creates the placeholders. `id` must be unguessable, or the model could forge a placeholder. */
 function createRawArguments(id: string, shape: ArgumentsShape | undefined): RawArguments {
   const texts = new Map<string, string>();
   return {

@@ -145,7 +145,7 @@ function ofLengthOne(vector: readonly number[]): readonly number[] {
   return length === 0 ? vector : vector.map((value) => value / length);
 }
 
-/** Returns the usage of the answered parts. `estimate`: for a part that reports nothing. */
+/** Returns the usage of the answered parts. `estimate` applies to a part that reports nothing. */
 function usageOf(done: readonly (EmbeddedPart | undefined)[], estimate: (at: number) => number): UsageReport {
   const input = done.reduce((sum, part, at) => sum + (part === undefined ? 0 : (part.tokens ?? estimate(at))), 0);
   const isEstimated = done.some((part) => part !== undefined && part.tokens === undefined);

@@ -17,7 +17,7 @@ export const untranslatable = (error: unknown): AttemptFailure | undefined =>
       }
     : undefined;
 
-/** Returns the failure of an answer, or of a part of it. `cause`: used where the error has none. */
+/** Returns the failure of an answer, or of a part of it. `cause` is used where the error has none. */
 export function failureOfAnswer(error: unknown, describe: DescribeText, cause: string): AttemptFailure {
   const { data, statusCode, responseBody, message, type } =
     isJsonObject(error) || error instanceof Error ? (error as PackageError) : {};
@@ -95,7 +95,10 @@ export function knownEnd(reason: LanguageModelV4FinishReason, progress: AnswerPr
 
 const noEnd: LanguageModelV4FinishReason = { unified: 'interrupted', raw: undefined };
 
-/** Returns a failure where the provider ended without a reason. `isEmpty`: an answer that must have a part has none. */
+/**
+ * Returns a failure where the provider ended without a reason. `isEmpty` means that an answer that must have a part has
+ * none.
+ */
 export function finishFailure(
   { unified, raw }: LanguageModelV4FinishReason,
   unfinished: 'truncated_stream' | 'unreadable_answer',

@@ -47,7 +47,10 @@ interface ExchangeOptions {
   readonly takeOut: (text: string) => string;
   /** Returns the answer, where `send` returns none because it is too large. */
   readonly refusedText: () => string | undefined;
-  /** Whether others get turns when the package has written its request, and between the steps that make an answer readable. */
+  /**
+   * Whether others get turns when the package has written its request, and between the steps that make an answer
+   * readable.
+   */
   readonly isLong: () => boolean;
 }
 

@@ -10,7 +10,7 @@ import { openPackagePart, type PackageTask, type SplitTask } from './package-par
 import type { RankedDocument, RerankedDocuments } from './targets/hub-target.ts';
 import { loadTarget } from './targets/index.ts';
 
-/** Maximum answers in which an order is delivered: a provider lists a hundred documents or more in each. */
+/** Maximum number of answers in which an order is delivered: a provider lists a hundred documents or more in each. */
 const pagesMax = 32;
 
 const knownMembers: readonly string[] = ['model', 'query', 'documents', 'top_n', ...plainGatewayMembers];

@@ -14,12 +14,12 @@ interface RunParts<Part> {
   readonly broken: { readonly error: unknown } | undefined;
 }
 
-/** Maximum tries of a rate-limited part: otherwise the cost of the others would be lost. */
+/** Maximum number of tries of a rate-limited part: otherwise the cost of the others would be lost. */
 const triesMax = 3;
 /** Pause where its provider names no time. */
 const pauseSeconds = 1;
 
-/** Runs the parts. `paidPart`: stands for an answer that its provider finished, and that cannot be passed on. */
+/** Runs the parts. `paidPart` stands for an answer that its provider finished, and that cannot be passed on. */
 export async function runParts<Input, Part extends { readonly kind: 'part' }>(
   parts: readonly Input[],
   run: (input: Input) => Promise<Part | NoAnswer>,

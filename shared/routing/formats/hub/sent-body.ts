@@ -51,8 +51,8 @@ const escapes = /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[d
 const halfCharacters = '\\ud800'.length;
 
 /**
- * Removes halves of surrogate pairs, which are no text: strict providers refuse the body for one, and with it the rest
- * of the conversation.
+ * Removes halves of surrogate pairs, which are not a text: strict providers refuse the body for one, and with it the
+ * rest of the conversation.
  */
 function withoutHalves(json: string): string {
   if (!/\\u[dD][89a-fA-F]/.test(json)) return json;

@@ -21,7 +21,7 @@ export function createStopSearch(stops: readonly string[]): StopSearch {
   /** Map from `state * characters + character` to the state that is one character longer. */
   const longer = new Map<number, number>();
   const lengths = [0];
-  /** For each state, the state of its longest suffix that begins a stop too. */
+  /** For each state, the state of its longest suffix with which a stop sequence begins. */
   const shorter = [searchStart];
   const ends: (string | undefined)[] = [undefined];
 

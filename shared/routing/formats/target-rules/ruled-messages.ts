@@ -37,7 +37,7 @@ export function ruledMessages(json: JsonText, rules: TargetRules): RuledMessages
   return texts && { value, text: `[${texts.join(',')}]`, leftOut: history.leftOut.slice(0, 1) };
 }
 
-/** Returns the body of a relayed call, `text`, for its target. `sent`: the client's own, which was read before. */
+/** Returns the body of a relayed call, `text`, for its target. `sent` is the client's own, which was read before. */
 export function withRuledMessages(
   text: string,
   sent: JsonText,
@@ -245,7 +245,7 @@ interface ShortIds {
  */
 function createShortIds(): ShortIds {
   const used = new Set<string>();
-  /** By the original id: those of its calls without a result yet, and the last one. */
+  /** Calls by the original id: those without a result yet, and the last one. */
   const waiting = new Map<string, { readonly open: string[]; readonly last: string }>();
 
   function shortOf(id: string): string {

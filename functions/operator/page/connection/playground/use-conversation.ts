@@ -42,7 +42,7 @@ const nothingYet: Omit<ConversationOutcome, 'draft' | 'interfaceName'> = {
 
 const stoppedText =
   'Nothing more is shown. The gateway reads the answer to its end, for some seconds at most, and charges what it reads.';
-/** Maximum characters of a raw answer for display. */
+/** Maximum number of characters of a raw answer for display. */
 const rawMaxCharacters = 400_000;
 
 interface PlaygroundEndpoint {

@@ -37,7 +37,7 @@ const innerFields: Readonly<Record<string, FieldUses>> = {
 };
 
 const callFields = fieldUses('id type index function custom extra_content');
-/** Fields of a tool. A tool whose input is no JSON makes the planner skip the candidate. */
+/** Fields of a tool. A tool whose input is not JSON makes the planner skip the candidate. */
 export const toolFields: FieldUses = fieldUses(`type function custom ${marks}`);
 export const functionFields: FieldUses = fieldUses('name description parameters strict');
 

@@ -217,7 +217,7 @@ interface Detail {
   phase: string | undefined;
 }
 
-/** Reads the signatures in a message that is sent again. `path`: of the message. */
+/** Reads the signatures in a message that is sent again. `path` is the path of the message. */
 function readReasoningDetails(message: JsonObject, path: string, open: Envelopes['open']): SentReasoning {
   const details = mergeFragments(message.reasoning_details);
   const isShownWhole = isWhole(details, message.reasoning);

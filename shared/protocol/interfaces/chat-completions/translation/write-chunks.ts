@@ -24,7 +24,7 @@ export interface Chunk extends ChunkFields {
 /** A translated answer has one choice. */
 const choices = [0];
 
-/** Sends a chunk. `beginsThinking`: the chunk marks the begin of thinking. */
+/** Sends a chunk. `beginsThinking` means that the chunk marks the begin of thinking. */
 type EmitChunk = (chunk: Chunk, beginsThinking: boolean) => void;
 
 export function openChunks(head: AnswerHead, emit: EmitChunk): (part: HubPart) => void {
@@ -307,7 +307,7 @@ function toImage(part: LanguageModelV4Content, head: AnswerHead): object[] {
 type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
 /**
- * Returns the finish reason. `calls`: the number of tool calls that the client has to run. Clients branch on the
+ * Returns the finish reason. `calls` is the number of tool calls that the client has to run. Clients branch on the
  * reason, so it always agrees with the calls.
  */
 function toFinishReason({ unified, raw }: LanguageModelV4FinishReason, calls: number): FinishReason {

@@ -191,7 +191,7 @@ interface ConverseToolOptions {
   readonly leftOut: readonly OptionalMember[];
 }
 
-/** Converts the tools. `claudeChoice`: the choice in Claude's own format, beside which Bedrock accepts no other. */
+/** Converts the tools. `claudeChoice` is the choice in Claude's own format, beside which Bedrock accepts no other. */
 function toToolOptions(toolConfig: unknown, claudeChoice: unknown, names: ToolNames): ConverseToolOptions {
   const { tools: listed, toolChoice } = isJsonObject(toolConfig) ? toolConfig : {};
   const tools: LanguageModelV4FunctionTool[] = [];
@@ -251,7 +251,7 @@ function choiceOfClaude({ type, name }: JsonObject, names: ToolNames): ConverseT
 
 const messageFields: FieldUses = fieldUses('role content');
 
-/** Fields of translated blocks, by their kind. A text is no object. */
+/** Fields of translated blocks, by their kind. A text is not an object. */
 const blockFields: Readonly<Record<string, FieldUses>> = {
   image: fieldUses('format source', 'error'),
   document: fieldUses('format name source context', 'citations'),

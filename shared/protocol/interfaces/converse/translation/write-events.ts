@@ -182,8 +182,8 @@ interface ConverseEnd {
 }
 
 /**
- * Returns the end. `calls`: the number of tool calls that the client has to run; clients branch on the reason, so it
- * always agrees with the calls. `paths`: paths of the model's own fields that the client asked for.
+ * Returns the end. `calls` is the number of tool calls that the client has to run; clients branch on the reason, so it
+ * always agrees with the calls. `paths` are the paths of the model's own fields that the client asked for.
  */
 function endOf(
   { unified, raw }: LanguageModelV4FinishReason,

@@ -116,7 +116,7 @@ const filesOf = ({ parts }: JsonObject): PromptPart[] =>
 const outputOf = ({ response }: JsonObject): unknown => {
   if (!isJsonObject(response)) return response ?? {};
   const { output, result, ...others } = response;
-  // Google's own SDKs use these names for a result that is no object.
+  // Google's own SDKs use these names for a result that is not an object.
   if (Object.keys(others).length > 0) return response;
   if (output !== undefined) return result === undefined ? output : response;
   return result ?? response;

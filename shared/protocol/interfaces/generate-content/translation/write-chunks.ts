@@ -30,7 +30,7 @@ export interface Written {
   readonly outputBytes: number;
 }
 
-/** Sends a chunk. `written`: set with the last one. */
+/** Sends a chunk. `written` is set with the last one. */
 type EmitChunk = (chunk: JsonObject, written?: Written) => void;
 
 export function openChunks(head: AnswerHead, names: ToolNames, emit: EmitChunk): (part: HubPart) => void {

@@ -293,13 +293,15 @@ interface MessageEnd {
   readonly stop_details: object | null;
 }
 
-/** `calls`: tool calls that the client is to run. Clients branch on it, so the reason and the calls always agree. */
+/**
+ * `calls` are the tool calls that the client must run. Clients branch on it, so the reason and the calls always agree.
+ */
 function messageEnd(
   { unified, raw }: LanguageModelV4FinishReason,
   calls: number,
   metadata: SharedV4ProviderMetadata | undefined,
 ): MessageEnd {
-  // From whichever package reports it.
+  // Every package may report it.
   const sequence = Object.values(metadata ?? {}).find(
     ({ stopSequence: stop }) => typeof stop === 'string',
   )?.stopSequence;

@@ -6,8 +6,8 @@ import type { OwnToolType } from './own-tools.ts';
 
 export interface ClientTool {
   /**
-   * Kind of the tool. `custom`: its input is a text in a format of its own. Other kinds than functions are OpenAI's,
-   * and run at the client.
+   * Kind of the tool. `custom` means that its input is a text in a format of its own. Other kinds than functions are
+   * OpenAI's, and run at the client.
    */
   readonly kind: 'function' | 'custom' | OwnToolType;
   readonly name: string;

@@ -64,7 +64,7 @@ export interface CreatedCall {
   readonly input: unknown;
 }
 
-/** Returns the call; undefined for an item that is no call run by the client. */
+/** Returns the call; undefined for an item that is not a call run by the client. */
 export function callOf(item: JsonObject): CreatedCall | undefined {
   const { type } = item;
   const name = typeof item.name === 'string' ? item.name : '';

@@ -31,7 +31,7 @@ export function streamResponse(writing: Writing, give: (event: AnswerEvent) => v
   const opening = (type: string, members: object): string =>
     JSON.stringify({ type, sequence_number: sequenceNumber, ...members }).slice(0, -1);
 
-  /** Adds an event of the response itself. `response`: its JSON text. */
+  /** Adds an event of the response itself. `response` is its JSON text. */
   const addStage = (type: string, response: string, end?: EventToWrite['end']): void =>
     add(type, `${opening(type, {})},"response":${response}}`, '', end);
 

@@ -33,7 +33,7 @@ import { type ResponseEnd, responseEnd, type Writing } from './response-object.t
 
 export interface ResponseSink {
   readonly emit: EmitResponseEvent;
-  /** Ends the response. `tokens`: as the provider reported them. `model`: the provider's name of it. */
+  /** Ends the response. `tokens` are the numbers that the provider reported. `model` is the provider's name of it. */
   readonly end: (end: ResponseEnd, tokens: TokenReport | undefined, model: string) => void;
 }
 
@@ -239,7 +239,7 @@ function createOpenItem(items: OutputItems) {
     else closeReasoning(items, closing);
   }
 
-  /** Begins an item. `item`: absent where the client gets it only when it is complete. */
+  /** Begins an item. `item` is absent where the client gets it only when it is complete. */
   function begin<One extends OpenText | OpenCall>(one: One, item?: object): One {
     open = one;
     if (item !== undefined) items.writer.beginItem(item);

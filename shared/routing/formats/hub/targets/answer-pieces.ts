@@ -26,9 +26,9 @@ export function* listPieces(
 }
 
 /**
- * Returns a model that reads in pieces. `open`: opens the package's model, which is called again for each piece; these
- * calls are sent to no provider. `piecesOf`: the answer itself, or several of which the last has the finish reason and
- * the usage.
+ * Returns a model that reads in pieces. `open` opens the package's model, which is called again for each piece; these
+ * calls are sent to no provider. `piecesOf` is the answer itself, or several of which the last has the finish reason
+ * and the usage.
  */
 export function readInPieces(
   { fetch: fetchWhole }: Pick<ModelOptions, 'fetch'>,

@@ -19,7 +19,7 @@ export function readObject(body: JsonText, name: string): JsonObject {
   return isJsonObject(member) ? member : {};
 }
 
-/** Returns undefined for a text that is no JSON object. */
+/** Returns undefined for a text that is not a JSON object. */
 export function parsedObject(text: string): JsonObject | undefined {
   try {
     const value = parseJson(text);

@@ -271,7 +271,7 @@ function readableCompletion(text: string): string {
 async function* chatEvents(bytes: AsyncIterable<Uint8Array>, _takeOut: unknown, endCame: () => void): Bytes {
   let isFinished = false;
   let hasUsage = false;
-  /** Set after an event that is no chunk: then an end without a finish reason is a failure. */
+  /** Set after an event that is not a chunk: then an end without a finish reason is a failure. */
   let isGarbled = false;
   const callIds = openCallIds();
   const read = ({ text }: EventText): PlacedRead<readonly string[]> => {
@@ -303,7 +303,7 @@ async function* chatEvents(bytes: AsyncIterable<Uint8Array>, _takeOut: unknown, 
   }
 }
 
-// Corrects chat completions of servers that their package cannot read: arguments of calls that are no texts, and a
+// Corrects chat completions of servers that their package cannot read: arguments of calls that are not texts, and a
 // whole message in place of pieces.
 
 /** True where a call begins, whose id an earlier one may have. */

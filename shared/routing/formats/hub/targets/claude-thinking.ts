@@ -22,7 +22,7 @@ interface ClaudeThinking {
   readonly isThinking: boolean;
 }
 
-/** Returns the options. `isForced`: it must call a tool, which excludes thinking. */
+/** Returns the options. `isForced` means that it must call a tool, which excludes thinking. */
 export function claudeThinking(
   body: JsonText,
   { thinking }: TargetCall,
@@ -101,7 +101,7 @@ export function claudeCall(target: TargetCall): HubCall {
   return target.marksCache ? withMarksOfOurs(call) : withCacheMarksMax(call);
 }
 
-/** Returns the options. `more`: further options of Anthropic's package. */
+/** Returns the options. `more` has further options of Anthropic's package. */
 export function claudeOptions(
   target: TargetCall,
   more: Readonly<Record<string, boolean | JsonObject>> = {},

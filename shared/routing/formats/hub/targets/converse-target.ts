@@ -194,7 +194,8 @@ const pointOf = (tool: NonNullable<HubCall['tools']>[number]): unknown =>
   'providerOptions' in tool ? tool.providerOptions?.amazonBedrock?.cachePoint : undefined;
 
 /**
- * Returns thinking fields by maker. `isThinking`: of a Claude, which then accepts no temperature and similar options.
+ * Returns thinking fields by maker. `isThinking` is that of a Claude, which then accepts no temperature and similar
+ * options.
  */
 function fieldsOfThinking(
   body: JsonText,
@@ -238,8 +239,8 @@ const disabled = { type: 'disabled' };
 const offersTools = ({ tools, toolChoice }: HubCall): boolean => tools !== undefined && toolChoice?.type !== 'none';
 
 /**
- * True for a forced call. `claudeChoice`: the choice in Claude's own format, which replaces Converse's where calls must
- * not be parallel.
+ * True for a forced call. `claudeChoice` is the choice in Claude's own format, which replaces Converse's where calls
+ * must not be parallel.
  */
 function isForced(body: JsonText, claudeChoice: unknown): boolean {
   if (isJsonObject(claudeChoice)) return claudeChoice.type !== 'auto';
@@ -283,7 +284,7 @@ function isNewToPackage(frame: Buffer): boolean {
   const { headers, text } = partsOfFrame(frame);
   if (!headers.includes('contentBlockDelta') || text.includes(usualPiece)) return false;
   const piece = text.toString('utf8');
-  // A text that is no piece at all breaks the stream, as usual.
+  // A text that is not a piece at all breaks the stream, as usual.
   return anyPiece.test(piece) && !knownPiece.test(piece);
 }
 

@@ -159,7 +159,7 @@ const withReadableEventUsage = (text: string): string =>
 // Converts a stream of Gemini for its package: events are bounded, and divided where one has so many parts that the
 // package, which reads an event at once, would block other calls.
 
-/** Yields the events. `readable`: converts an event, or a piece of one, for the package. */
+/** Yields the events. `readable` converts an event, or a piece of one, for the package. */
 export async function* geminiEvents(bytes: AsyncIterable<Uint8Array>, readable: (text: string) => string): Bytes {
   for await (const events of readEvents(bytes, upstreamEventMaxBytes)) {
     if (events.every(({ text }) => text.length <= longCharacters)) {
@@ -177,7 +177,7 @@ export async function* geminiEvents(bytes: AsyncIterable<Uint8Array>, readable: 
 
 /**
  * Yields pieces from which the package reads the same as from the whole: only the last one has finish reason and usage.
- * `hasHead`: fields beside the parts form a first piece of their own.
+ * `hasHead` means that fields beside the parts form a first piece of their own.
  */
 function* piecesOf(text: string, hasHead = true): Generator<string> {
   const json = text.length > longCharacters ? scanAnswer(text) : undefined;

@@ -23,7 +23,7 @@ export interface ModelOptions {
   readonly model: string;
   /** The name by which the package knows the model, because it decides by names. The provider's name is sent. */
   readonly knownAs: string;
-  /** Its names at provider, model list and catalogue: the name of a host's profile does not show its model. */
+  /** The model's names at provider, model list and catalogue: the name of a host's profile does not show its model. */
   readonly names: readonly string[];
   /** Base URL and key for the package. Neither is sent: `fetch` uses only the path. */
   readonly baseURL: string;
@@ -78,7 +78,7 @@ type EmbeddingField = 'input_type' | 'taskType' | 'title';
 
 /** The embedding models of a package. */
 export interface EmbeddingTarget {
-  /** Opens a model. `names`: of the model, at provider and catalogue. */
+  /** Opens a model. `names` are the model's, at the provider and in the catalogue. */
   readonly openModel: (
     settings: Pick<ModelOptions, 'model' | 'baseURL' | 'apiKey' | 'fetch'>,
     names: readonly string[],
@@ -122,7 +122,7 @@ interface ImageOptions {
 
 /** The image models of a package. */
 export interface ImageTarget {
-  /** Maximum images of one call. */
+  /** Maximum number of images of one call. */
   readonly imagesMax: number;
   readonly openModel: (
     settings: Pick<ModelOptions, 'model' | 'baseURL' | 'apiKey' | 'fetch'>,
@@ -154,16 +154,16 @@ export interface HubTarget extends Signatures {
   readonly rewritten?: (body: JsonText, call: TargetCall) => readonly (readonly [value: number, text: string])[];
   /** The optional fields that the target supports, or supports with this model. */
   readonly says: ReadonlySet<OptionalName> | ((call: TargetCall) => ReadonlySet<OptionalName>);
-  /** Its schema subset for strict tools; absent where it accepts any, or has no strict tools. */
+  /** The schema subset for strict tools; absent where the provider accepts any schema, or has no strict tools. */
   readonly strictness?: Strictness;
   /** Returns paths of the request's fields that it got with other values. */
   readonly leavesOut?: (call: TargetCall) => readonly string[];
   /** The media type of a stream. */
   readonly streamType: string;
   /**
-   * Converts a stream for its package: events are bounded, and none makes the package end it. `takeOut`: replaces
-   * arguments of calls in an event, where they are no texts. `endCame`: called while the reader waits for events after
-   * the end.
+   * Converts a stream for its package: events are bounded, and none makes the package end it. `takeOut` replaces
+   * arguments of calls in an event, where they are not texts. `endCame` is called while the reader waits for events
+   * after the end.
    */
   readonly readStream: (
     bytes: AsyncIterable<Uint8Array>,

@@ -55,7 +55,7 @@ export function callOptions({ call, boundTokens }: TargetCall): LanguageModelV4C
 export const isAnyJson = ({ responseFormat }: HubCall): boolean =>
   responseFormat?.type === 'json' && responseFormat.schema === undefined;
 
-/** For models without a JSON mode: a schema without constraints. */
+/** Returns a schema without constraints, for models without a JSON mode. */
 export const anyJsonSchema: { readonly type: 'json'; readonly schema: JSONSchema7 } = {
   type: 'json',
   schema: { type: 'object', additionalProperties: true },

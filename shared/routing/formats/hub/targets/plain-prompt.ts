@@ -13,8 +13,8 @@ import {
 import { packageName } from './plain-thinking.ts';
 
 /**
- * Converts the prompt. `isStrictTemplate`: many models accept only one instruction, and only at the start.
- * `hasThinkingParts`: its own thinking is part of the content.
+ * Converts the prompt. `isStrictTemplate` is set for models that accept only one instruction, and only at the start.
+ * `hasThinkingParts` means that its own thinking is part of the content.
  */
 export function plainPrompt(
   prompt: LanguageModelV4Prompt,

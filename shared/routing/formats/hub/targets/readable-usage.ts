@@ -70,7 +70,7 @@ export function readableUsage(
 /** Returns the count with that name, or 0. */
 type Counts = (name: string) => number;
 
-/** Reads the usage. `member`: field of the answer. `required`: a count without which it reports nothing. */
+/** Reads the usage. `member` is the field of the answer. `required` is a count without which it reports nothing. */
 export function reportedUsage(
   text: string,
   { member, required }: { readonly member: string; readonly required: readonly string[] },

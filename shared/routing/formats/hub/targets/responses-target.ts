@@ -185,7 +185,7 @@ function ownEnd({ unified, raw }: LanguageModelV4FinishReason, hasRefused: boole
 
 const itemIdOf = (metadata: Metadata): unknown => metadata?.openai?.itemId;
 
-/** Converts a content. `next`: the last part of an item has its encrypted text. */
+/** Converts a content. `next` is the part after it, because the last part of an item has its encrypted text. */
 function ownContent(part: LanguageModelV4Content, next: LanguageModelV4Content | undefined): LanguageModelV4Content {
   const { providerMetadata: metadata, ...plain } = part;
   if (part.type === 'reasoning') {

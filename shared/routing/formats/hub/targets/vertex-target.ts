@@ -5,8 +5,8 @@ import { target as generateContent } from './generate-content-target.ts';
 import type { HubTarget } from './hub-target.ts';
 
 /**
- * Maximum texts of one call: five of the longest, 2,048 tokens each, stay below the 20,000 tokens of a request. Models
- * of Gemini accept one (cloud.google.com/vertex-ai, get-text-embeddings, November 2026).
+ * Maximum number of texts of one call: five of the longest, 2,048 tokens each, stay below the 20,000 tokens of a
+ * request. Models of Gemini accept one (cloud.google.com/vertex-ai, get-text-embeddings, November 2026).
  */
 const textsMax = 5;
 
