@@ -18,7 +18,7 @@ export interface AccountProvider {
   /** Base URL; ends in /v1. */
   readonly url: string;
   readonly calls: AccountCall[];
-  /** By key. Any other is refused. */
+  /** Accounts by key. Any other key is refused. */
   readonly accounts: Pick<Map<string, Account>, 'set' | 'delete'>;
   /** Rejects where a failure that a test gave an account was never answered. */
   stop(): Promise<void>;

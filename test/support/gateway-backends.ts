@@ -75,7 +75,7 @@ export async function startGatewayBackends(
       return { ...composition, log };
     },
     async stop(servers = []) {
-      // The providers first: a call whose client left is read until they end.
+      // The providers stop first: a call whose client disconnected is read until they end.
       const [providers] = await Promise.allSettled([simulator.stop()]);
       for (const server of servers) await server.close();
       for (const { transport, telemetry, alerts } of runtimes) {
