@@ -8,6 +8,8 @@ interface MeasuredAnswer {
   readonly status: number;
   /** The body, or the reason why it is missing. */
   readonly text: string;
+  /** Header of the answer, where there is one. */
+  readonly retryAfter: string | undefined;
   /** Time of the start, as performance.now() returns it. */
   readonly startedAtMs: number;
   /** Time until the first byte of the body, and until the last. */
@@ -45,10 +47,10 @@ export function createClient(
     const { promise, resolve } = Promise.withResolvers<MeasuredAnswer>();
     const startedAtMs = performance.now();
     let firstByteMs: number | undefined;
-    const end = (status: number, text: string) => {
+    const end = (status: number, text: string, retryAfter?: string) => {
       stopTimer();
       const totalMs = performance.now() - startedAtMs;
-      resolve({ status, text, startedAtMs, firstByteMs: firstByteMs ?? totalMs, totalMs });
+      resolve({ status, text, retryAfter, startedAtMs, firstByteMs: firstByteMs ?? totalMs, totalMs });
     };
     const broke = ({ message }: Error) => end(0, message);
     const common = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
@@ -58,7 +60,7 @@ export function createClient(
       incoming.once('data', () => (firstByteMs = performance.now() - startedAtMs));
       incoming.on('data', (part) => (text += part));
       incoming.once('error', broke);
-      incoming.once('end', () => end(incoming.statusCode ?? 0, text));
+      incoming.once('end', () => end(incoming.statusCode ?? 0, text, incoming.headers['retry-after']));
     });
     const stopTimer = systemClock.after(callTimeoutMs, () => outgoing.destroy(new Error('no whole answer in time')));
     outgoing.once('error', broke);

@@ -3,6 +3,7 @@
 // process.
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { connect as connectHttp2, constants } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createApiKey } from '../../../shared/configuration/keys/index.ts';
@@ -19,6 +20,8 @@ import type { TestBed } from '../test-bed/test-bed.ts';
 
 const residentMaxMib = 512;
 const residentLaterMaxMib = 300;
+/** Growth that connections without a valid key may cause. */
+const keylessGrowthMaxMib = 96;
 const lookEveryMs = 50;
 /** Pauses before and after the load, in a quick run too: memory that is in use a few seconds later proves nothing. */
 const restMs = 3_000;
@@ -30,8 +33,13 @@ type Gateway = Awaited<ReturnType<typeof startGateway>>;
 
 interface Attack {
   readonly name: string;
-  /** Resolves when all calls are answered, or have used up their time; with their statuses where these are read. */
-  run(gateway: Gateway, key: string): Promise<string>;
+  /** Bound of the growth, where the attack has its own. */
+  readonly growthMaxMib?: number;
+  /**
+   * Resolves when all calls are answered, or have used up their time; with their statuses where these are read.
+   * `others`: keys of other workspaces.
+   */
+  run(gateway: Gateway, key: string, others: readonly [string, string]): Promise<string>;
 }
 
 const chat = (model: string, more: object = {}) => ({ model, messages: [{ role: 'user', content: 'Hello' }], ...more });
@@ -46,9 +54,19 @@ const calls =
     const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
     const answers = await Promise.all(Array.from({ length: count }, () => client.send({ key, body: bytes, headers })));
     client.close();
-    const statuses = Map.groupBy(answers, ({ status }) => status);
-    return [...statuses].map(([status, { length }]) => `${length} × ${status}`).join(', ');
+    const statuses = [...Map.groupBy(answers, ({ status }) => status)];
+    return statuses
+      .map(([status, of]) => `${of.length} × ${status}${status === refused ? refusalOf(of) : ''}`)
+      .join(', ');
   };
+
+const refused = 503;
+
+/** Says how long refused calls waited, and which times they were given. */
+function refusalOf(answers: readonly { readonly totalMs: number; readonly retryAfter: string | undefined }[]): string {
+  const seconds = [...new Set(answers.map(({ retryAfter = 'none' }) => retryAfter))].toSorted();
+  return ` in at most ${Math.round(Math.max(...answers.map(({ totalMs }) => totalMs)))} ms, Retry-After ${seconds.join(' ')}`;
+}
 
 const formType = { 'content-type': 'multipart/form-data; boundary=x' };
 const formOf = (model: string, file: string, bytes: number): string =>
@@ -77,6 +95,61 @@ async function unread(gateway: Gateway, count: number, bytes: string, forMs: num
   return '';
 }
 
+const slowBytes = 21_000_000;
+const slowUploads = 10;
+const slowForMs = 20_000;
+
+/** Uploads forms of two keys at a fifth of the slowest speed, again and again, and calls of 100 KB of a third one beside them. */
+async function slowForms(gateway: Gateway, key: string, [second, third]: readonly [string, string]): Promise<string> {
+  const { host, port } = new URL(gateway.url);
+  let isOver = false;
+  const upload = async (of: string) => {
+    while (!isOver) {
+      const socket = connect(Number(port), '127.0.0.1').on('error', () => {});
+      socket
+        .resume()
+        .write(
+          `POST /v1/audio/transcriptions HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${of}\r\n` +
+            `Content-Type: ${formType['content-type']}\r\nContent-Length: ${slowBytes}\r\n\r\n`,
+        );
+      for (; !isOver && !socket.destroyed; await sleep(systemClock, 100)) socket.write('a'.repeat(slowBytes / 1_500));
+      socket.destroy();
+    }
+  };
+  const uploads = [key, second].flatMap((of) => Array.from({ length: slowUploads }, () => upload(of)));
+  const client = createClient(gateway, 1);
+  const body = JSON.stringify(largeChat('bench/small', 100_000));
+  const times: number[] = [];
+  let served = 0;
+  for (const untilMs = systemClock.nowMs() + slowForMs; systemClock.nowMs() < untilMs; await sleep(systemClock, 500)) {
+    const { status, totalMs } = await client.send({ key: third, body });
+    times.push(totalMs);
+    if (status === 200) served += 1;
+  }
+  isOver = true;
+  await Promise.all(uploads);
+  client.close();
+  return `${served} of ${times.length} calls of 100 KB, ${Math.round(percentile(times, 0.5))} ms`;
+}
+
+/** Opens streams of HTTP/2 and resets them at once. */
+async function resetStreams(gateway: Gateway, count: number): Promise<string> {
+  const open = () => connectHttp2(new URL(gateway.url).origin).on('error', () => {});
+  let session = open();
+  let sessions = 1;
+  for (let at = 0; at < count; at += 1) {
+    if (session.closed || session.destroyed) {
+      session = open();
+      sessions += 1;
+    }
+    const stream = session.request({ ':method': 'POST', ':path': '/v1/chat/completions' });
+    stream.on('error', () => {}).close(constants.NGHTTP2_CANCEL);
+    if (at % 50 === 49) await sleep(systemClock, 1);
+  }
+  session.destroy();
+  return `${sessions} connections`;
+}
+
 const sendOne = async (gateway: Gateway, key: string, body: object, headers: Record<string, string> = {}) => {
   const client = createClient(gateway, 1);
   const { status, text } = await client.send({ key, body: JSON.stringify(body), headers });
@@ -102,6 +175,10 @@ const attacks: readonly Attack[] = [
     run: (gateway, key) => unread(gateway, 1_200, bytesOf(gateway, key, streamed), unreadMs),
   },
   {
+    name: '24 edits of 24 MB, translated',
+    run: calls(24, '/images/edits', formOf('bench/gemini-edits-image', 'image', 24_000_000), formType),
+  },
+  {
     name: '60 edits of 24 MB, translated',
     run: calls(60, '/images/edits', formOf('bench/gemini-edits-image', 'image', 24_000_000), formType),
   },
@@ -109,6 +186,7 @@ const attacks: readonly Attack[] = [
     name: '120 transcriptions of 24 MB',
     run: calls(120, '/audio/transcriptions', formOf('bench/sound', 'file', 24_000_000), formType),
   },
+  { name: 'slow forms of 21 MB of two keys', run: slowForms },
   { name: '40 bodies of 3.7 MB with CJK, relayed', run: calls(40, '/chat/completions', mixed) },
   {
     name: '32 bodies of 3.3 MB in 24,000 text parts, translated',
@@ -130,24 +208,37 @@ const attacks: readonly Attack[] = [
   { name: '60 bodies of 3.8 MB, relayed', run: calls(60, '/chat/completions', largeChat('bench/slow', 3_800_000)) },
   {
     name: '6,000 heads of 15 KB that do not end, without a key',
+    growthMaxMib: keylessGrowthMaxMib,
     run: (gateway) => unread(gateway, 6_000, `GET / HTTP/1.1\r\nA: ${'a'.repeat(15_000)}`, unreadMs),
   },
   {
     name: '6,000 heads of 1,000 lines that do not end, without a key',
+    growthMaxMib: keylessGrowthMaxMib,
     run: (gateway) => unread(gateway, 6_000, `GET / HTTP/1.1\r\n${'Name: value\r\n'.repeat(1_000)}A: a`, unreadMs),
+  },
+  {
+    name: '6,000 prefaces of HTTP/2, without a key',
+    growthMaxMib: keylessGrowthMaxMib,
+    run: (gateway) => unread(gateway, 6_000, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', unreadMs),
+  },
+  {
+    name: '10,000 streams of HTTP/2 that are reset, without a key',
+    growthMaxMib: keylessGrowthMaxMib,
+    run: (gateway) => resetStreams(gateway, 10_000),
   },
 ];
 
 export async function measureAttacks(bed: TestBed, { rows: namePart }: BenchPlan): Promise<SectionReport> {
   const provider = await startHostileProvider();
-  const [key, honestKey] = [createApiKey(systemRandomness), createApiKey(systemRandomness)];
+  const newKey = () => createApiKey(systemRandomness);
+  const keys = { key: newKey(), secondKey: newKey(), honestKey: newKey() };
   const configFile = join(bed.folder, 'attacks.yaml');
-  await writeFile(configFile, fileText(provider.url, key, honestKey));
+  await writeFile(configFile, fileText(provider.url, keys));
   const wanted = attacks.filter(({ name }) => name.includes(namePart));
   if (wanted.length === 0)
     throw new Error(`no attack is named ${namePart}: ${attacks.map(({ name }) => name).join('; ')}`);
   const rows: (readonly (string | number)[])[] = [];
-  for (const attack of wanted) rows.push(await measure(bed, configFile, attack, { key, honestKey }));
+  for (const attack of wanted) rows.push(await measure(bed, configFile, attack, keys));
   provider.stop();
   const worst = (at: number) => Math.max(...rows.map((row) => Number(row[at])));
   return {
@@ -174,16 +265,24 @@ export async function measureAttacks(bed: TestBed, { rows: namePart }: BenchPlan
       atMost('resident under load', worst(2), residentMaxMib, ' MiB'),
       atMost('resident a minute later', worst(3), residentLaterMaxMib, ' MiB'),
       atMost('small calls that failed', worst(5), 0),
+      ...wanted.flatMap(({ name, growthMaxMib }, at) => {
+        const [, before, most] = rows[at] ?? [];
+        return growthMaxMib === undefined
+          ? []
+          : [atMost(`growth: ${name}`, Number(most) - Number(before), growthMaxMib)];
+      }),
     ],
   };
 }
 
-interface Measured {
+/** Keys of three workspaces. */
+interface Keys {
   readonly key: string;
+  readonly secondKey: string;
   readonly honestKey: string;
 }
 
-async function measure(bed: TestBed, configFile: string, attack: Attack, { key, honestKey }: Measured) {
+async function measure(bed: TestBed, configFile: string, attack: Attack, { key, secondKey, honestKey }: Keys) {
   const nodeOptions = heapOptions(tasksDefault);
   const gateway = await startGateway({
     name: 'attacked',
@@ -217,7 +316,7 @@ async function measure(bed: TestBed, configFile: string, attack: Attack, { key, 
   };
   const { cpuMs: cpuBeforeMs } = await gateway.inspect({ watchesTurns: true });
   const beside = [look(), callOthers(small), callOthers(small)];
-  const answers = await attack.run(gateway, key);
+  const answers = await attack.run(gateway, key, [secondKey, honestKey]);
   const { cpuMs, longestTurnMs } = await gateway.inspect();
   isAttacked = false;
   // The gateway continues to read streams after their clients have disconnected, so that the highest value may come
@@ -245,7 +344,7 @@ async function measure(bed: TestBed, configFile: string, attack: Attack, { key, 
   ] as const;
 }
 
-const fileText = (url: string, key: string, honestKey: string): string => {
+const fileText = (url: string, { key, secondKey, honestKey }: Keys): string => {
   const model = (name: string, provider = 'fast') => `
   - { id: bench/${name}, display_name: ${name}, created: 1760000000, context_length: 4000000, modalities: [text], providers: [
       { provider: ${provider}, upstream_model: ${name}, input_price_per_million: "0", output_price_per_million: "0", streaming: true,
@@ -259,6 +358,7 @@ providers:
 models: ${['small', 'large', 'slow', 'vectors', 'events'].map((name) => model(name)).join('')} ${model('slow-message', 'other')} ${model('sound', 'sounds')} ${model('gemini-edits-image', 'google')}
 workspaces:
   - { id: attackers, credit_usd: "1000.00", keys: [{ name: a, key: ${key} }] }
+  - { id: more-attackers, credit_usd: "1000.00", keys: [{ name: c, key: ${secondKey} }] }
   - { id: others, credit_usd: "1000.00", keys: [{ name: b, key: ${honestKey} }] }
 `;
 };
