@@ -4,7 +4,7 @@ import type { CallTimes } from '../../foundation/constants/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { Log } from '../../foundation/log/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
-import type { CallMemory } from '../memory-budget/index.ts';
+import type { CallMemory, MemoryBudget } from '../memory-budget/index.ts';
 
 /** Header values as sent, by lower-case name. Two values: the header was sent twice. */
 export type HeaderValues = Readonly<Record<string, readonly string[]>>;
@@ -89,6 +89,8 @@ export interface AdapterDependencies {
   readonly times: CallTimes;
   readonly randomness: Randomness;
   readonly log: Log;
+  /** Collects memory that many connections have freed. */
+  readonly memory?: Pick<MemoryBudget, 'released'> | undefined;
 }
 
 /** Returns the query string of a request target. */

@@ -116,7 +116,10 @@ export function createNodeServer(
       serve: (request) => exchange(http2Exchange(request, scheme, cutting.signal)),
       boundReached: (bound) => log.info({ event: 'connection_closed', reason: bound }),
     },
-    { plainHttpCame: tls && ((connection) => refusePlainHttp(connection, dependencies)) },
+    {
+      released: (bytes) => dependencies.memory?.released(bytes),
+      plainHttpCame: tls && ((connection) => refusePlainHttp(connection, dependencies)),
+    },
   );
   // Node would answer these three events by itself, in another format or too early.
   server.on('checkContinue', serve(true));

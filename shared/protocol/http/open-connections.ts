@@ -33,6 +33,8 @@ export interface ConnectionBounds {
   readonly connectionsMax?: number;
   readonly strangersMax?: number;
   readonly headsMaxBytes?: number;
+  /** Called when a connection was closed at a bound, with the memory that it frees. */
+  readonly released?: ((bytes: number) => void) | undefined;
 }
 
 /** Connections without a request. */
@@ -52,6 +54,7 @@ export function createOpenConnections({
   connectionsMax = connectionsDefaultMax,
   strangersMax = strangersDefaultMax,
   headsMaxBytes = headsDefaultMaxBytes,
+  released = () => {},
 }: ConnectionBounds = {}): OpenConnections {
   const all = new Set<Closable>();
   /** Connections that have not sent a valid key. */
@@ -73,6 +76,7 @@ export function createOpenConnections({
   }
   /** Closes a connection; its own event comes later. */
   function close(connection: Closable): void {
+    released(groupOf(connection).heads.get(connection) ?? headBaseBytes);
     closed(connection);
     connection.destroy();
   }

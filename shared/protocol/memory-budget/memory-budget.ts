@@ -22,6 +22,8 @@ export interface MemoryBudget {
   openCopies(): Copies;
   /** Returns the bytes that are reserved now. */
   bytesInUse(): number;
+  /** Counts memory beside the budget that is about to be free, so that it is collected. */
+  released(bytes: number): void;
 }
 
 /** Memory of one call. */
@@ -86,6 +88,7 @@ export function createMemoryBudget(
   const budget: Budget = { requests, answers, released };
   return {
     bytesInUse: () => requests.bytes + answers.bytes,
+    released: (bytes) => collections.released(bytes),
     open: () => new MemoryOfCall(budget),
     openCopies() {
       let bytesInUse = 0;

@@ -45,6 +45,22 @@ async function serve(bounds: Parameters<typeof createNodeConnections>[2]) {
   return { port, open, connections, served };
 }
 
+it('what is closed at a bound is told as memory that is about to be free, and what a client closes is not', async () => {
+  const released: number[] = [];
+  const { open } = await serve({ strangersMax: 2, released: (bytes) => released.push(bytes) });
+  const first = await open('GET / HTTP/1.1\r\nA: ');
+  const second = await open();
+  expect(released).toEqual([]);
+  await open();
+  await ended(first);
+  expect(released).toEqual([expect.any(Number)]);
+  expect(released[0]).toBeGreaterThan(4 * 1024);
+  second.destroy();
+  await ended(second);
+  for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+  expect(released).toHaveLength(1);
+});
+
 const ended = async (socket: Socket) => {
   while (!socket.closed) await nextTurn();
 };

@@ -374,6 +374,15 @@ describe('what large calls let go', () => {
     expect([collections, budget.bytesInUse()]).toEqual([1, 0]);
   });
 
+  it('is collected also where many small connections were closed', () => {
+    let collections = 0;
+    const budget = createMemoryBudget(manualClock(), { collect: () => (collections += 1) });
+    for (let closed = 0; closed < 2_730; closed += 1) budget.released(24 * kib);
+    expect(collections).toBe(0);
+    budget.released(24 * kib);
+    expect([collections, budget.bytesInUse()]).toEqual([1, 0]);
+  });
+
   it('is collected once it is much, and twice once it is quiet; what small calls let go never is', async () => {
     const clock = manualClock();
     const collections: string[] = [];
