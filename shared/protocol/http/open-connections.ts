@@ -6,6 +6,8 @@ const connectionsDefaultMax = 10_000;
 /** Maximum number of connections that have not sent a valid key: together with the heads less than 96 MiB. */
 const strangersDefaultMax = 4_000;
 const headsDefaultMaxBytes = 32 * 1024 * 1024;
+/** Memory of a connection without a head: its socket, its parser and its stream. */
+const connectionBytes = 24 * 1024;
 /** Memory that the parser uses for an unfinished head, besides its text and lines. */
 const headBaseBytes = 4 * 1024;
 
@@ -76,7 +78,7 @@ export function createOpenConnections({
   }
   /** Closes a connection; its own event comes later. */
   function close(connection: Closable): void {
-    released(groupOf(connection).heads.get(connection) ?? headBaseBytes);
+    released(connectionBytes + (groupOf(connection).heads.get(connection) ?? 0));
     closed(connection);
     connection.destroy();
   }
