@@ -99,7 +99,10 @@ const slowBytes = 21_000_000;
 const slowUploads = 10;
 const slowForMs = 20_000;
 
-/** Uploads forms of two keys at a fifth of the slowest speed, again and again, and calls of 100 KB of a third one beside them. */
+/**
+ * Uploads forms with two keys at a fifth of the slowest speed, again and again. Calls of 100 KB with a third key run beside
+ * them.
+ */
 async function slowForms(gateway: Gateway, key: string, [second, third]: readonly [string, string]): Promise<string> {
   const { host, port } = new URL(gateway.url);
   let isOver = false;
