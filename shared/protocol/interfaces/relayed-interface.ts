@@ -210,7 +210,7 @@ interface ListAnswer {
   readonly readUsage?: UsageReading;
 }
 
-export async function readListAnswer(
+export function readListAnswer(
   text: string,
   { list, usage = 'usage', readUsage = () => undefined }: ListAnswer,
 ): Promise<ReadAnswer> {

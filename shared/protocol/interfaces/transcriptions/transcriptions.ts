@@ -195,8 +195,8 @@ function openChunks(): { read(event: JsonObject): JsonObject | undefined; end():
 
 // Reads a provider's transcription, JSON or a text (`text`, `srt`, `vtt`), and passes it on unchanged.
 
-async function readTranscription(text: string): Promise<ReadAnswer> {
-  if (!/^\s*\{/.test(text)) return readText(text);
+function readTranscription(text: string): Promise<ReadAnswer> {
+  if (!/^\s*\{/.test(text)) return Promise.resolve(readText(text));
   const read = (json: JsonText): ReadAnswer => {
     const { object, error, text: transcript, model, duration } = pick(json, 0, factsShape) as Record<string, unknown>;
     // vLLM says with status 200 that its model transcribes nothing:

@@ -104,7 +104,7 @@ async function* partsInOrder(parts: Parts, partEmitted: () => void): AsyncGenera
   const inOrder = oneCallAtATime();
   for await (const part of parts) {
     partEmitted();
-    yield* inOrder(part);
+    for (const ordered of inOrder(part)) yield ordered;
   }
 }
 

@@ -94,7 +94,7 @@ export async function* partsToStop(
   try {
     for await (const part of parts) {
       partEmitted();
-      yield* watch.next(part);
+      for (const replaced of watch.next(part)) yield replaced;
     }
   } catch (error) {
     if (watch.end() === undefined) throw error;
