@@ -23,11 +23,9 @@ export interface RuledMessages {
 
 /** Returns undefined where the target accepts the messages as they are, as is usual. */
 export function ruledMessages(json: JsonText, rules: TargetRules): RuledMessages | undefined {
-  const mayHoldParts = rules.thinkingIn === 'fields' && json.text.includes('"thinking"');
-  const isLenient = rules.takesTurnsInARow && rules.takesDeveloper && rules.callIds === 'any';
-  const value = isLenient && !mayHoldParts ? undefined : findMember(json, 'messages');
-  if (value === undefined || !json.isArray(value)) return undefined;
-  const history = new RuledHistory(rules, mayHoldParts);
+  const value = listToRule(json, rules);
+  if (value === undefined) return undefined;
+  const history = new RuledHistory(rules, mayHoldThinking(json, rules));
   let at = 0;
   for (const message of json.inside(value)) {
     history.add(json, message, at);
@@ -37,15 +35,40 @@ export function ruledMessages(json: JsonText, rules: TargetRules): RuledMessages
   return texts && { value, text: `[${texts.join(',')}]`, leftOut: history.leftOut.slice(0, 1) };
 }
 
+/** Returns true where a message has to change: it reads no further than the first one. */
+function breaksRules(json: JsonText, rules: TargetRules): boolean {
+  const value = listToRule(json, rules);
+  if (value === undefined) return false;
+  const history = new RuledHistory(rules, mayHoldThinking(json, rules));
+  let at = 0;
+  for (const message of json.inside(value)) {
+    history.add(json, message, at);
+    if (history.isChanged) return true;
+    at += 1;
+  }
+  return history.end() !== undefined;
+}
+
+/** Returns the list of messages; undefined where the target takes any. */
+function listToRule(json: JsonText, rules: TargetRules): number | undefined {
+  const isLenient = rules.takesTurnsInARow && rules.takesDeveloper && rules.callIds === 'any';
+  const value = isLenient && !mayHoldThinking(json, rules) ? undefined : findMember(json, 'messages');
+  return value !== undefined && json.isArray(value) ? value : undefined;
+}
+
+const mayHoldThinking = (json: JsonText, rules: TargetRules): boolean =>
+  rules.thinkingIn === 'fields' && json.text.includes('"thinking"');
+
 /** Returns the body of a relayed call, `text`, for its target. `sent` is the client's own, which was read before. */
 export function withRuledMessages(
   text: string,
   sent: JsonText,
   rules: TargetRules,
 ): { readonly text: string; readonly leftOut: readonly string[] } {
-  const scanned = ruledMessages(sent, rules) && scanJson(text, { depthMax: bodyDepthMax });
-  const ruled = scanned?.kind === 'json' ? ruledMessages(scanned.json, rules) : undefined;
-  if (scanned?.kind !== 'json' || ruled === undefined) return { text, leftOut: [] };
+  if (!breaksRules(sent, rules)) return { text, leftOut: [] };
+  const scanned = scanJson(text, { depthMax: bodyDepthMax });
+  const ruled = scanned.kind === 'json' ? ruledMessages(scanned.json, rules) : undefined;
+  if (scanned.kind !== 'json' || ruled === undefined) return { text, leftOut: [] };
   return { text: replaceValues(scanned.json, [[ruled.value, ruled.text]]), leftOut: ruled.leftOut };
 }
 
@@ -92,6 +115,10 @@ class RuledHistory {
     else if (role === 'tool') this.#addResult(json, message);
     const isTurn = role === 'user' || role === 'assistant';
     if (!this.#rules.takesTurnsInARow && isTurn && before?.role === role) this.#join(before);
+  }
+
+  get isChanged(): boolean {
+    return this.#isChanged;
   }
 
   #join(before: SentMessage): void {
@@ -170,7 +197,9 @@ const parsed = (sent: SentMessage): JsonObject => sent.message ?? (parseJson(sen
 
 function stringAt(json: JsonText, object: number, name: string): string | undefined {
   const value = json.isObject(object) ? findMember(json, name, object) : undefined;
-  return value !== undefined && json.isString(value) ? (parseJson(json.slice(value)) as string) : undefined;
+  if (value === undefined || !json.isString(value)) return undefined;
+  const quoted = json.slice(value);
+  return quoted.includes('\\') ? (parseJson(quoted) as string) : quoted.slice(1, -1);
 }
 
 const withIds = (calls: unknown, ids: readonly (string | undefined)[]): unknown =>
@@ -209,10 +238,13 @@ const joinable: ReadonlySet<string> = new Set(['role', 'content', 'refusal', 'to
 
 /** Merges two consecutive turns; undefined where something beside their content would be lost. */
 function joinedTurn(first: JsonObject, second: JsonObject, growing: WeakSet<unknown[]>): JsonObject | undefined {
-  const isPlain = (message: JsonObject) =>
-    Object.entries(message).every(([name, value]) => value === null || joinable.has(name));
   if (!isPlain(first) || !isPlain(second) || (first.tool_calls ?? null) !== null) return undefined;
   return { ...first, ...second, content: joinedContent(first.content, second.content, growing) };
+}
+
+function isPlain(message: JsonObject): boolean {
+  for (const name in message) if (message[name] !== null && !joinable.has(name)) return false;
+  return true;
 }
 
 function joinedContent(first: unknown, second: unknown, growing: WeakSet<unknown[]>): unknown {
