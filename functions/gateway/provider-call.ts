@@ -7,7 +7,7 @@ import type { ReachedVia } from '../../shared/routing/formats/index.ts';
 import type { AdmittedCandidate, Attempt } from '../../shared/routing/provider-metrics/index.ts';
 import type { AttemptFailure, EventBatch } from '../../shared/routing/providers/index.ts';
 
-/** Keeps what goes to providers. */
+/** Keeps the bodies that are sent to providers. */
 export interface ProviderBodies {
   /**
    * Adds a body. `secrets` are the credentials of this provider call, to be masked. `isLogged` means that the body is

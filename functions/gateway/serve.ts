@@ -1,4 +1,4 @@
-// The sequence of a call, of any interface. Every stage hands the next a bigger value and fails by throwing
+// The sequence of a call, of any interface. Every stage passes a bigger value to the next and fails by throwing
 // `fail(code)`; the router turns that into the error envelope. What was reserved is settled after the last byte,
 // however the call ends.
 import type { GatewayResponse } from '../../shared/protocol/http/index.ts';

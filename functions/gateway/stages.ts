@@ -1,4 +1,4 @@
-// The values that the stages of a call hand on, each bigger than the one before. Types only.
+// The values that the stages of a call pass on, each bigger than the one before. Types only.
 import type { ContentPlace } from '../../shared/accounting/call-records/index.ts';
 import type { CreditHold } from '../../shared/accounting/credit/index.ts';
 import type { Counter, Hold, KeyHold } from '../../shared/accounting/holds/index.ts';
@@ -173,7 +173,7 @@ export type MaskedRequest = Pick<IdentifiedCall, 'request' | 'bodyMemory'>;
 /** The guardrails of a call. */
 export interface CallGuard {
   readonly guardrails: readonly GuardrailDocument[];
-  /** Returns undefined where the request goes on as it is. */
+  /** Returns undefined where the request continues as it is. */
   checkInput(call: GuardedCall): Promise<MaskedRequest | GatewayError | undefined>;
   /** Returns a whole answer with the parts that may leave. */
   checkAnswer(answer: WholeAnswer): Promise<CheckedWhole | GatewayError>;
@@ -260,7 +260,7 @@ export interface ContentBodies {
 
 /** Stores the bodies of a call. */
 export interface CallContent extends ProviderBodies {
-  /** Returns the same answer or error, which is stored as it goes to the client. */
+  /** Returns the same answer or error, which is stored as it is sent to the client. */
   watch(answering: GatewayResponse | Promise<GatewayResponse>): Promise<GatewayResponse>;
   /** Stores a part of the answer that a guardrail blocked. */
   blocked(text: string): void;

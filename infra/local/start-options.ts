@@ -103,9 +103,9 @@ function parseOptions(args: readonly string[]) {
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;
     const [, name] = /^Unknown option '--([\w-]{1,40})'/.exec(message) ?? [];
-    const meant = name && nearestOf(name, Object.keys(known));
-    if (meant === undefined) throw error;
-    throw Object.assign(new Error(`there is no option --${name}; did you mean --${meant}?`), { code });
+    const suggestion = name && nearestOf(name, Object.keys(known));
+    if (suggestion === undefined) throw error;
+    throw Object.assign(new Error(`there is no option --${name}; did you mean --${suggestion}?`), { code });
   }
 }
 

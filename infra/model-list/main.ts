@@ -1,4 +1,4 @@
-// `npm run model-list`: creates the shipped list anew from the lists of other projects, and prints where they disagree.
+// `npm run model-list`: recreates the shipped list from the lists of other projects, and prints where they disagree.
 // With a file, that is LiteLLM's list; without one, pip fetches the newest. `--differences` prints those of the shipped
 // list, and changes nothing.
 import { execFile } from 'node:child_process';

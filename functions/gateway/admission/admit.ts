@@ -20,9 +20,9 @@ export interface Admitting<Planned> {
 }
 
 /**
- * Returns the admitted call, or a ready answer; throws the error that wins. A call without a plan is never admitted:
- * its refusal is thrown, unless an answer is stored for it or an earlier error wins. Candidates without budget are
- * removed from the plan.
+ * Returns the admitted call, or a ready answer; throws the error that takes precedence. A call without a plan is never
+ * admitted: its refusal is thrown, unless an answer is stored for it or an earlier error wins. Candidates without
+ * budget are removed from the plan.
  */
 export async function admit<Planned extends PlannedCall>(
   deps: GatewayDependencies,

@@ -82,7 +82,10 @@ export async function findKey(
   return item;
 }
 
-/** A call that cannot be served still counts for its key, and a revoked or rate-limited key wins over its fault. */
+/**
+ * A call that cannot be served still counts for its key, and a revoked or rate-limited key takes precedence over its
+ * fault.
+ */
 async function refuseFault(
   deps: GatewayDependencies,
   { credential, read }: ReceivedCall,

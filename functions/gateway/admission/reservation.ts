@@ -1,5 +1,5 @@
-// Runs the reservations of a call in the store before a provider is called: finds the error that wins, and releases
-// everything that a refused call took.
+// Runs the reservations of a call in the store before a provider is called: finds the error that takes precedence, and
+// releases everything that a refused call took.
 import type { GatewayError } from '../../../shared/errors/index.ts';
 import type { Clock, TimeBudget } from '../../../shared/foundation/time/index.ts';
 import type { DeferredTasks } from '../../../shared/protocol/router/index.ts';
@@ -11,7 +11,7 @@ import type { CallReservations, ReadyAnswer } from '../stages.ts';
 const ranks = ['key', 'idempotency', 'span', 'plan', 'guardrail', 'cache', 'money', 'capacity', 'candidate'] as const;
 type Rank = (typeof ranks)[number];
 
-/** Why a call does not go on to a provider: an error, or an answer that exists already. */
+/** Why a call does not continue to a provider: an error, or an answer that exists already. */
 export type Resolution =
   | { readonly rank: Rank; readonly error: unknown; readonly ready?: undefined }
   | { readonly rank: Rank; readonly ready: ReadyAnswer; readonly error?: undefined };
@@ -79,7 +79,7 @@ export interface FoundReady {
 
 /** Rounds that are made when the rounds before them have passed. */
 interface LaterRounds {
-  /** Reservations of these rounds that are checked for an error that wins while the rounds are not made. */
+  /** Reservations of these rounds that are checked for an error that takes precedence while the rounds are not made. */
   readonly checked: readonly Reservation[];
   readonly make: () => Promise<readonly (readonly Reservation[])[]>;
 }
@@ -88,7 +88,7 @@ export type Rounds = readonly (readonly Reservation[] | LaterRounds)[];
 
 /**
  * Runs the rounds one after the other. Returns an answer that exists already, or everything that the rounds reserved;
- * throws the error that wins.
+ * throws the error that takes precedence.
  */
 export async function reserveAll(rounds: Rounds, context: ReserveContext): Promise<AllReserved | FoundReady> {
   const started: Started[] = [];
@@ -121,7 +121,7 @@ export async function reserveAll(rounds: Rounds, context: ReserveContext): Promi
 
 /**
  * Checks what ranks before the refusal of a call's plan. Returns an answer that exists already; throws the error that
- * wins.
+ * takes precedence.
  */
 export async function reserveRefused(
   round: readonly Reservation[],
@@ -205,8 +205,8 @@ async function reserveOne({ rank, reserve, releaseUncertain }: Reservation): Pro
 }
 
 /**
- * Returns the resolution of the best rank. A model that the key may not use ranks with the plan, and wins over an
- * answer that exists already.
+ * Returns the resolution of the best rank. A model that the key may not use ranks with the plan, and takes precedence
+ * over an answer that exists already.
  */
 function resolve(outcomes: readonly ReservationResult[], { refuseModels }: ReserveContext): Resolution | undefined {
   const [first] = outcomes

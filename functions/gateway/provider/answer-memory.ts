@@ -1,4 +1,4 @@
-// The memory of a provider's answer within the memory of its call: for a whole answer from its head until it is handed
+// The memory of a provider's answer within the memory of its call: for a whole answer from its head until it is passed
 // on, for a stream the part that is buffered.
 import { GatewayError } from '../../../shared/errors/index.ts';
 import {
@@ -54,7 +54,7 @@ export interface AnswerMemory {
 }
 
 interface AnswerOptions {
-  /** Bytes that are kept for each byte of a whole answer. */
+  /** Bytes in memory for each byte of a complete answer. */
   readonly weight: number;
   /** Aborts when the call no longer waits for its answer. */
   readonly signal: AbortSignal;

@@ -49,7 +49,7 @@ export interface AttemptRules {
   readonly answerMaxBytes: () => number;
   /** Infinite for the last candidate, which need not leave time for another. */
   readonly silenceLimitMs: number;
-  /** Bytes that are kept for each byte of a whole answer. */
+  /** Bytes in memory for each byte of a complete answer. */
   readonly answerWeight: number;
   /** Upper bounds, in bytes, of the copies of a stream that are stored until its end. */
   readonly streamCopies: readonly number[];

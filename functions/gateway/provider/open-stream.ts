@@ -1,5 +1,5 @@
 // Delays a stream until its first real output: until then its failure is an ordinary failure and the next candidate may
-// answer. The 200 goes to the client only with the stream that this returns.
+// answer. The status 200 is sent to the client only with the stream that this returns.
 import { heldBackMaxBytes, upstreamEventMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { AnswerNotDecoded } from '../../../shared/foundation/content-encoding/index.ts';
 import { ConnectionBroken, connectionFaultOf, ProxyFailed } from '../../../shared/foundation/outgoing/index.ts';

@@ -36,8 +36,8 @@ export interface Silence {
   /** Called at the first output other than thinking: from now on the provider's idle limit applies to every byte. */
   readonly answerCame: () => void;
   /**
-   * Called at the end marker, which further data may follow: a stream that goes on for longer is closed, whatever else
-   * arrives meanwhile.
+   * Called at the end marker, which further data may follow: a stream that continues for longer is closed, whatever
+   * else arrives meanwhile.
    */
   readonly endCame: () => void;
   /**

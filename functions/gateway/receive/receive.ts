@@ -43,7 +43,7 @@ const longBodyBytes = 64 * 1024;
 
 type Times = Pick<GatewayDependencies, 'clock' | 'times'>;
 
-/** Reads the headers only, so that the key is looked up while the body is on its way. */
+/** Reads the headers only, so that the key is looked up while the body is being received. */
 export function receive(
   deps: Times,
   clientInterface: ClientInterface,

@@ -34,7 +34,7 @@ interface StreamedCall extends AnsweredCall {
   readonly schemaCheck: StreamSchemaCheck | undefined;
 }
 
-/** One stream on its way to the client. */
+/** One stream that is being sent to the client. */
 export class AnswerStream {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: AsyncIterable<BodyPart>;

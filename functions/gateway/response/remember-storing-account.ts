@@ -39,7 +39,7 @@ export function openStoringAccountMemory(
     model: candidate.model.id,
     withOwnKey: payerOf(byok, candidate) === 'client',
   };
-  const heard = new Set<string>();
+  const receivedIds = new Set<string>();
   let unwritten: string[] = [];
   let writing: Promise<unknown> | undefined;
 
@@ -59,10 +59,10 @@ export function openStoringAccountMemory(
   return {
     hear({ storedIds = [], objectIds = [] }) {
       for (const id of [...(isNamed ? storedIds : []), ...(isOwn ? objectIds : [])]) {
-        if (heard.has(id) || heard.size === stateIdsMax) continue;
+        if (receivedIds.has(id) || receivedIds.size === stateIdsMax) continue;
         // The write is awaited, because a process may be frozen after the last byte.
-        if (heard.size === 0) scope.deferred.add(async () => void (await write()));
-        heard.add(id);
+        if (receivedIds.size === 0) scope.deferred.add(async () => void (await write()));
+        receivedIds.add(id);
         unwritten.push(id);
       }
     },

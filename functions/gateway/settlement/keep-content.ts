@@ -224,7 +224,7 @@ function maskContent(text: string, secrets: Iterable<string>): string {
   return maskedText;
 }
 
-// Collects the text of an answer while it goes to the client.
+// Collects the text of an answer while it is sent to the client.
 
 /** `take` returns the part of a text that is stored. */
 function watchAnswer(take: (text: string) => string) {

@@ -130,14 +130,14 @@ const providerFailures: ReadonlySet<ErrorCode> = new Set([
 
 /**
  * Returns the error for the client. Inside a function call every failure to get a result from providers is
- * execution_failed, or execution_deadline_exceeded. A fault of the gateway or of the request keeps its own code.
+ * execution_failed, or execution_deadline_exceeded. A fault of the gateway or of the request has its usual code.
  */
 function executionError(error: unknown, correlationId: string): unknown {
   if (!(error instanceof GatewayError)) return error;
   if (error.code === 'request_deadline_exceeded') return fail('execution_deadline_exceeded', { cause: error });
   if (!providerFailures.has(error.code)) return error;
-  // The place where an answer fails its schema says what to change, and another round would be paid again; about
-  // providers the record says more.
+  // The place where an answer fails its schema shows what to change, and another round would have to be paid again;
+  // details about providers are in the record.
   const failsSchema = error.code === 'schema_validation_failed';
   const message = `${failsSchema ? error.message : errorCatalogue.execution_failed.message} ${whereToLook(correlationId)}`;
   return fail('execution_failed', { message, cause: error, isFinal: error.isFinal || failsSchema });
@@ -159,8 +159,8 @@ function executionUsage({ bill }: AdmittedExecution, attempts: number): Record<s
   return mergeUsage({ ...reported }, bill.usage(), charged, served);
 }
 
-// One model call of a function, fallback models included. The provider loop goes on to these where a provider fails;
-// where a model answers and its answer is not a result, the models behind it are called here.
+// One model call of a function, fallback models included. The provider loop continues with these where a provider
+// fails; where a model answers and its answer is not a result, the models behind it are called here.
 
 /** The provider loop. */
 type Provide = (deps: GatewayDependencies, call: ProviderCall) => Promise<ProviderRun>;

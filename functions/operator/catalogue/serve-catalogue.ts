@@ -34,7 +34,7 @@ export const listCatalogue: RouteWork<'GET /models'> = async (deps, { operator, 
 
 const notCallable: readonly ProviderHealth['state'][] = ['disabled', 'no credential'];
 
-/** Sorts a model by the best of its providers: called lately, not called lately, and no callable provider. */
+/** Sorts a model by the best of its providers: called recently, not called recently, and no callable provider. */
 function useIn(healths: readonly ProviderHealth[]): (model: string) => string {
   const ranks = new Map<string, number>();
   for (const { model, state } of healths) {

@@ -185,11 +185,11 @@ class FullNamesHelp extends Help {
 function describeMistake(command: Command, message: string, code: string): string {
   const [written = ''] = command.args;
   if (code === 'commander.unknownCommand' || (code === 'commander.excessArguments' && command.commands.length > 0)) {
-    const meant = nearestOf(
+    const suggestion = nearestOf(
       written,
       command.commands.map((known) => known.name()),
     );
-    return `there is no such command${meant === undefined ? `; there are ${namesIn(command)}` : hint(`${fullName(command)} ${meant}`.trim())}`;
+    return `there is no such command${suggestion === undefined ? `; there are ${namesIn(command)}` : hint(`${fullName(command)} ${suggestion}`.trim())}`;
   }
   if (isGroup(command)) return `say which command (it comes before its options): ${namesIn(command)}`;
   switch (code) {
@@ -220,12 +220,13 @@ function describeTypo({ args, options, registeredArguments }: Command): string |
   }
   const surplus = registeredArguments.at(-1)?.variadic ? [] : args.slice(registeredArguments.length);
   if (surplus.length === 0) return undefined;
-  const [meant] = surplus.flatMap((word) => nearestOf(`--${word.split('=')[0]}`, known) ?? []);
-  return `there are more arguments than it takes${hint(meant)}`;
+  const [suggestion] = surplus.flatMap((word) => nearestOf(`--${word.split('=')[0]}`, known) ?? []);
+  return `there are more arguments than it takes${hint(suggestion)}`;
 }
 
 const termOf = ({ flags }: Option): string => plainFlags(flags);
-const hint = (meant: string | undefined): string => (meant === undefined ? '' : `; did you mean ${meant}?`);
+const hint = (suggestion: string | undefined): string =>
+  suggestion === undefined ? '' : `; did you mean ${suggestion}?`;
 
 /** Returns the name of an option without its value; other words are hidden. */
 const nameOf = (word: string): string => /^--?[a-z][a-z-]{0,31}(?==|$)/.exec(word)?.[0] ?? '…';

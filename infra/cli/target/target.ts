@@ -103,8 +103,10 @@ export function describeTarget(target: Target): string {
   return target.kind === 'server' ? target.url : target.folder;
 }
 
-// continent alone takes what a whole call may take inside the region.
-
+/**
+ * Time limit of a command's call to a store that may be far away: from another continent a new connection alone takes
+ * as long as a whole call inside the region.
+ */
 export const commandCallTimeoutMs = 10 * storeCallTimeoutMs;
 
 export const noTablesIn = (target: Target): string =>

@@ -24,7 +24,7 @@ export interface AlertMark {
 }
 
 export interface ShareMark extends AlertMark {
-  /** The period, or another text with whose change the shares begin anew. */
+  /** The period, or another text with whose change the shares begin again. */
   readonly scope: string;
   readonly percent: number;
   readonly spent: bigint;

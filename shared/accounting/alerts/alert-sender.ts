@@ -32,9 +32,11 @@ export function createAlertSender(options: AlertsOptions): Alerts {
   const markOf = ({ account }: EndedAttempt) => {
     const name = cooldownItem.markPrefix + account;
     const localMark = tries.latest(name) as ProviderMark | undefined;
-    const noted = cooldowns.noted(name) as ProviderMark | undefined;
+    const sharedMark = cooldowns.noted(name) as ProviderMark | undefined;
     // Another process may have written a later mark.
-    return localMark === undefined || (noted !== undefined && noted.at_ms > localMark.at_ms) ? noted : localMark;
+    return localMark === undefined || (sharedMark !== undefined && sharedMark.at_ms > localMark.at_ms)
+      ? sharedMark
+      : localMark;
   };
   let faultLoggedAtMs = Number.NEGATIVE_INFINITY;
 

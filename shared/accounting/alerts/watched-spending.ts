@@ -102,7 +102,7 @@ async function creditSpendings(
 }
 
 /**
- * Returns the spending since credit was last added, with which shares begin anew, counted from the amount spent at the
+ * Returns the spending since credit was last added, with which shares begin again, counted from the amount spent at the
  * last alert before.
  */
 function sinceAddition(granted: PicoUsd, spent: PicoUsd, mark: ShareMark | undefined) {

@@ -254,17 +254,17 @@ interface RecordedAddition {
  */
 async function readAdditions(store: Store, workspace: string): Promise<RecordedAddition[]> {
   for (let tried = 0; tried < readTriesMax; tried += 1) {
-    const noted = (await store.get('ledger', additionsKey(workspace))) ?? {};
+    const additionsItem = (await store.get('ledger', additionsKey(workspace))) ?? {};
     const credit = (await store.get('ledger', creditKey(workspace, 0))) ?? {};
     if (credit[creditAttributes.granted] === undefined) return [];
     const received = Number(credit[receivedAttribute] ?? 0);
     // It arrived in the counter between the two reads.
-    if (received > Number(noted.addition_number ?? 0)) continue;
-    const underWay = noted.addition_out as AdditionUnderWay | undefined;
+    if (received > Number(additionsItem.addition_number ?? 0)) continue;
+    const underWay = additionsItem.addition_out as AdditionUnderWay | undefined;
     const isOut =
       underWay !== undefined &&
       (Number(underWay.number) > received || Number(credit[passedAttribute]) === Number(underWay.number));
-    const additions = Object.entries(noted)
+    const additions = Object.entries(additionsItem)
       .filter(([name]) => name.startsWith(additionPrefix) && !(isOut && name === underWay.entry))
       .map(([name, addition]) => {
         const { amount, at_ms: atMs } = addition as { readonly amount: unknown; readonly at_ms: unknown };

@@ -52,7 +52,7 @@ interface CreditTakeOptions {
 
 /** Creates the reservation. It throws StoreUnavailable; amounts that may have been reserved before expire. */
 export function createCreditTake({ store, counters, randomness }: CreditTakeOptions) {
-  /** Shortages by account: each is looked up and gathered once for all calls that are short at the time. */
+  /** Shortages by account: each is read and gathered once for all calls that are short at the time. */
   const shortages = createCache<(amount: PicoUsd) => Promise<ShardBalance>>({ sizeMax: accountsMax });
 
   const takeIn = (account: CreditAccount, shard: number, hold: Hold) =>

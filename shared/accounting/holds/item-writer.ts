@@ -37,7 +37,7 @@ const queueWaitMaxMs = 10_000;
 const asksMax = 10;
 /** Maximum number of items that are remembered as they were last returned, some 3 KB each. */
 const rememberedItemsMax = 5_000;
-/** Time for which an item is remembered: idle items of limits are deleted after two days and made anew. */
+/** Time for which an item is remembered: idle items of limits are deleted after two days and created again. */
 const rememberedMs = 3_600_000;
 
 export interface ItemWriter {
@@ -274,7 +274,7 @@ function createItemQuestions({ store, clock, randomness, settleOnce, nextNumber 
       await ask(written, asking, async () => ({ kind: 'read', item: await store.get(table, key) }));
     },
 
-    /** Writes. 'again': the item was read anew meanwhile. Requests that the result does not mention were rejected. */
+    /** Writes. 'again': the item was read again meanwhile. Requests that the result does not mention were rejected. */
     async write(written: WrittenItem, write: QueuedWrite, { nowMs, areOthersLeft }: WriteMoment): Promise<SentWrite> {
       const { table, key, seen, deletableMark } = written;
       const { reserved, settled, needsItem } = write;

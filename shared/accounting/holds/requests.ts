@@ -101,7 +101,7 @@ export interface UnreservedCharge {
   readonly kind: 'charge';
   readonly counter: Counter;
   readonly amount: bigint;
-  /** Attribute that every item of its kind has, so that a deleted item is not made anew. */
+  /** Attribute that every item of its kind has, so that a deleted item is not created again. */
   readonly requiredAttribute: string;
   /** The item as its caller has seen it: its configuration counts where the writer does not know the item. */
   readonly known: Item;

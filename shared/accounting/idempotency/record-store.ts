@@ -224,7 +224,7 @@ const claimPut = (pk: string, { fingerprint, owner, nowMs, leaseUntilMs }: Claim
       expires_at_epoch_seconds: expiryAfter(nowMs),
     },
     condition: isFree(nowMs),
-    // The call's own first try is recognized by the owner in the refused item.
+    // The owner in the refused item shows an earlier try of this call.
     repeatable: true,
   }) satisfies Put;
 
@@ -255,7 +255,7 @@ const completeUpdate = (
       remove: ['lease_until_ms'],
     },
     condition: isMineAndRunning(owner),
-    // The call's own first try is recognized by owner and body in the refused item.
+    // Owner and body in the refused item show an earlier try of this call.
     repeatable: true,
   }) satisfies Update;
 

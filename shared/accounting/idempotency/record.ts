@@ -76,7 +76,7 @@ type ClaimVerdict = 'own' | 'conflict' | 'running' | 'done';
 
 export function judge(record: IdempotencyRecord, claimant: Claimant): ClaimVerdict {
   if (record.state === 'running' && record.owner === claimant.owner) return 'own';
-  // A conflict wins over a call that runs or is done.
+  // A conflict takes precedence over a call that runs or is done.
   if (record.fingerprint !== claimant.fingerprint.hashOf(record.fingerprintVersion)) return 'conflict';
   return record.state;
 }

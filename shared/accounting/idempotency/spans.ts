@@ -1,5 +1,5 @@
 // A span id belongs to one call and is used once per workspace. Each claim is one conditional write, so of any number
-// of concurrent claims exactly one wins. The item identifies its call by hashes of the parts that a retry repeats.
+// of concurrent claims exactly one succeeds. The item identifies its call by hashes of the parts that a retry repeats.
 //
 // claim                                 expires (30 days)
 // |----- used ------------------------|----- free ...
@@ -109,7 +109,7 @@ function claimPut(claim: SpanClaim) {
       expires_at_epoch_seconds: Math.ceil(nowMs / 1000) + spanLifeSeconds,
     },
     condition: isFreeFor(claim),
-    // The call's own first try is recognized by the owner in the refused item.
+    // The owner in the refused item shows an earlier try of this call.
     repeatable: true,
   } satisfies Put;
 }

@@ -95,7 +95,7 @@ export function createCooldownItem({ store, clock }: { readonly store: Store; re
     const over = Object.entries(item).filter(([name, seen]) => name !== attribute && isOver(name, seen, nowMs));
     const removed = over.slice(0, removedPerWriteMax);
     const result = await send(attribute, value, removed);
-    // The write may have been refused because of the attributes to be removed: another instance has written one anew.
+    // The write may have been refused because of the attributes to be removed: another instance has written one again.
     const last = result.kind === 'written' || removed.length === 0 ? result : await send(attribute, value, []);
     const before = last.item ?? {};
     item = last.kind === 'written' ? applyChanges(before, last.changes) : before;

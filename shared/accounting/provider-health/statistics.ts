@@ -41,7 +41,9 @@ function medianOf(histogram: Histogram): number | undefined {
 }
 
 export interface HealthFigures {
-  /** Median time of successful calls to the last byte, in whole milliseconds; undefined when none succeeded lately. */
+  /**
+   * Median time of successful calls to the last byte, in whole milliseconds; undefined when none succeeded recently.
+   */
   readonly medianLatencyMs: number | undefined;
   /** Median time to the first token of streams, in whole milliseconds. */
   readonly medianFirstTokenMs: number | undefined;
@@ -71,15 +73,16 @@ export interface Statistics {
   /** Time at which the counts were read; undefined when there are none. */
   readonly measuredAtMs: number | undefined;
   /**
-   * Returns undefined when no call succeeded lately, so that a provider that only fails is never taken for a fast one.
+   * Returns undefined when no call succeeded recently, so that a provider that only fails is never taken for a fast
+   * one.
    */
   of(model: string, provider: string): MeasuredFigures | undefined;
   /**
    * Returns the figures also for a provider that only fails or limits; undefined when there was no call of any kind
-   * lately.
+   * recently.
    */
   ofCandidate(model: string, provider: string): HealthFigures | undefined;
-  /** Returns the figures over all providers of the model; undefined when no call succeeded or failed lately. */
+  /** Returns the figures over all providers of the model; undefined when no call succeeded or failed recently. */
   ofModel(model: string): HealthFigures | undefined;
 }
 

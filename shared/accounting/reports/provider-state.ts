@@ -19,11 +19,11 @@ export type ProviderState = 'serving' | 'failing' | 'limited' | 'refusing' | 'no
 
 export interface ProviderHealth extends ConfiguredProvider {
   readonly state: ProviderState;
-  /** Workspaces in whose plans it is last, or all, because it failed or was rate limited lately. */
+  /** Workspaces in whose plans it is last, or all, because it failed or was rate limited recently. */
   readonly coolingFor: 'all' | readonly string[];
   /** Reason why it was not reached, in one word, where it fails or cools down for that. */
   readonly reason: string | undefined;
-  /** Figures; undefined when no call succeeded, failed or was limited lately. */
+  /** Figures; undefined when no call succeeded, failed or was limited recently. */
   readonly figures: HealthFigures | undefined;
 }
 

@@ -78,7 +78,7 @@ export function createResponseCache({ store, memory: budget, onError }: Response
           expires_at_ms: expiresAtMs,
           expires_at_epoch_seconds: Math.ceil(expiresAtMs / 1000),
         };
-        // The last complete answer wins. The write is unconditional: of two concurrent answers both are right.
+        // The last complete answer stays. The write is unconditional: of two concurrent answers both are right.
         await store.put({ table: 'cache', item, repeatable: true }, options);
       } catch (error) {
         onError(error);

@@ -112,7 +112,7 @@ const accessKey = 'ACCESS';
 export interface AccessStore {
   /** Reads the rules with strong consistency. Empty where only operator keys open the management interface. */
   read(): Promise<readonly AccessRule[]>;
-  /** Replaces all rules. Throws WriteRefused when other writes keep coming in between. */
+  /** Replaces all rules. Throws WriteRefused when other writes continue to arrive between. */
   write(rules: readonly AccessRule[]): Promise<DocumentWrite>;
 }
 

@@ -1,4 +1,4 @@
-// Connections as they are stored, with sealed keys, for one instance and the workspaces it served lately; and for a
+// Connections as they are stored, with sealed keys, for one instance and the workspaces it served recently; and for a
 // call the clear key of the connection that is used. As with workspaces, an old copy is never served while the store is
 // down: a connection decides whose money is spent.
 import { createReadCache } from '../../foundation/cache/index.ts';

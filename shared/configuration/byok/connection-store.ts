@@ -61,7 +61,7 @@ export interface ConnectionStore {
   plan(workspace: string, wanted: readonly WantedConnection[]): Promise<ConnectionChange[]>;
   /**
    * Writes the named connections, and leaves others unchanged. It writes all changes or none, and nothing where nothing
-   * changes. Throws WriteRefused when other writes keep coming in between.
+   * changes. Throws WriteRefused when other writes continue to arrive between.
    */
   write(workspace: string, wanted: readonly WantedConnection[]): Promise<ConnectionChange[]>;
 }

@@ -10,7 +10,7 @@ interface BedrockName {
 }
 
 const arn = /^arn:aws[\w-]*:bedrock:[^:]*:[^:]*:(?:foundation-model|inference-profile)\/(.+)$/;
-/** Matches a region's prefix; a maker's name is longer, except for these words. */
+/** Matches a region's prefix; a vendor's name is longer, except for these words. */
 const regionPrefix = /^(global|apac|[a-z]{2}(?:-gov)?)\.(.+\..+)$/;
 
 /** Parses a name. ARNs of anything other than a model stay unchanged. */

@@ -41,8 +41,8 @@ export interface CataloguePointer {
 
 export interface CatalogueStore {
   /**
-   * Writes the document of `plan` as the current one, unless it already is. Throws WriteRefused when the
-   * document is too large or other writes keep coming in between, StoreUnavailable like any call.
+   * Writes the document of `plan` as the current one, unless it already is. Throws WriteRefused when the document is
+   * too large or other writes continue to arrive between, StoreUnavailable like any call.
    */
   write(plan: (former: CatalogueDocument | undefined) => CatalogueDocument, nowMs: number): Promise<CatalogueWrite>;
   /** Returns the current document; undefined where none was ever written. */
@@ -174,7 +174,7 @@ async function movePointer(
     condition: isStill(former),
   });
   if (result.kind === 'written') return true;
-  // The write was refused by its own first try, or by a writer of the same document.
+  // An earlier try of this write, or a writer of the same document, has succeeded already.
   const stored = pointerOf(result.item);
   return stored !== undefined && isSamePointer(stored, next);
 }

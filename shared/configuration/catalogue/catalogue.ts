@@ -239,7 +239,7 @@ export const openAiNames = ({
   kind === 'openai' || kind === 'azure' ? modelNames(named) : namesOfEntry(named.entry);
 
 /**
- * Returns the name by which a maker's package knows the model: the list's name without its kind, where the file has
+ * Returns the name by which a vendor's package knows the model: the list's name without its kind, where the file has
  * one.
  */
 export const listedName = ({ upstream_model, list_model }: NamedCandidate['entry']): string =>

@@ -55,9 +55,9 @@ export function checkModel(at: Node, models: KnownModels | undefined, report: Re
   const written = textOf(at);
   if (written === undefined || models === undefined) return;
   const known = models.all;
-  const meant = idsWritten(written, known, models.ofWorkspace);
-  if (meant.length > 1) report(at, `${quote(written)} means several models: ${meant.map(quote).join(', ')}`);
-  else if (meant[0] === written) checkKnown(at, known, 'model', 'models', report);
+  const meantIds = idsWritten(written, known, models.ofWorkspace);
+  if (meantIds.length > 1) report(at, `${quote(written)} means several models: ${meantIds.map(quote).join(', ')}`);
+  else if (meantIds[0] === written) checkKnown(at, known, 'model', 'models', report);
 }
 
 /** Reports a written name that is not among the known ones of `place`. `known` is undefined while these are unknown. */

@@ -46,9 +46,9 @@ export interface KeyStore {
    */
   write(wanted: WantedKey): Promise<KeyWrite>;
   /**
-   * Writes these settings of a stored key and no other, so that concurrent changes all apply; of one setting the later
-   * one. `stored` is the key as it was read. Status and expiry are those of its text, and a replaced text keeps an
-   * expiry; everything else belongs to the key with all its texts.
+   * Writes these settings of a stored key and no other, so that concurrent changes of different settings all apply; of
+   * two changes of one setting the later one applies. `stored` is the key as it was read. Status and expiry are those
+   * of its text, and a replaced text keeps an expiry; everything else belongs to the key with all its texts.
    */
   update(stored: KeyRecord, changes: KeySettingChanges): Promise<KeyWrite>;
   /**
@@ -86,7 +86,7 @@ export function createKeyStore(store: Store): KeyStore {
       } as const;
       const result = await store.put(put);
       if (result.kind === 'written') return 'created';
-      // The write was refused by its own first try, or by another writer of the same file.
+      // An earlier try of this write, or another writer of the same file, has created the key already.
       if (result.item === undefined) throw conflict(wanted);
       const written = await change(store, result.item, wanted);
       return written === 'unchanged' ? 'created' : written;
@@ -162,7 +162,7 @@ async function rotate(store: Store, stored: KeyRecord, next: NextText, formerEnd
     const former = item && secretOf(item, stored.publicId);
     if (item === undefined || former === undefined) return 'late';
     const current = currentSecret(item);
-    // The write was refused by its own first try.
+    // An earlier try of this write has succeeded already.
     if (current.publicId === next.publicId) return 'rotated';
     if (current.publicId !== stored.publicId || current.status !== 'active') return 'late';
     await store.put({ table: 'keys', item: pointerTo(item, next.publicId), repeatable: true });
@@ -211,8 +211,8 @@ interface Claim {
 }
 
 /**
- * Claims a slot. Returns false where the person has the maximum number. Throws WriteRefused when other claims keep
- * coming in between.
+ * Claims a slot. Returns false where the person has the maximum number. Throws WriteRefused when other claims continue
+ * to arrive between.
  */
 async function claimSlot(store: Store, wanted: WantedSlot, nowMs: number): Promise<boolean> {
   const pk = `${slotsPrefix}${wanted.workspace}#${wanted.owner}`;

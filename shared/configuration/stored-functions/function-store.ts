@@ -123,7 +123,7 @@ interface WrittenFunction {
   readonly change: FunctionWriteOutcome;
 }
 
-/** Writes a function. `plan` throws to refuse. Throws WriteRefused when other writes keep coming in between. */
+/** Writes a function. `plan` throws to refuse. Throws WriteRefused when other writes continue to arrive between. */
 function writeFunction(
   store: Pick<Store, 'get' | 'put' | 'update'>,
   workspace: string,

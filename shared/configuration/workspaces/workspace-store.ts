@@ -21,7 +21,7 @@ export interface WorkspaceStore {
   read(id: string): Promise<WorkspaceDocument | undefined>;
   /**
    * Makes checked changes with `mergeWorkspace`; writes nothing where nothing changes. Throws WriteRefused for the
-   * operator where `mergeWorkspace` does, or when other writes keep coming in between.
+   * operator where `mergeWorkspace` does, or when other writes continue to arrive between.
    */
   write(changes: WorkspaceChanges): Promise<DocumentWrite>;
   /** Yields every workspace, in no order. For the operator: reads the whole table. */

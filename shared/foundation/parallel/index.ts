@@ -61,11 +61,11 @@ export async function* mergeParallel<Value>(
     }
   };
   let isDone = false;
-  const drawn = Promise.all(Array.from({ length: parallelMax }, drawRest)).finally(() => {
+  const draws = Promise.all(Array.from({ length: parallelMax }, drawRest)).finally(() => {
     isDone = true;
     filled.resolve();
   });
-  drawn.catch(() => {});
+  draws.catch(() => {});
   try {
     while (!isDone || buffered.length > 0) {
       await filled.promise;
@@ -77,7 +77,7 @@ export async function* mergeParallel<Value>(
       drained = Promise.withResolvers();
       yield* values;
     }
-    await drawn;
+    await draws;
   } finally {
     isStopped = true;
     drained.resolve();

@@ -74,8 +74,8 @@ async function sendThrough(
 ): Promise<boolean> {
   const { status, headers, body } = response;
   const sink = runtime.HttpResponseStream.from(stream, { statusCode: status, headers: { ...headers } });
-  const gone = new AbortController();
-  sink.once('error', () => gone.abort());
+  const disconnect = new AbortController();
+  sink.once('error', () => disconnect.abort());
   let isCut = false;
   const cut = () => {
     isCut = true;
@@ -84,7 +84,7 @@ async function sendThrough(
   try {
     // The headers of a stream are sent at once, even if it never yields.
     if (typeof body !== 'string') sink.write('');
-    await deliverBody({ response, sink, arrivedAtMs, clientGone: gone.signal, cut }, dependencies);
+    await deliverBody({ response, sink, arrivedAtMs, clientGone: disconnect.signal, cut }, dependencies);
   } finally {
     if (!isCut && !sink.writableEnded) sink.end();
   }

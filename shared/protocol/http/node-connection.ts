@@ -146,7 +146,7 @@ export class NodeConnection extends ConnectionStream {
     return end !== -1 && this.waiting.length > end + endOfChunks.length;
   }
 
-  /** Limits a fault of the gateway to this connection: the shared queue goes on. */
+  /** Limits a fault of the gateway to this connection: the shared queue continues. */
   #inTurn(work: () => void): void {
     this.shared.inTurn(() => {
       try {
@@ -164,7 +164,7 @@ export class NodeConnection extends ConnectionStream {
     this.#isInTurn = false;
   }
 
-  /** Resolves once the answer to the current request has left; undefined when none is on its way. */
+  /** Resolves once the answer to the current request has left; undefined when none is being sent. */
   #untilAnswered(): Promise<void> | undefined {
     const current = this.#current;
     if (current === undefined || !phaseRules[this.#phase].isAnswering) return undefined;
@@ -227,7 +227,7 @@ function emptyLinesBytes(bytes: Buffer): number {
 function headPiece(bytes: Buffer): { readonly length: number; readonly isWhole: boolean } {
   const end = bytes.indexOf(endOfHead, 0, 'latin1');
   if (end !== -1) return { length: end + endOfHead.length, isWhole: true };
-  // A line end may be the first half of the head's end: both halves are handed on together.
+  // A line end may be the first half of the head's end: both halves are passed on together.
   let length = bytes.length;
   while (isLineEnd(bytes[length - 1])) length -= 1;
   // Node's parser makes a longer copy for every further piece. Without an empty line of any kind no head can end.

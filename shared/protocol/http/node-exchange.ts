@@ -30,14 +30,14 @@ export async function runExchange(
   const { head, body, answer, keyFound, cut } = exchange;
   const { clock, log } = dependencies;
   const arrivedAtMs = clock.nowMs();
-  const gone = new AbortController();
-  answer.onGone(() => gone.abort());
+  const disconnect = new AbortController();
+  answer.onGone(() => disconnect.abort());
   const request: GatewayRequest = { ...head, readBody: body.read, arrivedAtMs };
-  const context = { clientGone: gone.signal, keyFound, cut, refusal: body.fault() };
+  const context = { clientGone: disconnect.signal, keyFound, cut, refusal: body.fault() };
   const response = await gateway(request, context).catch((cause) => internalErrorAnswer(cause, dependencies));
   let flushed: Promise<void> | undefined;
   try {
-    await send(response, exchange, { arrivedAtMs, clientGone: gone.signal }, dependencies);
+    await send(response, exchange, { arrivedAtMs, clientGone: disconnect.signal }, dependencies);
     flushed = endAnswer(answer, clock);
   } catch (cause) {
     log.error({ event: 'answer_failed' }, cause);
@@ -85,7 +85,7 @@ function beginAnswer(
 async function endAnswer({ stream, cut }: AnswerPort, clock: AdapterDependencies['clock']): Promise<void> {
   const flushed = new Promise<void>((resolve) => {
     if (stream.destroyed) return resolve();
-    // The end of an HTTP/2 stream that is finished may still be on its way.
+    // The end of an HTTP/2 stream that is finished may still arrive.
     stream.once('close', resolve);
     stream.end();
   });

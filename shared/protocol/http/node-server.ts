@@ -133,7 +133,7 @@ export function createNodeServer(
     listen: async (port, host) => {
       if (!anyHost && isLoopback(host)) served = onlyForLoopback(gateway);
       const taken = await listen(server, port, host);
-      // Errors from here on are failed accepts (too many open files, say), after which the server goes on.
+      // Errors from here on are failed accepts (too many open files, say), after which the server continues.
       server.on('error', (cause) => log.error({ event: 'server_failed' }, cause));
       return taken;
     },

@@ -1,5 +1,5 @@
 // Checks that a request came through the edge: the distribution adds a secret header. The accepted secrets are read
-// while the process runs, so that a version of the code keeps serving when they change. This keeps callers from
+// while the process runs, so that a version of the code continues to serve when they change. This keeps callers from
 // bypassing the edge; authentication is by API key.
 import { directOrigin, headerNames } from '../../foundation/constants/index.ts';
 import { equalInConstantTime, sha256Hex } from '../../foundation/ids/index.ts';

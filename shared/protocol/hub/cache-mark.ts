@@ -20,7 +20,7 @@ export function cacheMark(marked: JsonObject): Marked {
 export const isControl = (control: unknown): control is JsonObject =>
   isJsonObject(control) && control.type === 'ephemeral';
 
-/** The long one of the two lifetimes that each maker has. */
+/** The long one of the two lifetimes that each vendor has. */
 export const longTtl = '1h';
 const longTtlOfOpenAi = '12h';
 export const ttlOfAnthropic = (ttl: unknown): string | undefined => (ttl === longTtlOfOpenAi ? longTtl : undefined);

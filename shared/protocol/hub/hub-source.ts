@@ -10,7 +10,7 @@ export type RefusalOf = (metadata: SharedV4ProviderMetadata | undefined) => stri
 
 /** Metadata of an answer that its provider does not send. */
 export interface AnswerHead {
-  /** Id for an answer to which the provider gives none. */
+  /** Id of an answer in which the provider states none. */
   readonly id: string;
   readonly createdSeconds: number;
   /** Returns the milliseconds since the provider was called. */

@@ -62,7 +62,7 @@ export interface ClientInterface {
    * again. Where undefined, the message has the gateway's own words first, then the provider's.
    */
   readonly repairWords: ((rejection: RejectionToTell) => string | undefined) | undefined;
-  /** Reads the request. An error is returned, not thrown: a key that is refused wins over it. */
+  /** Reads the request. An error is returned, not thrown: a key that is refused takes precedence over it. */
   readonly readRequest: (body: JsonText, reading: RequestReading) => ClientRequest | GatewayError;
   /**
    * Returns the top-level fields of a body that change no answer, besides the fields that the parts of the cache key

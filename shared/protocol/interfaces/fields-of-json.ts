@@ -57,7 +57,7 @@ export function jsonWithSlices(value: unknown): string {
   return `{${fields.join(',')}}`;
 }
 
-/** The events that a writer has emitted since they were last taken, so that a long answer is not kept twice. */
+/** The events that a writer has emitted since they were last taken, so that a long answer is not in memory twice. */
 export function openWrittenEvents() {
   let events: EventText[] = [];
   return {

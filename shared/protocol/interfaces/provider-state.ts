@@ -207,7 +207,7 @@ function* idsIn(value: JsonObject): Generator<unknown> {
   }
   // A container may be named by its id alone.
   if (typeof value.container === 'string') yield value.container;
-  // Skills of an account belong to it; the maker's own are open to everyone.
+  // Skills of an account belong to it; the vendor's own are open to everyone.
   if (typeof value.skill_id === 'string' && value.type !== 'anthropic') yield value.skill_id;
   // An assistant's earlier audio is a reference too.
   if ((value.role ?? null) !== null && isJsonObject(value.audio)) yield value.audio.id;

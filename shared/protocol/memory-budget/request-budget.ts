@@ -99,7 +99,7 @@ export class RequestBudget {
     const bytes = Math.min(Math.ceil(take.bytes), line.maxBytes);
     if (holder.bytes === 0) holder.workspace = take.workspace;
     if (bytes <= holder.bytes && size === holder.size) return undefined;
-    // A call that was admitted passes those that wait: its memory becomes free only when it goes on.
+    // A call that was admitted passes those that wait: its memory becomes free only when it continues.
     const isIn = holder.bytes > 0 && holder.size === size;
     if ((isIn || line.isEmpty()) && this.#fits(line, holder, bytes)) {
       this.#letIn(line, holder, bytes, take);

@@ -208,7 +208,7 @@ export function describePaths({ api, v1Only, vendor }: RouteTable, path: string)
   const misplaced = misplacedBases.find(({ start }) => start.test(path));
   if (misplaced !== undefined) return `There is no such path. ${misplaced.advice}`;
   const known = Object.keys({ ...api, ...v1Only }).filter((one) => !one.includes('*'));
-  const meant = nearestOf(below, known);
-  const advice = meant === undefined ? '' : ` Did you mean ${basePaths[0]}${meant}?`;
+  const suggestion = nearestOf(below, known);
+  const advice = suggestion === undefined ? '' : ` Did you mean ${basePaths[0]}${suggestion}?`;
   return `There is no such path. A base URL must end in ${basePaths[1]} (OpenAI's SDKs and frameworks) or in ${basePaths[0]} (everything else).${advice}`;
 }

@@ -27,7 +27,7 @@ function inputTokens(target: Target, size: InputSize, bytesAToken: number): numb
   return Math.min(Math.ceil(textBytes / bytesAToken) + mediaTokens + toolTokens, max);
 }
 
-/** True for a Claude on any host: by the names at host and catalogue, and by its maker. */
+/** True for a Claude on any host: by the names at host and catalogue, and by its vendor. */
 const isClaude = ({ entry, model, provider }: Target): boolean =>
   provider.kind === 'anthropic' || modelNames({ entry, model }).some((name) => /claude/i.test(name));
 

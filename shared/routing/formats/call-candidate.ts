@@ -158,7 +158,7 @@ interface FormatCall {
   readonly clientInterface: ClientInterface;
   readonly request: ClientRequest;
   readonly passedOn: PassedOn;
-  /** Its id becomes that of an answer to which the provider gives none. */
+  /** Scope of the call, whose id becomes that of an answer without one. */
   readonly scope: { readonly correlationId: string };
   readonly envelopes: Envelopes;
   /** Policy; under `zdr` no provider may store anything of the call. */
@@ -170,7 +170,7 @@ interface CandidateExchange {
   readonly send: Send;
   readonly openPart: OpenPart;
   readonly pause: Pause;
-  /** Time for an answer to which the provider gives none. */
+  /** Time of creation for an answer in which the provider states none. */
   readonly createdSeconds: number;
   /** Returns the milliseconds since the provider was called. */
   readonly elapsedMs: () => number;

@@ -48,7 +48,7 @@ interface MaskedText {
 }
 
 export type GuardedRequest =
-  /** `masked` is undefined where the request goes on unchanged. */
+  /** `masked` is undefined where the request continues unchanged. */
   | { readonly kind: 'passed'; readonly masked: MaskedText | undefined }
   | Exclude<CheckedTexts, { readonly kind: 'passed' }>
   /** The input consists of tokens of a model, which no guardrail can read. */

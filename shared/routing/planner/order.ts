@@ -5,13 +5,13 @@ import type { ProviderPreferences, SortOrder } from '../../protocol/wire/index.t
 
 /** Live statistics of a candidate. */
 interface CandidateStats {
-  /** Undefined when no call succeeded lately. */
+  /** Undefined when no call succeeded recently. */
   readonly medianLatencyMs: number | undefined;
   readonly throughputRpm: number;
 }
 
 export interface OrderInput {
-  /** Returns the statistics; undefined when nothing was measured lately. */
+  /** Returns the statistics; undefined when nothing was measured recently. */
   readonly statsOf: (candidate: Candidate) => CandidateStats | undefined;
   readonly isCooling: (candidate: Candidate) => boolean;
   /**

@@ -109,9 +109,9 @@ export function failUnknownModel(
     const message = `There is no ${quote(id)} here: its prefix is served by models of that prefix alone. There are: ${regions}.`;
     return fail('unknown_model', { message, param });
   }
-  const meant = named?.kind === 'several' ? named.ids : idsMeant(id, { catalogue, workspace });
-  if (meant.length > 1) {
-    const ids = meant.slice(0, namedMax).map(quote).join(', ');
+  const meantIds = named?.kind === 'several' ? named.ids : idsMeant(id, { catalogue, workspace });
+  if (meantIds.length > 1) {
+    const ids = meantIds.slice(0, namedMax).map(quote).join(', ');
     return fail('unknown_model', { message: `${quote(id)} may be one of several models: ${ids}.`, param });
   }
   // A bare name is compared with bare names, and the id is reported.

@@ -12,8 +12,8 @@ const secretFreshMs = 300_000;
 /** Pause after a failure. Meanwhile a cold instance answers 503 and does not wait again in every request. */
 const retryAfterFailureMs = 1_000;
 /**
- * Shortest time between two refreshes: a provider that keeps answering 401 must not turn each of its calls into a call
- * of Secrets Manager.
+ * Shortest time between two refreshes: a provider that repeatedly answers 401 must not turn each of its calls into a
+ * call of Secrets Manager.
  */
 const refreshIntervalMs = 10_000;
 

@@ -1,6 +1,6 @@
 // The SDK's clients of DynamoDB, made for many small conditional writes on the way of a request. A command whose values
 // are DynamoDB's already goes through the plain client, which keeps the middleware of its commands and reads and writes
-// JSON as it is. A command of the document client, which converts values, makes its middleware anew each time: it is
+// JSON as it is. A command of the document client, which converts values, makes its middleware again each time: it is
 // for what operators do.
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';

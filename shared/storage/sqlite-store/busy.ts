@@ -18,7 +18,7 @@ export interface BusyWait {
   readonly clock: Clock;
   /** Limit of all tries together; no limit if absent. */
   readonly limitMs?: number;
-  /** Called whenever the file is found locked; returns false to stop waiting. If absent, the wait goes on. */
+  /** Called whenever the file is found locked; returns false to stop waiting. If absent, the wait continues. */
   readonly isAwaited?: (error: unknown) => boolean;
   readonly signal?: AbortSignal | undefined;
 }

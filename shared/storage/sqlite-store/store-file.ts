@@ -86,7 +86,7 @@ function checkOurs(database: DatabaseSync, folder: string): void {
   const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
   if (tables.length === 0) return;
   if (numberOf(database, 'application_id') !== applicationId) {
-    // Gateways before 0.1.0 kept their data with an engine that has this table.
+    // Gateways before 0.1.0 stored their data with an engine that has this table.
     if (!tables.some(({ name }) => name === '_tables')) throw new StoreFileRefused(notOurs(folder));
     throw new StoreFileRefused(
       `${databasePath(folder)} was made by a build before 0.1.0: run that build's \`npm run gw -- export --data ${folder}\`, and apply the file here in a new folder; keys are made anew, credit is what the file says, and calls are lost`,

@@ -41,7 +41,7 @@ interface Waiting extends StoreWork<unknown> {
   /** Resolves with the result of `run`. */
   readonly resolve: (value: unknown) => void;
   readonly reject: (cause: unknown) => void;
-  /** Time at which it first met a locked file. */
+  /** Time at which it first found the file locked. */
   metBusyAtMs?: number;
 }
 

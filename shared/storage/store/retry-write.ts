@@ -48,7 +48,7 @@ const triesMax = 64;
 
 /**
  * Writes by `tryOnce`, which reads again on each call and returns undefined where its write was refused. `what` begins
- * the sentence for the operator where other writes keep coming in between: `the catalogue is`.
+ * the sentence for the operator where other writes continue to arrive between: `the catalogue is`.
  */
 export async function writeOptimistically<Value extends object | string>(
   what: string,

@@ -1,4 +1,4 @@
-// Shows the keys that called something lately, before it is disabled or revoked: their calls would end.
+// Shows the keys that called something recently, before it is disabled or revoked: their calls would end.
 import type { ManagedCall } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { count } from './shown-values.ts';

@@ -1,4 +1,4 @@
-// One call: its path through providers, its record, and its bodies where they are kept.
+// One call: its path through providers, its record, and its bodies where they are stored.
 
 import { useState } from 'preact/hooks';
 import { unitsText } from '../../../../shared/foundation/constants/index.ts';

@@ -148,7 +148,7 @@ const RevokeKey = ({ apiKey, close, done }: EndKeyProperties & { readonly done: 
   </ConfirmDialog>
 );
 
-// The form that makes a key, or changes one. An empty limit means none, or the highest that the workspace allows.
+// The form that creates or changes a key. An empty limit means none, or the highest that the workspace allows.
 
 interface KeyFormProperties {
   /** The key to change; undefined when the form makes a key. */

@@ -113,7 +113,7 @@ const policyText = ({ zdr, data_collection, data_residency }: Workspace['data_po
     .filter(Boolean)
     .join('; ');
 
-// The form that makes a workspace, or changes one. Unchanged fields are not sent, so that changes of others are kept.
+// The form that creates or changes a workspace. Unchanged fields are not sent, so that changes of others are preserved.
 
 interface WorkspaceFormProperties {
   /** The workspace to change; undefined when the form makes one. */

@@ -102,7 +102,7 @@ const textRoles: readonly unknown[] = ['system', 'developer', 'assistant'];
 function neededPart(part: unknown, role: unknown): Omit<HubNeed, 'member'> | undefined {
   const { type, image_url: image, file } = isJsonObject(part) ? part : {};
   if (type === 'text' || type === 'refusal') return undefined;
-  // Some makers write thinking there: it goes to no other model.
+  // Some vendors write thinking there: it goes to no other model.
   if (role === 'assistant' && type === 'thinking') return undefined;
   if (textRoles.includes(role)) return { kind: 'content_part' };
   if (type === 'image_url' || type === 'input_image') {

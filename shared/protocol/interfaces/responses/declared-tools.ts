@@ -53,9 +53,9 @@ const isCallable = (tool: JsonObject): boolean =>
  * means each tool of its type.
  */
 export function meantBy(choices: readonly JsonObject[]): (tool: DeclaredTool) => boolean {
-  const meant = new Set(choices.map(({ type, name, namespace }) => choiceKey(type, name, namespace)));
+  const chosenKeys = new Set(choices.map(({ type, name, namespace }) => choiceKey(type, name, namespace)));
   return ({ tool: { type, name }, namespace }) =>
-    [name, null].some((one) => [namespace, null].some((other) => meant.has(choiceKey(type, one, other))));
+    [name, null].some((one) => [namespace, null].some((other) => chosenKeys.has(choiceKey(type, one, other))));
 }
 
 const choiceKey = (type: unknown, name: unknown, namespace: unknown): string =>

@@ -60,7 +60,7 @@ interface HubRequest {
   readonly stream: boolean;
   readonly size: CallSize;
   readonly clientModel: string;
-  /** Id of an answer to which the provider gives none; ids of its tool calls begin with it. */
+  /** Id of an answer in which the provider states none; ids of its tool calls begin with it. */
   readonly id: string;
   readonly times: Pick<AnswerHead, 'createdSeconds' | 'elapsedMs'>;
   readonly envelopes: Envelopes;

@@ -19,7 +19,7 @@ export interface PackageTask {
   readonly clientModel: string;
   /** The client's files, where it sent a form. */
   readonly form: FormBody | undefined;
-  /** Id for an answer to which the provider gives none. */
+  /** Id of an answer in which the provider states none. */
   readonly id: string;
   readonly createdSeconds: number;
   readonly readAnswer: ClientInterface['readAnswer'];

@@ -33,7 +33,7 @@ export interface TargetRules {
   readonly flagsFailures: boolean;
 }
 
-/** A candidate. `model` is its catalogue id, where the name of a host's profile does not show its maker. */
+/** A candidate. `model` is its catalogue id, where the name of a host's profile does not show its vendor. */
 type RuledCandidate = {
   readonly provider: Pick<Candidate['provider'], 'kind'>;
   readonly entry: Pick<Candidate['entry'], 'upstream_model' | 'list_model'>;

@@ -61,7 +61,7 @@ interface ReadReasoning {
   readonly member: string;
 }
 
-/** Reads the preference from the fields of Converse, or of the makers on Bedrock: Claude's, Nova's, and GPT's. */
+/** Reads the preference from the fields of Converse, or of the vendors on Bedrock: Claude's, Nova's, and GPT's. */
 function readReasoning({ outputConfig, additionalModelRequestFields }: JsonObject): ReadReasoning | undefined {
   const maker = inside(additionalModelRequestFields);
   const place = 'additionalModelRequestFields';
@@ -274,7 +274,7 @@ const inferenceFields: FieldUses = fieldUses('maxTokens temperature topP stopSeq
 const outputFields: FieldUses = fieldUses('textFormat effort');
 
 /**
- * Fields of a model's maker that every format can express: thinking with the names of Claude, Nova and GPT on Bedrock,
+ * Fields of a model's vendor that every format can express: thinking with the names of Claude, Nova and GPT on Bedrock,
  * and `top_k`.
  */
 const makerFields: FieldUses = fieldUses(

@@ -34,7 +34,7 @@ interface Output {
   readonly outputBytes: number;
 }
 
-/** Returns the response. `end` is absent while the answer goes on. */
+/** Returns the response. `end` is absent while the answer continues. */
 export function responseText({ head, settings }: Writing, end?: ResponseEnd, output?: Output): string {
   return writeResponseText({
     id: ownResponseId(head.id),

@@ -89,7 +89,7 @@ function needsJsonInstruction({ call, knownAs, canForceTools, rules }: TargetCal
   const { responseFormat: format, tools } = call;
   if (format?.type !== 'json') return false;
   if (!rules.keepsTextsBesideJson && tools !== undefined && format.schema !== undefined) return true;
-  // A package that does not recognize the model's maker forces a tool call too.
+  // A package that does not recognize the model's vendor forces a tool call too.
   const isOwnFormat =
     /claude/.test(knownAs) && format.schema !== undefined && supportsNativeStructuredOutputSchema(format.schema);
   return (!canForceTools && !isOwnFormat) || tools?.some(({ name }) => name === jsonToolName) === true;

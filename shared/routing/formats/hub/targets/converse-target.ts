@@ -174,7 +174,7 @@ const isClaude = (name: string): boolean => /claude/i.test(name);
 
 /**
  * Returns the tools with cache points, each after the tool that it marks. The package writes none, and models of other
- * makers refuse them there.
+ * vendors refuse them there.
  */
 function markedTools(body: JsonText, target: TargetCall): JsonObject {
   const { call, names, marksCache } = target;
@@ -194,7 +194,7 @@ const pointOf = (tool: NonNullable<HubCall['tools']>[number]): unknown =>
   'providerOptions' in tool ? tool.providerOptions?.amazonBedrock?.cachePoint : undefined;
 
 /**
- * Returns thinking fields by maker. `isThinking` is that of a Claude, which then accepts no temperature and similar
+ * Returns thinking fields by vendor. `isThinking` is that of a Claude, which then accepts no temperature and similar
  * options.
  */
 function fieldsOfThinking(
@@ -249,7 +249,7 @@ function isForced(body: JsonText, claudeChoice: unknown): boolean {
   return choice !== undefined && findMember(body, 'auto', choice) === undefined;
 }
 
-// Bedrock's embedding models, called by InvokeModel: Titan, Cohere and Nova, each in its maker's format.
+// Bedrock's embedding models, called by InvokeModel: Titan, Cohere and Nova, each in its vendor's format.
 
 type Family = 'titan' | 'cohere' | 'nova';
 

@@ -39,7 +39,7 @@ export const target: HubTarget = {
       ...sampling,
     };
   },
-  // Other makers' models with this format accept Claude's older options.
+  // Other vendors' models with this format accept Claude's older options.
   unknownReasoning: () => byBudget,
   says: new Set(['cache_marks', 'cache_options', 'call_cache_marks', 'safety_identifier', 'tool_cache_marks', 'user']),
   strictness: claudeStrictness,
