@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 
 const usualSections = ['latency', 'scale', 'load', 'memory'] as const;
 /** The sections from here on run only where `--only` names them. */
-const sectionNames = [...usualSections, 'attacks', 'turns', 'hostile', 'files', 'garbage', 'weights'] as const;
+const sectionNames = [...usualSections, 'attacks', 'turns', 'hostile', 'files', 'garbage', 'weights', 'busy'] as const;
 export type SectionName = (typeof sectionNames)[number];
 
 /** Numbers of calls, unless the name says otherwise. */
@@ -19,6 +19,8 @@ const fullPlan = {
   /** Number of calls on 32 connections whose store requests are counted. */
   busy: 640,
   memory: 10_000,
+  /** Number of calls in flight at once in the section `busy`, how long each waits, and how long they are measured. */
+  waiting: { calls: 1_000, waitMs: 10_000, measuredMs: 20_000 },
   /** Selects the attacks, turns and weights whose name contains this text. */
   rows: '',
   hostile: { minutes: 0.5, seed: 20_260_601 },
@@ -28,13 +30,14 @@ export type BenchPlan = typeof fullPlan;
 const quickPlan: BenchPlan = {
   ...{ latencyTurns: 2, jsonPerTurn: { 1: 30, 32: 128 }, streamsPerTurn: { 1: 10, 32: 32 } },
   ...{ atOnce: [300], further: 10, busy: 320, memory: 2_000 },
+  waiting: { calls: 300, waitMs: 3_000, measuredMs: 6_000 },
   rows: '',
   hostile: { minutes: 0.2, seed: 20_260_601 },
 };
 
 export const usage =
-  `npm run bench -- [--quick] [--portkey] [--litellm VENV] [--json FILE] [--only ${sectionNames.join(',')}] [--rows TEXT] [--minutes N] [--seed N]\n` +
-  '       npm run bench -- --against COMMIT [--quick] [--portkey] [--litellm VENV] [--json FILE]';
+  `npm run bench -- [--quick] [--portkey] [--litellm VENV] [--dynamodb URL] [--json FILE] [--only ${sectionNames.join(',')}] [--rows TEXT] [--minutes N] [--seed N]\n` +
+  '       npm run bench -- --against COMMIT [--quick] [--portkey] [--litellm VENV] [--dynamodb URL] [--json FILE]';
 
 /** Reads the options of a run. Throws an Error with one line for the terminal. */
 export function readOptions(args: readonly string[]) {
@@ -47,6 +50,7 @@ export function readOptions(args: readonly string[]) {
     only: string,
     against: string,
     litellm: string,
+    dynamodb: string,
     minutes: string,
     seed: string,
     rows: string,
@@ -56,7 +60,7 @@ export function readOptions(args: readonly string[]) {
   const wanted: readonly string[] = values.only?.split(',') ?? usualSections;
   const sections = sectionNames.filter((name) => wanted.includes(name));
   if (sections.length < wanted.length) throw new Error(`--only takes ${sectionNames.join(', ')}`);
-  const { quick: isQuick, portkey, litellm, json: jsonFile, against } = values;
+  const { quick: isQuick, portkey, litellm, dynamodb, json: jsonFile, against } = values;
   const plan = isQuick ? quickPlan : fullPlan;
   const hostile = {
     minutes: numberIn('--minutes', values.minutes, plan.hostile.minutes),
@@ -65,6 +69,7 @@ export function readOptions(args: readonly string[]) {
   return {
     isQuick,
     peers: { portkey, litellm },
+    dynamodb,
     jsonFile,
     against,
     sections,

@@ -8,6 +8,7 @@ import { runAgainst } from './against/run-against.ts';
 import { type BenchPlan, readOptions, type SectionName, usage } from './bench-options.ts';
 import { hasFailed, machineText, type SectionReport, tableText } from './report.ts';
 import { measureAttacks } from './sections/attacks.ts';
+import { measureBusy } from './sections/busy.ts';
 import { measureFiles } from './sections/files.ts';
 import { measureGarbage } from './sections/garbage.ts';
 import { measureHostile } from './sections/hostile.ts';
@@ -31,6 +32,7 @@ const sections: Readonly<Record<SectionName, (bed: TestBed, plan: BenchPlan) => 
   files: measureFiles,
   garbage: measureGarbage,
   weights: measureWeights,
+  busy: measureBusy,
 };
 
 /**
@@ -66,16 +68,17 @@ async function runBench(
   {
     isQuick,
     peers,
+    dynamodb,
     sections: wanted,
     plan,
-  }: Pick<ReturnType<typeof readOptions>, 'isQuick' | 'peers' | 'sections' | 'plan'>,
+  }: Pick<ReturnType<typeof readOptions>, 'isQuick' | 'peers' | 'dynamodb' | 'sections' | 'plan'>,
   folder: string,
   print: (text: string) => void,
 ) {
   const machine = machineText();
   print(`${machine}${isQuick ? ', a quick run' : ''}\n`);
   const reports: Partial<Record<SectionName, SectionReport>> = {};
-  await withTestBed(folder, peers, async (bed) => {
+  await withTestBed(folder, { ...peers, dynamodb }, async (bed) => {
     for (const name of wanted) {
       const report = await sections[name](bed, plan);
       for (const table of report.tables) print(`\n${tableText(table)}`);

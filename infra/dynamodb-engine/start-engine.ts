@@ -62,6 +62,10 @@ export async function startDynamoEngine({ tablesFile }: EngineOptions = {}): Pro
   }
 }
 
+/** Starts an engine, or returns the one that serves at the URL, which goes on afterwards. */
+export const openDynamoEngine = async (url?: string): Promise<DynamoEngine> =>
+  url === undefined ? startDynamoEngine() : { endpoint: url, stop: async () => {} };
+
 /**
  * Returns the reason why it did not start, or undefined once it serves. Only its message counts, not a connection:
  * another process may have taken the port.

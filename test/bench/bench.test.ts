@@ -151,6 +151,9 @@ describe('what the bench computes', () => {
       peers: { portkey: true },
     });
     expect(readOptions(['--litellm', 'venv'])).toMatchObject({ peers: { portkey: false, litellm: 'venv' } });
+    expect(readOptions(['--only', 'busy', '--dynamodb', 'http://127.0.0.1:8000'])).toMatchObject({
+      ...{ sections: ['busy'], dynamodb: 'http://127.0.0.1:8000', plan: { waiting: { calls: 1_000, waitMs: 10_000 } } },
+    });
     expect(() => readOptions(['--against', 'main', '--only', 'load'])).toThrow('--against has no sections');
   });
 });

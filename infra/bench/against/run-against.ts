@@ -1,11 +1,12 @@
-// Compares this tree with another commit, in one run on one machine. Both gateways are started alike, each with a store
-// of its own, are warmed alike, and are called in alternating turns. Only features of every commit are used: `npm
-// start` with a gateway file.
+// Compares this tree with another commit, in one run on one machine. Gateways of both are started alike, each with a store
+// of its own, in its process and on DynamoDB, are warmed alike, and are called in alternating turns. Only features of every
+// commit are used: `npm start` with a gateway file.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
+import { isEngineInstalled, openDynamoEngine } from '../../dynamodb-engine/start-engine.ts';
 import {
   type BenchCall,
   createClient,
@@ -66,13 +67,16 @@ interface AgainstOptions {
   readonly other: { readonly name: string; readonly tree: string };
   readonly peers: PeerChoice;
   readonly isQuick: boolean;
+  /** URL of an engine that both trees are to share; one of its own for each if absent. */
+  readonly dynamodb: string | undefined;
 }
 
 const here = 'this tree';
+const onDynamo = (tree: string): string => `${tree}, on DynamoDB`;
 
 /** Runs the comparison in `folder`, which is empty at first and which the caller removes. */
 export async function runAgainst(
-  { other, peers: choice, isQuick }: AgainstOptions,
+  { other, peers: choice, isQuick, dynamodb }: AgainstOptions,
   folder: string,
   print: (text: string) => void,
 ) {
@@ -89,11 +93,13 @@ export async function runAgainst(
     const keys = newKeys();
     const configFile = join(folder, 'gateway.yaml');
     await writeFile(configFile, gatewayFileText(provider.url, keys));
-    const startTree = async (start: { readonly name: string; readonly tree?: string }): Promise<Contestant> => {
-      const gateway = keep(await startGateway({ ...start, configFile, folder }));
-      return { name: start.name, endpoint: gateway, model: models.limited, key: keys.limited, cpu: cpuReader(gateway) };
-    };
-    const gateways = [await startTree(other), await startTree({ name: here })];
+    const gateways = await startTrees([other, { name: here }], {
+      configFile,
+      folder,
+      key: keys.limited,
+      dynamodb,
+      keep,
+    });
     const started = (await startPeers(choice, provider.url, folder)).map(keep);
     const peers = started.map(
       (peer): Contestant => ({
@@ -125,21 +131,24 @@ export async function runAgainst(
     for (let turn = 0; turn < plan.turns; turn += 1) {
       for (const [kind, turns] of turnsOf) turns.push(await takeTurn(kind, turn));
     }
-    const compareWith = (names: Names) =>
-      [...turnsOf].flatMap(([{ name, connections }, turns]) => compare(name, connections, turns, names));
+    const compareWith = (names: Names, onStore = '') =>
+      [...turnsOf].flatMap(([{ name, connections }, turns]) => compare(name + onStore, connections, turns, names));
     const others = [other, ...peers].map(({ name }) => ({ name, compared: compareWith({ that: name, here }) }));
+    const dynamoNames = { that: onDynamo(other.name), here: onDynamo(here) };
+    const dynamo = { name: other.name, compared: compareWith(dynamoNames, ' on DynamoDB') };
     const first = compare('JSON, the first calls', 32, [firstTurn], { that: other.name, here });
     const tables = [
       ...others.map(({ name: that, compared }, at) =>
         tableOf(at === 0 ? [...first, ...compared] : compared, { that, here }),
       ),
+      ...(dynamo.compared.length === 0 ? [] : [tableOf(dynamo.compared, dynamoNames)]),
       summaryOf(here, others),
     ];
     const firstChunk = others[0]?.compared.find(
       ({ connections, figure }) => connections === 1 && figure === 'added to the first chunk, ms',
     );
     const targets = [
-      ...others.flatMap(targetsOf),
+      ...[...others, dynamo].flatMap(targetsOf),
       atMost('stream on 1: added to the first chunk', firstChunk?.here, firstChunkMaxMs, ' ms'),
     ];
     for (const table of tables) print(`\n${tableText(table)}`);
@@ -149,6 +158,33 @@ export async function runAgainst(
   } finally {
     for (const stop of stops) await stop();
   }
+}
+
+interface TreesStart {
+  readonly configFile: string;
+  readonly folder: string;
+  readonly key: string;
+  readonly dynamodb: string | undefined;
+  readonly keep: <Part extends { stop(): unknown }>(part: Part) => Part;
+}
+
+/** Each with a store in its process, and on an engine of DynamoDB, whose processor time is none of the gateway's, as AWS's is. */
+async function startTrees(
+  trees: readonly { readonly name: string; readonly tree?: string }[],
+  { configFile, folder, key, dynamodb, keep }: TreesStart,
+): Promise<Contestant[]> {
+  const startTree = async (start: (typeof trees)[number] & { readonly storeUrl?: string }) => {
+    const gateway = keep(await startGateway({ ...start, configFile, folder }));
+    return { name: start.name, endpoint: gateway, model: models.limited, key, cpu: cpuReader(gateway) };
+  };
+  const gateways: Contestant[] = [];
+  for (const tree of trees) gateways.push(await startTree(tree));
+  if (dynamodb !== undefined || isEngineInstalled())
+    for (const tree of trees) {
+      const { endpoint: storeUrl } = keep(await openDynamoEngine(dynamodb));
+      gateways.push(await startTree({ ...tree, name: onDynamo(tree.name), storeUrl }));
+    }
+  return gateways;
 }
 
 const kindsOf = ({ jsonPerTurn, streamsPerTurn }: ComparisonPlan): readonly Kind[] => [

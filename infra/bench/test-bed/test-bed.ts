@@ -5,13 +5,18 @@ import { join } from 'node:path';
 import { physicalTableName, type TableName } from '../../../shared/foundation/constants/index.ts';
 import { stageSettings } from '../../cdk/stage-settings.ts';
 import { concurrencyVariables, keyRateVariables } from '../../cdk/stage-variables.ts';
-import { startDynamoEngine } from '../../dynamodb-engine/start-engine.ts';
+import { openDynamoEngine } from '../../dynamodb-engine/start-engine.ts';
 import { gatewayFileText, newKeys } from './bench-file.ts';
 import { startGateway } from './gateway-process.ts';
 import { largestItemBytes } from './item-size.ts';
 import { type PeerChoice, startPeers } from './peer.ts';
 import { startProvider } from './provider.ts';
 import { startStoreProxy } from './store-proxy.ts';
+
+interface BedChoice extends PeerChoice {
+  /** URL of the engine that is measured; one of its own if absent. */
+  readonly dynamodb?: string | undefined;
+}
 
 export type TestBed = Awaited<ReturnType<typeof startTestBed>>;
 
@@ -22,13 +27,13 @@ function functionVariables(): Readonly<Record<string, string>> {
   return { ...concurrencyVariables(prod), ...keyRateVariables(prod), AWS_LAMBDA_FUNCTION_NAME: 'gw-prod' };
 }
 
-async function startTestBed(folder: string, choice: PeerChoice, stops: (() => unknown)[]) {
+async function startTestBed(folder: string, choice: BedChoice, stops: (() => unknown)[]) {
   const keep = <Part extends { stop(): unknown }>(part: Part): Part => {
     stops.unshift(part.stop);
     return part;
   };
   const provider = keep(await startProvider());
-  const store = keep(await startDynamoEngine());
+  const store = keep(await openDynamoEngine(choice.dynamodb));
   const proxy = keep(await startStoreProxy(store.endpoint));
   const keys = newKeys();
   const configFile = join(folder, 'gateway.yaml');
@@ -67,10 +72,10 @@ async function startTestBed(folder: string, choice: PeerChoice, stops: (() => un
 }
 
 /** Runs `use` on a new test bed. `folder` is empty, and the caller removes it. */
-export async function withTestBed(folder: string, peers: PeerChoice, use: (bed: TestBed) => Promise<void>) {
+export async function withTestBed(folder: string, choice: BedChoice, use: (bed: TestBed) => Promise<void>) {
   const stops: (() => unknown)[] = [];
   try {
-    await use(await startTestBed(folder, peers, stops));
+    await use(await startTestBed(folder, choice, stops));
   } finally {
     for (const stop of stops) await stop();
   }
