@@ -64,6 +64,18 @@ export function createDynamoClient(clientOptions: DynamoClientOptions = {}): Dyn
     return documents;
   };
 
+  // The SDK asks again for each request which of its ways to sign applies, and for which identity.
+  plain.middlewareStack.remove('httpAuthSchemeMiddleware');
+  const signing = (next: (sending: Sending) => Promise<unknown>) => async (sending: Sending) => {
+    const signingDate = new Date(access.clock.nowMs());
+    return next({ ...sending, request: await settings.signer.sign(sending.request, { signingDate }) });
+  };
+  plain.middlewareStack.addRelativeTo(signing as never, {
+    name: 'httpSigningMiddleware',
+    relation: 'after',
+    toMiddleware: 'retryMiddleware',
+    override: true,
+  });
   // A client that keeps its middleware is given no options of a call.
   const signals = new WeakMap<object, AbortSignal>();
   plain.middlewareStack.add(
@@ -81,6 +93,11 @@ export function createDynamoClient(clientOptions: DynamoClientOptions = {}): Dyn
     return plain.send(command as never);
   };
   return { send: send as DynamoClient['send'], destroy: () => settings.requestHandler.destroy() };
+}
+
+/** What a step of the SDK's middleware is given. */
+interface Sending {
+  readonly request: Parameters<ReturnType<typeof clientSigner>['sign']>[0];
 }
 
 const isOfDocuments = (command: object): boolean => 'clientCommand' in command;
