@@ -40,10 +40,12 @@ const revision = (id: string, state: string) => ({
 export async function serveConsole(): Promise<ServedConsole> {
   const hostileKey = newKey();
   // Answers every call with markup that runs code: operators see it without whole tags.
-  const quoting = await startScriptedProvider((outgoing) =>
-    outgoing
-      .writeHead(400, { 'content-type': 'application/json' })
-      .end(JSON.stringify({ error: { message: `Refused: ${hostile} ${hostileUnclosed}`, param: hostile } })),
+  const quoting = await startScriptedProvider(
+    (outgoing) =>
+      outgoing
+        .writeHead(400, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ error: { message: `Refused: ${hostile} ${hostileUnclosed}`, param: hostile } })),
+    { asked: 'by some suites' },
   );
   const gateway = await startHarness({
     models: {
