@@ -20,7 +20,7 @@ export interface ScriptedProvider {
  */
 export async function startScriptedProvider(
   answer: (outgoing: ServerResponse, call: number) => void,
-  { asked = 'always' }: { readonly asked?: 'always' | 'never' | 'by some suites' } = {},
+  { asked = 'always' }: { readonly asked?: 'always' | 'never' | 'by some tests' } = {},
 ): Promise<ScriptedProvider> {
   const bodies: string[] = [];
   const server = createServer((incoming, outgoing) => {

@@ -1,5 +1,6 @@
 // Google's token endpoint, as documented for service accounts (RFC 7523), and an account of it.
 import { createVerify, generateKeyPairSync } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import { startScriptedProvider } from './scripted-provider.ts';
 
 const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -27,12 +28,13 @@ export const tokenAnswer = (access_token: string, expires_in = 3_599): TokenAnsw
 });
 
 export async function startTokenEndpoint(): Promise<TokenEndpoint> {
-  const server = await startScriptedProvider((outgoing) => {
+  const send = (outgoing: ServerResponse) => {
     const { answer } = endpoint;
     if (answer === 'nothing') return;
     outgoing.writeHead(answer.status, { 'content-type': 'application/json' });
     outgoing.end(JSON.stringify(answer.body));
-  });
+  };
+  const server = await startScriptedProvider(send, { asked: 'by some tests' });
   const url = `${server.url}/token`;
   const endpoint: TokenEndpoint = {
     url,
