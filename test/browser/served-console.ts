@@ -45,7 +45,7 @@ export async function serveConsole(): Promise<ServedConsole> {
       outgoing
         .writeHead(400, { 'content-type': 'application/json' })
         .end(JSON.stringify({ error: { message: `Refused: ${hostile} ${hostileUnclosed}`, param: hostile } })),
-    { asked: 'by some tests' },
+    { requests: 'optional' },
   );
   const gateway = await startHarness({
     models: {

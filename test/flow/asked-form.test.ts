@@ -96,7 +96,7 @@ beforeAll(async () => {
     good += 1;
     sendReply(outgoing, jsonReply(chatJson));
   };
-  const backup = await startScriptedProvider(sendGood, { asked: 'never' });
+  const backup = await startScriptedProvider(sendGood, { requests: 'none' });
   stopBackup = backup.stop;
   gateway = await startHarness({
     models: Object.fromEntries(

@@ -15,12 +15,12 @@ export interface ScriptedProvider {
 }
 
 /**
- * `answer` is called with the number of the request, from 0, once its body is there. `asked`: `never` for a provider that
+ * `answer` is called with the number of the request, from 0, once its body is there. `requests`: `none` for a provider that
  * stands behind others, whose stop then rejects where it was asked.
  */
 export async function startScriptedProvider(
   answer: (outgoing: ServerResponse, call: number) => void,
-  { asked = 'always' }: { readonly asked?: 'always' | 'never' | 'by some tests' } = {},
+  { requests = 'required' }: { readonly requests?: 'required' | 'none' | 'optional' } = {},
 ): Promise<ScriptedProvider> {
   const bodies: string[] = [];
   const server = createServer((incoming, outgoing) => {
@@ -42,7 +42,7 @@ export async function startScriptedProvider(
       server.close();
       server.closeAllConnections();
       await once(server, 'close');
-      const isWrong = asked === 'never' ? bodies.length > 0 : asked === 'always' && bodies.length === 0;
+      const isWrong = requests === 'none' ? bodies.length > 0 : requests === 'required' && bodies.length === 0;
       if (isWrong) throw new Error(`a scripted provider was asked ${bodies.length} times`);
     },
   };

@@ -34,7 +34,7 @@ export async function startTokenEndpoint(): Promise<TokenEndpoint> {
     outgoing.writeHead(answer.status, { 'content-type': 'application/json' });
     outgoing.end(JSON.stringify(answer.body));
   };
-  const server = await startScriptedProvider(send, { asked: 'by some tests' });
+  const server = await startScriptedProvider(send, { requests: 'optional' });
   const url = `${server.url}/token`;
   const endpoint: TokenEndpoint = {
     url,
