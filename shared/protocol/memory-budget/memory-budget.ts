@@ -74,21 +74,21 @@ interface MemoryBudgetOptions {
 
 export function createMemoryBudget(
   clock: Clock,
-  { maxBytes = bytesInUseDefaultMax, collect = () => {} }: MemoryBudgetOptions = {},
+  { maxBytes = bytesInUseDefaultMax, collect }: MemoryBudgetOptions = {},
 ): MemoryBudget {
   const requests = new RequestBudget(clock, {
     maxBytes: Math.floor((maxBytes * 2) / 3),
     copiesMaxBytes: Math.floor(maxBytes / 4),
   });
-  const collections = createCollections(clock, collect);
+  const collections = collect === undefined ? undefined : createCollections(clock, collect);
   const released = (bytes: number) => {
-    if (bytes > smallBodyMaxBytes) collections.released(bytes);
+    if (bytes > smallBodyMaxBytes) collections?.released(bytes);
   };
   const answers = new AnswerBudget(clock, Math.floor(maxBytes / 3), released);
   const budget: Budget = { requests, answers, released };
   return {
     bytesInUse: () => requests.bytes + answers.bytes,
-    released: (bytes) => collections.released(bytes),
+    released: (bytes) => collections?.released(bytes),
     open: () => new MemoryOfCall(budget),
     openCopies() {
       let bytesInUse = 0;

@@ -383,6 +383,17 @@ describe('what large calls let go', () => {
     expect([collections, budget.bytesInUse()]).toEqual([1, 0]);
   });
 
+  it('sets no timer where nobody collects it, so that a process with nothing else to do ends', () => {
+    const pendingWith = (options: Parameters<typeof createMemoryBudget>[1]) => {
+      const clock = manualClock();
+      const memory = createMemoryBudget(clock, options).open();
+      void memory.openAnswer().take(40 * mib, { mayWait: true });
+      memory.end();
+      return clock.pending();
+    };
+    expect([pendingWith({}), pendingWith({ collect: () => {} })]).toEqual([0, 1]);
+  });
+
   it('is collected once it is much, and twice once it is quiet; what small calls let go never is', async () => {
     const clock = manualClock();
     const collections: string[] = [];
