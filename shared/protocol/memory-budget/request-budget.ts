@@ -79,6 +79,8 @@ export class RequestBudget {
   readonly #copiesMaxBytes: number;
   readonly #uploads = new Set<RequestHolder>();
   #isJudging = false;
+  /** The one call that may use more than is counted, until it gives memory back: calls that all wait to grow never end. */
+  #beyond: RequestHolder | undefined;
 
   /** `copiesMaxBytes` is the part of it for copies that no call waits for. */
   constructor(
@@ -98,7 +100,7 @@ export class RequestBudget {
     // A call that is larger than the whole line's memory counts as all of it, and is served alone.
     const bytes = Math.min(Math.ceil(take.bytes), line.maxBytes);
     if (holder.bytes === 0) holder.workspace = take.workspace;
-    if (bytes <= holder.bytes && size === holder.size) return undefined;
+    if (this.#beyond === holder || (bytes <= holder.bytes && size === holder.size)) return undefined;
     // A call that was admitted passes those that wait: its memory becomes free only when it continues.
     const isIn = holder.bytes > 0 && holder.size === size;
     if ((isIn || line.isEmpty()) && this.#fits(line, holder, bytes)) {
@@ -120,6 +122,7 @@ export class RequestBudget {
     holder.upload = undefined;
     this.#uploads.delete(holder);
     if (bytes >= holder.bytes) return;
+    if (this.#beyond === holder) this.#beyond = undefined;
     this.#count(this.#lines[holder.size], holder, bytes);
     this.serve();
   }
@@ -149,7 +152,8 @@ export class RequestBudget {
       if (next === undefined) return;
       line.remove(next);
       next.isLetIn = true;
-      this.#letIn(line, next.holder, next.bytes, next.take);
+      if (this.#fits(line, next.holder, next.bytes)) this.#letIn(line, next.holder, next.bytes, next.take);
+      else this.#beyond = next.holder;
       next.letIn();
     }
   }
@@ -164,7 +168,8 @@ export class RequestBudget {
         this.#serveLine(line);
       });
     }
-    return waiting.turn === 'begun' ? 'waits' : 'passed';
+    if (waiting.turn === 'begun') return 'waits';
+    return isGrowing(waiting) && this.#beyond === undefined ? 'enters' : 'passed';
   }
 
   #fits(line: Line, holder: RequestHolder, bytes: number): boolean {
@@ -271,6 +276,9 @@ const retryMaxSeconds = uploadMaxMs / 1_000;
 const slow =
   'The body came too slowly while other calls waited for its memory: it must come within 30 seconds, each second its share.';
 
+/** Returns true for a call that is let in and needs more. */
+const isGrowing = ({ holder }: Waiting): boolean => holder.bytes > 0 && holder.size === 'large';
+
 type Turn = 'enters' | 'waits' | 'passed';
 
 /** Calls of one size, admitted and waiting ones. The cost of an admission does not depend on how many wait. */
@@ -301,12 +309,12 @@ class Line {
   }
 
   add(waiting: Waiting): void {
-    const { take, holder, bytes } = waiting;
+    const { take, bytes } = waiting;
     const calls = this.#callsOf(take.workspace);
     const isNewcomer = this.#ofWorkspace(take.workspace) === 0;
     if (calls !== undefined) calls.add(waiting);
     else (isNewcomer ? this.#newcomers : this.#others).set(take.workspace, new Set([waiting]));
-    if (holder.bytes > 0 && holder.size === 'large') this.#growing.add(waiting);
+    if (isGrowing(waiting)) this.#growing.add(waiting);
     this.waitingBytes += bytes;
   }
 

@@ -158,6 +158,38 @@ describe('the memory of a request', () => {
   });
 });
 
+describe('calls that turn out to need more than their heads let expect', () => {
+  it('do not block each other: one at a time goes beyond the bound, and the next once it has given memory back', async () => {
+    const { clock, budget, enter } = openBudget();
+    const entered = ['a', 'b', 'c'].map((workspace) => ({ workspace, ...enter(workspace, 190 * kib) }));
+    const calls = entered.map(({ workspace, memory, allocation }) => {
+      const take = () => allocation.take({ workspace, bytes: 300 * kib, isLarge: true });
+      const call = { memory, allocation, take, value: 'waits' };
+      void take()?.then(() => {
+        call.value = 'later';
+      });
+      return call;
+    });
+    const values = () => calls.map(({ value }) => value);
+    clock.advance(500);
+    await settled();
+    expect([values(), budget.bytesInUse()]).toEqual([['later', 'waits', 'waits'], 570 * kib]);
+    // It has all that it asked for, also for another attempt.
+    expect(calls[0]?.take()).toBeUndefined();
+    clock.advance(500);
+    await settled();
+    expect(values()).toEqual(['later', 'waits', 'waits']);
+    calls[0]?.allocation.keepOnly(150 * kib);
+    await settled();
+    expect([values(), budget.bytesInUse()]).toEqual([['later', 'later', 'waits'], 530 * kib]);
+    calls[1]?.memory.end();
+    await settled();
+    expect([values(), budget.bytesInUse()]).toEqual([['later', 'later', 'later'], 450 * kib]);
+    for (const { memory } of calls) memory.end();
+    expect(budget.bytesInUse()).toBe(0);
+  });
+});
+
 describe('workspaces that wait', () => {
   it('take turns, the one that was let in longest ago first, its oldest call first', async () => {
     const { enter, order } = openBudget();
