@@ -82,7 +82,7 @@ describe('what ships', () => {
     const found = readSourceFiles(['shared', 'functions', 'infra']).flatMap(({ path, text }) =>
       [
         ...text.matchAll(
-          /\/\*\* ((?:Those|Such|None where|One (?:that|without|for each|of them|per))\b.*|.*: there is none\..*)/g,
+          /\/\*\* ((?:Of|By|Beside|Behind|Else|Those|Such|None where|One (?:that|without|for each|of them|per))\b.*|.*: there is none\..*)/g,
         ),
       ].map(([, sentence]) => `${path} ${sentence}`),
     );

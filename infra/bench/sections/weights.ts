@@ -105,7 +105,7 @@ async function rowsOfInterface(id: InterfaceId): Promise<readonly WeightRow[]> {
 const large: WeighedModel = { provider: 'apis: [chat-completions]', upstream: 'large' };
 const part = { type: 'text', text: 'word '.repeat(40) };
 const parts = Array.from({ length: requestWeighed.json / JSON.stringify(part).length }, () => part);
-/** Of the list, and of each part the object and its two members, in five numbers of four bytes. */
+/** Bytes of the list, and of each part the object and its two members, in five numbers of four bytes. */
 const partsTableBytes = (1 + 3 * parts.length) * 20;
 
 /** The weight of values: a text in many parts. */
@@ -212,7 +212,7 @@ const modelId = (row: string): string => `bench/${row.replaceAll(/\W+/g, '-')}`;
 interface Filling {
   readonly model: string;
   readonly isForm: boolean;
-  /** Of a JSON body any value. */
+  /** Any value of a JSON body. */
   readonly text: unknown;
 }
 
