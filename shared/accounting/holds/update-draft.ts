@@ -1,5 +1,6 @@
 // One write, built by independent rules: conditions checked together are checked in the same instant and cost one
 // write. Amounts that several of them move on one attribute are summed.
+import { isDeepStrictEqual } from 'node:util';
 import { and, type Changes, type Condition, type Item, type Update } from '../../storage/store/index.ts';
 
 export type DraftedWrite = Pick<Update, 'changes' | 'condition'>;
@@ -9,7 +10,7 @@ export class UpdateDraft {
   readonly #assigned: Item = {};
   readonly #copied: Record<string, string> = {};
   readonly #removed = new Set<string>();
-  readonly #conditions = new Map<string, Condition>();
+  readonly #conditions: Condition[] = [];
 
   /** Adds an amount to a number. An absent one is 0. */
   add(attribute: string, amount: bigint): void {
@@ -30,22 +31,18 @@ export class UpdateDraft {
 
   /** Requires a condition; many requests of one write require the same one, which is written once. */
   require(condition: Condition): void {
-    const text = JSON.stringify(condition, writable);
-    if (!this.#conditions.has(text)) this.#conditions.set(text, condition);
+    if (!this.#conditions.some((known) => isDeepStrictEqual(known, condition))) this.#conditions.push(condition);
   }
 
   finish(): DraftedWrite {
+    const add: Record<string, bigint> = {};
+    for (const [attribute, amount] of this.#sums) if (amount !== 0n) add[attribute] = amount;
     const changes: Changes = {
-      add: Object.fromEntries([...this.#sums].filter(([, amount]) => amount !== 0n)),
+      add,
       set: this.#assigned,
       copyIfAbsent: this.#copied,
       remove: [...this.#removed],
     };
-    const conditions = [...this.#conditions.values()];
-    return { changes, condition: conditions.length === 0 ? undefined : and(...conditions) };
+    return { changes, condition: this.#conditions.length === 0 ? undefined : and(...this.#conditions) };
   }
 }
-
-/** Converts values that JSON cannot express. */
-const writable = (_name: string, value: unknown): unknown =>
-  typeof value === 'bigint' ? { bigint: String(value) } : value instanceof Set ? { set: [...value] } : value;

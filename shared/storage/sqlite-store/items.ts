@@ -4,8 +4,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { createCache } from '../../foundation/cache/index.ts';
 import { type TableName, tableNames } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
-import type { Item } from '../store/index.ts';
-import { readItem, writeItem } from './stored-item.ts';
+import type { Changes, Item } from '../store/index.ts';
+import { addedCharactersMax, isSurelySmall, readItem, writeItem } from './stored-item.ts';
 import { createTableRows, type RowAddress, type TableRows } from './table-rows.ts';
 
 /**
@@ -23,7 +23,10 @@ interface ItemWrite {
   readonly address: RowAddress;
   /** The new item; undefined when it is removed. */
   readonly item: Item | undefined;
-  readonly text: string;
+  /** Made at the end of the transaction where others may still change the item; '' when it is removed. */
+  text: string | undefined;
+  /** At least the length of the text. */
+  readonly charactersMax: number;
 }
 
 interface ItemsOptions {
@@ -45,14 +48,14 @@ export function createItems({ database, isShared, clock, freezes }: ItemsOptions
 
   const snapshotOf = (item: Item): Item => (freezes ? frozen(item) : item);
 
-  function readCommitted(address: RowAddress, id: string): Item | undefined {
+  function readCommitted(address: RowAddress, id: string): ReadItem | undefined {
     const known = hot.get(id);
     if (known !== undefined) return known;
     const text = rows[address.table].read(address);
     if (text === undefined) return undefined;
-    const item = snapshotOf(readItem(text));
-    if (isCached(address)) hot.set(id, item, text.length);
-    return item;
+    const read = { item: snapshotOf(readItem(text)), characters: text.length };
+    if (isCached(address)) hot.set(id, read);
+    return read;
   }
 
   function forget(): void {
@@ -69,32 +72,46 @@ export function createItems({ database, isShared, clock, freezes }: ItemsOptions
     /** Reads an item outside of a transaction. */
     readNow(address: RowAddress): Item | undefined {
       hot.check();
-      return readCommitted(address, addressText(address));
+      return readCommitted(address, addressText(address))?.item;
     },
 
     read(address: RowAddress): Item | undefined {
       const id = addressText(address);
       const pendingWrite = written.get(id);
-      return pendingWrite === undefined ? readCommitted(address, id) : pendingWrite.item;
+      return pendingWrite === undefined ? readCommitted(address, id)?.item : pendingWrite.item;
     },
 
     /** Returns the write of `item`, which is a stored form. Throws a TypeError where it is too large. */
-    writeOf: (address: RowAddress, item: Item): ItemWrite => ({
-      address,
-      item: snapshotOf(item),
-      text: writeItem(item),
-    }),
+    writeOf(address: RowAddress, item: Item): ItemWrite {
+      const text = writeItem(item);
+      return { address, item: snapshotOf(item), text, charactersMax: text.length };
+    },
+
+    /** Writes `item`, which these changes have made of the item that was read. Throws a TypeError where it is too large. */
+    change(address: RowAddress, item: Item, changes: Changes): void {
+      const id = addressText(address);
+      const formerCharacters = written.get(id)?.charactersMax ?? hot.get(id)?.characters ?? Number.POSITIVE_INFINITY;
+      const charactersMax = formerCharacters + addedCharactersMax(changes);
+      // Several calls of a transaction change the items of one account: the text of the last change is enough.
+      const text = isSurelySmall(charactersMax) ? undefined : writeItem(item);
+      written.set({ address, item: snapshotOf(item), text, charactersMax: text?.length ?? charactersMax });
+    },
 
     write: written.set,
 
-    remove: (address: RowAddress): void => written.set({ address, item: undefined, text: '' }),
+    remove: (address: RowAddress): void => written.set({ address, item: undefined, text: '', charactersMax: 0 }),
 
     allOrNone: written.allOrNone,
 
     end(): void {
-      for (const { address, item, text } of written.all.values()) {
-        if (item === undefined) rows[address.table].remove(address);
-        else rows[address.table].write(address, text, item);
+      for (const write of written.all.values()) {
+        const { address, item } = write;
+        if (item === undefined) {
+          rows[address.table].remove(address);
+          continue;
+        }
+        write.text ??= writeItem(item);
+        rows[address.table].write(address, write.text, item);
       }
       // Expired items are removed after the writes, some of which may give an item a longer life.
       if (written.all.size > 0) removed = nextExpired();
@@ -103,10 +120,11 @@ export function createItems({ database, isShared, clock, freezes }: ItemsOptions
     /** Returns the approximate number of pages of the file that have changed. */
     committed(): number {
       let pages = removed.length * pagesPerRow;
-      for (const [id, { address, item, text }] of written.all) {
+      for (const [id, { address, item, text = '' }] of written.all) {
+        const characters = text.length;
         if (item === undefined) hot.delete(id);
-        else if (isCached(address)) hot.set(id, item, text.length);
-        pages += pagesPerRow + Math.floor(text.length / pageBytes);
+        else if (isCached(address)) hot.set(id, { item, characters });
+        pages += pagesPerRow + Math.floor(characters / pageBytes);
       }
       for (const address of removed) hot.delete(addressText(address));
       forget();
@@ -195,8 +213,14 @@ const itemMaxCharacters = 64 * 1024;
 
 const addressText = ({ table, key, sortKey }: RowAddress): string => `${table}\0${key}\0${sortKey}`;
 
+interface ReadItem {
+  readonly item: Item;
+  /** Length of its text. */
+  readonly characters: number;
+}
+
 function createHotItems(database: DatabaseSync, isShared: boolean) {
-  const items = createCache<Item>({ sizeMax: charactersMax });
+  const items = createCache<ReadItem>({ sizeMax: charactersMax });
   const versionStatement = database.prepare('PRAGMA data_version');
   let version: unknown;
 
@@ -208,10 +232,10 @@ function createHotItems(database: DatabaseSync, isShared: boolean) {
       if (now !== version) items.clear();
       version = now;
     },
-    get: (address: string): Item | undefined => items.get(address),
-    set(address: string, item: Item, characters: number): void {
-      if (characters > itemMaxCharacters) items.delete(address);
-      else items.set(address, item, { size: characters });
+    get: (address: string): ReadItem | undefined => items.get(address),
+    set(address: string, read: ReadItem): void {
+      if (read.characters > itemMaxCharacters) items.delete(address);
+      else items.set(address, read, { size: read.characters });
     },
     delete: (address: string): void => void items.delete(address),
   };

@@ -130,7 +130,7 @@ function prepareUpdate(items: Items, update: Update): () => ConditionalResult {
     const after = applyChanges(before ?? { [partitionKey]: key }, stored);
     // A sum may have more digits than its parts.
     for (const attribute of Object.keys(changes.add ?? {})) toStored(after[attribute]);
-    items.write(items.writeOf(address, after));
+    items.change(address, after, stored);
     return { kind: 'written', item: returnsNoItem ? undefined : returnOld ? before : after };
   };
 }

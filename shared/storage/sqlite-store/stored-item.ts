@@ -1,7 +1,7 @@
 // The forms of an item: a copy that only this store refers to, and JSON text. An object with one field whose name
 // begins with `$` is a value that JSON cannot express: an integer beyond 2^53, a set of texts, bytes, or a map that
 // looks like one of these.
-import type { Item } from '../store/index.ts';
+import type { Changes, Item } from '../store/index.ts';
 
 /** Largest integer: 38 digits, which DynamoDB stores exactly. */
 const integerMax = 10n ** 38n - 1n;
@@ -65,9 +65,38 @@ export function toStoredMap(map: Item): Item {
 /** Serializes an item. Throws a TypeError beyond the size of DynamoDB's items. */
 export function writeItem(item: Item): string {
   const text = JSON.stringify(isPlain(item) ? item : tagged(item));
-  if (text.length * bytesPerCharacterMax > itemMaxBytes && mapBytes(item) > itemMaxBytes)
+  if (!isSurelySmall(text.length) && mapBytes(item) > itemMaxBytes)
     throw new TypeError('an item is larger than 400 KB');
   return text;
+}
+
+/** Returns true where an item with a text of so many characters is never too large. */
+export const isSurelySmall = (characters: number): boolean => characters * bytesPerCharacterMax <= itemMaxBytes;
+
+/** Characters of an integer of 38 digits with its sign, its tag, and its name's quotes, colon and comma. */
+const numberCharactersMax = 64;
+/** Of a character of a text: an escape such as `\u0000`. */
+const escapeCharacters = 6;
+
+/** Returns a bound of the characters by which these changes lengthen the text of an item. */
+export function addedCharactersMax({ set, setIfAbsent, copyIfAbsent, add, addElements }: Changes): number {
+  // What is copied is as long as an attribute that is not known here.
+  if (Object.keys(copyIfAbsent ?? {}).length > 0) return Number.POSITIVE_INFINITY;
+  return [set, setIfAbsent, add, addElements].reduce<number>((sum, change) => sum + charactersMaxOf(change), 0);
+}
+
+function charactersMaxOf(value: unknown): number {
+  if (typeof value === 'string') return numberCharactersMax + escapeCharacters * value.length;
+  if (typeof value !== 'object' || value === null) return numberCharactersMax;
+  if (value instanceof Uint8Array) return numberCharactersMax + 2 * value.length;
+  let characters = numberCharactersMax;
+  if (value instanceof Set || Array.isArray(value)) {
+    for (const element of value) characters += charactersMaxOf(element);
+    return characters;
+  }
+  for (const name of Object.keys(value))
+    characters += escapeCharacters * name.length + charactersMaxOf((value as Item)[name]);
+  return characters;
 }
 
 /** True where JSON can express the value unchanged. */

@@ -71,6 +71,28 @@ describe('an item', () => {
     expect(await reader.store.get('keys', 'k')).toEqual({ pk: 'k', n: integerMax });
   });
 
+  it('that two changes of one transaction make larger than 400 KB is refused at the second', async () => {
+    const half = 'x'.repeat(210 * 1024);
+    const add = (name: string, text: string) =>
+      writer.store.update({ table: 'keys', key: 'k', changes: { set: { [name]: text } } });
+    await put({ t: 'x' });
+    const [first, second, third] = await Promise.allSettled([add('a', half), add('b', half), add('c', 'small')]);
+    expect([first?.status, second?.status, third?.status]).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await reader.store.get('keys', 'k')).toEqual({ pk: 'k', t: 'x', a: half, c: 'small' });
+  });
+
+  it('that many small changes of one transaction make larger than 400 KB is refused at the change that passes it', async () => {
+    const piece = 'é'.repeat(4 * 1024);
+    await put({ t: 'x' });
+    const changes = Array.from({ length: 60 }, (_none, at) =>
+      writer.store.update({ table: 'keys', key: 'k', changes: { set: { [`n${at}`]: piece } } }),
+    );
+    const outcomes = await Promise.allSettled(changes);
+    const written = outcomes.filter(({ status }) => status === 'fulfilled');
+    expect(written).toHaveLength(Math.floor((400 * 1024 - 4) / (8 * 1024 + 3)));
+    expect(Object.keys((await reader.store.get('keys', 'k')) ?? {})).toHaveLength(written.length + 2);
+  });
+
   it('of 400 KB is stored, and of a byte more is not: as DynamoDB counts', async () => {
     const bytesMax = 400 * 1024 - 'pkk'.length - 't'.length;
     for (const make of [
