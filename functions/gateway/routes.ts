@@ -36,10 +36,13 @@ function serveText(read: () => Promise<string>): Endpoint {
 /** Loads an endpoint with its first call: few clients need it. */
 function onFirstCall(load: () => Promise<Endpoint>): Endpoint {
   let loaded: Endpoint | undefined;
-  return async (request, scope) => {
+  return (request, scope) => {
+    if (loaded !== undefined) return loaded(request, scope);
     // A load that failed is tried again.
-    loaded ??= await load();
-    return loaded(request, scope);
+    return load().then((endpoint) => {
+      loaded = endpoint;
+      return endpoint(request, scope);
+    });
   };
 }
 

@@ -26,10 +26,13 @@ export const serveCall =
     const received = receive(deps, clientInterface, request, scope, operation);
     const key = findKey(deps, received);
     const refusal: RefusedBodies = {};
-    const serve = await open(deps, received, key, refusal).catch((error: unknown) => {
+    let serve: Serve;
+    try {
+      serve = await open(deps, received, key, refusal);
+    } catch (error) {
       scope.deferred.addUncharged(() => writeRefusal(deps, received, key, { ...refusal, error }));
       throw error;
-    });
+    }
     return serve();
   };
 
@@ -37,15 +40,14 @@ export const serveCall =
 type Serve = () => Promise<GatewayResponse>;
 
 /** Opens the call. Rejects where it is refused. */
-async function open(deps: GatewayDependencies, received: ReceivedCall, key: Promise<Item>, refusal: RefusedBodies) {
+async function open(
+  deps: GatewayDependencies,
+  received: ReceivedCall,
+  key: Item | Promise<Item>,
+  refusal: RefusedBodies,
+): Promise<Serve> {
   const { call, admissionTime } = await identify(deps, received, key);
-  const opening = { call, admissionTime, refusal };
-  return call.asksFunction ? openFunction(deps, opening) : openPlain(deps, opening);
-}
-
-type Opening = Awaited<ReturnType<typeof identify>> & { readonly refusal: RefusedBodies };
-
-async function openPlain(deps: GatewayDependencies, { call, admissionTime, refusal }: Opening): Promise<Serve> {
+  if (call.asksFunction) return openFunction(deps, { call, admissionTime, refusal });
   const routed = await route(deps, call, admissionTime);
   noteContent(deps, refusal, call, routed);
   const admitted = await admit(deps, call, routed, { admissionTime, withRequest: withMaskedRequest });
@@ -58,6 +60,8 @@ async function answerPlain(deps: GatewayDependencies, call: AdmittedPlain): Prom
   if (result.kind === 'failed') return failed(run, result.error);
   return respond(deps, call, run, result);
 }
+
+type Opening = Awaited<ReturnType<typeof identify>> & { readonly refusal: RefusedBodies };
 
 async function openFunction(deps: GatewayDependencies, { call, admissionTime, refusal }: Opening): Promise<Serve> {
   const { openExecution, execute } = await import('./stored-function/index.ts');

@@ -269,6 +269,7 @@ describe('calls in flight', () => {
         stageConcurrency: 6,
         catalogue: {
           ...catalogue,
+          known: () => undefined,
           current: async () => {
             const current = await catalogue.current();
             return { ...current, service: { ...current.service, concurrency: undefined } };
@@ -317,6 +318,7 @@ describe('calls in flight', () => {
       replace: ({ catalogue }) => ({
         catalogue: {
           ...catalogue,
+          known: () => undefined,
           current: async () => {
             const current = await catalogue.current();
             return { ...current, service: { ...current.service, concurrency: 500 } };

@@ -19,11 +19,12 @@ import { reserveKey } from './reserve-key.ts';
 export async function identify(
   deps: GatewayDependencies,
   received: ReceivedCall,
-  key: Promise<Item>,
+  key: Item | Promise<Item>,
 ): Promise<{ readonly call: IdentifiedCall; readonly admissionTime: TimeBudget }> {
   const admissionTime = startAdmissionTime(deps.clock);
   const call = await findCaller(deps, received, key, admissionTime);
-  const fault = (await checkRequestSchema(call.request, schemaOptionsOf(call))) ?? call.aliasFault;
+  const checked = checkRequestSchema(call.request, schemaOptionsOf(call));
+  const fault = (checked === undefined ? undefined : await checked) ?? call.aliasFault;
   if (fault !== undefined) throw await admissionTime.wait(refuseFault(deps, received, call.key, fault));
   return { call, admissionTime };
 }
@@ -37,46 +38,86 @@ const schemaOptionsOf = ({ scope, schemaWork: work }: IdentifiedCall) => ({
 async function findCaller(
   deps: GatewayDependencies,
   received: ReceivedCall,
-  key: Promise<Item>,
+  key: Item | Promise<Item>,
   admissionTime: TimeBudget,
 ): Promise<IdentifiedCall> {
   const { credential, isOversized } = received;
-  // The fault is also reported for a key that does not exist; a key that exists gets a record of it.
-  key.catch(() => {});
+  // The refusal is reported for a key that does not exist, too; the call of a key that exists gets a record of it.
+  if (key instanceof Promise) key.catch(() => {});
   if (isOversized) throw fail('request_too_large');
-  // The workspace is read beside the other items, not after them: where the key is remembered, all reads are one round.
-  const reading = admissionTime.wait(key.then((item) => readWorkspace(deps, String(item.workspace))));
-  // A call that is refused earlier never awaits this read.
-  reading.catch(() => {});
-  const [seenKey, catalogue] = await admissionTime.wait(
-    Promise.all([key, deps.catalogue.current(), deps.cooldowns.refresh()]),
-  );
+  const { seenKey, catalogue, owner } = ownerInMemory(deps, key) ?? (await readOwner(deps, key, admissionTime));
   deps.credentialCheck.look(catalogue);
-  // The time that the body takes is the client's, not the store's.
+  // The time in which the body arrives is the client's, not the store's.
   const read = await received.read(String(seenKey.workspace));
   const { asksFunction, call } = read;
   if (call instanceof GatewayError) throw await admissionTime.wait(refuseFault(deps, received, seenKey, call));
-  const [workspace, connections] = await reading;
+  const [workspace, connections] = owner instanceof Promise ? await owner : owner;
   const schemaWork = startSchemaWork(credential.publicId);
   return { ...call, credential, asksFunction, key: seenKey, schemaWork, workspace, catalogue, connections };
+}
+
+type Owner = readonly [IdentifiedCall['workspace'], IdentifiedCall['connections']];
+
+interface FoundOwner {
+  readonly seenKey: Item;
+  readonly catalogue: IdentifiedCall['catalogue'];
+  readonly owner: Owner | Promise<Owner>;
+}
+
+/** Returns undefined where something of it has to be read. */
+function ownerInMemory(
+  { catalogue: catalogues, cooldowns, workspaces, connections: ofWorkspaces }: GatewayDependencies,
+  key: Item | Promise<Item>,
+): FoundOwner | undefined {
+  if (key instanceof Promise || cooldowns.isStale()) return undefined;
+  const id = String(key.workspace);
+  const [catalogue, workspace, connections] = [catalogues.known(), workspaces.known(id), ofWorkspaces.known(id)];
+  if (catalogue === undefined || workspace === undefined || connections === undefined) return undefined;
+  return { seenKey: key, catalogue, owner: [workspace, connections] };
+}
+
+async function readOwner(
+  deps: GatewayDependencies,
+  key: Item | Promise<Item>,
+  admissionTime: TimeBudget,
+): Promise<FoundOwner> {
+  const finding = Promise.resolve(key);
+  // The workspace is read beside the others, not after them: where the key is in memory, all reads are one round.
+  const owner = admissionTime.wait(finding.then((item) => readWorkspace(deps, String(item.workspace))));
+  // A call that is refused first never asks for it.
+  owner.catch(() => {});
+  const [seenKey, catalogue] = await admissionTime.wait(
+    Promise.all([finding, deps.catalogue.current(), deps.cooldowns.refresh()]),
+  );
+  return { seenKey, catalogue, owner };
 }
 
 const readWorkspace = ({ workspaces, connections }: GatewayDependencies, id: string) =>
   Promise.all([workspaces.read(id), connections.connectionsOf(id)]);
 
 /**
- * Returns the item of the key. Throws UNAUTHORIZED for a key that does not exist or has another secret: neither ever
+ * Returns the item of the key. Rejects with UNAUTHORIZED for a key that does not exist or has another secret: neither ever
  * changes.
  */
-export async function findKey(
+export function findKey(
   { keys, keyCache }: GatewayDependencies,
   { credential, scope }: Pick<ReceivedCall, 'credential' | 'scope'>,
-): Promise<Item> {
-  const { publicId, secretSha256 } = credential;
-  const item = keyCache.get(publicId) ?? (await keys.readItem(publicId));
-  const secret = item && secretOf(item, publicId);
-  if (item === undefined || secret === undefined || !equalInConstantTime(secret.secretSha256, secretSha256))
-    throw refuseKey('unknown');
+): Item | Promise<Item> {
+  const known = keyCache.get(credential.publicId);
+  if (known !== undefined && isKeyOf(known, credential)) return noteKey(scope, credential, known);
+  const reading = known === undefined ? keys.readItem(credential.publicId) : Promise.resolve(known);
+  return reading.then((item) => {
+    if (item === undefined || !isKeyOf(item, credential)) throw refuseKey('unknown');
+    return noteKey(scope, credential, item);
+  });
+}
+
+function isKeyOf(item: Item, { publicId, secretSha256 }: ReceivedCall['credential']): boolean {
+  const secret = secretOf(item, publicId);
+  return secret !== undefined && equalInConstantTime(secret.secretSha256, secretSha256);
+}
+
+function noteKey(scope: ReceivedCall['scope'], { publicId }: ReceivedCall['credential'], item: Item): Item {
   scope.keyFound?.();
   scope.details.caller = { workspace: String(item.workspace), keyId: publicId, keyName: String(item.name) };
   return item;

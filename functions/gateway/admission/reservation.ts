@@ -105,7 +105,7 @@ export async function reserveAll(rounds: Rounds, context: ReserveContext): Promi
       pending.unshift(...(await round.make().catch(failed)));
       continue;
     }
-    const outcomes = await reserveRound(started, round, context);
+    const outcomes = await reserveRound(started, round, context).catch(failed);
     const resolution = resolve(outcomes, context);
     key ??= keyOf(outcomes);
     if (resolution !== undefined) {
@@ -129,7 +129,10 @@ export async function reserveRefused(
   context: ReserveContext,
 ): Promise<FoundReady> {
   const started: Started[] = [];
-  const outcomes = await reserveRound(started, round, context);
+  const outcomes = await reserveRound(started, round, context).catch((error: unknown) => {
+    releaseLater(started, undefined, context);
+    throw error;
+  });
   const resolution = resolve(outcomes, context) ?? { rank: 'plan', error: refusal };
   return end(started, { resolution, key: keyOf(outcomes) }, context);
 }
@@ -151,19 +154,17 @@ async function checkBefore(
 }
 
 /** Starts the reservations of a round together, and adds them to `started`. */
-async function reserveRound(
+function reserveRound(
   started: Started[],
   round: readonly Reservation[],
-  context: ReserveContext,
+  { admissionTime }: ReserveContext,
 ): Promise<readonly ReservationResult[]> {
-  const running = round.map((reservation) => ({ reservation, reserved: reserveOne(reservation) }));
-  started.push(...running);
-  try {
-    return await context.admissionTime.wait(Promise.all(running.map(({ reserved }) => reserved)));
-  } catch (error) {
-    releaseLater(started, undefined, context);
-    throw error;
-  }
+  const running = round.map((reservation) => {
+    const reserved = reserveOne(reservation);
+    started.push({ reservation, reserved });
+    return reserved;
+  });
+  return admissionTime.wait(Promise.all(running));
 }
 
 interface Ended {
@@ -195,14 +196,11 @@ const releaseLater = (
 ): void => deferred.add(() => releaseAll(some, resolution, (release) => retryWrite(clock, release)));
 
 /** Turns a failure of the store into an error like any other: an error of a better rank may still win over it. */
-async function reserveOne({ rank, reserve, releaseUncertain }: Reservation): Promise<ReservationResult> {
-  try {
-    return await reserve();
-  } catch (error) {
+const reserveOne = ({ rank, reserve, releaseUncertain }: Reservation): Promise<ReservationResult> =>
+  reserve().catch((error: unknown) => {
     if (!(error instanceof StoreUnavailable)) throw error;
     return { ...refused(rank, error), release: releaseUncertain };
-  }
-}
+  });
 
 /**
  * Returns the resolution of the best rank. A model that the key may not use ranks with the plan, and takes precedence

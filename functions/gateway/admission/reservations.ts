@@ -1,6 +1,6 @@
 // The reservations of a call, in one round or more.
 
-import type { CreditAccount } from '../../../shared/accounting/credit/index.ts';
+import type { CreditAccount, CreditTake } from '../../../shared/accounting/credit/index.ts';
 import type { Hold } from '../../../shared/accounting/holds/index.ts';
 import type { Permit } from '../../../shared/accounting/limits/index.ts';
 import type { SlotPool } from '../../../shared/accounting/slots/index.ts';
@@ -164,20 +164,21 @@ const reserveCandidate = (deps: GatewayDependencies, call: RoutedCall): Reservat
   // Counts that were taken by a write whose answer was lost expire with their window.
 });
 
-async function admitFirst({ limiter, clock }: GatewayDependencies, call: RoutedCall): Promise<ReservationResult> {
+function admitFirst({ limiter, clock }: GatewayDependencies, call: RoutedCall): Promise<ReservationResult> {
   const { plan, byok } = call;
   const [candidate] = plan;
   const startedAtMs = clock.nowMs();
   if (byok?.sourceOf(candidate) !== undefined) {
-    return { holdings: { firstCandidate: { candidate, permit: undefined, startedAtMs } } };
+    return Promise.resolve({ holdings: { firstCandidate: { candidate, permit: undefined, startedAtMs } } });
   }
-  const admission = await askLimits(limiter, candidate, call);
-  if (admission.kind === 'limited') return {};
-  const { permit } = admission;
-  return {
-    holdings: { firstCandidate: { candidate, permit, startedAtMs } },
-    release: () => limiter.release(permit),
-  };
+  return askLimits(limiter, candidate, call).then((admission) => {
+    if (admission.kind === 'limited') return {};
+    const { permit } = admission;
+    return {
+      holdings: { firstCandidate: { candidate, permit, startedAtMs } },
+      release: () => limiter.release(permit),
+    };
+  });
 }
 
 // Reserves in the workspace: its credit, and its own spend limit, have to cover the worst case, and it needs a slot for
@@ -200,8 +201,7 @@ function reserveCredit(
     const message = insufficientMessage(what, { ...shortage, advise });
     return refused('money', fail('PAYMENT_REQUIRED', { message }));
   };
-  async function reserve(): Promise<ReservationResult> {
-    const take = await credit.take(account, hold as Hold);
+  function toReserved(take: CreditTake): ReservationResult {
     if (take.kind === 'insufficient') return refuse(take.short, take);
     if (take.kind === 'no_slot') {
       recentRefusals.set(account.workspace, true);
@@ -217,6 +217,7 @@ function reserveCredit(
     if (underSpendLimit === null || underSpendLimit >= needed) return {};
     return refuse('spend_limit', { needed, available: underSpendLimit });
   }
+  const reserve = () => credit.take(account, hold).then(toReserved);
   return { rank: 'money', reserve, check };
 }
 

@@ -30,16 +30,15 @@ interface KeyReservationInput {
 }
 
 export const reserveKey = (deps: GatewayDependencies, input: KeyReservationInput, hold?: Hold): Reservation => {
-  const count = async () => toReserved(deps, input, await askKey(deps, input, undefined));
+  const count = () => askKey(deps, input, undefined).then((admission) => toReserved(deps, input, admission));
+  const reserved = (admission: KeyAdmission) => {
+    const result = toReserved(deps, input, admission);
+    if (admission.kind !== 'spend_limit' && admission.kind !== 'concurrency') return result;
+    return count().then((counted) => (counted.resolution === undefined ? result : counted));
+  };
   return {
     rank: 'key',
-    reserve: async () => {
-      const admission = await askKey(deps, input, hold);
-      const reserved = toReserved(deps, input, admission);
-      if (admission.kind !== 'spend_limit' && admission.kind !== 'concurrency') return reserved;
-      const counted = await count();
-      return counted.resolution === undefined ? reserved : counted;
-    },
+    reserve: () => askKey(deps, input, hold).then(reserved),
     // A call that is refused for its name counts as a request like any other.
     check: count,
   };
@@ -88,8 +87,8 @@ function refuseSpend(
   return refused('money', fail(asksFunction ? 'spend_limit_exceeded' : 'PAYMENT_REQUIRED', { message }));
 }
 
-export const admitKey = async (deps: GatewayDependencies, request: PaidKeyRequest): Promise<KeyAdmission> =>
-  remember(deps, request, await deps.counters.admitKey(request));
+export const admitKey = (deps: GatewayDependencies, request: PaidKeyRequest): Promise<KeyAdmission> =>
+  deps.counters.admitKey(request).then((admission) => remember(deps, request, admission));
 
 /** Counts a request that costs nothing. */
 export const countKeyRequest = async (deps: GatewayDependencies, request: KeyRequest): Promise<KeyCount> =>

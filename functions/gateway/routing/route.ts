@@ -69,7 +69,8 @@ export async function route(
     providerState.unknownInput === undefined ? [] : request.providerState.flatMap(({ id }) => id ?? []);
   const crosses = crossesFormats({ request, plan });
   const envelopes = crosses ? await admissionTime.wait(openEnvelopes(deps, workspace)) : noEnvelopes;
-  await bodyMemory.allocation.take(...pathsOf({ workspace, key: call.key, request, plan }));
+  const memory = bodyMemory.allocation.take(...pathsOf({ workspace, key: call.key, request, plan }));
+  if (memory !== undefined) await memory;
   return { ...call, request, bodyMemory, workspace, plan, size: request.size(), unmadeInput, byok, policy, envelopes };
 }
 

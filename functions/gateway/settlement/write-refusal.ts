@@ -42,11 +42,11 @@ const contentBudgetMs = 1_500;
 export async function writeRefusal(
   deps: GatewayDependencies,
   received: ReceivedCall,
-  key: Promise<Item>,
+  key: Item | Promise<Item>,
   { error: cause, openContent }: RefusedBodies & { readonly error: unknown },
 ): Promise<void> {
   const { records, refusalQuota, keyCache, clock } = deps;
-  const found = await key.catch(() => undefined);
+  const found = await Promise.resolve(key).catch(() => undefined);
   const error = toGatewayError(cause);
   if (found === undefined) return;
   // The record shows the key as the refusal found it.

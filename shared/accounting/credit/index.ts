@@ -2,4 +2,4 @@ export { type CreditAccount, creditAttributes, creditCounter, creditKey } from '
 export { type CreditLedger, createCreditLedger } from './credit-ledger.ts';
 export { type CreditPayments, createCreditPayments } from './credit-payments.ts';
 export type { CreditSummary } from './credit-summary.ts';
-export type { CreditHold } from './take-credit.ts';
+export type { CreditHold, CreditTake } from './take-credit.ts';

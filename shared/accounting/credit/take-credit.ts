@@ -44,6 +44,8 @@ export type CreditTake =
   /** No slot is free; the account has no other pool. */
   | { readonly kind: 'no_slot' };
 
+type TakeOutcome = Awaited<ReturnType<Counters['take']>>;
+
 interface CreditTakeOptions {
   readonly store: Store;
   readonly counters: Counters;
@@ -85,16 +87,19 @@ export function createCreditTake({ store, counters, randomness }: CreditTakeOpti
     throw new StoreUnavailable(new Error('other calls took the credit in every try'));
   }
 
-  return async (account: CreditAccount, hold: Hold): Promise<CreditTake> => {
+  /** Tries some shards, beginning with the one whose result is given. */
+  async function takeInOthers(
+    account: CreditAccount,
+    hold: Hold,
+    first: number,
+    firstResult: TakeOutcome,
+  ): Promise<CreditTake> {
     const shards = shardCount(account);
-    if (hold.slot === true && shards > 1) throw new RangeError('slots stand in one item');
-    const first = Math.floor(randomness.fraction() * shards);
+    let result = firstResult;
     for (let probe = 0; probe < Math.min(probesMax, shards); probe += 1) {
       const shard = (first + probe) % shards;
-      const result = await takeIn(account, shard, hold);
-      if (result.kind === 'taken') {
-        return { kind: 'taken', hold: { ...hold, account, shard, ...(probe === 0 ? {} : { shortShard: first }) } };
-      }
+      if (probe > 0) result = await takeIn(account, shard, hold);
+      if (result.kind === 'taken') return { kind: 'taken', hold: { ...hold, account, shard, shortShard: first } };
       if (result.short === 'slots') return { kind: 'no_slot' };
       const balance = readBalance(account, shard, result.item);
       if (shards === 1) return insufficient(balance, hold.amount, result.available);
@@ -102,6 +107,27 @@ export function createCreditTake({ store, counters, randomness }: CreditTakeOpti
       if (isInDebt(balance)) break;
     }
     return takeGathered(account, hold);
+  }
+
+  /** Throws a RangeError for an account that cannot be. */
+  function drawShard(account: CreditAccount, hold: Hold): number {
+    const shards = shardCount(account);
+    if (hold.slot === true && shards > 1) throw new RangeError('slots stand in one item');
+    return Math.floor(randomness.fraction() * shards);
+  }
+
+  return (account: CreditAccount, hold: Hold): Promise<CreditTake> => {
+    let shard: number;
+    try {
+      shard = drawShard(account, hold);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    return takeIn(account, shard, hold).then((result) =>
+      result.kind === 'taken'
+        ? { kind: 'taken', hold: { ...hold, account, shard } }
+        : takeInOthers(account, hold, shard, result),
+    );
   };
 }
 

@@ -137,7 +137,7 @@ export function createCounters({
     return writer.settle(address, settlement, options);
   }
 
-  async function take(counter: Counter, hold: Hold): Promise<TakeOutcome> {
+  function take(counter: Counter, hold: Hold): Promise<TakeOutcome> {
     checkHold(hold);
     const { table, key, balances, slotsMax = null } = counter;
     const { bucket, slotBucket } = bucketsOf(hold);
@@ -146,8 +146,9 @@ export function createCounters({
       balances,
       slot: slotBucket === undefined ? undefined : { bucket: slotBucket, limit: slotsMax },
     };
-    const outcome = await writer.reserve({ table, key, owner: hold.owner }, () => demand);
-    return outcome.kind === 'reserved' ? { kind: 'taken' } : outcome;
+    return writer
+      .reserve({ table, key, owner: hold.owner }, () => demand)
+      .then((outcome): TakeOutcome => (outcome.kind === 'reserved' ? { kind: 'taken' } : outcome));
   }
 
   function hasSpareSlots(counter: Counter): boolean {

@@ -7,7 +7,7 @@ import { checkHold, type Hold, type SeenItem } from './counter.ts';
 import type { ItemWriter } from './item-writer.ts';
 import { balanceLimit, hasSpendLimit, keyAttributes, keyCounter, openPeriod } from './key-limits.ts';
 import { isSecretActive, secretOf } from './key-secrets.ts';
-import type { Count, Demand, Limited, Refusal, Rejected } from './requests.ts';
+import type { Count, Demand, Limited, Refusal, Rejected, ReservationOutcome } from './requests.ts';
 import type { UpdateDraft } from './update-draft.ts';
 import { requestsPerMinute } from './windows.ts';
 
@@ -93,7 +93,7 @@ export interface HoldBuckets {
   readonly slotBucket: string | undefined;
 }
 
-export async function admitKey(
+export function admitKey(
   writer: ItemWriter,
   request: PaidKeyRequest,
   buckets: HoldBuckets | undefined,
@@ -102,7 +102,17 @@ export async function admitKey(
   if (hold !== undefined) checkHold(hold);
   const publicId = itemIdOf(request);
   const address = { table: 'keys', key: publicId, known, owner: hold?.owner } as const;
-  const outcome = await writer.reserve(address, (seen, nowMs) => assessWithHold(request, buckets, seen, nowMs));
+  return writer
+    .reserve(address, (seen, nowMs) => assessWithHold(request, buckets, seen, nowMs))
+    .then((outcome) => admissionOf(request, publicId, outcome));
+}
+
+function admissionOf(
+  request: PaidKeyRequest,
+  publicId: string,
+  outcome: ReservationOutcome<ReturnType<typeof assessWithHold>>,
+): KeyAdmission {
+  const { hold } = request;
   const { item } = outcome;
   if (outcome.kind === 'insufficient' && outcome.short === 'amount') {
     return { ...outcome, kind: 'spend_limit', needed: hold?.amount ?? 0n };

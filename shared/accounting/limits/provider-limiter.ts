@@ -65,7 +65,7 @@ const retentionDays = 2;
 export function createProviderLimiter({ writer, clock, randomness }: ProviderLimiterOptions): ProviderLimiter {
   const closed = new WeakSet<Permit>();
 
-  async function admitOn(
+  function admitOn(
     [limited, limits, call]: readonly [LimitOwner, EntryLimits, CallDemand],
     shard: number,
     shardCount: number,
@@ -73,9 +73,11 @@ export function createProviderLimiter({ writer, clock, randomness }: ProviderLim
     const key = limitItemKey(limited, shard);
     const demands = demandsOf(shardLimitsOf(limits, shard, shardCount), call);
     const prepare = (draft: UpdateDraft) => draft.set('expires_at_epoch_seconds', expiryOf(clock.nowMs()));
-    const outcome = await writer.reserve({ table: 'limits', key }, () => ({ counts: demands, prepare }));
-    if (outcome.kind === 'limited') return { kind: 'limited', retryAfterMs: outcome.retryAfterMs };
-    return { kind: 'admitted', permit: { key, id: randomness.uuid(), countedAtMs: outcome.atMs, demands } };
+    const counting = writer.reserve({ table: 'limits', key }, () => ({ counts: demands, prepare }));
+    return counting.then((outcome): Admission => {
+      if (outcome.kind === 'limited') return { kind: 'limited', retryAfterMs: outcome.retryAfterMs };
+      return { kind: 'admitted', permit: { key, id: randomness.uuid(), countedAtMs: outcome.atMs, demands } };
+    });
   }
 
   /** Ends a permit. `amountOf` is the call's real use of a limit. */
@@ -100,20 +102,23 @@ export function createProviderLimiter({ writer, clock, randomness }: ProviderLim
   }
 
   return {
-    async admit(limited, limits, demand) {
-      if (hasNoLimit(limits)) return { kind: 'admitted', permit: { key: '', id: '', countedAtMs: 0, demands: [] } };
+    admit(limited, limits, demand) {
+      if (hasNoLimit(limits)) return Promise.resolve({ kind: 'admitted', permit: noCounts() });
       if (limits.rpm !== null && demand.requests > limits.rpm) {
-        return { kind: 'limited', retryAfterMs: Number.POSITIVE_INFINITY };
+        return Promise.resolve({ kind: 'limited', retryAfterMs: Number.POSITIVE_INFINITY });
       }
       const admission = [limited, limits, demand] as const;
       const shardCount = shardCountOf(limits);
       const shard = Math.floor(randomness.fraction() * shardCount);
-      const first = await admitOn(admission, shard, shardCount);
-      if (first.kind === 'admitted' || shardCount === 1) return first;
-      const distance = 1 + Math.floor(randomness.fraction() * (shardCount - 1));
-      const second = await admitOn(admission, (shard + distance) % shardCount, shardCount);
-      if (second.kind === 'admitted') return second;
-      return { kind: 'limited', retryAfterMs: Math.min(first.retryAfterMs, second.retryAfterMs) };
+      const admitting = admitOn(admission, shard, shardCount);
+      if (shardCount === 1) return admitting;
+      return admitting.then(async (first) => {
+        if (first.kind === 'admitted') return first;
+        const distance = 1 + Math.floor(randomness.fraction() * (shardCount - 1));
+        const second = await admitOn(admission, (shard + distance) % shardCount, shardCount);
+        if (second.kind === 'admitted') return second;
+        return { kind: 'limited', retryAfterMs: Math.min(first.retryAfterMs, second.retryAfterMs) };
+      });
     },
 
     settle(permit, actualTokens, { isAwaited = false } = {}) {
@@ -124,5 +129,8 @@ export function createProviderLimiter({ writer, clock, randomness }: ProviderLim
     release: (permit) => close(permit, () => 0n, true),
   };
 }
+
+/** Each is an object of its own: a permit is closed once. */
+const noCounts = (): Permit => ({ key: '', id: '', countedAtMs: 0, demands: [] });
 
 const expiryOf = (nowMs: number): number => ((Math.floor(nowMs / dayMs) + retentionDays) * dayMs) / 1_000;

@@ -44,6 +44,8 @@ export interface Cooldowns {
   noted(attribute: string): unknown;
   /** Reads other instances' reports from the store, where the last read was long ago. Never rejects. */
   refresh(): Promise<void>;
+  /** Returns true where `refresh` would read. */
+  isStale(): boolean;
   /** Reports a failure. Of overlapping cooldowns the longest counts. Does no I/O. */
   report(entry: CooledEntry, failure: ReportedFailure): void;
   /** Shares the reports made here with other instances; undefined where there are none. Never rejects. */
@@ -118,6 +120,7 @@ function createCooldownSharing(
   const newCoolings = new Set<string>();
   const newFailures = new Map<string, Set<string>>();
   let requestedAtMs = Number.NEGATIVE_INFINITY;
+  const isStale = () => clock.nowMs() - requestedAtMs >= refreshAfterMs;
 
   function learnAll(): void {
     for (const [name, until] of shared.coolings()) learn(name, until);
@@ -168,8 +171,9 @@ function createCooldownSharing(
     noteUnreached(provider: string): void {
       newUnreached.add(provider);
     },
+    isStale,
     async refresh(): Promise<void> {
-      if (clock.nowMs() - requestedAtMs < refreshAfterMs) return;
+      if (!isStale()) return;
       requestedAtMs = clock.nowMs();
       // If the read fails, this instance's own knowledge is enough until the next time.
       await shared.read().then(learnAll, () => {});
@@ -197,7 +201,10 @@ export function createCooldowns(options: { readonly store: Store; readonly clock
   const memory = createCooldownMemory(clock);
   const { failuresAt, failureOf, coolsForAll, coolsFor, learn, remember } = memory;
   const { unreachedAt, learnUnreached } = memory;
-  const { noted, noteCooling, noteFailure, noteUnreached, refresh, flush } = createCooldownSharing(options, memory);
+  const { noted, noteCooling, noteFailure, noteUnreached, isStale, refresh, flush } = createCooldownSharing(
+    options,
+    memory,
+  );
 
   /** Begins a cooldown, once: reports while the entry cools down may extend it here, and are not written. */
   function cool(name: string, until: number): void {
@@ -218,6 +225,7 @@ export function createCooldowns(options: { readonly store: Store; readonly clock
 
   return {
     noted,
+    isStale,
     refresh,
     flush,
     unreached(provider) {

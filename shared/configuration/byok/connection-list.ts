@@ -12,6 +12,8 @@ import type { KeyVault } from './key-vault.ts';
 export interface ConnectionList {
   /** Returns connections that are at most `configFreshMs` old; empty where there are none. Throws StoreUnavailable. */
   connectionsOf(workspace: string): Promise<readonly Connection[]>;
+  /** The same from memory; undefined where they would have to be read. */
+  known(workspace: string): readonly Connection[] | undefined;
 }
 
 export interface ConnectionReader extends ConnectionList {
@@ -29,7 +31,10 @@ export function createConnectionList(store: Pick<Store, 'get'>, clock: Clock): C
     freshMs: configFreshMs,
     clock,
   });
-  return { connectionsOf: (workspace) => cached.get(workspace, () => readConnections(store, workspace)) };
+  return {
+    connectionsOf: (workspace) => cached.get(workspace, () => readConnections(store, workspace)),
+    known: cached.peek,
+  };
 }
 
 export const createConnectionReader = (list: ConnectionList, vault: Pick<KeyVault, 'open'>): ConnectionReader => ({

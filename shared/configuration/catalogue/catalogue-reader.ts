@@ -21,6 +21,8 @@ export interface CatalogueReader {
    * refuses while the gateway is paused.
    */
   current(): Promise<Catalogue>;
+  /** The same from memory; undefined where it would have to be read, or calls are refused. */
+  known(): Catalogue | undefined;
 }
 
 interface CatalogueReaderOptions {
@@ -88,6 +90,7 @@ export function createCatalogueReader({ catalogues, clock }: CatalogueReaderOpti
   }
 
   return {
+    known: () => (copy !== undefined && clock.nowMs() < copy.askAgainAtMs ? copy.catalogue : undefined),
     async current() {
       if (copy !== undefined && clock.nowMs() < copy.askAgainAtMs) return served(copy);
       if (failed !== undefined && clock.nowMs() < failed.askAgainAtMs) throw failed.error;

@@ -57,6 +57,8 @@ export interface WorkspaceReader {
    * does not exist: ids come from keys, and a key is only made for a workspace.
    */
   read(id: string): Promise<WorkspaceDocument>;
+  /** The same from memory; undefined where it would have to be read. */
+  known(id: string): WorkspaceDocument | undefined;
 }
 
 interface WorkspaceReaderOptions {
@@ -72,6 +74,7 @@ export function createWorkspaceReader({ workspaces, clock }: WorkspaceReaderOpti
   });
 
   return {
+    known: documents.peek,
     async read(id) {
       const document = await documents.get(id, () => workspaces.read(id));
       if (document === undefined) throw new Error(`a key names the workspace ${id}, which does not exist`);

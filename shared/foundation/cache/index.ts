@@ -24,6 +24,8 @@ interface ReadCache<Value> {
    * cached and displace nothing.
    */
   get(key: string, read: () => Promise<Value>): Promise<Value>;
+  /** The cached value, if there is one. */
+  peek(key: string): (Value & {}) | undefined;
 }
 
 interface OpenRead<Value> {
@@ -53,6 +55,7 @@ export function createReadCache<Value>(options: ReadCacheOptions<Value>): ReadCa
   }
 
   return {
+    peek: (key) => values.get(key),
     async get(key, read) {
       const value = values.get(key);
       if (value !== undefined) return value;

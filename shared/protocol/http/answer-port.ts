@@ -21,7 +21,7 @@ export interface AnswerPort {
   /** Breaks the answer off, so that its client notices. */
   cut(): void;
   /** Called after a complete answer: receives the rest of the request, or tells its client not to send it. */
-  endRequest(): Promise<void>;
+  endRequest(): Promise<void> | undefined;
 }
 
 interface Http1Exchange {
@@ -50,9 +50,7 @@ export function http1Answer({ incoming, outgoing, endsConnection }: Http1Exchang
     // slower.
     flush: () => outgoing.socket?.uncork(),
     cut: () => outgoing.destroy(),
-    endRequest: async () => {
-      if (isRestLong) await discardRest(incoming, clock);
-    },
+    endRequest: () => (isRestLong ? discardRest(incoming, clock) : undefined),
   };
 }
 
@@ -88,10 +86,11 @@ export function http2Answer(stream: ServerHttp2Stream): AnswerPort {
       stream.close(constants.NGHTTP2_INTERNAL_ERROR);
       stream.destroy();
     },
-    endRequest: async () => {
+    endRequest() {
       // Node itself does so for a request of which nothing was read.
-      if (stream.readableEnded || stream.readableFlowing === null) return;
+      if (stream.readableEnded || stream.readableFlowing === null) return undefined;
       stream.once('finish', () => stream.close(constants.NGHTTP2_NO_ERROR));
+      return undefined;
     },
   };
 }

@@ -50,16 +50,29 @@ interface Delivery {
  * Writes the whole body, pausing while the reader is slow. Once the client has left or the time is over nothing waits
  * any more: an iterable is closed and its stream ended properly, and the rest of a text is written at once.
  */
-export async function deliverBody(
+export function deliverBody(delivery: Delivery, waits: Waits & Times): Promise<void> | undefined {
+  const { response, sink } = delivery;
+  const { body } = response;
+  const encoding = encodingOf(response);
+  const isPiece = typeof body === 'string' && body.length <= pieceMaxCharacters;
+  // Most answers are written at once: where the text is taken immediately, there is nothing to wait for.
+  if (isPiece && writeTo(sink, body, encoding)) return undefined;
+  return deliverInTime(delivery, { isWritten: isPiece, encoding }, waits);
+}
+
+interface BegunDelivery {
+  /** The body is with the sink, which is full. */
+  readonly isWritten: boolean;
+  readonly encoding: 'latin1' | undefined;
+}
+
+async function deliverInTime(
   { response, sink, arrivedAtMs, clientGone, cut }: Delivery,
+  { isWritten, encoding }: BegunDelivery,
   waits: Waits & Times,
 ): Promise<void> {
   const { clock, times } = waits;
   const { body } = response;
-  const isPiece = typeof body === 'string' && body.length <= pieceMaxCharacters;
-  // Most answers are written at once: where the text is taken immediately, there is nothing to wait for.
-  const encoding = encodingOf(response);
-  if (isPiece && writeTo(sink, body, encoding)) return;
   const { text, stream, least } = times.deliveryMs;
   const sinceArrivalMs = clock.nowMs() - arrivedAtMs;
   // A text may start late: some answers take longer than others.
@@ -68,7 +81,7 @@ export async function deliverBody(
   const cancelTimer = clock.after(limitMs - sinceArrivalMs, () => overtime.abort());
   const stop = AbortSignal.any([clientGone, overtime.signal]);
   try {
-    if (isPiece) await drained(sink, stop);
+    if (isWritten) await drained(sink, stop);
     else if (typeof body === 'string') await writeText(body, { sink, stop, encoding });
     else await writeStream(body, response, { sink, stop, clientGone, encoding, cut }, waits);
   } finally {
@@ -130,15 +143,21 @@ export async function closeBody({ body }: GatewayResponse, waits: Waits): Promis
  * Runs `finish`, for at most `finishMaxMs` and not past `endsAtMs`. Its failure concerns only the gateway: the client
  * has its answer.
  */
-export async function runFinish(response: GatewayResponse, { clock, log }: Waits, endsAtMs?: number): Promise<void> {
-  if (response.finish === undefined) return;
+export function runFinish(
+  response: GatewayResponse,
+  { clock, log }: Waits,
+  endsAtMs?: number,
+): Promise<void> | undefined {
+  if (response.finish === undefined) return undefined;
   const leftMs = endsAtMs === undefined ? finishMaxMs : endsAtMs - lastLineMs - clock.nowMs();
+  const limitMs = Math.max(0, Math.min(finishMaxMs, leftMs));
+  const report = (cause: unknown) => log.error({ event: 'finish_failed' }, cause);
   try {
-    await waitAtMost(clock, Math.max(0, Math.min(finishMaxMs, leftMs)), response.finish(), () =>
-      log.error({ event: 'finish_over_time' }),
-    );
+    const overTime = () => log.error({ event: 'finish_over_time' });
+    return waitAtMost(clock, limitMs, response.finish(), overTime).catch(report);
   } catch (cause) {
-    log.error({ event: 'finish_failed' }, cause);
+    report(cause);
+    return undefined;
   }
 }
 

@@ -1,5 +1,4 @@
 // Handles one request of a server: passes it to the gateway, sends the answer, and finishes it. Never rejects.
-import { waitAtMost } from '../../foundation/time/index.ts';
 import { type CallMemory, providerSocketBytes } from '../memory-budget/index.ts';
 import type { AnswerPort } from './answer-port.ts';
 import { closeBody, deliverBody, runFinish, type TextSink } from './delivery.ts';
@@ -44,7 +43,9 @@ export async function runExchange(
     answer.cut();
   }
   // A reader that leaves the last bytes in the server's buffers does not prevent its call from settling.
-  await Promise.all([flushed, runFinish(response, dependencies)]);
+  const finished = runFinish(response, dependencies);
+  if (flushed !== undefined) await flushed;
+  if (finished !== undefined) await finished;
 }
 
 async function send(
@@ -59,10 +60,12 @@ async function send(
   if (!isHead) {
     const text = typeof started.body === 'string' ? started.body : '';
     const sink = response.memory === undefined ? answer.stream : unreadSink(answer, response.memory, text);
-    await deliverBody({ response: started, sink, cut: answer.cut, ...times }, dependencies);
+    const delivery = deliverBody({ response: started, sink, cut: answer.cut, ...times }, dependencies);
+    if (delivery !== undefined) await delivery;
     if (typeof started.body === 'string') answer.flush();
   }
-  await answer.endRequest();
+  const requestEnd = answer.endRequest();
+  if (requestEnd !== undefined) await requestEnd;
 }
 
 /** Begins the answer. Headers that cannot be written (a line feed in a value) make it a 500 instead. */
@@ -82,14 +85,20 @@ function beginAnswer(
 }
 
 /** Ends the answer and waits until its last byte has been sent, or the connection is closed. */
-async function endAnswer({ stream, cut }: AnswerPort, clock: AdapterDependencies['clock']): Promise<void> {
-  const flushed = new Promise<void>((resolve) => {
+function endAnswer({ stream, cut }: AnswerPort, clock: AdapterDependencies['clock']): Promise<void> {
+  return new Promise((resolve) => {
     if (stream.destroyed) return resolve();
+    const cancel = clock.after(flushMaxMs, () => {
+      cut();
+      resolve();
+    });
     // The end of an HTTP/2 stream that is finished may still arrive.
-    stream.once('close', resolve);
+    stream.once('close', () => {
+      cancel();
+      resolve();
+    });
     stream.end();
   });
-  await waitAtMost(clock, flushMaxMs, flushed, cut);
 }
 
 // Counts the unread part of an answer that its client may not read: while no byte moves, the memory of its request

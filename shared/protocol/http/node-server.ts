@@ -88,8 +88,8 @@ export function createNodeServer(
   const scheme = tls === undefined ? 'http' : 'https';
 
   const run = (exchange: Promise<void>) => {
-    const exchanged = exchange.finally(() => running.delete(exchanged));
-    running.add(exchanged);
+    running.add(exchange);
+    void exchange.then(() => running.delete(exchange));
   };
   const exchange = (one: NodeExchange) => run(runExchange(served, one, dependencies));
   const serve = (expectsContinue: boolean) => (incoming: IncomingMessage, outgoing: ServerResponse) => {

@@ -10,13 +10,13 @@ import type { HeaderValues } from './exchange.ts';
 
 export interface OriginCheck {
   /** Rejects with StoreUnavailable where nothing accepts the request and the secrets cannot be read. */
-  accepts(headers: HeaderValues): Promise<boolean>;
+  accepts(headers: HeaderValues): boolean | Promise<boolean>;
   /** Reads the secrets while the process starts. A failure is dropped. Never rejects. */
   warm(): Promise<void>;
 }
 
 /** The check of a stage without an edge, which accepts every request. */
-export const anyOrigin: OriginCheck = { accepts: async () => true, warm: async () => {} };
+export const anyOrigin: OriginCheck = { accepts: () => true, warm: async () => {} };
 
 /** Age at which the secrets are read again, and so the time for which a removed secret is still accepted. */
 const freshMs = 300_000;
@@ -85,21 +85,27 @@ export function createOriginCheck({ readSecrets, clock, log }: OriginCheckOption
     return failure;
   }
 
+  async function acceptsAnew(headers: HeaderValues): Promise<boolean> {
+    await refresh();
+    if (accepted === undefined) throw new StoreUnavailable(new Error('the origin secrets were not read yet'));
+    const values = headers[headerNames.originSecret] ?? [];
+    if (isAccepted(accepted, values)) return true;
+    if (values.length !== 1) return false;
+    if (clock.nowMs() >= nextLookUpAtMs) {
+      nextLookUpAtMs = clock.nowMs() + lookUpIntervalMs;
+      lookUp = lookUpAnew();
+    }
+    const failure = await lookUp;
+    if (isAccepted(accepted, values)) return true;
+    if (failure !== undefined) throw new StoreUnavailable(failure.cause);
+    return false;
+  }
+
   return {
-    async accepts(headers) {
-      await refresh();
-      if (accepted === undefined) throw new StoreUnavailable(new Error('the origin secrets were not read yet'));
+    accepts(headers) {
       const values = headers[headerNames.originSecret] ?? [];
-      if (isAccepted(accepted, values)) return true;
-      if (values.length !== 1) return false;
-      if (clock.nowMs() >= nextLookUpAtMs) {
-        nextLookUpAtMs = clock.nowMs() + lookUpIntervalMs;
-        lookUp = lookUpAnew();
-      }
-      const failure = await lookUp;
-      if (isAccepted(accepted, values)) return true;
-      if (failure !== undefined) throw new StoreUnavailable(failure.cause);
-      return false;
+      const isFresh = reading === undefined && clock.nowMs() < dueAtMs;
+      return (isFresh && accepted !== undefined && isAccepted(accepted, values)) || acceptsAnew(headers);
     },
     async warm() {
       await readOnce();

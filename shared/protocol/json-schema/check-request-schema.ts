@@ -13,12 +13,13 @@ interface SchemaOptions {
 }
 
 /** Checks the schema of a request; called only for a key that exists, because checking is work. */
-export async function checkRequestSchema(
+export function checkRequestSchema(
   { responseSchema, stream }: SchemaRequest,
   { allowsStream, work }: SchemaOptions,
-): Promise<GatewayError | undefined> {
+): Promise<GatewayError | undefined> | undefined {
   if (responseSchema === undefined) return undefined;
-  const fault = await checkResponseSchema(responseSchema, work);
-  if (fault !== undefined) return fail('invalid_response_schema', { message: fault.message });
-  return stream && !allowsStream ? fail('schema_streaming_unsupported') : undefined;
+  return checkResponseSchema(responseSchema, work).then((fault) => {
+    if (fault !== undefined) return fail('invalid_response_schema', { message: fault.message });
+    return stream && !allowsStream ? fail('schema_streaming_unsupported') : undefined;
+  });
 }

@@ -1,6 +1,7 @@
 // Work that a request defers until after its last byte: settlement, and the release of a refused call's reservations.
 // It runs on every exit, errors included.
 import type { Log } from '../../foundation/log/index.ts';
+import { allBegun } from '../../foundation/parallel/index.ts';
 import { type Clock, waitAtMost } from '../../foundation/time/index.ts';
 
 /** Time limit of work without a charge: reservations of such a call expire by themselves, and a record is not money. */
@@ -24,18 +25,13 @@ export function createDeferredTasks(
 ): DeferredTasks {
   let tasks: (() => Promise<void>)[] = [];
   let costsNothing = false;
-  const runOne = async (task: () => Promise<void>): Promise<void> => {
-    try {
-      await task();
-    } catch (error) {
-      log.error({ event: 'deferred_task_failed', correlation_id: correlationId }, error);
-    }
-  };
+  const report = (error: unknown) => log.error({ event: 'deferred_task_failed', correlation_id: correlationId }, error);
+  const runOne = (task: () => Promise<void>) => task().catch(report);
   const runAll = async () => {
     while (tasks.length > 0) {
       const due = tasks;
       tasks = [];
-      await Promise.all(due.map(runOne));
+      await allBegun(due.map(runOne));
     }
   };
   return {
@@ -44,9 +40,9 @@ export function createDeferredTasks(
       costsNothing = true;
       tasks.push(task);
     },
-    async run() {
+    run() {
       if (!costsNothing) return runAll();
-      await waitAtMost(clock, unchargedMaxMs, runAll(), () =>
+      return waitAtMost(clock, unchargedMaxMs, runAll(), () =>
         log.error({ event: 'deferred_tasks_over_time', correlation_id: correlationId }),
       );
     },

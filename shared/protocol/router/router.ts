@@ -123,11 +123,20 @@ export function createRouter(
       headers: { ...(cors ? corsHeaders : {}), ...idHeaders(scope, location), ...response.headers },
       memory: scope.memory,
       finish: async () => {
-        await readOn(response, scope, dependencies).finally(() => scope.memory.end());
+        try {
+          const rest = readOn(response, scope, dependencies);
+          if (rest !== undefined) await rest;
+        } finally {
+          scope.memory.end();
+        }
         const endedAtMs = dependencies.clock.nowMs();
-        const settled: Promise<void> = scope.deferred.run().finally(() => settling.delete(settled));
+        const settled = scope.deferred.run();
         settling.add(settled);
-        await settled;
+        try {
+          await settled;
+        } finally {
+          settling.delete(settled);
+        }
         logRequest(dependencies, { request, scope, status: response.status, error, coldStart });
         const { trace } = scope;
         if (trace === undefined) return;
@@ -193,10 +202,13 @@ const formatOfHeaders = ({ formatWith = {} }: RouteRules, { headers }: GatewayRe
 const settlementReserveMs = 3_000;
 
 /** Runs the remaining work of the answer, for example reads the rest of a stream without a reader. */
-async function readOn({ finish }: GatewayResponse, { endsAtMs }: RequestScope, { clock }: RouterDependencies) {
-  if (finish === undefined) return;
-  if (endsAtMs === undefined) await finish();
-  else await waitAtMost(clock, Math.max(0, endsAtMs - settlementReserveMs - clock.nowMs()), finish(), () => {});
+function readOn(
+  { finish }: GatewayResponse,
+  { endsAtMs }: RequestScope,
+  { clock }: RouterDependencies,
+): Promise<void> | undefined {
+  if (finish === undefined || endsAtMs === undefined) return finish?.();
+  return waitAtMost(clock, Math.max(0, endsAtMs - settlementReserveMs - clock.nowMs()), finish(), () => {});
 }
 
 /** Part of the runtime's remaining time that is reserved for the log line about dropped spans. */
@@ -233,31 +245,33 @@ async function answer(
     // A request that bypasses the edge would skip its web application firewall, so it finds no route. A load balancer
     // requests only the health check.
     const isHealth = request.path === rootPaths.health;
-    if (methods === undefined || !(isHealth || (await origin.accepts(request.headers)))) {
+    const accepts = isHealth || origin.accepts(request.headers);
+    if (methods === undefined || !(accepts instanceof Promise ? await accepts : accepts)) {
       // Usually only the edge sends a secret: an alarm counts these lines.
       const sendsSecret = methods !== undefined && request.headers[headerNames.originSecret] !== undefined;
       if (sendsSecret) log.error({ event: originRefused, correlation_id: scope.correlationId });
       throw fail('not_found', { message: describePaths(table, request.path) });
     }
-    return await callEndpoint(methods, request, scope, table.cors);
+    const endpoint = endpointFor(methods, request, scope, table.cors);
+    return typeof endpoint === 'function' ? { response: await endpoint(request, scope), error: undefined } : endpoint;
   } catch (error) {
     return toErrorResponse(error, scope, log);
   }
 }
 
-async function callEndpoint(
+/** Returns the endpoint of the request's method, or the answer where none is called. */
+function endpointFor(
   methods: Readonly<Record<string, Endpoint>>,
   request: GatewayRequest,
   scope: RequestScope,
   cors: boolean,
-): Promise<RequestOutcome> {
+): Endpoint | RequestOutcome {
   if (cors && request.method === 'OPTIONS') return { response: preflight(Object.keys(methods)), error: undefined };
-  const allowed = [...Object.keys(methods).flatMap(withHead), ...(cors ? ['OPTIONS'] : [])];
   // HEAD runs the endpoint of GET, and the adapters send only the head.
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const endpoint = Object.hasOwn(methods, method) ? methods[method] : undefined;
-  if (endpoint === undefined) return refuseMethod(allowed, scope);
-  return { response: await endpoint(request, scope), error: undefined };
+  if (endpoint !== undefined) return endpoint;
+  return refuseMethod([...Object.keys(methods).flatMap(withHead), ...(cors ? ['OPTIONS'] : [])], scope);
 }
 
 const withHead = (method: string): string[] => (method === 'GET' ? ['GET', 'HEAD'] : [method]);

@@ -82,19 +82,13 @@ export function createItems({ database, isShared, clock, freezes }: ItemsOptions
     },
 
     /** Returns the write of `item`, which is a stored form. Throws a TypeError where it is too large. */
-    writeOf(address: RowAddress, item: Item): ItemWrite {
-      const text = writeItem(item);
-      return { address, item: snapshotOf(item), text, charactersMax: text.length };
-    },
+    writeOf: (address: RowAddress, item: Item): ItemWrite => writeNow(address, snapshotOf(item)),
 
     /** Writes `item`, which these changes have made of the item that was read. Throws a TypeError where it is too large. */
     change(address: RowAddress, item: Item, changes: Changes): void {
       const id = addressText(address);
       const formerCharacters = written.get(id)?.charactersMax ?? hot.get(id)?.characters ?? Number.POSITIVE_INFINITY;
-      const charactersMax = formerCharacters + addedCharactersMax(changes);
-      // Several calls of a transaction change the items of one account: the text of the last change is enough.
-      const text = isSurelySmall(charactersMax) ? undefined : writeItem(item);
-      written.set({ address, item: snapshotOf(item), text, charactersMax: text?.length ?? charactersMax });
+      written.set(writeLater(address, snapshotOf(item), formerCharacters + addedCharactersMax(changes)));
     },
 
     write: written.set,
@@ -104,15 +98,7 @@ export function createItems({ database, isShared, clock, freezes }: ItemsOptions
     allOrNone: written.allOrNone,
 
     end(): void {
-      for (const write of written.all.values()) {
-        const { address, item } = write;
-        if (item === undefined) {
-          rows[address.table].remove(address);
-          continue;
-        }
-        write.text ??= writeItem(item);
-        rows[address.table].write(address, write.text, item);
-      }
+      for (const write of written.all.values()) writeRow(rows, write);
       // Expired items are removed after the writes, some of which may give an item a longer life.
       if (written.all.size > 0) removed = nextExpired();
     },
@@ -133,6 +119,26 @@ export function createItems({ database, isShared, clock, freezes }: ItemsOptions
 
     failed: forget,
   };
+}
+
+/** Throws a TypeError where the item is too large. */
+function writeNow(address: RowAddress, item: Item): ItemWrite {
+  const text = writeItem(item);
+  return { address, item, text, charactersMax: text.length };
+}
+
+/** Several calls of a transaction change the items of one account: the text of the last change is enough. */
+const writeLater = (address: RowAddress, item: Item, charactersMax: number): ItemWrite =>
+  isSurelySmall(charactersMax) ? { address, item, text: undefined, charactersMax } : writeNow(address, item);
+
+function writeRow(rows: Readonly<Record<TableName, TableRows>>, write: ItemWrite): void {
+  const { address, item } = write;
+  if (item === undefined) {
+    rows[address.table].remove(address);
+  } else {
+    write.text ??= writeItem(item);
+    rows[address.table].write(address, write.text, item);
+  }
 }
 
 const rowsOf = (database: DatabaseSync) =>

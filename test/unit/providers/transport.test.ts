@@ -166,7 +166,7 @@ describe('what providers lack', () => {
     const nothing = async () => {};
     await warmGateway({
       clock: systemClock,
-      catalogue: { current: async () => catalogueOf([], [bearer('A')]) },
+      catalogue: { current: async () => catalogueOf([], [bearer('A')]), known: () => undefined },
       credentials: {
         find: () => undefined,
         secretOf: () => undefined,
@@ -181,6 +181,7 @@ describe('what providers lack', () => {
         lastFailure: () => undefined,
         unreached: () => undefined,
         noted: () => undefined,
+        isStale: () => false,
         refresh: nothing,
         report: () => {},
         flush: nothing,
