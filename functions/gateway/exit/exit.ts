@@ -24,16 +24,21 @@ export const decisionOf = (guard: CallGuard | undefined): GuardDecision =>
   guard === undefined ? { kind: 'unguarded' } : { kind: 'guarded', guard };
 
 /** Returns an error in the place of an answer that could not be checked. */
-export async function passAnswer(
+export function passAnswer(
   decision: GuardDecision,
   provided: ProvidedAnswer,
   choices: number,
-): Promise<Passed<ProvidedAnswer> | GatewayError> {
-  if (decision.kind !== 'guarded') return pass(provided);
+): PassedOrError | Promise<PassedOrError> {
+  return decision.kind === 'guarded' ? guardAnswer(decision.guard, provided, choices) : pass(provided);
+}
+
+type PassedOrError = Passed<ProvidedAnswer> | GatewayError;
+
+async function guardAnswer(guard: CallGuard, provided: ProvidedAnswer, choices: number): Promise<PassedOrError> {
   if (provided.kind === 'stream') {
-    return pass({ ...provided, stream: await decision.guard.checkStream(provided.stream, choices) });
+    return pass({ ...provided, stream: await guard.checkStream(provided.stream, choices) });
   }
-  const checked = await decision.guard.checkAnswer(provided.answer);
+  const checked = await guard.checkAnswer(provided.answer);
   if (checked instanceof GatewayError) return checked;
   const { reachedVia } = provided;
   const leftOut = [...reachedVia.leftOut, ...checked.dropped];

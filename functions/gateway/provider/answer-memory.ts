@@ -121,16 +121,18 @@ export function openAnswerMemory(openAllocation: () => AnswerAllocation, options
       const pieces = body[Symbol.asyncIterator]();
       let takenBytes = declaredBytes;
       let cameBytes = 0;
-      async function next(): Promise<IteratorResult<Uint8Array>> {
-        if (cameBytes === 0) await take(allocation, weight * declaredBytes, declaredBytes);
-        const read = await pieces.next();
+      const keep = (read: IteratorResult<Uint8Array>) => {
         if (read.done === true) return read;
         cameBytes += read.value.length;
         if (cameBytes <= takenBytes) return read;
         takenBytes = cameBytes <= smallAnswerMaxBytes ? cameBytes : Math.ceil(cameBytes / stepBytes) * stepBytes;
-        await take(allocation, weight * takenBytes, cameBytes);
-        return read;
-      }
+        return take(allocation, weight * takenBytes, cameBytes)?.then(() => read) ?? read;
+      };
+      const readPiece = () => pieces.next().then(keep);
+      const next = () => {
+        const waits = cameBytes === 0 ? take(allocation, weight * declaredBytes, declaredBytes) : undefined;
+        return waits === undefined ? readPiece() : waits.then(readPiece);
+      };
       return { [Symbol.asyncIterator]: () => ({ next }) };
     },
     hold: (bytes) => take(allocation, weight * bytes, bytes),

@@ -21,7 +21,8 @@ export async function attemptOnMemory(
 ): Promise<AttemptOutcome> {
   const format = chooseFormat(admitted.candidate, call.request);
   const isTranslated = format?.kind !== 'relay';
-  const failure = await allocate(call, isTranslated);
+  const allocating = allocate(call, isTranslated);
+  const failure = allocating === undefined ? undefined : await allocating;
   if (failure !== undefined) return { kind: 'failure', failure };
   const { allocation, letGoValues } = call.bodyMemory;
   let outcome: AttemptOutcome | undefined;
@@ -46,14 +47,27 @@ export async function attemptOnMemory(
 
 /**
  * Reserves again what an earlier attempt released when its request was sent. Returns a failure where there is no memory
- * for it.
+ * for it, and undefined where there is nothing to wait for.
  */
-async function allocate(
+function allocate(
   { bodyMemory }: Pick<ProviderCall, 'bodyMemory'>,
+  isTranslated: boolean,
+): Promise<AttemptFailure | undefined> | undefined {
+  const waits = bodyMemory.allocation.take(isTranslated ? 'translated' : 'relayed');
+  if (waits === undefined && !isTranslated) {
+    bodyMemory.letGoValues();
+    return undefined;
+  }
+  return prepareValues(bodyMemory, waits, isTranslated);
+}
+
+async function prepareValues(
+  bodyMemory: ProviderCall['bodyMemory'],
+  waits: Promise<void> | undefined,
   isTranslated: boolean,
 ): Promise<AttemptFailure | undefined> {
   try {
-    await bodyMemory.allocation.take(isTranslated ? 'translated' : 'relayed');
+    await waits;
   } catch (error) {
     if (error instanceof GatewayError) return noMemory(error);
     throw error;

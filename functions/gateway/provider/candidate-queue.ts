@@ -12,6 +12,8 @@ import { startAdmissionTime } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ProviderCall } from '../stages.ts';
 
+type NextCandidate = AdmittedCandidate | { readonly retryAfterSeconds: number };
+
 export interface CandidateQueue {
   /** Number of provider entries with candidates that were not called yet, or are to be called again. */
   readonly waiting: () => number;
@@ -19,7 +21,7 @@ export interface CandidateQueue {
    * Removes the next candidate from the queue and returns it admitted, or returns the seconds after which one would be
    * free.
    */
-  readonly next: () => Promise<AdmittedCandidate | { readonly retryAfterSeconds: number }>;
+  readonly next: () => NextCandidate | Promise<NextCandidate>;
   /** Puts a candidate back at the front. */
   readonly again: (candidate: Candidate) => void;
   /** Reports a credential's failure to the other credentials of its entry. */
@@ -47,9 +49,7 @@ export function createCandidateQueue(deps: GatewayDependencies, call: ProviderCa
   let hasCalled = false;
 
   async function ask(candidate: Candidate): Promise<AdmittedCandidate | number> {
-    if (payerOf(call.byok, candidate) === 'client') {
-      return { candidate, permit: undefined, startedAtMs: clock.nowMs() };
-    }
+    if (payerOf(call.byok, candidate) === 'client') return { candidate, permit: undefined, startedAtMs: clock.nowMs() };
     const asking = askLimits(limiter, candidate, call);
     // The wait never exceeds the deadline.
     const admissionTime = hasCalled ? startAdmissionTime(clock) : call.admissionTime;
@@ -85,6 +85,25 @@ export function createCandidateQueue(deps: GatewayDependencies, call: ProviderCa
   const ends = [scope.clientGone, scope.cut].filter((signal) => signal !== undefined);
   const isCancelled = () => ends.some(({ aborted }) => aborted);
 
+  function begun(admitted: AdmittedCandidate): AdmittedCandidate {
+    candidates.splice(candidates.indexOf(admitted.candidate), 1);
+    hasCalled = true;
+    return traced(admitted);
+  }
+
+  async function askInRounds(): Promise<NextCandidate> {
+    for (let round = 1; ; round += 1) {
+      const admitted = await askAll();
+      if (typeof admitted !== 'number') return begun(admitted);
+      const waitMs = nextTry(admitted, queuedMs, call.catalogue.service.queue_ms, deadline.remainingMs());
+      if (waitMs === undefined || round >= roundsMax || isCancelled()) {
+        return { retryAfterSeconds: Math.ceil(admitted / 1_000) };
+      }
+      await sleep(clock, waitMs, AbortSignal.any(ends));
+      queuedMs += waitMs;
+    }
+  }
+
   return {
     waiting: () => new Set(candidates.map(({ entry }) => entry)).size,
     failed({ entry, provider: { credential } }, { kind, refusedCredential, hasNoQuota }) {
@@ -98,21 +117,9 @@ export function createCandidateQueue(deps: GatewayDependencies, call: ProviderCa
     again: (candidate) => void candidates.unshift(candidate),
     renewed: (admitted) => traced({ ...admitted, startedAtMs: clock.nowMs() }),
     queuedMs: () => queuedMs,
-    async next() {
-      for (let round = 1; ; round += 1) {
-        const admitted = takeReserved() ?? (await askAll());
-        if (typeof admitted !== 'number') {
-          candidates.splice(candidates.indexOf(admitted.candidate), 1);
-          hasCalled = true;
-          return traced(admitted);
-        }
-        const waitMs = nextTry(admitted, queuedMs, call.catalogue.service.queue_ms, deadline.remainingMs());
-        if (waitMs === undefined || round >= roundsMax || isCancelled()) {
-          return { retryAfterSeconds: Math.ceil(admitted / 1_000) };
-        }
-        await sleep(clock, waitMs, AbortSignal.any(ends));
-        queuedMs += waitMs;
-      }
+    next() {
+      const admitted = takeReserved();
+      return admitted === undefined ? askInRounds() : begun(admitted);
     },
     unusedPermit: () => reserved?.permit,
   };

@@ -13,12 +13,14 @@ type OutputVerdict =
   /** The answer fails the schema. `mayRetry` is false where another answer would fail the same way. */
   | { readonly kind: 'mismatch'; readonly mismatch: string; readonly mayRetry: boolean };
 
+interface CheckedOutput {
+  readonly charge: Charge;
+  readonly verdict: OutputVerdict;
+}
+
 export interface OutputCheck {
   /** Charges the answer, then checks it against the schema. */
-  readonly check: (
-    admitted: AdmittedCandidate,
-    answer: JsonAnswer,
-  ) => Promise<{ readonly charge: Charge; readonly verdict: OutputVerdict }>;
+  readonly check: (admitted: AdmittedCandidate, answer: JsonAnswer) => CheckedOutput | Promise<CheckedOutput>;
   /** Says where the last answer failed the schema, if any did. */
   readonly lastMismatch: () => string | undefined;
 }
@@ -31,9 +33,8 @@ export function createOutputCheck(call: ProviderCall): OutputCheck {
   let misses = 0;
   let lastMismatch: string | undefined;
 
-  async function judge(answer: JsonAnswer): Promise<OutputVerdict> {
-    if (schemaCheck === undefined) return { kind: 'accepted', answer };
-    const checked = await schemaCheck.answer(answer, { skipsTruncated, schemaWork });
+  async function judge(check: NonNullable<typeof schemaCheck>, answer: JsonAnswer): Promise<OutputVerdict> {
+    const checked = await check.answer(answer, { skipsTruncated, schemaWork });
     if (checked.kind === 'valid') return { kind: 'accepted', answer: checked.answer };
     misses += 1;
     lastMismatch = checked.mismatch;
@@ -41,10 +42,11 @@ export function createOutputCheck(call: ProviderCall): OutputCheck {
   }
 
   return {
-    async check({ candidate }, answer) {
+    check({ candidate }, answer) {
       const { usage, outputBytes, units } = answer;
       const charge = chargeAnswer(call, candidate, { usage, outputBytes, units });
-      return { charge, verdict: await judge(answer) };
+      if (schemaCheck === undefined) return { charge, verdict: { kind: 'accepted', answer } };
+      return judge(schemaCheck, answer).then((verdict) => ({ charge, verdict }));
     },
     lastMismatch: () => lastMismatch,
   };

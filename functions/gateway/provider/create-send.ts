@@ -70,40 +70,14 @@ export function createSend(
   const parts: AnswerMemory[] = [];
   const connection = openConnection(deps, call, candidate, rules, parts);
   const { watch, silence, memory } = connection;
-
-  /**
-   * Sends the request. Nothing refers to a body once it has left: the client's own text is there for another candidate.
-   */
-  async function start(request: CandidateRequest) {
-    const prepared = await prepareCall(deps, call, candidate, { ...request, traceparent: rules.traceparent });
-    if ('failure' in prepared) return prepared;
-    const { secrets, ...upstream } = prepared;
-    rules.onPrepared?.(prepared);
-    connection.isSent = true;
-    silence.begin();
-    const connectTimeoutMs = candidate.provider.connect_timeout_ms;
-    const onLeft = once(rules.onSent);
-    const sending = deps.transport
-      .send({ ...upstream, connectTimeoutMs, signal: watch.signal, onSent: onLeft })
-      .finally(onLeft);
-    return { sending, secrets, hostname: upstream.url.hostname };
-  }
+  const open = openRequests({ deps, call, candidate, rules, connection });
 
   const send: Send = async (request) => {
-    const started = await start(request);
-    if ('failure' in started) return { kind: 'failure', failure: started.failure };
-    const { secrets, hostname } = started;
-    const answer = await started.sending.catch((error: unknown) => {
-      connection.wasDead = error instanceof ConnectionBroken && error.wasDead;
-      throw error;
-    });
-    const readText = async (maxBytes: number) => {
-      const declaredBytes = Math.min(Number(answer.headers['content-length']) || 0, maxBytes);
-      const text = await readBody(memory.reserving(answer.body, declaredBytes), maxBytes, silence.partCame);
-      if (text === undefined) watch.abort();
-      else watch.finish();
-      return text;
-    };
+    const opening = open(request);
+    const opened = opening instanceof Promise ? await opening : opening;
+    if ('failure' in opened) return { kind: 'failure', failure: opened.failure };
+    const { secrets, hostname } = opened;
+    const answer = await opened.answering;
     const describe = (body: unknown) => readProviderText(body, { secrets, hostname, requestText });
     if (answer.status >= 200 && answer.status < 300) {
       connection.isAccepted = true;
@@ -119,12 +93,12 @@ export function createSend(
           watch.finish();
           answer.drain();
         },
-        readText: () => notingRefusal(connection, readText(maxBytes), maxBytes),
+        readText: () => readWhole(connection, answer, maxBytes),
         describe,
       };
     }
     // An error body that breaks off still has its status.
-    const text = await readText(upstreamErrorMaxBytes).catch(() => {
+    const text = await readAnswer(connection, answer, upstreamErrorMaxBytes).catch(() => {
       watch.abort();
       return undefined;
     });
@@ -148,6 +122,85 @@ export function createSend(
   return { send, openPart, pause: pauseOf(clock, call, rules, watch), connection };
 }
 
+interface RequestOpening {
+  readonly deps: GatewayDependencies;
+  readonly call: CallToSend;
+  readonly candidate: CalledCandidate;
+  readonly rules: AttemptRules;
+  readonly connection: ProviderConnection;
+}
+
+/**
+ * Returns a function that sends a request. Nothing refers to a body once it has left: the client's own text is there for
+ * another candidate.
+ */
+function openRequests({ deps, call, candidate, rules, connection }: RequestOpening) {
+  function start(prepared: PreparedCall) {
+    const { secrets, ...upstream } = prepared;
+    rules.onPrepared?.(prepared);
+    connection.isSent = true;
+    connection.silence.begin();
+    const connectTimeoutMs = candidate.provider.connect_timeout_ms;
+    const onSent = once(rules.onSent);
+    const { signal } = connection.watch;
+    const answering = deps.transport.send({ ...upstream, connectTimeoutMs, signal, onSent }).then(
+      (answer) => {
+        onSent();
+        return answer;
+      },
+      (error: unknown) => {
+        onSent();
+        connection.wasDead = error instanceof ConnectionBroken && error.wasDead;
+        throw error;
+      },
+    );
+    return { answering, secrets, hostname: upstream.url.hostname };
+  }
+  const begin = (preparation: Awaited<ReturnType<typeof prepareCall>>) =>
+    'failure' in preparation ? preparation : start(preparation);
+  return (request: CandidateRequest) => {
+    const preparing = prepareCall(deps, call, candidate, { ...request, traceparent: rules.traceparent });
+    return preparing instanceof Promise ? preparing.then(begin) : begin(preparing);
+  };
+}
+
+const bytesFor = ({ memory }: ProviderConnection, { headers, body }: UpstreamAnswer, maxBytes: number) =>
+  memory.reserving(body, Math.min(Number(headers['content-length']) || 0, maxBytes));
+
+/** Reads a text to its end; undefined where it is longer than `maxBytes`. */
+function readAnswer(
+  connection: ProviderConnection,
+  answer: UpstreamAnswer,
+  maxBytes: number,
+): Promise<string | undefined> {
+  const { watch, silence } = connection;
+  return readBody(bytesFor(connection, answer, maxBytes), maxBytes, silence.partCame).then((text) => {
+    if (text === undefined) watch.abort();
+    else watch.finish();
+    return text;
+  });
+}
+
+/** Reads a good answer. Notes an answer that is too long, or that has no memory. */
+function readWhole(
+  connection: ProviderConnection,
+  answer: UpstreamAnswer,
+  maxBytes: number,
+): Promise<string | undefined> {
+  return readAnswer(connection, answer, maxBytes).then(
+    (text) => {
+      if (text !== undefined) return text;
+      const refusedAnswer = { usage: undefined, outputBytes: maxBytes };
+      connection.refused = { kind: 'failed', cause: 'answer_too_large', refusedAnswer };
+      return undefined;
+    },
+    (error: unknown) => {
+      if (error instanceof AnswerNotKept) connection.refused = unkeptAnswer(error);
+      throw error;
+    },
+  );
+}
+
 /** Waits before a retry without using the time that other candidates need. */
 const pauseOf =
   (clock: Clock, { deadline, scope }: CallToSend, { silenceLimitMs }: AttemptRules, { signal }: Watch): Pause =>
@@ -157,22 +210,6 @@ const pauseOf =
     await sleep(clock, waitMs, signal);
     return !signal.aborted && !scope.clientGone.aborted;
   };
-
-async function notingRefusal(
-  connection: ProviderConnection,
-  reading: Promise<string | undefined>,
-  maxBytes: number,
-): Promise<string | undefined> {
-  const text = await reading.catch((error: unknown) => {
-    if (error instanceof AnswerNotKept) connection.refused = unkeptAnswer(error);
-    throw error;
-  });
-  if (text === undefined) {
-    const refusedAnswer = { usage: undefined, outputBytes: maxBytes };
-    connection.refused = { kind: 'failed', cause: 'answer_too_large', refusedAnswer };
-  }
-  return text;
-}
 
 function openConnection(
   { clock }: GatewayDependencies,

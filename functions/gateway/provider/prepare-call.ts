@@ -40,45 +40,64 @@ export interface PreparedCall extends Pick<UpstreamRequest, 'url' | 'headers' | 
   readonly secrets: readonly string[];
 }
 
-/** An error thrown here is a fault of the gateway, never the provider's. */
-export async function prepareCall(
+type Preparation = PreparedCall | { readonly failure: AttemptFailure };
+
+interface RequestParts extends CandidateRequest, Pick<HeaderParts, 'traceparent'> {}
+
+/** Answers at once where the credential is known and signs nothing. A thrown error is a fault of the gateway, never the provider's. */
+export function prepareCall(
   deps: GatewayDependencies,
   call: CallToSend,
   candidate: CalledCandidate,
-  request: CandidateRequest & Pick<HeaderParts, 'traceparent'>,
-): Promise<PreparedCall | { readonly failure: AttemptFailure }> {
+  request: RequestParts,
+): Preparation | Promise<Preparation> {
+  const failed = (error: unknown) => failureOf(deps, call, candidate, error);
   try {
-    const credential = await findCredential(deps, call, candidate);
-    if (credential === undefined) return ourFault('no_usable_credential');
-    const { base_url, headers: constant } = candidate.provider;
-    const url = new URL(`${base_url}${request.path}`);
-    url.hostname = request.hostname?.(url.hostname) ?? url.hostname;
-    const { body, text, contentType } = encoded(request.body());
-    const { method } = request;
-    const parts = { ...request, contentType, constant, credential: credential.headers };
-    const headers = upstreamHeaders(parts);
-    const signing = credential.sign?.({ url, headers, body, method });
-    // A token endpoint is a part of its provider, with a time limit of its own.
-    const signed = await (credential.fetchesToken === true ? signing : signing && call.admissionTime.wait(signing));
-    return { url, headers: signed ?? headers, body, text, method, secrets: secretsIn(signed, credential) };
+    const finding = findCredential(deps, call, candidate);
+    const preparation =
+      finding instanceof Promise
+        ? finding.then((credential) => prepareWith(credential, call, candidate, request))
+        : prepareWith(finding, call, candidate, request);
+    return preparation instanceof Promise ? preparation.catch(failed) : preparation;
   } catch (error) {
-    if (error instanceof TokenUnavailable) {
-      return {
-        failure: {
-          kind: 'failed',
-          cause: 'no_token',
-          providerText: { forOperator: error.message, forClient: undefined },
-        },
-      };
-    }
-    if (error instanceof StoreUnavailable) return ourFault('not_ready', { isUnavailable: true });
-    const { correlationId } = call.scope;
-    deps.log.error(
-      { event: 'attempt_not_made', correlation_id: correlationId, provider: candidate.provider.id },
-      error,
-    );
-    return ourFault('internal');
+    return failed(error);
   }
+}
+
+function prepareWith(
+  credential: Credential | undefined,
+  { admissionTime }: CallToSend,
+  { provider: { base_url, headers: constant } }: CalledCandidate,
+  request: RequestParts,
+): Preparation | Promise<Preparation> {
+  if (credential === undefined) return ourFault('no_usable_credential');
+  const url = new URL(`${base_url}${request.path}`);
+  url.hostname = request.hostname?.(url.hostname) ?? url.hostname;
+  const { body, text, contentType } = encoded(request.body());
+  const { method } = request;
+  const headers = upstreamHeaders({ ...request, contentType, constant, credential: credential.headers });
+  const prepared = (signed?: Record<string, string>): PreparedCall => {
+    return { url, headers: signed ?? headers, body, text, method, secrets: secretsIn(signed, credential) };
+  };
+  const signing = credential.sign?.({ url, headers, body, method });
+  if (signing === undefined) return prepared();
+  // A token endpoint is a part of its provider, with a time limit of its own.
+  return (credential.fetchesToken === true ? signing : admissionTime.wait(signing)).then(prepared);
+}
+
+function failureOf(
+  { log }: GatewayDependencies,
+  { scope }: CallToSend,
+  { provider }: CalledCandidate,
+  error: unknown,
+): { readonly failure: AttemptFailure } {
+  if (error instanceof TokenUnavailable) {
+    const providerText = { forOperator: error.message, forClient: undefined };
+    return { failure: { kind: 'failed', cause: 'no_token', providerText } };
+  }
+  if (error instanceof StoreUnavailable) return ourFault('not_ready', { isUnavailable: true });
+  log.error({ event: 'attempt_not_made', correlation_id: scope.correlationId, provider: provider.id }, error);
+  return ourFault('internal');
 }
 
 function encoded(
@@ -121,11 +140,11 @@ const secretsIn = (signed: Record<string, string> | undefined, { headers }: Cred
  * Finds the key of the request's header, of a stored connection, or of the gateway. It is always the one that the plan
  * was made with: a connection that cannot be opened is not replaced by the gateway's credential.
  */
-async function findCredential(
+function findCredential(
   deps: GatewayDependencies,
   { byok, byokKey, connections, admissionTime }: CallToSend,
   candidate: CalledCandidate,
-): Promise<Credential | undefined> {
+): Credential | undefined | Promise<Credential | undefined> {
   const { provider } = candidate;
   const source = byok?.sourceOf(candidate);
   if (source === 'header') {
@@ -133,7 +152,15 @@ async function findCredential(
   }
   if (source === undefined) return deps.credentials.find(provider);
   const connection = connections.find((known) => known.provider === provider.id);
-  if (connection === undefined) return undefined;
+  return connection && openCredential(deps, admissionTime, provider, connection);
+}
+
+async function openCredential(
+  deps: GatewayDependencies,
+  admissionTime: CallToSend['admissionTime'],
+  provider: CalledCandidate['provider'],
+  connection: CallToSend['connections'][number],
+): Promise<Credential | undefined> {
   try {
     return credentialWith(provider.auth, await admissionTime.wait(deps.connections.openKey(connection)));
   } catch (error) {

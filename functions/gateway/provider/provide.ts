@@ -16,7 +16,12 @@ export async function provide(deps: GatewayDependencies, call: ProviderCall): Pr
   const { clock } = deps;
   const startedAtMs = clock.nowMs();
   const loop = openLoop(deps, call);
-  const result = await callUntilAnswered(loop).catch((error: unknown) => ({ kind: 'failed', error }) as const);
+  let result: ProviderRun['result'];
+  try {
+    result = await callUntilAnswered(loop);
+  } catch (error) {
+    result = { kind: 'failed', error };
+  }
   const upstreamMs = clock.nowMs() - startedAtMs;
   const { queue, attempts } = loop;
   const { ended, count: attemptCount, firstOutputAtMs } = attempts;
@@ -46,14 +51,16 @@ const openLoop = (deps: GatewayDependencies, call: ProviderCall): ProviderLoop =
 async function callUntilAnswered(loop: ProviderLoop): Promise<ProviderRun['result']> {
   const { deps, call, queue, attempts, output, failures } = loop;
   while (mayCall(loop)) {
-    const next = await queue.next();
+    const asking = queue.next();
+    const next = asking instanceof Promise ? await asking : asking;
     if ('retryAfterSeconds' in next) {
       failures.push({ kind: 'rate_limited', retryAfterSeconds: next.retryAfterSeconds, cause: 'own_limit' });
       break;
     }
     const { admitted, outcome } = await callNext(deps, call, { next, queue, attempts });
-    const after =
-      outcome.kind === 'failure' ? fallBack(loop, admitted, outcome.failure) : await accept(loop, admitted, outcome);
+    const judged =
+      outcome.kind === 'failure' ? fallBack(loop, admitted, outcome.failure) : accept(loop, admitted, outcome);
+    const after = judged instanceof Promise ? await judged : judged;
     if (after === 'end') break;
     if (after !== 'next') return after;
   }
@@ -84,12 +91,16 @@ function fallBack(
   return charge !== undefined || refusal !== undefined ? 'end' : 'next';
 }
 
+/** What follows an answer: it is given, its candidate is asked again, or nothing more is asked. */
+type AfterAnswer = ProvidedAnswer | 'next' | 'end';
+
 /** Returns the answer; where it fails its schema, whether the candidate is called again. */
-async function accept(
-  { call, queue, attempts, output }: ProviderLoop,
+function accept(
+  loop: ProviderLoop,
   admitted: AdmittedCandidate,
   outcome: Exclude<AttemptOutcome, { readonly kind: 'failure' }>,
-): Promise<ProvidedAnswer | 'next' | 'end'> {
+): AfterAnswer | Promise<AfterAnswer> {
+  const { call, attempts, output } = loop;
   attempts.firstOutputAtMs = outcome.answeredAtMs;
   if (outcome.kind === 'stream') {
     const isRelayed = outcome.reachedVia.format === servingApis[call.clientInterface.id].native;
@@ -97,12 +108,24 @@ async function accept(
     // The attempt of a stream ends with the stream.
     return { ...outcome, admitted };
   }
-  const { answer, reachedVia, release } = outcome;
-  const { charge, verdict } = await output.check(admitted, answer);
+  const checked = output.check(admitted, outcome.answer);
+  return checked instanceof Promise
+    ? checked.then((late) => endAnswered(loop, admitted, outcome, late))
+    : endAnswered(loop, admitted, outcome, checked);
+}
+
+type JsonOutcome = Extract<AttemptOutcome, { readonly kind: 'json' }>;
+
+function endAnswered(
+  { call, queue, attempts }: ProviderLoop,
+  admitted: AdmittedCandidate,
+  { answer, reachedVia, release, answeredAtMs }: JsonOutcome,
+  { charge, verdict }: Awaited<ReturnType<OutputCheck['check']>>,
+): AfterAnswer {
   const schemaMismatch = verdict.kind === 'mismatch' ? verdict.mismatch : undefined;
   // The answer itself is not referred to: an attempt lives until the call is settled.
   const details = { model: answer.model, finishReasons: answer.finishReasons };
-  attempts.end(admitted, 'ok', outcome.answeredAtMs, { charge, details, schemaMismatch, reachedVia });
+  attempts.end(admitted, 'ok', answeredAtMs, { charge, details, schemaMismatch, reachedVia });
   if (verdict.kind === 'accepted') {
     call.bodyMemory.letGo();
     return { kind: 'json', answer: verdict.answer, release, admitted, reachedVia };

@@ -39,7 +39,8 @@ export async function respond(
   // A schema is checked before a guardrail masks text that the schema describes.
   const schemaCheck = provided.kind === 'stream' ? call.request.schemaCheck?.openStream(call.schemaWork) : undefined;
   const seen = schemaCheck === undefined ? provided : withEventsSeen(provided, schemaCheck.add);
-  const passed = await passAnswer(decisionOf(call.guard), seen, call.size.choices);
+  const passing = passAnswer(decisionOf(call.guard), seen, call.size.choices);
+  const passed = passing instanceof Promise ? await passing : passing;
   if (passed instanceof GatewayError) return failedRun(provideRun, passed);
   const run = withLeftOut(provideRun, passed.reachedVia);
   const answered = { call, run, provided: passed, headers: servedHeaders(deps, call, run, passed) };
@@ -102,11 +103,12 @@ async function jsonResponse(
   release(answerWeights.written * written.body.length + (writeCache === undefined ? 0 : text.length));
   const storingAccountMemory = openStoringAccountMemory(deps, call, provided);
   storingAccountMemory.hear(answer);
-  await allBegun([
+  const last = allBegun([
     call.claims.store(response, sourceOf(provided)),
     call.settleEarly?.(),
     storingAccountMemory.written(),
   ]);
+  if (last !== undefined) await last;
   return { response, end: () => ({ stream: undefined, writeCache }) };
 }
 

@@ -39,9 +39,15 @@ export async function serveAndSettle<Admitted extends AdmittedCall>(
   const call = { ...admitted, admittedAtMs, settleEarly: holds.settleEarly, content };
   const unusedPermit = call.holdings.firstCandidate?.permit;
   const notRun = { attempts: [], attemptCount: 0, queuedMs: 0, upstreamMs: 0, firstOutputAtMs: undefined };
-  const served = await serve(deps, call).catch((error: unknown) => failed({ ...notRun, unusedPermit }, error));
+  let served: CallResult;
+  try {
+    served = await serve(deps, call);
+  } catch (error) {
+    served = failed({ ...notRun, unusedPermit }, error);
+  }
   if (served.response !== undefined) {
-    call.scope.deferred.add(() => settle(deps, call, holds, served.end()));
+    const { end } = served;
+    call.scope.deferred.add(() => settle(deps, call, holds, end()));
     return watchedBy(content, served.response);
   }
   const { ended } = served;

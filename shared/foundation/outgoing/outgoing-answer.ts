@@ -59,17 +59,19 @@ function piecesOf(incoming: IncomingMessage): { readonly bytes: AsyncIterator<Bu
   incoming.on('close', () => isEnded || fail(new Error('closed before its end')));
   return {
     bytes: {
-      async next(): Promise<IteratorResult<Buffer>> {
-        for (;;) {
-          const value: Buffer | null = incoming.read();
-          if (value !== null) return { value };
-          if (fault !== undefined) throw fault;
-          if (isEnded) return { done: true, value: undefined };
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-        }
-      },
+      next: (): Promise<IteratorResult<Buffer>> =>
+        new Promise((resolve, reject) => {
+          wake = () => {
+            const value: Buffer | null = incoming.read();
+            if (value === null && fault === undefined && !isEnded) return;
+            // What comes before the next piece is asked for waits in the stream.
+            wake = () => {};
+            if (value !== null) resolve({ value });
+            else if (fault !== undefined) reject(fault);
+            else resolve({ done: true, value: undefined });
+          };
+          wake();
+        }),
     },
     drop() {
       isDropped = true;

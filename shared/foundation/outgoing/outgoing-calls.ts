@@ -119,7 +119,7 @@ export function createOutgoingCalls(options: SocketPoolOptions): OutgoingCalls {
       // Without an answer the exchange ends here, with or without an error event.
       outgoing.on('close', () => end(Object.assign(new Error('closed without an answer'), { code: closedCode })));
       if (onSent !== undefined) outgoing.once('finish', onSent);
-      void writeBody(outgoing, body);
+      writeBody(outgoing, body);
       return promise;
     },
     close: () => pool.close(),
@@ -197,13 +197,17 @@ const partBytes = (part: OutgoingPiece): number =>
     : 4 * Math.ceil(part.base64Of.byteLength / 3);
 
 /** Writes the body, and ends early where the request does. */
-async function writeBody(outgoing: ClientRequest, body: OutgoingBody): Promise<void> {
+function writeBody(outgoing: ClientRequest, body: OutgoingBody): void {
   const parts = partsOf(body);
   const [only = ''] = parts;
   if (parts.length <= 1 && !isBase64(only) && only.length <= pieceLength) {
     outgoing.end(only);
-    return;
+  } else {
+    void writePieces(outgoing, parts);
   }
+}
+
+async function writePieces(outgoing: ClientRequest, parts: readonly OutgoingPiece[]): Promise<void> {
   const closed = new AbortController();
   outgoing.once('close', () => closed.abort());
   for (const piece of encodedPieces(parts)) {

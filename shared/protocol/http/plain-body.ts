@@ -35,7 +35,8 @@ export async function readPlainBody(
   const { declaredBodyBytes } = request;
   if (declaredBodyBytes > maxBytes) throw fail('request_too_large');
   const growing = openGrowing(request, taking, { isPacked, maxBytes });
-  await growing.begin();
+  const beginning = growing.begin();
+  if (beginning !== undefined) await beginning;
   const sent = await request.readBody({ maxBytes, came: growing.came, signal: growing.signal });
   if (decoder === undefined) {
     taking.allocation.keepOnly(taking.weight * sent.length);
