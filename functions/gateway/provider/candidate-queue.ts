@@ -96,9 +96,8 @@ export function createCandidateQueue(deps: GatewayDependencies, call: ProviderCa
       const admitted = await askAll();
       if (typeof admitted !== 'number') return begun(admitted);
       const waitMs = nextTry(admitted, queuedMs, call.catalogue.service.queue_ms, deadline.remainingMs());
-      if (waitMs === undefined || round >= roundsMax || isCancelled()) {
-        return { retryAfterSeconds: Math.ceil(admitted / 1_000) };
-      }
+      const isOver = waitMs === undefined || round >= roundsMax || isCancelled();
+      if (isOver) return { retryAfterSeconds: Math.ceil(admitted / 1_000) };
       await sleep(clock, waitMs, AbortSignal.any(ends));
       queuedMs += waitMs;
     }

@@ -128,34 +128,36 @@ export function openCallHolds(deps: GatewayDependencies, call: AdmittedCall): Ca
 
 type Transact = NonNullable<GatewayDependencies['store']['transact']>;
 
-async function settleWithRecord(
+function settleWithRecord(
   { clock, transact }: { readonly clock: GatewayDependencies['clock']; readonly transact: Transact },
   money: readonly OpenHeld[],
   deadline: Deadline,
   record: CallRecordWrite,
 ): Promise<void> {
-  let tries = 0;
-  const write = async () => {
-    tries += 1;
-    // The record shows whether a try whose response was lost took effect.
-    if (tries > 1 && (await record.isWritten())) return;
-    await inOneTransaction(transact, (transaction) => [
+  const writeAll = () =>
+    inOneTransaction(transact, (transaction) => [
       ...money.map(({ end }) => end({ transaction })),
       record.write(transaction),
     ]);
+  let tries = 0;
+  const write = () => {
+    tries += 1;
+    if (tries === 1) return writeAll();
+    // The record says whether a try whose answer was lost was made.
+    return record.isWritten().then((isWritten) => (isWritten ? undefined : writeAll()));
   };
-  await retryWrite(clock, write, { deadline });
+  return retryWrite(clock, write, { deadline });
 }
 
 /** Runs `write` as one transaction; `write` adds all of its writes before it returns. */
-async function inOneTransaction(
+function inOneTransaction(
   transact: Transact,
   write: (transaction: StoreTransaction) => readonly (Promise<unknown> | undefined)[],
-): Promise<void> {
+): Promise<unknown> {
   const transaction = openTransaction(transact);
   const written = Promise.all(write(transaction));
   transaction.commit();
-  await written;
+  return written;
 }
 
 /** A reservation whose ends each work once and report their outcome. */
@@ -173,22 +175,27 @@ function openHeld(deps: GatewayDependencies, call: AdmittedCall) {
     let isSlotReleased = false;
     return {
       ...one,
-      end: idempotentOnce(async (options) => {
-        const outcome = await end({
-          ...options,
-          needsItem: needsItem && chargedAs !== undefined,
-          part: isSlotReleased ? 'amount' : undefined,
-        });
-        if (outcome?.kind !== 'settled') return;
-        wasLate ||= outcome.wasLate;
-        if (needsItem && chargedAs !== undefined) charged.push(chargedAs(outcome.item));
-      }),
+      end: idempotentOnce(
+        (options) =>
+          end({
+            ...options,
+            needsItem: needsItem && chargedAs !== undefined,
+            part: isSlotReleased ? 'amount' : undefined,
+          }),
+        (outcome) => {
+          if (outcome?.kind !== 'settled') return;
+          wasLate ||= outcome.wasLate;
+          if (needsItem && chargedAs !== undefined) charged.push(chargedAs(outcome.item));
+        },
+      ),
       releaseSlot:
         releaseSlot &&
-        idempotentOnce(async (options) => {
-          await releaseSlot({ ...options, part: 'slot' });
-          isSlotReleased = true;
-        }),
+        idempotentOnce(
+          (options) => releaseSlot({ ...options, part: 'slot' }),
+          () => {
+            isSlotReleased = true;
+          },
+        ),
     };
   });
   return { held, charged, isLate: () => wasLate };
@@ -253,16 +260,14 @@ function heldBy(
 
 const unknownOutcome =
   (task: (options?: SettlementOptions) => Promise<unknown>): End =>
-  async (options) => {
-    await task(options);
-    return undefined;
-  };
+  (options) =>
+    task(options).then(() => undefined);
 
 /** Runs the task once, however often it is called; a failed task may be repeated. */
-function idempotentOnce(task: (options?: SettlementOptions) => Promise<void>): typeof task {
+function idempotentOnce(task: End, ended: (outcome: Awaited<ReturnType<End>>) => void): OpenHeld['end'] {
   let done: Promise<void> | undefined;
   return (options) => {
-    done ??= task(options).catch((error: unknown) => {
+    done ??= task(options).then(ended, (error: unknown) => {
       done = undefined;
       throw error;
     });

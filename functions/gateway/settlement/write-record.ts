@@ -49,7 +49,7 @@ interface OpenRecord extends CallRecordWrite {
    * Writes the record after the work that it describes. A record that its transaction has written is written again only
    * to say that bodies are stored.
    */
-  writeBehind(writing: RecordWriting): Promise<void>;
+  writeBehind(writing: RecordWriting): Promise<void> | undefined;
 }
 
 export function openRecord(
@@ -60,25 +60,27 @@ export function openRecord(
 ): OpenRecord {
   const timeLine = () => timeLineOf(call, ended.run.attempts, times, deps.clock.nowMs());
   return {
-    async write(transaction) {
+    write(transaction) {
       const record = { ...toRecord(deps, call, ended), timeLine: timeLine() };
       describe(call, record);
-      await deps.records.write(record, transaction);
+      return deps.records.write(record, transaction);
     },
     isWritten: async () => (await deps.records.find(call.workspace.id, call.owner)) !== undefined,
-    async writeBehind({ deadline, content, charged }) {
-      if (deps.store.transact !== undefined && content === undefined) return;
-      const record = toRecord(deps, call, ended);
-      const contentLog = await content;
-      const isCharged = await charged.then(
-        () => true,
-        () => false,
-      );
-      const whole = { ...record, timeLine: timeLine(), content: contentLog };
-      if (isCharged) await write(deps, call, whole, deadline);
-      else describe(call, whole);
-    },
+    writeBehind: (writing) =>
+      deps.store.transact !== undefined && writing.content === undefined ? undefined : writeWhole(writing),
   };
+
+  async function writeWhole({ deadline, content, charged }: RecordWriting): Promise<void> {
+    const record = toRecord(deps, call, ended);
+    const contentLog = await content;
+    const isCharged = await charged.then(
+      () => true,
+      () => false,
+    );
+    const whole = { ...record, timeLine: timeLine(), content: contentLog };
+    if (isCharged) await write(deps, call, whole, deadline);
+    else describe(call, whole);
+  }
 }
 
 /** Time for the bodies: half of the time that such a call has after its answer. */

@@ -83,9 +83,9 @@ export function createCallRecords(options: CallRecordsOptions): CallRecords {
     return store.batchPut([...byCall.values()]);
   }, gathering);
   return {
-    async write(record, transaction) {
+    write(record, transaction) {
       const put = recordPut(record, lifeDays);
-      await (transaction === undefined ? writeTogether(put) : transaction.add((items) => items.put(put)));
+      return transaction === undefined ? writeTogether(put) : transaction.add((items) => void items.put(put));
     },
     async find(workspace, executionId, callOptions = {}) {
       const madeAtMs = timeOfExecution(executionId);

@@ -99,11 +99,18 @@ export function createSettleOnce({ store, clock }: SettleOnceOptions): SettleOnc
     write: () => Promise<SettlementOutcome>,
   ): Promise<SettlementOutcome> {
     const doubt = doubtful.get(name);
-    if (doubt !== undefined) return settleAgain(name, address, doubt);
-    return write().then((answer) => {
-      open.delete(name);
-      return answer;
-    });
+    if (doubt !== undefined) return settleAgain(name, address, doubt).finally(() => underWay.delete(name));
+    return write().then(
+      (answer) => {
+        open.delete(name);
+        underWay.delete(name);
+        return answer;
+      },
+      (error: unknown) => {
+        underWay.delete(name);
+        throw error;
+      },
+    );
   }
 
   async function settleAgain(name: string, address: ItemAddress, doubt: DoubtfulWrite): Promise<SettlementOutcome> {
@@ -150,8 +157,6 @@ export function createSettleOnce({ store, clock }: SettleOnceOptions): SettleOnc
       if (settlement.kind === 'settle' && !open.has(name)) return Promise.resolve(gone());
       const settled = settleNow(name, address, write);
       underWay.set(name, settled);
-      const end = () => void underWay.delete(name);
-      settled.then(end, end);
       return settled;
     },
   };

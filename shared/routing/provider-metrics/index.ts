@@ -83,10 +83,13 @@ export function reportAttempt(
  * Corrects the limit counters to the real tokens and writes pending data, after the last byte. Everything is awaited: a
  * process that Lambda freezes halfway through a refresh would leave it to the next request.
  */
-export async function settleAttempts(deps: ProviderMetricsDependencies, attempts: readonly Attempt[]): Promise<void> {
+export function settleAttempts(
+  deps: ProviderMetricsDependencies,
+  attempts: readonly Attempt[],
+): Promise<unknown> | undefined {
   const { limiter, recorder, cooldowns, statistics, credentials, clock } = deps;
   const ours = attempts.filter(({ permit }) => permit !== undefined);
-  await allBegun([
+  return allBegun([
     ...ours.map(({ permit, tokens }) => permit && retryWrite(clock, () => limiter.settle(permit, tokens))),
     recorder.flush(),
     cooldowns.flush(),

@@ -40,23 +40,25 @@ interface SqliteStoreParts {
 }
 
 export function createSqliteStore({ items, transactions, wait, describe }: SqliteStoreParts): Store {
-  async function orUnavailable<Value>(call: () => Promise<Value>): Promise<Value> {
+  const unavailable = (error: unknown) => Promise.reject(new StoreUnavailable(describe(error)));
+
+  function orUnavailable<Value>(call: () => Promise<Value>): Promise<Value> {
     try {
-      return await call();
+      return call().catch(unavailable);
     } catch (error) {
-      throw new StoreUnavailable(describe(error));
+      return unavailable(error);
     }
   }
 
   const read = <Value>(options: CallOptions, attempt: () => Value): Promise<Value> =>
-    orUnavailable(async () => {
+    orUnavailable(() => {
       options.signal?.throwIfAborted();
       return whileBusy({ ...wait, signal: options.signal }, attempt);
     });
 
   /** Queues a write. `prepare` runs before the transaction, and returns the work inside it. */
   const write = <Value>(options: CallOptions, weight: number, prepare: () => () => Value): Promise<Value> =>
-    orUnavailable(async () => transactions.ask({ weight, run: prepare(), signal: options.signal }));
+    orUnavailable(() => transactions.ask({ weight, run: prepare(), signal: options.signal }));
 
   async function* pages(options: CallOptions, open: (after: Row | undefined) => Iterable<Row>): AsyncGenerator<Item> {
     for (let after: Row | undefined; ; ) {

@@ -18,22 +18,25 @@ interface RetryWriteOptions {
 }
 
 /** Retries a write that may be made twice. Throws the last StoreUnavailable, and any other error at once. */
-export async function retryWrite(
+export function retryWrite(
   clock: Clock,
   write: () => Promise<unknown>,
   { triesMax = triesDefault, deadline }: RetryWriteOptions = {},
 ): Promise<void> {
-  for (let tried = 1; ; tried += 1) {
-    try {
-      await write();
-      return;
-    } catch (error) {
+  const attempt = (tried: number): Promise<void> => {
+    const again = (error: unknown) => {
       const pauseMs = firstPauseMs * 2 ** tried;
       const wouldBeLate = deadline !== undefined && deadline.remainingMs() <= pauseMs;
       if (!(error instanceof StoreUnavailable) || tried >= triesMax || wouldBeLate) throw error;
-      await sleep(clock, pauseMs);
+      return sleep(clock, pauseMs).then(() => attempt(tried + 1));
+    };
+    try {
+      return write().then(() => {}, again);
+    } catch (error) {
+      return Promise.reject(error);
     }
-  }
+  };
+  return attempt(1);
 }
 
 // Optimistic locking: read, plan, write on condition that nothing was written in between, and repeat where something
