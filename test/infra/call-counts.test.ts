@@ -8,7 +8,7 @@ import { gatewayFileText, newKeys } from '../../infra/bench/test-bed/bench-file.
 import { startProvider } from '../../infra/bench/test-bed/provider.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const promisesMax = 240;
+const promisesMax = 165;
 const timersMax = 4;
 /** Counts are the same for more, which would take longer. */
 const countedCalls = 256;

@@ -41,10 +41,9 @@ const roundsMax = 10;
 
 export function createCandidateQueue(deps: GatewayDependencies, call: ProviderCall): CandidateQueue {
   const { clock, limiter } = deps;
-  const { scope, deadline } = call;
+  const { scope, deadline, holdings } = call;
   const candidates = [...call.plan];
-  let { firstCandidate: reserved } = call.holdings;
-  let queuedMs = 0;
+  let [reserved, queuedMs] = [holdings.firstCandidate, 0];
   /** True once a provider was called: from then on each wait for the store has a time limit of its own. */
   let hasCalled = false;
 
