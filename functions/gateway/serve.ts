@@ -26,13 +26,10 @@ export const serveCall =
     const received = receive(deps, clientInterface, request, scope, operation);
     const key = findKey(deps, received);
     const refusal: RefusedBodies = {};
-    let serve: Serve;
-    try {
-      serve = await open(deps, received, key, refusal);
-    } catch (error) {
+    const serve = await open(deps, received, key, refusal).catch((error: unknown) => {
       scope.deferred.addUncharged(() => writeRefusal(deps, received, key, { ...refusal, error }));
       throw error;
-    }
+    });
     return serve();
   };
 

@@ -96,7 +96,7 @@ export function isNearConcurrency(
  */
 export function enterUnderWay({ callsUnderWay }: GatewayDependencies, { credential, scope }: IdentifiedCall): void {
   const leave = callsUnderWay.enter(credential.publicId);
-  scope.deferred.add(async () => leave());
+  scope.deferred.add(leave);
 }
 
 /** Calls run for seconds: a longer wait would find no free slot. */

@@ -22,10 +22,22 @@ export async function identify(
   key: Item | Promise<Item>,
 ): Promise<{ readonly call: IdentifiedCall; readonly admissionTime: TimeBudget }> {
   const admissionTime = startAdmissionTime(deps.clock);
-  const call = await findCaller(deps, received, key, admissionTime);
+  const { credential, isOversized } = received;
+  // The refusal is reported for a key that does not exist, too; the call of a key that exists gets a record of it.
+  if (key instanceof Promise) key.catch(() => {});
+  if (isOversized) throw fail('request_too_large');
+  const { seenKey, catalogue, owner } = ownerInMemory(deps, key) ?? (await readOwner(deps, key, admissionTime));
+  deps.credentialCheck.look(catalogue);
+  const refuse = (fault: GatewayError) => admissionTime.wait(refuseFault(deps, received, seenKey, fault));
+  // The time in which the body arrives is the client's, not the store's.
+  const { asksFunction, call: parsed } = await received.read(String(seenKey.workspace));
+  if (parsed instanceof GatewayError) throw await refuse(parsed);
+  const [workspace, connections] = owner instanceof Promise ? await owner : owner;
+  const schemaWork = startSchemaWork(credential.publicId);
+  const call = { ...parsed, credential, asksFunction, key: seenKey, schemaWork, workspace, catalogue, connections };
   const checked = checkRequestSchema(call.request, schemaOptionsOf(call));
   const fault = (checked === undefined ? undefined : await checked) ?? call.aliasFault;
-  if (fault !== undefined) throw await admissionTime.wait(refuseFault(deps, received, call.key, fault));
+  if (fault !== undefined) throw await refuse(fault);
   return { call, admissionTime };
 }
 
@@ -34,27 +46,6 @@ const schemaOptionsOf = ({ scope, schemaWork: work }: IdentifiedCall) => ({
   allowsStream: scope.baseUrlRules.streamsSchemas,
   work,
 });
-
-async function findCaller(
-  deps: GatewayDependencies,
-  received: ReceivedCall,
-  key: Item | Promise<Item>,
-  admissionTime: TimeBudget,
-): Promise<IdentifiedCall> {
-  const { credential, isOversized } = received;
-  // The refusal is reported for a key that does not exist, too; the call of a key that exists gets a record of it.
-  if (key instanceof Promise) key.catch(() => {});
-  if (isOversized) throw fail('request_too_large');
-  const { seenKey, catalogue, owner } = ownerInMemory(deps, key) ?? (await readOwner(deps, key, admissionTime));
-  deps.credentialCheck.look(catalogue);
-  // The time in which the body arrives is the client's, not the store's.
-  const read = await received.read(String(seenKey.workspace));
-  const { asksFunction, call } = read;
-  if (call instanceof GatewayError) throw await admissionTime.wait(refuseFault(deps, received, seenKey, call));
-  const [workspace, connections] = owner instanceof Promise ? await owner : owner;
-  const schemaWork = startSchemaWork(credential.publicId);
-  return { ...call, credential, asksFunction, key: seenKey, schemaWork, workspace, catalogue, connections };
-}
 
 type Owner = readonly [IdentifiedCall['workspace'], IdentifiedCall['connections']];
 

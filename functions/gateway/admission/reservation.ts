@@ -105,7 +105,12 @@ export async function reserveAll(rounds: Rounds, context: ReserveContext): Promi
       pending.unshift(...(await round.make().catch(failed)));
       continue;
     }
-    const outcomes = await reserveRound(started, round, context).catch(failed);
+    let outcomes: readonly ReservationResult[];
+    try {
+      outcomes = await reserveRound(started, round, context);
+    } catch (error) {
+      return failed(error);
+    }
     const resolution = resolve(outcomes, context);
     key ??= keyOf(outcomes);
     if (resolution !== undefined) {

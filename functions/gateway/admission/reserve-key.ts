@@ -30,15 +30,17 @@ interface KeyReservationInput {
 }
 
 export const reserveKey = (deps: GatewayDependencies, input: KeyReservationInput, hold?: Hold): Reservation => {
-  const count = () => askKey(deps, input, undefined).then((admission) => toReserved(deps, input, admission));
+  const count = () =>
+    admitKey(deps, requestOf(input, undefined)).then((admission) => toReserved(deps, input, admission));
   const reserved = (admission: KeyAdmission) => {
+    remember(deps, input.credential, admission);
     const result = toReserved(deps, input, admission);
     if (admission.kind !== 'spend_limit' && admission.kind !== 'concurrency') return result;
     return count().then((counted) => (counted.resolution === undefined ? result : counted));
   };
   return {
     rank: 'key',
-    reserve: () => askKey(deps, input, hold).then(reserved),
+    reserve: () => deps.counters.admitKey(requestOf(input, hold)).then(reserved),
     // A call that is refused for its name counts as a request like any other.
     check: count,
   };
@@ -50,11 +52,10 @@ export function isShortOf(amount: PicoUsd, item: Item, nowMs: number): boolean {
   return limit !== null && limit - spent - held < amount;
 }
 
-const askKey = (
-  deps: GatewayDependencies,
+const requestOf = (
   { credential: { publicId, secretSha256 }, key: known, defaultConcurrency }: KeyReservationInput,
   hold: Hold | undefined,
-): Promise<KeyAdmission> => admitKey(deps, { publicId, secretSha256, known, hold, defaultConcurrency });
+): PaidKeyRequest => ({ publicId, secretSha256, known, hold, defaultConcurrency });
 
 function toReserved(deps: GatewayDependencies, input: KeyReservationInput, admission: KeyAdmission): ReservationResult {
   const key = admission.kind === 'unknown' ? undefined : admission.item;
@@ -96,7 +97,7 @@ export const countKeyRequest = async (deps: GatewayDependencies, request: KeyReq
 
 function remember<Answer extends KeyAdmission | KeyCount>(
   { keyCache }: GatewayDependencies,
-  { publicId }: KeyRequest,
+  { publicId }: Pick<KeyRequest, 'publicId'>,
   answer: Answer,
 ): Answer {
   if (answer.kind === 'unknown') keyCache.delete(publicId);

@@ -98,10 +98,8 @@ export function createSend(
       };
     }
     // An error body that breaks off still has its status.
-    const text = await readAnswer(connection, answer, upstreamErrorMaxBytes).catch(() => {
-      watch.abort();
-      return undefined;
-    });
+    const text = await readAnswer(connection, answer, upstreamErrorMaxBytes).catch(() => undefined);
+    endReading(connection, text);
     const classified = classifyAnswer(answer, text, describe, clock.nowMs());
     memory.release();
     return classified;
@@ -173,12 +171,13 @@ function readAnswer(
   answer: UpstreamAnswer,
   maxBytes: number,
 ): Promise<string | undefined> {
-  const { watch, silence } = connection;
-  return readBody(bytesFor(connection, answer, maxBytes), maxBytes, silence.partCame).then((text) => {
-    if (text === undefined) watch.abort();
-    else watch.finish();
-    return text;
-  });
+  return readBody(bytesFor(connection, answer, maxBytes), maxBytes, connection.silence.partCame);
+}
+
+/** Called with a text that was read to its end, or undefined where it is too long. */
+function endReading({ watch }: ProviderConnection, text: string | undefined): void {
+  if (text === undefined) watch.abort();
+  else watch.finish();
 }
 
 /** Reads a good answer. Notes an answer that is too long, or that has no memory. */
@@ -189,6 +188,7 @@ function readWhole(
 ): Promise<string | undefined> {
   return readAnswer(connection, answer, maxBytes).then(
     (text) => {
+      endReading(connection, text);
       if (text !== undefined) return text;
       const refusedAnswer = { usage: undefined, outputBytes: maxBytes };
       connection.refused = { kind: 'failed', cause: 'answer_too_large', refusedAnswer };

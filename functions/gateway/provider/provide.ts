@@ -16,12 +16,7 @@ export async function provide(deps: GatewayDependencies, call: ProviderCall): Pr
   const { clock } = deps;
   const startedAtMs = clock.nowMs();
   const loop = openLoop(deps, call);
-  let result: ProviderRun['result'];
-  try {
-    result = await callUntilAnswered(loop);
-  } catch (error) {
-    result = { kind: 'failed', error };
-  }
+  const result = await callUntilAnswered(loop).catch((error: unknown) => ({ kind: 'failed', error }) as const);
   const upstreamMs = clock.nowMs() - startedAtMs;
   const { queue, attempts } = loop;
   const { ended, count: attemptCount, firstOutputAtMs } = attempts;
@@ -58,9 +53,8 @@ async function callUntilAnswered(loop: ProviderLoop): Promise<ProviderRun['resul
       break;
     }
     const { admitted, outcome } = await callNext(deps, call, { next, queue, attempts });
-    const judged =
-      outcome.kind === 'failure' ? fallBack(loop, admitted, outcome.failure) : accept(loop, admitted, outcome);
-    const after = judged instanceof Promise ? await judged : judged;
+    const after =
+      outcome.kind === 'failure' ? fallBack(loop, admitted, outcome.failure) : await accept(loop, admitted, outcome);
     if (after === 'end') break;
     if (after !== 'next') return after;
   }
@@ -91,16 +85,12 @@ function fallBack(
   return charge !== undefined || refusal !== undefined ? 'end' : 'next';
 }
 
-/** What follows an answer: it is given, its candidate is asked again, or nothing more is asked. */
-type AfterAnswer = ProvidedAnswer | 'next' | 'end';
-
 /** Returns the answer; where it fails its schema, whether the candidate is called again. */
-function accept(
-  loop: ProviderLoop,
+async function accept(
+  { call, queue, attempts, output }: ProviderLoop,
   admitted: AdmittedCandidate,
   outcome: Exclude<AttemptOutcome, { readonly kind: 'failure' }>,
-): AfterAnswer | Promise<AfterAnswer> {
-  const { call, attempts, output } = loop;
+): Promise<ProvidedAnswer | 'next' | 'end'> {
   attempts.firstOutputAtMs = outcome.answeredAtMs;
   if (outcome.kind === 'stream') {
     const isRelayed = outcome.reachedVia.format === servingApis[call.clientInterface.id].native;
@@ -108,24 +98,13 @@ function accept(
     // The attempt of a stream ends with the stream.
     return { ...outcome, admitted };
   }
-  const checked = output.check(admitted, outcome.answer);
-  return checked instanceof Promise
-    ? checked.then((late) => endAnswered(loop, admitted, outcome, late))
-    : endAnswered(loop, admitted, outcome, checked);
-}
-
-type JsonOutcome = Extract<AttemptOutcome, { readonly kind: 'json' }>;
-
-function endAnswered(
-  { call, queue, attempts }: ProviderLoop,
-  admitted: AdmittedCandidate,
-  { answer, reachedVia, release, answeredAtMs }: JsonOutcome,
-  { charge, verdict }: Awaited<ReturnType<OutputCheck['check']>>,
-): AfterAnswer {
+  const { answer, reachedVia, release } = outcome;
+  const checking = output.check(admitted, answer);
+  const { charge, verdict } = checking instanceof Promise ? await checking : checking;
   const schemaMismatch = verdict.kind === 'mismatch' ? verdict.mismatch : undefined;
   // The answer itself is not referred to: an attempt lives until the call is settled.
   const details = { model: answer.model, finishReasons: answer.finishReasons };
-  attempts.end(admitted, 'ok', answeredAtMs, { charge, details, schemaMismatch, reachedVia });
+  attempts.end(admitted, 'ok', outcome.answeredAtMs, { charge, details, schemaMismatch, reachedVia });
   if (verdict.kind === 'accepted') {
     call.bodyMemory.letGo();
     return { kind: 'json', answer: verdict.answer, release, admitted, reachedVia };

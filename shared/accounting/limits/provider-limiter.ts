@@ -81,24 +81,23 @@ export function createProviderLimiter({ writer, clock, randomness }: ProviderLim
   }
 
   /** Ends a permit. `amountOf` is the call's real use of a limit. */
-  async function close(permit: Permit, amountOf: (demand: LimitDemand) => bigint, isAwaited: boolean): Promise<void> {
-    if (closed.has(permit)) return;
+  function close(permit: Permit, amountOf: (demand: LimitDemand) => bigint, isAwaited: boolean): Promise<void> {
+    if (closed.has(permit)) return Promise.resolve();
     closed.add(permit);
     const { key, id, countedAtMs, demands } = permit;
     const changes = demands
       .map((demand) => ({ window: demand.window, change: amountOf(demand) - demand.amount }))
       .filter(({ change }) => change !== 0n);
-    if (changes.length === 0) return;
-    try {
-      await writer.settle(
-        { table: 'limits', key, owner: id },
-        { kind: 'correct', countedAtMs, changes },
-        { isAwaited },
+    if (changes.length === 0) return Promise.resolve();
+    return writer
+      .settle({ table: 'limits', key, owner: id }, { kind: 'correct', countedAtMs, changes }, { isAwaited })
+      .then(
+        () => {},
+        (error: unknown) => {
+          closed.delete(permit);
+          throw error;
+        },
       );
-    } catch (error) {
-      closed.delete(permit);
-      throw error;
-    }
   }
 
   return {

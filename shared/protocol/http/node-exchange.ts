@@ -32,8 +32,13 @@ export async function runExchange(
   const disconnect = new AbortController();
   answer.onGone(() => disconnect.abort());
   const request: GatewayRequest = { ...head, readBody: body.read, arrivedAtMs };
-  const context = { clientGone: disconnect.signal, keyFound, cut, refusal: body.fault() };
-  const response = await gateway(request, context).catch((cause) => internalErrorAnswer(cause, dependencies));
+  const context = { clientGone: gone.signal, keyFound, cut, refusal: body.fault() };
+  let response: GatewayResponse;
+  try {
+    response = await gateway(request, context);
+  } catch (cause) {
+    response = internalErrorAnswer(cause, dependencies);
+  }
   let flushed: Promise<void> | undefined;
   try {
     await send(response, exchange, { arrivedAtMs, clientGone: disconnect.signal }, dependencies);

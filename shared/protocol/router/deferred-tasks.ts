@@ -1,20 +1,22 @@
 // Work that a request defers until after its last byte: settlement, and the release of a refused call's reservations.
 // It runs on every exit, errors included.
 import type { Log } from '../../foundation/log/index.ts';
-import { allBegun } from '../../foundation/parallel/index.ts';
 import { type Clock, waitAtMost } from '../../foundation/time/index.ts';
 
 /** Time limit of work without a charge: reservations of such a call expire by themselves, and a record is not money. */
 const unchargedMaxMs = 1_000;
 
+/** Work that waits for something returns a promise. */
+type DeferredTask = () => unknown;
+
 export interface DeferredTasks {
   /** Adds a task, which runs once after the answer has ended. A failure is logged and stops no other task. */
-  add(task: () => Promise<void>): void;
+  add(task: DeferredTask): void;
   /**
    * Adds a task for an answer that costs nothing. The request ends a second after it, and does not wait for work that
    * still runs then.
    */
-  addUncharged(task: () => Promise<void>): void;
+  addUncharged(task: DeferredTask): void;
   /** Runs all tasks concurrently, then the tasks that these have added. */
   run(): Promise<void>;
 }
@@ -23,15 +25,24 @@ export function createDeferredTasks(
   { log, clock }: { readonly log: Log; readonly clock: Clock },
   correlationId: string,
 ): DeferredTasks {
-  let tasks: (() => Promise<void>)[] = [];
+  let tasks: DeferredTask[] = [];
   let costsNothing = false;
   const report = (error: unknown) => log.error({ event: 'deferred_task_failed', correlation_id: correlationId }, error);
-  const runOne = (task: () => Promise<void>) => task().catch(report);
+  /** Never rejects. */
+  const runOne = (task: DeferredTask): Promise<unknown> | undefined => {
+    try {
+      const running = task();
+      return running instanceof Promise ? running.catch(report) : undefined;
+    } catch (error) {
+      report(error);
+      return undefined;
+    }
+  };
   const runAll = async () => {
     while (tasks.length > 0) {
       const due = tasks;
       tasks = [];
-      await allBegun(due.map(runOne));
+      for (const running of due.map(runOne)) if (running !== undefined) await running;
     }
   };
   return {
