@@ -32,7 +32,7 @@ export async function runExchange(
   const disconnect = new AbortController();
   answer.onGone(() => disconnect.abort());
   const request: GatewayRequest = { ...head, readBody: body.read, arrivedAtMs };
-  const context = { clientGone: gone.signal, keyFound, cut, refusal: body.fault() };
+  const context = { clientGone: disconnect.signal, keyFound, cut, refusal: body.fault() };
   let response: GatewayResponse;
   try {
     response = await gateway(request, context);
