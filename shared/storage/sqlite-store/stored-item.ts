@@ -75,7 +75,7 @@ export const isSurelySmall = (characters: number): boolean => characters * bytes
 
 /** Characters of an integer of 38 digits with its sign, its tag, and its name's quotes, colon and comma. */
 const numberCharactersMax = 64;
-/** Of a character of a text: an escape such as `\u0000`. */
+/** Characters of the longest escape of a character, such as `\u0000`. */
 const escapeCharacters = 6;
 
 /** Returns a bound of the characters by which these changes lengthen the text of an item. */
