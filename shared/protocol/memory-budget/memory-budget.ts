@@ -15,6 +15,13 @@ import {
 /** Default of the setting: 45 of the largest bodies, or 2,500 of the 76 KB that a coding agent sends. */
 const bytesInUseDefaultMax = 192 * 1024 * 1024;
 
+/**
+ * Releases that are collected: a large one, or any of a large call while so much is in use. The runtime collects others
+ * by itself: a forced collection makes it forget compiled code, which costs later calls a third more processor time.
+ */
+const largeReleaseMinBytes = 1024 * 1024;
+const muchInUseBytes = 32 * 1024 * 1024;
+
 export interface MemoryBudget {
   /** Opens the memory of one call, or of a further request. */
   open(): CallMemory;
@@ -82,12 +89,14 @@ export function createMemoryBudget(
   });
   const collections = collect === undefined ? undefined : createCollections(clock, collect);
   const released = (bytes: number) => {
-    if (bytes > smallBodyMaxBytes) collections?.released(bytes);
+    const isMuch = bytes > largeReleaseMinBytes || (bytes > smallBodyMaxBytes && bytesInUse() > muchInUseBytes);
+    if (isMuch) collections?.released(bytes);
   };
   const answers = new AnswerBudget(clock, Math.floor(maxBytes / 3), released);
+  const bytesInUse = (): number => requests.bytes + answers.bytes;
   const budget: Budget = { requests, answers, released };
   return {
-    bytesInUse: () => requests.bytes + answers.bytes,
+    bytesInUse,
     released: (bytes) => collections?.released(bytes),
     open: () => new MemoryOfCall(budget),
     openCopies() {

@@ -426,7 +426,7 @@ describe('what large calls let go', () => {
     expect([pendingWith({}), pendingWith({ collect: () => {} })]).toEqual([0, 1]);
   });
 
-  it('is collected once it is much, and twice once it is quiet; what small calls let go never is', async () => {
+  it('is collected once it is much, and twice once it is quiet; what many calls of a usual size let go is not, unless much is in use', async () => {
     const clock = manualClock();
     const collections: string[] = [];
     const collect = ({ returnsPages }: { returnsPages: boolean }) => collections.push(returnsPages ? 'pages' : 'heap');
@@ -437,11 +437,12 @@ describe('what large calls let go', () => {
       memory.end();
     };
     for (let calls = 0; calls < 2_000; calls += 1) await use(60 * kib);
+    for (let calls = 0; calls < 2_000; calls += 1) await use(mib);
     clock.advance(60_000);
     expect(collections).toEqual([]);
-    await use(63 * mib);
+    await use(62 * mib);
     expect(collections).toEqual([]);
-    await use(mib);
+    await use(2 * mib);
     expect(collections).toEqual(['heap']);
     clock.advance(4_999);
     expect(collections).toEqual(['heap']);
@@ -449,10 +450,21 @@ describe('what large calls let go', () => {
     expect(collections).toEqual(['heap', 'heap']);
     clock.advance(60_000);
     expect(collections).toEqual(['heap', 'heap', 'pages']);
-    // Little was released since then: the longer collection is not worth its time.
+    // Little was released since then: the runtime collects it in time, or the longer collection is not worth its time.
+    await use(31 * mib);
+    clock.advance(60_000);
+    expect(collections).toEqual(['heap', 'heap', 'pages']);
     await use(mib);
     clock.advance(60_000);
+    expect(collections).toEqual(['heap', 'heap', 'pages']);
+    await use(2 * mib);
+    clock.advance(60_000);
     expect(collections).toEqual(['heap', 'heap', 'pages', 'heap', 'heap']);
+    const held = budget.open();
+    await held.openRequest().take({ workspace: 'b', bytes: 40 * mib, isLarge: true });
+    for (let calls = 0; calls < 1_000; calls += 1) await use(60 * kib);
+    for (let calls = 0; calls < 64; calls += 1) await use(mib);
+    expect(collections).toEqual(['heap', 'heap', 'pages', 'heap', 'heap', 'heap']);
   });
 });
 
