@@ -2,9 +2,9 @@
 import type { Clock } from '../../foundation/time/index.ts';
 
 /** Bytes besides the reserved ones that may wait for their collection. */
-const releasedMaxBytes = 64 * 1024 * 1024;
+const releasedMaxBytes = 32 * 1024 * 1024;
 /** Fewer bytes are not collected in a quiet process either: the runtime collects them in time. */
-const quietMinBytes = 32 * 1024 * 1024;
+const quietMinBytes = 16 * 1024 * 1024;
 /** Time without a release by a large call after which the process counts as quiet. */
 const quietMs = 5_000;
 

@@ -409,7 +409,7 @@ describe('what large calls let go', () => {
   it('is collected also where many small connections were closed', () => {
     let collections = 0;
     const budget = createMemoryBudget(manualClock(), { collect: () => (collections += 1) });
-    for (let closed = 0; closed < 2_730; closed += 1) budget.released(24 * kib);
+    for (let closed = 0; closed < 1_365; closed += 1) budget.released(24 * kib);
     expect(collections).toBe(0);
     budget.released(24 * kib);
     expect([collections, budget.bytesInUse()]).toEqual([1, 0]);
@@ -440,7 +440,7 @@ describe('what large calls let go', () => {
     for (let calls = 0; calls < 2_000; calls += 1) await use(mib);
     clock.advance(60_000);
     expect(collections).toEqual([]);
-    await use(62 * mib);
+    await use(30 * mib);
     expect(collections).toEqual([]);
     await use(2 * mib);
     expect(collections).toEqual(['heap']);
@@ -451,7 +451,7 @@ describe('what large calls let go', () => {
     clock.advance(60_000);
     expect(collections).toEqual(['heap', 'heap', 'pages']);
     // Little was released since then: the runtime collects it in time, or the longer collection is not worth its time.
-    await use(31 * mib);
+    await use(15 * mib);
     clock.advance(60_000);
     expect(collections).toEqual(['heap', 'heap', 'pages']);
     await use(mib);
@@ -463,7 +463,7 @@ describe('what large calls let go', () => {
     const held = budget.open();
     await held.openRequest().take({ workspace: 'b', bytes: 40 * mib, isLarge: true });
     for (let calls = 0; calls < 1_000; calls += 1) await use(60 * kib);
-    for (let calls = 0; calls < 64; calls += 1) await use(mib);
+    for (let calls = 0; calls < 32; calls += 1) await use(mib);
     expect(collections).toEqual(['heap', 'heap', 'pages', 'heap', 'heap', 'heap']);
   });
 });
