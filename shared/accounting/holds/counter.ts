@@ -166,9 +166,10 @@ export function readAvailable(balances: readonly Balance[], item: Item): bigint 
   return least;
 }
 
-/** Throws a RangeError for an invalid reservation, which is a fault of the caller. */
-export function checkHold({ owner, amount, expiresAtMs, slot = false }: Hold): void {
-  if (!idPattern.test(owner)) throw new RangeError('the owner of a hold must match idPattern');
-  if (amount < 0n || (amount === 0n && !slot)) throw new RangeError(`a hold of ${amount}: the amount must be above 0`);
-  if (!Number.isSafeInteger(expiresAtMs)) throw new RangeError('the expiry of a hold must be whole milliseconds');
+/** Returns an error for an invalid reservation, which is a fault of the caller. */
+export function faultOfHold({ owner, amount, expiresAtMs, slot = false }: Hold): RangeError | undefined {
+  if (!idPattern.test(owner)) return new RangeError('the owner of a hold must match idPattern');
+  if (amount < 0n || (amount === 0n && !slot)) return new RangeError(`a hold of ${amount}: the amount must be above 0`);
+  if (Number.isSafeInteger(expiresAtMs)) return undefined;
+  return new RangeError('the expiry of a hold must be whole milliseconds');
 }

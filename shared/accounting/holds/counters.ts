@@ -9,7 +9,7 @@ import { coalesceRuns, type Item, retryWrite } from '../../storage/store/index.t
 import {
   bucketSecondsOf,
   type Counter,
-  checkHold,
+  faultOfHold,
   type HeldAmount,
   type Hold,
   heldAttribute,
@@ -138,7 +138,8 @@ export function createCounters({
   }
 
   function take(counter: Counter, hold: Hold): Promise<TakeOutcome> {
-    checkHold(hold);
+    const fault = faultOfHold(hold);
+    if (fault !== undefined) return Promise.reject(fault);
     const { table, key, balances, slotsMax = null } = counter;
     const { bucket, slotBucket } = bucketsOf(hold);
     const demand = {
@@ -163,7 +164,6 @@ export function createCounters({
     writer,
     hasSpareSlots,
     settle: (counter, hold, actual, options) => settle(counter, hold, actual, options),
-
     take,
 
     async releaseExpired({ table, key, balances }) {

@@ -3,7 +3,7 @@
 // revoked, requests per minute, money.
 import { equalInConstantTime } from '../../foundation/ids/index.ts';
 import { type Item, unchanged } from '../../storage/store/index.ts';
-import { checkHold, type Hold, type SeenItem } from './counter.ts';
+import { faultOfHold, type Hold, type SeenItem } from './counter.ts';
 import type { ItemWriter } from './item-writer.ts';
 import { balanceLimit, hasSpendLimit, keyAttributes, keyCounter, openPeriod } from './key-limits.ts';
 import { isSecretActive, secretOf } from './key-secrets.ts';
@@ -99,7 +99,8 @@ export function admitKey(
   buckets: HoldBuckets | undefined,
 ): Promise<KeyAdmission> {
   const { known, hold } = request;
-  if (hold !== undefined) checkHold(hold);
+  const fault = hold === undefined ? undefined : faultOfHold(hold);
+  if (fault !== undefined) return Promise.reject(fault);
   const publicId = itemIdOf(request);
   const address = { table: 'keys', key: publicId, known, owner: hold?.owner } as const;
   return writer
