@@ -3,10 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { createTables } from '../../infra/local/create-tables.ts';
 import { createCatalogueStore } from '../../shared/configuration/catalogue/index.ts';
 import { createKeyStore, type KeyRecord } from '../../shared/configuration/keys/index.ts';
+import { configFreshMs } from '../../shared/foundation/constants/index.ts';
 import { createDynamoClient, createDynamoStore } from '../../shared/storage/dynamodb-store/index.ts';
 import type { Store } from '../../shared/storage/store/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { manualClock } from '../support/manual-clock.ts';
 import { gatewayFile, type LocalStore, startLocalStore, startStageServer } from './local-store.ts';
 import { operate } from './operator.ts';
 
@@ -34,6 +36,22 @@ describe('gw pause and gw resume', () => {
     expect((await gw('resume')).out).toContain('resumed');
     expect((await gw('resume')).out).toContain('was serving before');
     expect(await isPaused()).toBe(false);
+  });
+
+  it('have a process refuse that has served before, as soon as it looks: what it has in memory serves no call', async () => {
+    const clock = manualClock();
+    const warm = await harness.open({ clock });
+    for (let call = 0; call < 2; call += 1) expect((await warm.post(hello('acme/echo'))).status).toBe(200);
+    await harness.composition.catalogues.setPaused(true);
+    harness.simulator.clear();
+    clock.advance(configFreshMs);
+    for (let call = 0; call < 3; call += 1) {
+      await expectError(await warm.post(hello('acme/echo')), 503, 'RATE_LIMITER_UNAVAILABLE');
+    }
+    expect(harness.simulator.calls).toHaveLength(0);
+    await harness.composition.catalogues.setPaused(false);
+    clock.advance(configFreshMs);
+    expect((await warm.post(hello('acme/echo'))).status).toBe(200);
   });
 
   it('have every process refuse calls with 503 and Retry-After, no provider called, no alarm raised, and serve them again', async () => {

@@ -94,13 +94,12 @@ export function findKey(
   { keys, keyCache }: GatewayDependencies,
   { credential, scope }: Pick<ReceivedCall, 'credential' | 'scope'>,
 ): Item | Promise<Item> {
+  const checked = (item: Item | undefined): Item | Promise<never> =>
+    item !== undefined && isKeyOf(item, credential)
+      ? noteKey(scope, credential, item)
+      : Promise.reject(refuseKey('unknown'));
   const known = keyCache.get(credential.publicId);
-  if (known !== undefined && isKeyOf(known, credential)) return noteKey(scope, credential, known);
-  const reading = known === undefined ? keys.readItem(credential.publicId) : Promise.resolve(known);
-  return reading.then((item) => {
-    if (item === undefined || !isKeyOf(item, credential)) throw refuseKey('unknown');
-    return noteKey(scope, credential, item);
-  });
+  return known === undefined ? keys.readItem(credential.publicId).then(checked) : checked(known);
 }
 
 function isKeyOf(item: Item, { publicId, secretSha256 }: ReceivedCall['credential']): boolean {

@@ -134,10 +134,13 @@ export async function reserveRefused(
   context: ReserveContext,
 ): Promise<FoundReady> {
   const started: Started[] = [];
-  const outcomes = await reserveRound(started, round, context).catch((error: unknown) => {
+  let outcomes: readonly ReservationResult[];
+  try {
+    outcomes = await reserveRound(started, round, context);
+  } catch (error) {
     releaseLater(started, undefined, context);
     throw error;
-  });
+  }
   const resolution = resolve(outcomes, context) ?? { rank: 'plan', error: refusal };
   return end(started, { resolution, key: keyOf(outcomes) }, context);
 }

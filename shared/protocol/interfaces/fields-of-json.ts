@@ -21,10 +21,7 @@ export const fieldText = (json: JsonText, name: string, object = 0): string | un
 
 /** Returns the named fields that are there, as they came. */
 export const fieldsAsCame = (json: JsonText, names: readonly string[]): readonly string[] =>
-  names.flatMap((name) => {
-    const text = fieldText(json, name);
-    return text === undefined ? [] : [`"${name}":${text}`];
-  });
+  Object.entries(slicesOf(json, names)).map(([name, { text }]) => `"${name}":${text}`);
 
 /** JSON that keeps its text, as a value inside an object that the gateway writes. */
 export class JsonSlice {

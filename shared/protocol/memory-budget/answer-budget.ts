@@ -38,7 +38,11 @@ export interface AnswerHolder {
 }
 
 export const openAnswerHolder = (): AnswerHolder => ({
-  ...{ allocatedBytes: 0, unreadBytes: 0, bytes: 0, isEnding: false, leaves: undefined },
+  allocatedBytes: 0,
+  unreadBytes: 0,
+  bytes: 0,
+  isEnding: false,
+  leaves: undefined,
 });
 
 interface Waiting {

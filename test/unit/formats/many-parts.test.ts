@@ -32,7 +32,7 @@ import { createEnvelopes, type JsonObject, jsonTextOf, noEnvelopes } from '../..
 import { geminiEvents } from '../../../shared/routing/formats/hub/targets/generate-content-target.ts';
 import { isStrictFormat } from '../../../shared/routing/formats/hub/targets/json-format.ts';
 import { plainPrompt } from '../../../shared/routing/formats/hub/targets/plain-prompt.ts';
-import { ruledMessages, rulesOf } from '../../../shared/routing/formats/target-rules/index.ts';
+import { ruledMessages, rulesOf, withRuledMessages } from '../../../shared/routing/formats/target-rules/index.ts';
 import { inTurns } from '../../support/in-turns.ts';
 import { ask, candidateOf, completionOf, jsonAnswer, turnsOf } from './fake-send.ts';
 
@@ -192,6 +192,29 @@ describe('of very many parts each is looked at a few times only', () => {
     ],
   ])('%s', async (_what, run) => {
     expect(await looksOf(run)).toBeLessThan(looksMax);
+  });
+
+  it('a relayed history is read to its first break before it is written, and not at all where its target takes any', () => {
+    const messages = Array.from({ length: 1_000 }, () => ({ role: 'user', content: 'x' }));
+    const text = JSON.stringify({ messages });
+    const readOf = (rules: typeof mistral) => {
+      const sent = jsonTextOf({ messages });
+      const inside = sent.inside.bind(sent);
+      let read = 0;
+      sent.inside = function* (value: number) {
+        for (const inner of inside(value)) {
+          read += 1;
+          yield inner;
+        }
+      };
+      const written = withRuledMessages(text, sent, rules).text;
+      return { read, turns: (JSON.parse(written) as { messages: unknown[] }).messages.length };
+    };
+    expect(readOf(mistral)).toEqual({ read: 2, turns: 1 });
+    expect(readOf({ ...mistral, takesTurnsInARow: true, takesDeveloper: true, callIds: 'any' })).toEqual({
+      read: 0,
+      turns: 1_000,
+    });
   });
 
   it('the path of a block is made where it has a field to report', () => {

@@ -16,15 +16,15 @@ export interface ChunkFields {
 export function openChunkWriter(emit: (chunk: ChunkFields) => void, beside: object = {}) {
   const piece = ({ index, delta, finish_reason }: ChoicePiece) => ({ index, delta, ...beside, finish_reason });
   return {
-    /** `choices`: whole ones, with their deltas. */
+    /** Emits whole choices with their deltas. */
     addChoices: (choices: readonly unknown[]) => emit({ choices }),
-    /** The same delta for each choice. */
+    /** Emits the same delta for each choice. */
     add: (indices: readonly unknown[], delta: unknown) =>
       emit({ choices: indices.map((index) => piece({ index, delta, finish_reason: null })) }),
-    /** `ends`: index of each choice, and why it ended. */
+    /** Emits why each choice ended. */
     end: (ends: readonly (readonly [index: unknown, reason: unknown])[]) =>
       emit({ choices: ends.map(([index, reason]) => piece({ index, delta: {}, finish_reason: reason })) }),
-    /** The last chunk, where usage is reported. */
+    /** Emits the last chunk, where usage is reported. */
     usage: (usage: unknown) => emit({ choices: [], usage }),
   };
 }

@@ -1,7 +1,7 @@
 // The chunks of Gemini's stream: of a translated answer, and of the end of a blocked one. A whole answer is one chunk
 // as it came.
 
-/** `about`: fields that every chunk repeats. */
+/** `about` returns fields that every chunk repeats. */
 export function openChunkWriter(emit: (chunk: Readonly<Record<string, unknown>>) => void, about: () => object) {
   const write = (candidate: object, usageMetadata?: unknown): void =>
     emit({

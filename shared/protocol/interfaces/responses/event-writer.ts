@@ -54,7 +54,7 @@ export function openResponseWriter(emit: EmitResponseEvent, place = 0) {
     list === 'summary' ? 'response.reasoning_summary_part' : 'response.content_part';
 
   return {
-    /** How many items have ended, or where the next one stands. */
+    /** Returns the place of the next item. */
     place: () => place,
     beginItem: (item: unknown) => emit('response.output_item.added', { output_index: place, item }),
     endItem(item: unknown): void {

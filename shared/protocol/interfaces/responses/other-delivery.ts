@@ -43,7 +43,7 @@ function* eventsOf(json: JsonText): Generator<EventText> {
   yield* events.take();
 }
 
-/** Yields the events of an item. An item of an unlisted type is sent whole. */
+/** Writes the events of an item. An item of an unlisted type is sent whole. */
 export function writeItem(writer: ResponseWriter, json: JsonText, item: number): void {
   const fieldOf = (name: string) => findMember(json, name, item);
   const type = stringAt(json, fieldOf('type')) ?? '';

@@ -23,30 +23,31 @@ export interface RuledMessages {
 
 /** Returns undefined where the target accepts the messages as they are, as is usual. */
 export function ruledMessages(json: JsonText, rules: TargetRules): RuledMessages | undefined {
+  const read = readHistory(json, rules, () => false);
+  const texts = read?.history.end();
+  return (
+    texts && read && { value: read.value, text: `[${texts.join(',')}]`, leftOut: read.history.leftOut.slice(0, 1) }
+  );
+}
+
+/** Returns true where a message has to change: it reads no further than the first one. */
+function breaksRules(json: JsonText, rules: TargetRules): boolean {
+  const read = readHistory(json, rules, ({ isChanged }) => isChanged);
+  return read !== undefined && (read.history.isChanged || read.history.end() !== undefined);
+}
+
+/** Reads the messages up to the first after which `isEnough`. Returns undefined where the target takes any messages. */
+function readHistory(json: JsonText, rules: TargetRules, isEnough: (history: RuledHistory) => boolean) {
   const value = listToRule(json, rules);
   if (value === undefined) return undefined;
   const history = new RuledHistory(rules, mayHoldThinking(json, rules));
   let at = 0;
   for (const message of json.inside(value)) {
     history.add(json, message, at);
+    if (isEnough(history)) break;
     at += 1;
   }
-  const texts = history.end();
-  return texts && { value, text: `[${texts.join(',')}]`, leftOut: history.leftOut.slice(0, 1) };
-}
-
-/** Returns true where a message has to change: it reads no further than the first one. */
-function breaksRules(json: JsonText, rules: TargetRules): boolean {
-  const value = listToRule(json, rules);
-  if (value === undefined) return false;
-  const history = new RuledHistory(rules, mayHoldThinking(json, rules));
-  let at = 0;
-  for (const message of json.inside(value)) {
-    history.add(json, message, at);
-    if (history.isChanged) return true;
-    at += 1;
-  }
-  return history.end() !== undefined;
+  return { value, history };
 }
 
 /** Returns the list of messages; undefined where the target takes any. */

@@ -47,7 +47,7 @@ export function openConverseEvents(
   });
   const start = once(() => writer.start('assistant'));
   const blocks = createConverseBlocks(head, writer);
-  const texts = openSaid(head, blocks);
+  const texts = openTexts(head, blocks);
   const calls = openCalls(head, names, blocks, texts.addSignatureBeforeCall);
 
   function finish({ usage, finishReason, providerMetadata }: PartOf<'finish'>): void {
@@ -85,7 +85,7 @@ export function openConverseEvents(
 }
 
 /** Writes texts and thinking. */
-function openSaid({ readSigned }: AnswerHead, blocks: ConverseBlocks) {
+function openTexts({ readSigned }: AnswerHead, blocks: ConverseBlocks) {
   /** Signature of a text that has not begun yet: it precedes the text. */
   let signedNext: Signed = {};
   /**
