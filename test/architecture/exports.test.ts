@@ -1,17 +1,17 @@
-// What a file shows is what another file of the source needs. Tests go through the front door; the few exports that tests alone
-// need are pure rules that are worth a test of their own.
+// A file exports only names that another file of the source needs. Tests go through the front door; the few exports
+// that tests alone need are pure rules that are worth a test of their own.
 import { posix } from 'node:path';
 import { describe, expect, it } from '#jest';
 import { readSourceFiles, type SourceFile } from '../support/source-files.ts';
 
-/** How many exports may be there for tests alone. The number only becomes smaller. */
+/** The number of exports that may exist for tests alone. It only becomes smaller. */
 const forTestsMax = 59;
 
-/** Files whose exports the platform or a bundler takes by their names. */
+/** Files whose exports the platform or a bundler reads by their names. */
 const entries = /(^|\/)handler\.ts$|^infra\/build\/(bundled-credential-chain|build-modules)\.ts$|\/project-copy\.ts$/;
 
 const declared = /^export (?:abstract )?(?:async )?(?:const|let|function\*?|class|interface|type) (\w+)/gm;
-/** Import or re-export of names, then of everything. */
+/** `named` matches an import or a re-export of names, `whole` an import or a re-export of everything. */
 const named = /\b(import|export)\s+(?:type\s+)?\{([^}]*)\}\s+from\s+'(\.[^']+)'/g;
 const whole = /(?:\*(?: as \w+)? from\s+|\bimport\()'(\.[^']+)'/g;
 
@@ -51,7 +51,7 @@ function unusedExports(files: readonly Pick<SourceFile, 'path' | 'text'>[]): rea
     [...text.matchAll(declared)].map(([, name = '']) => keyOf(path, name)),
   );
   const isUnused = (key: string) => !used.has(key) && !isTaken(key);
-  // A re-export is the same export, unless its origin is used.
+  // A re-export is the same export, so it is listed only where its origin is used.
   const again = [...originOf].filter(([key, origin]) => isUnused(key) && !isUnused(origin));
   return [...shown.filter(isUnused), ...again.map(([key]) => key)];
 }

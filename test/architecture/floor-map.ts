@@ -1,10 +1,10 @@
-// The floors of the source tree, from the ground up: a file imports from strictly lower floors or from its own folder. The
-// longest matching path is a file's folder.
+// The floors of the source tree, from the ground up: a file imports from strictly lower floors or from its own folder.
+// The longest matching path is a file's folder.
 
 export interface Floor {
   readonly folder: string;
   readonly floor: number;
-  /** Printed with an import that breaks the rule. */
+  /** The advice that is printed with an import that breaks the rule. */
   readonly advice: string;
 }
 
@@ -15,10 +15,13 @@ const stage =
 const clientInterface = 'What the interface of a client is: no stage, no store, no other interface.';
 const gateway = 'functions/gateway';
 const operator = 'functions/operator';
-/** There a page has the powers that the browser gives it. */
+/** In this folder a page has the powers that the browser gives it. */
 const inBrowser = `${operator}/page/`;
 
-/** From the ground up: the groups of `shared` in their order, then the functions, then infra. Folders on one floor do not import each other. */
+/**
+ * The floors from the ground up: the groups of `shared` in their order, then the functions, then infra. Folders on one
+ * floor do not import each other.
+ */
 const floors: readonly Readonly<Record<string, string>>[] = [
   {
     'shared/foundation/constants': ground,
@@ -214,7 +217,7 @@ export const floorMap: readonly Floor[] = floors.flatMap((folders, floor) =>
   Object.entries(folders).map(([folder, advice]) => ({ folder, floor, advice })),
 );
 
-/** Which files may use a power, by path prefix. */
+/** A power, and the path prefixes of the files that may use it. */
 export interface PowerHome {
   readonly power: string;
   readonly sign: RegExp;
@@ -224,11 +227,11 @@ export interface PowerHome {
 export const powerHomes: readonly PowerHome[] = [
   {
     power: 'the clock and timers',
-    // A clock that is made elsewhere would show another time, or run at another speed.
+    // A second clock would show another time, or run at another speed.
     sign: /\bDate\.now\b|\bset(Timeout|Interval|Immediate)\(|\bnowMs: (\(\) => (?!number)|\w+\.nowMs,)|\bafter: \(/,
     homes: [
       'shared/foundation/time/',
-      // So that a minute of measured calls takes seconds.
+      // This bench has its own clock, so that a minute of measured calls takes seconds.
       'infra/bench/test-bed/inspect-process.ts',
       inBrowser,
     ],
@@ -276,7 +279,7 @@ export const powerHomes: readonly PowerHome[] = [
       'infra/bench/',
       'infra/verify/',
       'infra/cdk/deploy.ts',
-      // To this process itself.
+      // The demo calls this process itself.
       'infra/local/demo/demo-traffic.ts',
       inBrowser,
     ],
@@ -294,7 +297,7 @@ export const powerHomes: readonly PowerHome[] = [
     homes: ['shared/configuration/gateway-file/', 'infra/'],
   },
   {
-    // `provider` has the types of all of them, and no code that is used here.
+    // The package `@ai-sdk/provider` has the types of all provider packages, and no code that is used here.
     power: 'the provider packages of the AI SDK',
     sign: /(from|import\() ?'@ai-sdk\/(?!provider')/,
     homes: ['shared/routing/formats/hub/'],
@@ -328,7 +331,7 @@ export const powerHomes: readonly PowerHome[] = [
     ],
   },
   {
-    // Of the command line: what others wrote goes through `onlyText`.
+    // On the command line, text that others wrote goes through `onlyText`.
     power: 'standard output',
     sign: /\bprocess\.std(out|err)\b|\{[^}]*\bstd(out|err)\b[^}]*\} = process\b|\bconsole\.\w+\(/,
     homes: [
@@ -336,7 +339,7 @@ export const powerHomes: readonly PowerHome[] = [
       'infra/run-script.ts',
       'infra/cli/main.ts',
       'infra/container/main.ts',
-      // In code that is shown, to be run elsewhere.
+      // The playground prints code, which runs elsewhere.
       'shared/protocol/playground/',
       ...['local', 'cdk', 'bench', 'build', 'verify', 'model-list', 'openapi'].map((room) => `infra/${room}/`),
     ],

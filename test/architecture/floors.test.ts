@@ -65,7 +65,8 @@ describe('the source tree', () => {
       imports
         .filter((target) => target.startsWith('shared/') && !target.endsWith('/index.ts'))
         .filter((target) => !isSameFolder(path, target) && !path.startsWith('test/unit/'))
-        // A browser can load neither what an interface is read with nor what loads it.
+        // The console's pages import these files directly, because an interface's index would load its parsers into the
+        // browser.
         .filter((target) => !(path === forPages && /\/(playground|turns)\.ts$/.test(target)))
         .map((target) => `${path} imports ${target}`),
     );
@@ -96,10 +97,10 @@ describe('the source tree', () => {
   it('lets answers leave by the one exit alone: nothing else makes a good answer of what a provider wrote', () => {
     const homes = [
       'functions/gateway/exit/exit.ts',
-      // A key's own data, and the description: no provider wrote them.
+      // These files answer with a key's own data and with the description, which no provider wrote.
       'functions/gateway/account/serve-account.ts',
       'functions/gateway/routes.ts',
-      // The status of an attempt.
+      // This file writes the status of an attempt.
       'functions/gateway/settlement/write-record.ts',
     ];
     const makers = sources.filter(
@@ -123,7 +124,7 @@ describe('the source tree', () => {
       return /from '(aws-cdk-lib|constructs)/.test(source.text) || source.imports.some((next) => isLoaded(next, seen));
     };
     const isStart = /^infra\/(.*\/)?(main|deploy|smoke|app)\.ts$/;
-    // The emulated stage writes such an import into a copy of the app.
+    // The emulated stage contains the import as text, because it writes it into a copy of the app.
     const starts = sources
       .map(({ path }) => path)
       .filter((path) => isStart.test(path) && path !== 'infra/verify/main.ts');
@@ -134,7 +135,7 @@ describe('the source tree', () => {
   it('lets a function take reports and administration without the gateway file and the command line', () => {
     const importsOf = new Map(sources.map(({ path, imports }) => [path, imports]));
     const reached = new Set(['shared/accounting/reports/index.ts', 'shared/configuration/administration/index.ts']);
-    // A set that grows while it is read is read to its end.
+    // A `for` loop over a set also visits the paths that are added while it runs.
     for (const path of reached) for (const target of importsOf.get(path) ?? []) reached.add(target);
     expect([...reached].filter((path) => /^infra|gateway-file/.test(path))).toEqual([]);
     expect(reached.size).toBeGreaterThan(50);
@@ -187,7 +188,7 @@ describe('the source tree', () => {
     };
     const lineLimit = 400;
     const indexLimit = 40;
-    // A folder of one file is that file: there is nothing for an index to hide.
+    // A folder with one file needs no index, because the index would hide nothing.
     const isAlone = (path: string) =>
       !sources.some((other) => other.path !== path && dirname(other.path) === dirname(path));
     const isIndex = (path: string) => path.endsWith('/index.ts') && !isAlone(path);
@@ -226,7 +227,7 @@ describe('a run of the tests', () => {
   });
 });
 
-/** The first cycle of imports, as the paths on it. */
+/** Returns the paths of the first cycle of imports, or undefined. */
 function findCycle(files: readonly SourceFile[]): readonly string[] | undefined {
   const importsOf = new Map(files.map(({ path, imports }) => [path, imports]));
   const finished = new Set<string>();

@@ -1,19 +1,19 @@
-// Everything that is known of a client interface is in its folder: no other file has a table of interfaces, or names one,
-// except the files that the page of shared lists for the next one.
+// Everything that is known of a client interface is in its folder. No other file has a table of interfaces or names an
+// interface, except the files that the page of `shared` lists for the next interface.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '#jest';
 import { type InterfaceId, interfaceIds } from '../../shared/foundation/constants/index.ts';
 import { projectRoot, readSourceFiles } from '../support/source-files.ts';
 
-/** How many interfaces a file may name that is no table of them. */
+/** A file that names more interfaces than this number is a table of interfaces. */
 const namedMax = 2;
-/** How many files the next interface may touch beside its folder, its tests and its file of the simulator. */
+/** The number of files that the next interface may touch beside its folder, its tests and its file of the simulator. */
 const touchedMax = 12;
 
 const ownFolder = 'shared/protocol/interfaces/';
 
-/** Files that name several formats of providers, or fields of bodies that have the same names. */
+/** Files that name several provider formats, or fields of bodies that have the same names as interfaces. */
 const otherSubjects: Readonly<Record<string, string>> = {
   'infra/bench/sections/hostile.ts': 'provider formats',
   'infra/local/simulator/formats/openai-chat-completions.ts': 'fields of bodies',
@@ -27,7 +27,7 @@ const otherSubjects: Readonly<Record<string, string>> = {
   'shared/routing/formats/target-rules/rules-table.ts': 'provider formats',
 };
 
-/** Ids that are also formats of providers, which rules of these name, or words of bodies and of packages. */
+/** Ids of interfaces that are also ids of provider formats, or words in bodies and in packages. */
 const ambiguousIds: readonly InterfaceId[] = [
   'chat-completions',
   'messages',
@@ -38,7 +38,7 @@ const ambiguousIds: readonly InterfaceId[] = [
   'images',
 ];
 
-/** Files that name an interface of another id, and are not touched by the next one. */
+/** Files that name an interface by such an id in another meaning; the next interface does not touch them. */
 const otherMeanings: Readonly<Record<string, string>> = {
   'infra/verify/runtime/runtime.ts': 'calls of its own',
   'shared/protocol/wire/tags.ts': 'a tag in an example',
@@ -46,7 +46,7 @@ const otherMeanings: Readonly<Record<string, string>> = {
   'shared/routing/formats/call-candidate.ts': 'a path of Vertex',
 };
 
-/** Interfaces whose ids occur as strings or as keys of an object, or whose folders are imported. */
+/** Returns the interfaces whose ids occur as strings or as keys of an object, or whose folders are imported. */
 function namedInterfaces(text: string): readonly InterfaceId[] {
   const code = text.replaceAll(/\/\*[\s\S]*?\*\/|(?<![:'"`])\/\/.*$/gm, '');
   return interfaceIds.filter((id) =>
@@ -54,7 +54,7 @@ function namedInterfaces(text: string): readonly InterfaceId[] {
   );
 }
 
-/** Paths of the table below this heading of the page. */
+/** Returns the paths in the table of the page that lists what the next interface touches. */
 function touchedFiles(): readonly string[] {
   const page = readFileSync(join(projectRoot, 'shared/README.md'), 'utf8');
   const [, section = ''] = page.split('## What the next interface touches');
@@ -66,7 +66,7 @@ const naming = readSourceFiles(['functions', 'infra', 'shared'])
   .filter(({ path }) => !path.startsWith(ownFolder))
   .map(({ path, text }) => ({ path, names: namedInterfaces(text) }));
 const tables = naming.filter(({ names }) => names.length > namedMax);
-/** The simulator has a file for each. */
+/** Files that name an interface by an id without a second meaning. The simulator has a file for each interface. */
 const namingUnmistakably = naming
   .filter(
     ({ path, names }) => !path.startsWith('infra/local/simulator/') && names.some((id) => !ambiguousIds.includes(id)),

@@ -1,5 +1,6 @@
-// A file is a module: what one other file of its folder alone imports lives in that file. Left apart are files that are loaded on
-// demand, that would be too long together, that a table of interfaces or formats requires, and ideas of their own.
+// A file is a module: code that one file of the same folder alone imports lives in that file. Exceptions are files that
+// are loaded on demand, that would be too long together, that a table of interfaces or formats requires, and ideas of
+// their own.
 import { basename, dirname, extname, posix } from 'node:path';
 import { describe, expect, it } from '#jest';
 import { readSourceFiles, type SourceFile } from '../support/source-files.ts';
@@ -9,7 +10,7 @@ const ideasMax = 60;
 
 /** Files that are an idea of their own, though one file alone imports them. */
 const ideas: readonly string[] = [
-  // A power, a format or a protocol that is read and tested by itself.
+  // These files are a power, a format or a protocol that is read and tested by itself.
   'functions/gateway/stored-response/guarded-events.ts',
   'infra/bench/against/compare.ts',
   'infra/model-list/read-genai-prices.ts',
@@ -26,18 +27,18 @@ const ideas: readonly string[] = [
   'shared/storage/dynamodb-store/shared-updates.ts',
   'shared/storage/sqlite-store/log-sync.ts',
   'shared/storage/sqlite-store/sqlite-store.ts',
-  // A step of a call: the file that takes the steps in turn stays short.
+  // These files are steps of a call; the file that runs the steps in turn stays short.
   'functions/gateway/admission/key-models.ts',
   'functions/gateway/provider/attempt-on-memory.ts',
   'functions/gateway/provider/check-output.ts',
-  // One rule of the planner each, and one list of models each.
+  // These files hold one rule of the planner each, or one list of models each.
   'shared/routing/formats/hub/embed-in-parts.ts',
   'shared/routing/formats/hub/images-in-parts.ts',
   'shared/routing/model-listing/google-listing.ts',
   'shared/routing/planner/auto-models.ts',
   'shared/routing/planner/price-cap.ts',
   'shared/routing/planner/provider-choice.ts',
-  // The request of an interface, its answer, its fields and its errors are apart in its folder.
+  // An interface has its request, its answer, its fields and its errors in separate files of its folder.
   'shared/protocol/interfaces/chat-completions/schema-check.ts',
   'shared/protocol/interfaces/chat-completions/translation/chat-fields.ts',
   'shared/protocol/interfaces/chat-completions/upstream-body.ts',
@@ -52,12 +53,12 @@ const ideas: readonly string[] = [
   'shared/protocol/interfaces/responses/translation/item-fields.ts',
   'shared/protocol/interfaces/responses/write-response.ts',
   'shared/routing/formats/hub/targets/anthropic-events.ts',
-  // Documents and schemas that are read as tables.
+  // These files are documents and schemas that are read as tables.
   'infra/local/demo/demo-file.ts',
   'infra/openapi/description/account-schemas.ts',
   'infra/openapi/description/answer-schemas.ts',
   'shared/configuration/management/account-documents.ts',
-  // A stack, a check or a program that a command runs by itself.
+  // These files are a stack, a check or a program that a command runs by itself.
   'infra/bench/test-bed/inspect-process.ts',
   'infra/build/package.ts',
   'infra/cdk/api-stack.ts',
@@ -66,7 +67,7 @@ const ideas: readonly string[] = [
   'infra/local/built-files.ts',
   'infra/local/terminal-log.ts',
   'infra/verify/emulated-stage/committed-settings.ts',
-  // The simulator's behaviours, by kind.
+  // These files are the simulator's behaviours, by kind.
   'infra/local/simulator/behaviours/faults-after-output.ts',
   'infra/local/simulator/behaviours/faults-before-output.ts',
   'infra/local/simulator/behaviours/usages.ts',
@@ -75,9 +76,9 @@ const ideas: readonly string[] = [
   'infra/local/simulator/serve-request.ts',
 ];
 
-/** Files by which a folder is entered, or that a program starts. */
+/** Names of files that are the entry of a folder, or that a program starts. */
 const entry = /(^|\/)(index|main|handler|container|routes|serve)\.tsx?$/;
-/** Files that each interface, and each format of the simulator, has. */
+/** Names of files that every interface has, and files of the simulator that every format has. */
 const required =
   /^shared\/protocol\/interfaces\/[^/]+\/(texts|other-delivery|foreign-[\w-]+)\.ts$|^infra\/local\/simulator\/formats\//;
 

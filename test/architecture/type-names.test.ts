@@ -1,4 +1,4 @@
-// One name, one meaning: a reader who looks for a type finds one declaration of it.
+// One name has one meaning: a reader who looks for a type finds one declaration of it.
 import { describe, expect, it } from '#jest';
 import { readSourceFiles } from '../support/source-files.ts';
 

@@ -1,5 +1,5 @@
-// The words of names, comments, messages and pages: the field's standard terms only. Each rule bans words that earlier
-// versions used.
+// Names, comments, messages and pages use the field's standard terms only. Each rule bans words that earlier versions
+// used.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '#jest';
@@ -7,7 +7,7 @@ import { projectRoot, readMarkdownFiles, readSourceFiles } from '../support/sour
 
 const shipped = [...readSourceFiles(['shared', 'functions', 'infra']), ...readMarkdownFiles()];
 
-/** By the word to use. */
+/** Each rule has the words to use and the words that they replace. */
 const rules: readonly { readonly use: string; readonly instead: RegExp }[] = [
   {
     use: 'no provider, no call, another instance, …: say which',
@@ -29,7 +29,7 @@ const rules: readonly { readonly use: string; readonly instead: RegExp }[] = [
   },
 ];
 
-/** Names that another program reads: fields of the management API, of CSS. */
+/** Names that another program reads: fields of the management API and properties of CSS. */
 const wireNames: Readonly<Record<string, string>> = {
   'functions/operator/accounts/show-choices.ts left': 'a field of the management API',
   'functions/operator/page/parts/time-line.tsx left': 'a property of CSS',
@@ -38,13 +38,15 @@ const wireNames: Readonly<Record<string, string>> = {
 };
 
 const nameless = '(?:said|told|asked|given|own|made|left|kept|Said|Told|Asked|Left|Kept)';
-/** Variables and types; then parameters, fields and destructured names. */
+/** The first part matches variables and types; the second part matches parameters, fields and destructured names. */
 const declared = new RegExp(
   `\\b(?:const|let|function|class|interface|type|readonly)\\s+#?(${nameless})\\b|[({,[]\\s*(?:\\.\\.\\.)?(${nameless})\\b\\??(?=\\s*(?:[,:)}\\]]|=[^=]))|\\w: (${nameless})(?=\\s*(?:[,}]|=[^=]))`,
   'g',
 );
 
-/** Names in the code of a text that are bare participles. `left` is a direction where `right` is beside it. */
+/**
+ * Returns the names in the code of a text that are bare participles. `left` is a direction where `right` is beside it.
+ */
 function participles(text: string): readonly string[] {
   const code = text.replace(/^\s*(?:\/\/|\/?\*).*$/gm, '').replace(/'(?:\\.|[^'\\\n])*'/g, "''");
   const names = [...code.matchAll(declared)].map(([, variable, member, alias]) => variable ?? member ?? alias ?? '');

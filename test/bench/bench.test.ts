@@ -1,4 +1,4 @@
-// What the bench computes and counts. The bench as a whole is run every week, by the workflow `drift`.
+// The figures that the bench computes and counts. The workflow `drift` runs the whole bench every week.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '#jest';
@@ -35,7 +35,7 @@ describe('the weights', () => {
     const measured = await measureWeights({} as TestBed, plan).catch(({ message }: Error) => message);
     const rows = interfaceIds.flatMap((id) => pathsOf(id).map((path) => `${id} ${path}`));
     expect(rows.length).toBeGreaterThan(interfaceIds.length);
-    // A body that is only read goes on to a provider in the end.
+    // Rows ending in `read` have no weight of their own, because a body that is read goes on to a provider.
     const missing = rows.filter(
       (row) => !row.endsWith(' read') && !new RegExp(`[:;] ${row}(;|, a form|$)`).test(String(measured)),
     );
@@ -112,7 +112,7 @@ describe('what the bench computes', () => {
       ]);
     const turns = [
       turn(figures(100, 1), figures(90, 1)),
-      // The machine was slow: both were.
+      // The machine was slow in this turn, for both trees.
       turn(figures(10, 10), figures(9, 11)),
       turn(figures(100, 1), figures(120, 2)),
     ];
@@ -224,7 +224,8 @@ describe('the scale model', () => {
 
   it('gives what the items of a key and of its credit take, the same however long calls take, unless they fill an item', () => {
     expect(carried(flat)).toEqual(Array(3).fill([500, 500]));
-    // 80 a second of 1 s make an item of 6,100 bytes: two writes of 6 units each are 960 a second, 81 would be 1,134.
+    // 80 calls a second of 1 s make an item of 6,100 bytes: two writes of 6 units each are 960 units a second; 81 calls
+    // would be 1,134.
     const growing = { ...flat, keys: { ...item, bytesPerCallInFlight: 70 } };
     expect(carried(growing)?.map(([key]) => key)).toEqual([80, 36, 15]);
     expect(carried(growing)?.map(([, credit]) => credit)).toEqual([500, 500, 500]);

@@ -1,16 +1,22 @@
-// Chromium out of an npm package, which is built for linux-x64 and brings all it needs there.
+// Chromium from an npm package, which is built for linux-x64 and contains every library that it needs there.
 import { type Browser, chromium } from 'playwright-core';
 
 const platform = `${process.platform}-${process.arch}`;
 const builtFor = 'linux-x64';
 
-/** On a machine without a language Chromium calls its own `en-US@posix`, which is no language tag; a window may say another one. */
+/**
+ * On a machine without a language, Chromium reports `en-US@posix`, which is no language tag; a window may set another
+ * language.
+ */
 const environment = { LANGUAGE: '', LC_ALL: 'C', LANG: 'C' };
 
-/** No sandbox: it takes rights of the kernel that a container rarely has, and only pages of this project are opened. */
+/**
+ * Chromium runs without a sandbox, which takes rights of the kernel that a container rarely has; it opens only pages of
+ * this project.
+ */
 const options = ['--no-sandbox', '--disable-gpu'];
 
-/** A text says why it does not start here. */
+/** Returns a text that says why Chromium does not start on this machine, if it does not. */
 export async function startChromium(): Promise<Browser | string> {
   if (platform !== builtFor) return `Chromium is there for ${builtFor} only, and this is ${platform}`;
   try {

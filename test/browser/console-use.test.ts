@@ -1,4 +1,5 @@
-// The console as operators use it: rules that hold in every view, sorting, searching, and questions before a removal.
+// The console as operators use it: rules that hold in every view, sorting, searching, and the questions that a removal
+// asks.
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { connectionFaultText } from '../../shared/foundation/constants/index.ts';
@@ -10,7 +11,7 @@ import { type ServedConsole, serveConsole } from './served-console.ts';
 const browser = await startChromium();
 
 const views = ['overview', 'calls', 'workspaces', 'keys', 'operators', 'models', 'functions', 'configuration'] as const;
-/** Their main thing is a table. */
+/** Views whose main part is a table. */
 const tables = ['calls', 'workspaces', 'keys', 'operators', 'models', 'functions'];
 const sizes = [
   { width: 1280, height: 800 },
@@ -27,7 +28,7 @@ const dialogs = [
   ['functions', 'Make a function'],
 ] as const;
 
-/** Controls that are smaller than 16 px, and elements that are outside the columns of the page or the dialog. */
+/** Finds controls that are smaller than 16 px, and elements that are outside the columns of the page or the dialog. */
 const faultsOfLayout = `(() => {
   const box = (one) => one.getBoundingClientRect();
   const place = document.querySelector('dialog[open]') ?? document.querySelector('main');
@@ -60,7 +61,7 @@ if (typeof browser === 'string') {
 
     async function open(query: string): Promise<Page> {
       const { page } = await windows.open(served.origin);
-      // An address that differs in its fragment alone would not be read again.
+      // The page would not load an address again that differs only in its fragment.
       await page.goto('about:blank');
       await page.goto(`/console?${query}#key=${served.operatorKey}`);
       await settle(page);
@@ -166,7 +167,7 @@ if (typeof browser === 'string') {
       await page.getByLabel('Search').fill('fallback');
       await page.waitForURL(/search=fallback/);
       await settle(page);
-      // A provider is found by a model of it, and shows that one alone.
+      // A search for a model finds its provider, and shows only that model.
       await page.getByRole('button', { name: 'Models at acme' }).click();
       const health = page.getByRole('table', { name: 'Health of acme at its models' }).locator('tbody tr');
       expect(await health.locator('td:first-child').allTextContents()).toEqual(['both/fallback']);
@@ -226,7 +227,7 @@ if (typeof browser === 'string') {
       await dialog.getByRole('button', { name: 'Add' }).click();
       await dialog.getByText('This takes $0.25 from all keys of workspace other').waitFor();
       expect((await gateway.credit('other')).granted).toBe(before);
-      // Another amount is another question.
+      // A change of the amount makes the dialog ask again.
       await dialog.getByLabel('Amount in USD').fill('-0.5');
       await dialog.getByRole('button', { name: 'Add' }).click();
       await dialog.getByText('This takes $0.50 from').waitFor();
@@ -300,7 +301,7 @@ if (typeof browser === 'string') {
       await settle(page);
       expect(await parts.allTextContents()).toEqual(['acme ✓ ok 100 ms']);
       expect(await page.locator('.track').count()).toBe(0);
-      // Why a provider was not reached, in the words of the command line.
+      // The console says why a provider was not reached in the words of the command line.
       shown.attempts = [{ provider: 'acme', outcome: 'connection', reason: 'dns_not_found', status: null, ms: 100 }];
       await page.reload();
       await settle(page);
@@ -333,7 +334,7 @@ if (typeof browser === 'string') {
       expect(at * height - top).toBeGreaterThan(0);
       expect(at * height - top).toBeLessThan(24 * height);
       expect(await page.evaluate('document.querySelector(".line-numbers").scrollTop')).toBe(top);
-      // The same in the form of a revision.
+      // The form of a revision numbers its lines in the same way.
       await go(page, 'view=functions');
       await page.getByRole('button', { name: 'Make a function' }).click();
       await page.getByLabel('Function', { exact: true }).fill('new');
@@ -380,7 +381,7 @@ if (typeof browser === 'string') {
   });
 }
 
-/** Nothing is being read any more. */
+/** Resolves when the page reads nothing any more. */
 async function settle(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).waitFor();
   await page.locator('body:not(:has([aria-busy=true]))').waitFor();

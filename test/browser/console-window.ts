@@ -1,4 +1,4 @@
-// One window of the browser with the console in it, and everything that must not happen in it.
+// One window of the browser with the console in it, and every event that must not happen in it.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { RunOptions } from 'axe-core';
@@ -7,33 +7,36 @@ import { expect } from '#jest';
 
 export interface ConsoleWindow {
   readonly page: Page;
-  /** Requests to other origins, errors and warnings of the console, failed checks of the content policy. */
+  /**
+   * The list has requests to other origins, errors and warnings of the console, and failed checks of the content
+   * policy.
+   */
   readonly faults: string[];
-  /** Accessibility faults as `rule: element`, of the open dialog where there is one. */
+  /** Returns accessibility faults as `rule: element`, of the open dialog if there is one. */
   findBarriers(): Promise<readonly string[]>;
-  /** The same in light and dark. */
+  /** Returns the accessibility faults of the light and of the dark page. */
   findAllBarriers(): Promise<readonly string[]>;
-  /** Whether something is wider than the window. */
+  /** Returns whether an element is wider than the window. */
   isTooWide(): Promise<boolean>;
   close(): Promise<void>;
 }
 
 export interface WindowOptions {
-  /** Origins beside that of the console, where people are sent; their pages' faults are not ours. */
+  /** Other origins that the console leads to; faults of their pages do not count. */
   readonly others?: readonly string[];
-  /** The language that the browser itself was started with, in place of English. */
+  /** Whether the window has the language with which the browser itself was started, in place of English. */
   readonly hasOwnLanguage?: boolean;
 }
 
-/** Long, because a busy machine that pauses is no fault. */
+/** This wait is long, because a busy machine that pauses is no fault. */
 const waitMaxMs = 120_000;
 
-/** Less than half as long as what the package offers as its source. Each page gets it anew. */
+/** The minified file is less than half as long as the package's main file, and each page loads it again. */
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 const usualSize = { width: 1200, height: 800 };
 
-/** Each has its own session. */
+/** Opens a window with a session of its own. */
 export async function openWindow(
   browser: Browser,
   origin: string,
@@ -49,7 +52,7 @@ export async function openWindow(
   const faults: string[] = [];
   const isOther = (url: string) => others.some((other) => url.startsWith(`${other}/`));
   page.on('console', (message) => {
-    // An answer that is an error belongs to some tests; the browser notes each.
+    // Some tests expect an error as an answer, and the browser logs each one of them.
     const isAnswer = message.text().startsWith('Failed to load resource');
     const isOfOther = isOther(page.url());
     if (['error', 'warning'].includes(message.type()) && !isAnswer && !isOfOther) faults.push(message.text());
@@ -68,7 +71,7 @@ export async function openWindow(
     if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(axe);
     const options: RunOptions = { resultTypes: ['violations'], ...(rule === undefined ? {} : { runOnly: [rule] }) };
     const found = 'violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ": " + html.slice(0, 160)))';
-    // Content behind a dialog cannot be reached.
+    // Users cannot reach content behind a dialog.
     const shown = 'document.querySelector("dialog[open]") ?? document';
     return page.evaluate<string[]>(`axe.run(${shown}, ${JSON.stringify(options)}).then(({ violations }) => ${found})`);
   }
@@ -79,7 +82,7 @@ export async function openWindow(
     async findAllBarriers() {
       const inLight = await findBarriers();
       await page.emulateMedia({ colorScheme: 'dark' });
-      // Only colours differ in the dark.
+      // Dark mode changes colours only.
       const inDark = await findBarriers('color-contrast');
       await page.emulateMedia({ colorScheme: 'light' });
       return [...inLight, ...inDark];
@@ -90,11 +93,14 @@ export async function openWindow(
 }
 
 export interface Windows {
-  /** Since the last close. */
+  /** The windows that were opened since the last close. */
   readonly opened: readonly ConsoleWindow[];
-  /** Without options: the window of the file, as the test before left it, for a process of its own takes long to begin. */
+  /**
+   * Without options, returns the shared window of the file as the test before left it, because a new browser context
+   * takes long to begin.
+   */
   open(origin: string, options?: WindowOptions): Promise<ConsoleWindow>;
-  /** After each test. Fails where something has happened in one of them that must not. */
+  /** Closes the windows after each test. Fails if a fault was noted in one of them. */
   close(): Promise<void>;
 }
 

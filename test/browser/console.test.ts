@@ -1,5 +1,5 @@
-// The console in a real browser, against a gateway with real calls. Where Chromium does not start, a line says so and nothing
-// of it is tested.
+// The console in a real browser, against a gateway with real calls. If Chromium does not start, the suite prints a line
+// that says so and tests nothing.
 import type { Download, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { spokenPieces } from '../../infra/local/simulator/formats/openai-speech.ts';
@@ -48,7 +48,7 @@ if (typeof browser === 'string') {
 
     const openWindowOf = (options?: WindowOptions) => windows.open(served.origin, options);
 
-    /** Signed in, at this address. */
+    /** Opens this address as a signed-in operator. */
     async function open(query: string, options?: WindowOptions): Promise<ConsoleWindow> {
       const window = await openWindowOf(options);
       if (window.page.url().startsWith(`${served.origin}/console?`)) await show(window.page, query);
@@ -135,7 +135,7 @@ if (typeof browser === 'string') {
             width,
             { edges: one, heights: one, alone: [], ragged: [], cut: [], titled: [] },
           ]);
-          // Lists on a phone.
+          // Tables become lists on a phone.
           if (width < 400) expect(stacked).toEqual([]);
         }
         for (const name of dialogs) {
@@ -147,7 +147,7 @@ if (typeof browser === 'string') {
           for (const width of [1200, 360]) {
             await page.setViewportSize({ width, height: 800 });
             expect(await isTooWide()).toBe(false);
-            // The button at the end is in view too, however long the dialog is.
+            // The button at the end of the dialog is in view too, however long the dialog is.
             for (const part of [dialog, dialog.locator('.actions button').last()]) {
               const { x, y, ...box } = (await part.boundingBox()) ?? { x: -1, y: -1, width: 0, height: 0 };
               expect(x >= 0 && y >= 0 && x + box.width <= width && y + box.height <= 800).toBe(true);
@@ -162,7 +162,7 @@ if (typeof browser === 'string') {
 
     it('aligns points, and keeps colours for what is main', async () => {
       const { page } = await open('view=overview');
-      // The ends of all amounts, with the digits that they lack.
+      // These are the decimals of all amounts, padded to the same number of digits.
       const points = await look<string[][]>(
         page,
         `
@@ -228,10 +228,10 @@ if (typeof browser === 'string') {
       await settle(page);
       expect(await page.getByLabel('Time').inputValue()).toBe('7d');
       expect(await totalsOf(page)).toMatchObject({ Calls: '5' });
-      // The plots as text, for those who cannot see them: one row for each of eight days in UTC.
+      // A table lists the values of the plot for people who cannot see it: one row for each of eight days in UTC.
       await page.getByText('Values of Calls by day').click();
       expect(await page.locator('details[open] tbody tr').count()).toBe(8);
-      // By the values of a tag, whose name is in the address too.
+      // Groups by a tag's values; the tag's name is in the address too.
       await page.getByLabel('Group by tag').selectOption('team');
       await page.waitForURL(/tag=team/);
       await page.reload();
@@ -268,7 +268,7 @@ if (typeof browser === 'string') {
       const download = page.waitForEvent('download');
       await page.getByRole('button', { name: 'CSV' }).click();
       expect((await download).suggestedFilename()).toBe('calls.csv');
-      // Rows beyond one answer follow in the next one, under one line of titles.
+      // Rows that do not fit into one answer follow in the next answer; the file has one line of titles.
       const [firstPart, lastPart] = ['outcome\r\nfirst\r\n', 'outcome\r\nsecond\r\n'] as const;
       await page.route('**/v1/manage/calls?*', (route) =>
         route.request().headers().accept !== 'text/csv'
@@ -333,7 +333,7 @@ if (typeof browser === 'string') {
     it('shows a call as it comes while the list is live, its first output on its way, and why a schema was not met', async () => {
       const { page, findBarriers } = await open('view=calls&session=s-live', {});
       await page.getByText('No call').first().waitFor();
-      // From here on the page's clock advances only by `clock` calls.
+      // From here on only calls of `clock` advance the page's clock.
       await page.clock.install();
       await page.clock.pauseAt(Date.now() + 60_000);
       const call = async (body: object) => {
@@ -411,7 +411,7 @@ if (typeof browser === 'string') {
       const { gateway } = served;
       const [record] = await gateway.records();
       if (record === undefined) throw new Error('there is no call');
-      // So long ago that no other test reads it.
+      // This time is so long ago that no other test reads it.
       const arrivedAtMs = record.arrivedAtMs - 20 * 86_400_000;
       const paid = { ...record, isByok: true, costPicoUsd: 2_000_000_000_000n, arrivedAtMs };
       await gateway.composition.records.write({ ...paid, executionId: 'paid-by-its-caller' });
@@ -486,7 +486,7 @@ if (typeof browser === 'string') {
         for (const text of texts) expect([address, shown]).toEqual([address, expect.stringContaining(text)]);
         expect([address, await page.locator('img').count()]).toEqual([address, 0]);
       }
-      // A provider's words on the way through the gateway.
+      // A provider's error text passes through the gateway.
       await show(page, 'view=playground&model=quoting%2Frefused');
       await page.getByLabel('API key').fill(served.gateway.key);
       await page.getByRole('button', { name: 'Send' }).click();
@@ -531,7 +531,7 @@ if (typeof browser === 'string') {
 
       await row.getByRole('button', { name: 'Change' }).click();
       await page.getByLabel('Requests per minute').fill('1');
-      // A name given twice would lose one of its values.
+      // A tag name that occurs twice would lose one of its values.
       await page.getByLabel('Tags', { exact: true }).fill('team=ads, team=search');
       await page.getByRole('button', { name: 'Save' }).click();
       expect(await page.locator('input:invalid').getAttribute('name')).toBe('tags');
@@ -543,7 +543,7 @@ if (typeof browser === 'string') {
       expect((await served.gateway.keyItem(made)).tags).toEqual({ team: 'ads' });
 
       await row.getByRole('button', { name: 'Revoke' }).click();
-      // It says who loses what.
+      // The dialog says who loses access.
       await page.getByRole('heading', { name: `Revoke key ${hostile} ci of team?` }).waitFor();
       await page.getByRole('list', { name: 'Who called it' }).getByText(`${hostile} ci of team: 1 call`).waitFor();
       await page.keyboard.press('Escape');
@@ -618,7 +618,7 @@ if (typeof browser === 'string') {
       await page.getByRole('button', { name: 'Make the workspace' }).click();
       await page.getByRole('button', { name: 'Change workspace search' }).click();
       const { workspaceStore } = served.gateway.composition;
-      // Somebody else changes another field meanwhile.
+      // Another operator changes another field meanwhile.
       await workspaceStore.write({ id: 'search', spend_limit_usd: '9' });
       await page.getByLabel('Concurrent calls', { exact: true }).fill('4');
       await page.getByLabel('Only providers that keep nothing').check();
@@ -831,7 +831,7 @@ if (typeof browser === 'string') {
       await page.getByRole('cell', { name: 'r2', exact: true }).waitFor();
       const record = await served.gateway.composition.functionStore.read('team', 'label');
       expect([record?.status, record?.active, await codeOf()]).toEqual(['enabled', 'r2', undefined]);
-      // Who may only read sees no button that would be refused.
+      // A viewer sees no button that would be refused.
       const grant = { role: 'viewer', workspaces: ['team'] } as const;
       const { text: viewerKey } = await createOperator(served.gateway.composition, 'vera', grant);
       const { page: viewer } = await openWindowOf({});
@@ -861,7 +861,7 @@ if (typeof browser === 'string') {
       await would.getByText('models[acme/slow] of catalogue').waitFor();
       expect(await would.textContent()).toContain(`key ${hostile} new of`);
       expect(await findBarriers()).toEqual([]);
-      // Another text is another question.
+      // After a change of the text the preview is out of date.
       await edit((text) => text.replace('acme/slower', 'acme/slow'));
       await edit((text) =>
         text.replace('models:\n', 'models:\n  - { id: listed/gpt-5, providers: [{ provider: listed }] }\n'),
@@ -873,7 +873,7 @@ if (typeof browser === 'string') {
       const filled = would.getByRole('region', { name: 'Filled in at models[listed/gpt-5].providers[listed]' });
       await filled.getByText('from the model list of').waitFor();
       expect(await filled.textContent()).toContain('input_price_per_million 1.25');
-      // Somebody else is faster: nothing is written, and the text stays.
+      // Another operator is faster: nothing is written, and the text stays.
       await workspaceStore.write({ id: 'other', function_concurrency: 77 });
       await apply.click();
       await page.getByRole('alert').getByText('precondition_failed').waitFor();
@@ -893,7 +893,7 @@ if (typeof browser === 'string') {
       expect(await findBarriers()).toEqual([]);
       expect((await workspaceStore.read('other'))?.function_concurrency).toBe(77);
       expect(await file.inputValue()).toContain('function_concurrency: 77');
-      // A file with a fault says where.
+      // The page shows where a file has a fault.
       await page
         .getByLabel('Gateway file', { exact: true })
         .and(page.locator('input'))
@@ -923,7 +923,7 @@ if (typeof browser === 'string') {
       await page.reload();
       await text.locator('.added').waitFor();
       expect(await findBarriers()).toEqual([]);
-      // Its cases were not passed yet: they are run first.
+      // The revision's cases have not passed yet, so they run first.
       await page.getByRole('button', { name: 'Activate r3' }).click();
       const key = page.getByLabel('API key of team');
       await key.fill('sk-gw-wrong');
@@ -950,7 +950,8 @@ if (typeof browser === 'string') {
       await page.getByRole('button', { name: 'Publish', exact: true }).click();
       await page.getByText('r4 (serving)').waitFor();
       expect((await revisions())?.get('r4')?.state).toBe('activated');
-      // A revision with a case that fails stays a draft, what served goes on serving; the case may be skipped.
+      // A revision with a failing case stays a draft and the active revision goes on serving; the operator may skip the
+      // cases.
       const cases = [{ input: 'apples', expect: { contains: 'never said' } }];
       const judged = JSON.stringify({ model: 'acme/echo', messages: [{ role: 'user', content: '{{input}}' }], cases });
       const publishToServe = async (id: string, skips: boolean) => {
@@ -1026,7 +1027,7 @@ if (typeof browser === 'string') {
         page.locator('details.code').filter({ hasText: title }).locator('pre').textContent();
       const sentBody = async () => JSON.parse((await codeOf('What was sent')) ?? '');
       await message.fill('What is the weather?');
-      // Invalid JSON of tools is reported before anything is sent.
+      // The page reports invalid JSON of tools before it sends a request.
       await page.getByLabel('Tools (JSON)').fill('[');
       await send.click();
       await page.getByRole('alert').getByText('Tools').waitFor();
@@ -1105,7 +1106,7 @@ if (typeof browser === 'string') {
       expect(await codeOf('What came back')).toContain('transcript.text.delta');
       expect(await findBarriers()).toEqual([]);
       expect(await page.locator('img').count()).toBe(0);
-      // Its list and its own view say what was counted too.
+      // The list and the view of the call show the counted units too.
       await show(page, 'view=calls&interface=transcriptions');
       await rows(page).first().getByText('1 second').waitFor();
       await rows(page).first().getByRole('link').first().click();
@@ -1215,13 +1216,13 @@ async function textOf(download: Download): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-/** Nothing is being read any more. */
+/** Resolves when the page reads nothing any more. */
 async function settle(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).waitFor();
   await page.locator('body:not(:has([aria-busy=true]))').waitFor();
 }
 
-/** As a link of the page leads there, by way of another view: each begins anew. */
+/** Goes to an address as a link of the page does, through another view, so that each view starts anew. */
 async function show(page: Page, query: string): Promise<void> {
   await page.getByRole('navigation').waitFor();
   const elsewhere = query.startsWith('view=playground') ? 'view=workspaces' : 'view=playground';
@@ -1253,21 +1254,27 @@ async function totalsOf(page: Page): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(pairs));
 }
 
-/** Of a table of groups. */
+/** Returns names and calls of a table of groups. */
 async function namesAndCallsOf(table: Locator): Promise<Record<string, string>> {
   const found = await table.locator('tbody tr').all();
   const pairs = found.map(async (row) => (await row.getByRole('cell').allTextContents()).slice(0, 2));
   return Object.fromEntries(await Promise.all(pairs));
 }
 
-/** Whether an element is painted at its own place. As a text: the tests have no types of a browser. */
+/**
+ * Returns whether an element is painted at its own place. The script is a text, because the tests have no types of a
+ * browser.
+ */
 const isInView = `(element) => {
   const { left, right, top, bottom } = element.getBoundingClientRect();
   const places = [[left + 8, top + 4], [right - 8, top + 4], [left + 8, bottom - 4], [right - 8, bottom - 4], [(left + right) / 2, (top + bottom) / 2]];
   return places.every(([x, y]) => element.contains(document.elementFromPoint(x, y)));
 }`;
 
-/** Whether each bar of a time line is in its track, in the order of the starts, and the first output in its attempt. */
+/**
+ * Checks that each bar of a time line is in its track, in the order of the starts, and that the first output is in its
+ * attempt.
+ */
 async function expectPartsInPlace(page: Page): Promise<void> {
   const { lefts, outside, output } = await look<{ lefts: number[]; outside: number; output: boolean | undefined }>(
     page,

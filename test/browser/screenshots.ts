@@ -1,5 +1,6 @@
-// `npm run screenshots -- FOLDER`: pictures of the views and dialogs of the console and of `/`, in light and dark, wide and narrow, of a gateway with a day of calls in it. The calls
-// are made now, on a clock that is moved through the day. The two small ones in README.md are made so too.
+// `npm run screenshots -- FOLDER` takes pictures of the views and dialogs of the console and of `/`, in light and dark,
+// wide and narrow, of a gateway with a day of calls in it. The calls are made now, on a clock that moves through the
+// day. The two small pictures in README.md come from here too.
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createWholeGateway } from '../../infra/container/routes.ts';
@@ -155,7 +156,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
   }
 }
 await page.emulateMedia({ colorScheme: 'light' });
-// Small ones, for a page of text.
+// These small pictures are for a page of text.
 await page.setViewportSize({ width: 880, height: 600 });
 await page.goto('/console?view=overview');
 await page.locator('canvas').first().waitFor();

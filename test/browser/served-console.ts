@@ -1,4 +1,4 @@
-// A gateway with real calls behind the console, and an operator of it.
+// A gateway with real calls behind the console, and an operator for it.
 
 import { createOperatorGateway } from '../../functions/operator/routes.ts';
 import { createWholeGateway } from '../../infra/container/routes.ts';
@@ -9,20 +9,20 @@ import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { startScriptedProvider } from '../support/scripted-provider.ts';
 import { serveGateway } from '../support/serve-gateway.ts';
 
-/** A name that is code where it is taken for markup. */
+/** A name that runs as code if a page takes it for markup. */
 export const hostile = '<img src=x onerror=alert(1)>';
 
-/** The same of a session id, which holds no blank. */
+/** A session id that runs as code if a page takes it for markup; a session id has no blank. */
 export const hostileSession = '<img/src=x/onerror=alert(1)>';
 
-/** A browser closes what is left open. */
+/** An unclosed element, which a browser closes by itself. */
 export const hostileUnclosed = '<img src=y onerror=alert(2)';
 
-/** The same of a tag, whose values are narrower. */
+/** A tag value that a page could take for markup; tag values have fewer allowed characters. */
 export const hostileTag = '<img/src>';
 
 export interface ServedConsole {
-  /** Origin of a console that has an address of its own, as on a stage without a distribution. */
+  /** Origin of a console with its own address, as on a stage without a distribution. */
   readonly apart: string;
   readonly gateway: Harness;
   readonly origin: string;
@@ -39,7 +39,7 @@ const revision = (id: string, state: string) => ({
 
 export async function serveConsole(): Promise<ServedConsole> {
   const hostileKey = newKey();
-  // Answers every call with markup that runs code: operators see it without whole tags.
+  // Answers every call with an error that contains code as markup; operators see it without whole tags.
   const quoting = await startScriptedProvider(
     (outgoing) =>
       outgoing

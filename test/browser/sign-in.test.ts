@@ -59,7 +59,7 @@ if (typeof browser === 'string') {
       await page.getByRole('button', { name: 'Continue' }).click();
       await page.getByLabel('Views').waitFor();
     }
-    /** In the window that was opened last. */
+    /** Checks the accessibility of the window that was opened last. */
     async function expectReadable(): Promise<void> {
       expect(await windows.opened.at(-1)?.findAllBarriers()).toEqual([]);
     }
@@ -79,7 +79,7 @@ if (typeof browser === 'string') {
       await page.reload();
       await page.getByRole('heading', { name: 'Keys' }).waitFor();
 
-      // Once the sign-in ends the page says so, and one click is enough.
+      // When the sign-in ends the page says so, and one click signs the person in again.
       await page.evaluate(`{
         const session = JSON.parse(sessionStorage.getItem('gw-identity-token'));
         sessionStorage.setItem('gw-identity-token', JSON.stringify({ ...session, endsAtMs: Date.now() }));

@@ -1,4 +1,4 @@
-// `gw alerts test` and the names of a receiver, as an operator meets them before the first alert.
+// Operators run `gw alerts test` and name a receiver before the first alert.
 import { join } from 'node:path';
 import { afterEach, expect, it } from '#jest';
 import { describeStart } from '../../infra/local/describe-start.ts';

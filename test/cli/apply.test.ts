@@ -116,7 +116,7 @@ describe('a dry run', () => {
   });
 });
 
-// Which they are is tested in unit/gateway-file/apply.
+// Which guardrails a workspace loses is tested in unit/gateway-file/apply.
 it('guardrails that a workspace loses are named, and never lost unasked; those that the file does not name stay', async () => {
   const guardrails = ['pii', 'words'].map((id) => ({
     ...{ id, kind: 'http', url: `http://127.0.0.1:9/${id}`, auth: 'none', on: ['input'] },
@@ -164,7 +164,7 @@ describe('what takes something away', () => {
 });
 
 describe('a command that only reads', () => {
-  /** Names, modes and contents; in `-shm` the engine notes who has the file open. */
+  /** Returns names, modes and contents of the files. The engine notes in `-shm` who has the file open. */
   const stateOf = (folder: string) =>
     readdirSync(folder).map((name) => {
       const path = join(folder, name);
@@ -186,7 +186,7 @@ describe('a command that only reads', () => {
     const folder = join(local.folder, 'data');
     const file = local.write('gateway.yaml', gatewayFile());
     expect((await operate(`apply -f ${file} --data ${folder}`)).code).toBe(0);
-    // As it is after the copy of a backup.
+    // A folder has this mode after a backup was copied.
     chmodSync(folder, 0o755);
     const before = stateOf(folder);
     for (const line of [...readers, `apply -f ${file} --dry-run`]) {
@@ -253,7 +253,7 @@ describe('a key that an operator revoked', () => {
       ]);
       expect(await statusOf(publicId)).toBe('revoked');
     }
-    // One that the file revokes, or brings back, is not told so.
+    // A key that the file revokes or makes active again gets no such warning.
     const { out } = await operate(`${applyLine(gatewayFile({ key: { status: 'revoked' } }))} --dry-run`);
     expect(out).not.toContain('stays revoked');
   });
@@ -272,7 +272,7 @@ describe('a key that an operator revoked', () => {
   });
 });
 
-/** The lines of an apply, or of its dry run, that warn. */
+/** Returns the warnings of an apply, or of its dry run. */
 const warningsOf = async (content: unknown, more = '') => {
   const { code, out } = await operate(`${applyLine(content)} ${more}`);
   expect(code).toBe(0);

@@ -1,29 +1,29 @@
-// AWS as the command line meets it: DynamoDB is the embedded one behind a proxy, STS, KMS, Secrets Manager and S3 answer what
-// the command line asks them. Every call is noted with the resource that it names.
+// AWS services for the command line: the embedded DynamoDB behind a proxy, and servers for STS, KMS, Secrets Manager
+// and S3 that answer its requests. Every call is noted with the resource that it names.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 interface AwsCall {
-  /** As an IAM policy writes it: `dynamodb:GetItem`. */
+  /** An action in the notation of IAM policies, such as `dynamodb:GetItem`. */
   readonly action: string;
-  /** The table, the secret, the alias of the key, bucket and key of an object; empty for STS. */
+  /** The table, the secret, the alias of the key, or the bucket and key of an object; empty for STS. */
   readonly resource: string;
-  /** The access key and the region that it is signed for: `local eu-west-1`. */
+  /** The access key and the region of the signature, such as `local eu-west-1`. */
   readonly signedBy: string;
 }
 
 export interface AwsServices {
   readonly url: string;
   readonly calls: AwsCall[];
-  /** By name, as text. */
+  /** Texts of the secrets by name. */
   readonly secrets: Map<string, string>;
   /** Every text that was written to a secret. */
   readonly secretWrites: string[];
-  /** By bucket and key, as `bucket/key`. */
+  /** Objects by bucket and key, as `bucket/key`. */
   readonly objects: Map<string, Uint8Array>;
-  /** Variables that sign a shell in and send its AWS calls here. */
+  /** Environment variables that sign a shell in and send its AWS calls to these servers. */
   readonly variables: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }

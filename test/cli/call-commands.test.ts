@@ -1,4 +1,5 @@
-// Commands that are one request of the management interface: every row of them, by the example that its help shows.
+// Commands that are one request of the management interface; every row of their table runs with the example from its
+// help.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { createKeyStore, createOperatorStore } from '../../shared/configuration/keys/index.ts';
 import {

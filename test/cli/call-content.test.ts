@@ -1,11 +1,11 @@
-// `gw calls show --content`: the bodies that a gateway kept in its folder, as an operator reads them there.
+// `gw calls show --content` shows an operator the bodies that a gateway stored in its folder.
 import { afterAll, beforeAll, expect, it } from '#jest';
 import { startLocalGateway } from '../../infra/local/start-local-gateway.ts';
 import { startTestSimulator } from '../support/test-simulator.ts';
 import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
 import { operate, operateJson } from './operator.ts';
 
-/** A title for the window, and a line that no gateway wrote. */
+/** A text that would set the window's title, and a line that no gateway wrote. */
 const hostile = 'a\u001b]0;owned\u0007\nstatus            200';
 
 type Made = Readonly<Record<'id' | 'text' | 'sent', string>>;
@@ -22,7 +22,7 @@ beforeAll(async () => {
     return operateJson<Applied>(`apply -f ${local.write('gateway.yaml', file)} --yes ${local.option}`);
   };
   const key = (await apply({ content_log: { keep: '7d' } })).created_keys[0]?.key;
-  /** Of a gateway that has stopped: all that it keeps is written. */
+  /** Makes calls at a gateway and stops it, so that everything it stores is written. */
   const calls = async (...bodies: object[]): Promise<Made[]> => {
     const start = { port: 0, config: undefined, data: local.data, dynamodb: undefined };
     const gateway = await startLocalGateway(start, () => {});

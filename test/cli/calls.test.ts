@@ -19,7 +19,10 @@ const ids = {
   report: '77777777-7777-4777-8777-777777777777',
 };
 
-/** A title for the window, a line that nobody wrote, a cursor that goes up, and the same for terminals of eight bits. */
+/**
+ * A text that would set the window's title, a line that no command wrote, a cursor movement upwards, and the same for
+ * terminals of eight bits.
+ */
 const hostile =
   'a\u001b]0;owned\u0007\r\nstatus            ok\u001b[2A\u009b2J\u0085b\u061c\u200e\u200f\u202a\u202e\u2066\u2069c';
 
@@ -273,7 +276,7 @@ describe('usage', () => {
   });
 });
 
-// Last: these write more calls.
+// These tests come last, because they write more calls.
 describe('calls that a guardrail blocked', () => {
   it('are told apart from others that were refused with the same code, by its id', async () => {
     const records = createCallRecords({ store: local.store, clock });
@@ -345,7 +348,7 @@ describe('calls that come in', () => {
       ...clock,
       after(_delayMs, callback) {
         looks += 1;
-        // Whoever waits at the terminal stops it.
+        // The operator at the terminal stops the command.
         if (looks > 2) throw new Error('stopped');
         const late = callRecord({ correlationId: id, executionId: id, workspace: 'other', arrivedAtMs: nowMs - 1_000 });
         void records.write(late).then(callback);

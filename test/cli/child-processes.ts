@@ -1,4 +1,4 @@
-// The operator's command line as a person starts it: processes of its own.
+// The operator's command line in processes of its own, as a person starts it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { statSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ export interface Ended {
   readonly error: string;
 }
 
-/** `npm run gw -- …`, working in `folder`. `input` is its standard input. */
+/** Runs `npm run gw -- …` in `folder`. `input` is its standard input. */
 export async function operateProcess(
   line: string,
   { folder, input = '', variables = {} }: { folder: string; input?: string; variables?: Record<string, string> },
@@ -34,15 +34,15 @@ export async function operateProcess(
 }
 
 export interface Shell {
-  /** The lines that a command prints on both outputs. */
+  /** Returns the lines that a command prints on both outputs. */
   run(command: string): Promise<string[]>;
   stop(): void;
 }
 
 /**
- * One bash in the folder of the project, so that a command sees the variables and functions of those before it. Lines of
- * `npm run gw` run in this process, as forty processes would take most of the time of a session. `beforeLine` gets how
- * many requests curl has sent by then.
+ * Starts one bash in the folder of the project, so that a command sees the variables and functions of earlier commands.
+ * Lines of `npm run gw` run in this process, because forty processes would take most of a session's time. `beforeLine`
+ * gets the number of requests that curl has sent by then.
  */
 export function startShell(beforeLine: (requests: number) => Promise<void>): Shell {
   const stdio = ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'] as const;
@@ -83,7 +83,9 @@ export function startShell(beforeLine: (requests: number) => Promise<void>): She
   };
 }
 
-/** Runs each line, whose words end in an empty one: what it prints is in two files once its exit code is answered. */
+/**
+ * Runs each line; an empty word ends the words of a line. The output is in two files when the exit code is answered.
+ */
 function answerLines(lines: Duplex, codes: Duplex, printed: string, before: () => Promise<void>): void {
   let text = '';
   lines.on('data', async (chunk: Buffer) => {

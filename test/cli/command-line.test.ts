@@ -12,7 +12,7 @@ const commands = commandsIn(await createProgram(async () => {})).map((command) =
   options: command.options.map(({ long }) => String(long)),
   asks: command.options.some(({ long }) => long === '--yes'),
 }));
-/** Nothing listens here: a line that is refused must not even try. */
+/** Nothing listens at this address: a refused line must not even try to connect. */
 const nowhere = '--dynamodb http://127.0.0.1:1';
 const nineTags = Array.from({ length: 9 }, (_, at) => `--tag n${at}=v`).join(' ');
 const leaked = 'sk-gw-ELF4BT6C9u28TpYs-6VlvgRItLiLJkxt1ILM1tEqX63DCSVqw4OaDHtCYI1m05wkIx';
@@ -99,7 +99,7 @@ describe('a mistyped command', () => {
     ['calls shw --data d', 'did you mean calls show?'],
     ['keys lst --help', 'did you mean keys list?'],
     ['keys list --worksapce a --data d', 'did you mean --workspace?'],
-    // Before what is missing because of it, and before its value counts as an argument.
+    // An unknown option is reported before a missing one, and before its value counts as an argument.
     ['keys create --worksapce a --name b --data d', "unknown option '--worksapce'; did you mean --workspace?"],
     ['keys create --worksapce=a --data d', "unknown option '--worksapce'; did you mean --workspace?"],
     ['keys create -workspace a --name b --data d', 'did you mean --workspace?'],
@@ -147,7 +147,7 @@ describe('help', () => {
     const { code, out } = await operate(`${name} --help`);
     const command = commands.find((known) => known.name === name);
     expect(code).toBe(0);
-    // A gateway is started by a script of its own too.
+    // A gateway also has a start script of its own.
     expect(out).toContain(name === 'start' ? 'usage: npm start -- ' : `usage: npm run gw -- ${name}`);
     for (const option of command?.options ?? []) expect(out).toContain(option);
     expect(out.includes('--yes')).toBe(command?.asks === true);

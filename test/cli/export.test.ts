@@ -22,7 +22,7 @@ const apply = (name: string, content: unknown, more = '') =>
   operate(`apply -f ${local.write(name, content)} ${local.option} ${more}`, { variables: { ACME_BYOK: byokKey } });
 const byokKey = 'the-key-of-the-connection';
 
-/** Everything that a file may hold, with states that only commands make. */
+/** Fills the store with every field that a file may have, and with states that only commands make. */
 async function fillStore(): Promise<string> {
   const functions = [
     {
@@ -39,7 +39,7 @@ async function fillStore(): Promise<string> {
           input: { type: 'object', schema: { type: 'object', required: ['ticket'] } },
           response_format: {
             type: 'json_schema',
-            // An order that no alphabet gives: providers answer in it.
+            // The fields are in no alphabetical order, because providers answer in the order of the schema.
             json_schema: { name: 'label', schema: { type: 'object', properties: { z: {}, a: {} }, required: ['z'] } },
           },
         },
@@ -93,7 +93,7 @@ describe('export', () => {
     expect(text).not.toContain(byokKey);
     expect(text).not.toMatch(/sk-gw-|secret|sha256|sealed|wrapped/);
     for (const part of [key.slice(6, 22), key.slice(23, 66)]) expect(text).not.toContain(part);
-    // Nothing that steers a terminal.
+    // The text contains no control character for a terminal.
     expect(text).not.toMatch(/[^\P{Cc}\n]/u);
     const other = await startLocalStore();
     try {
@@ -124,7 +124,7 @@ describe('export', () => {
     });
     const text = await exported();
     expect(connectionsOf(text)).toEqual([{ provider: 'acme', key: { env: 'BYOK_TEAM_ACME' }, ...other }]);
-    // Renaming the variable is a change that is shown; the stored key stays.
+    // A renamed variable is shown as a change; the stored key stays.
     const renamed = await apply('exported.yaml', text.replace('BYOK_TEAM_ACME', 'RENAMED'));
     expect(renamed.out).toContain(
       'changed    byok connection to acme of team\n             key: (none) → {"env":"RENAMED"}',
@@ -146,7 +146,7 @@ describe('export', () => {
         { name: 'twin', rpm: 1, spend_limit_usd: null },
       ]),
     );
-    // As they could be made before names were unique.
+    // Two keys could have the same name before names were unique.
     const keys = createKeyStore(local.store);
     const [twin] = (await collect(keys.list())).filter(({ name, status }) => name === 'twin' && status === 'active');
     const { publicId = '', secretSha256 = '' } = parseApiKey(createApiKey(systemRandomness)) ?? {};
@@ -243,12 +243,12 @@ describe('export', () => {
     const other = await startLocalStore();
     try {
       expect((await operate(`apply -f ${other.write('exported.yaml', out)} ${other.option}`)).code).toBe(0);
-      // Each with its limit, or not at all.
+      // Each model has its limit, or none.
       expect(listsIn(JSON.parse((await operate(`workspaces list ${other.option} --json`)).out))).toEqual(lists);
     } finally {
       await other.stop();
     }
-    // A list that names less than what is there is written.
+    // The apply writes a list that has fewer models than the stored list.
     const narrowed = { ...before, workspaces: [{ id: 'team', models: ['kept'] }] };
     expect((await apply('narrowed.yaml', narrowed)).code).toBe(0);
     const team = JSON.parse((await operate(`workspaces show team ${local.option} --json`)).out);

@@ -200,14 +200,14 @@ describe('functions', () => {
     expect(await show('guarded')).toMatchObject({ active: 'r1', revisions: [{}, { id: 'r2', state: 'draft' }] });
     expect(await publish('r2', 'never said', '--skip-cases')).toMatchObject({ code: 0 });
     expect(await show('guarded')).toMatchObject({ active: 'r2', revisions: [{}, { qualified_at: null }] });
-    // A revision that was activated before stays so, and active where it was.
+    // A revision that was activated before stays activated, and stays active where it was active.
     const failsAgain = async (reason: string) => {
       const { out, ...again } = await publish('r2', 'never said', through, { variables });
       expect(again).toMatchObject({ code: 1, error: expect.stringContaining(`1 of 2 cases failed: ${reason}`) });
       expect(out).toContain('nothing changed');
     };
     await failsAgain('activated before, and stays active');
-    // Cases that passed once are not run again.
+    // Cases that passed once do not run again.
     expect(await publish('r1', 'pears', '')).toMatchObject({ code: 0 });
     await failsAgain('activated before, not made active');
     expect(await show('guarded')).toMatchObject({ active: 'r1', revisions: [{}, { state: 'activated' }] });

@@ -1,5 +1,5 @@
-// Files in the shapes that public repositories have for LiteLLM (November 2026), with names and values of their own: each becomes
-// a gateway file that starts.
+// Files for LiteLLM in the shapes that public repositories have (November 2026), with other names and values: each of
+// them becomes a gateway file that starts.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -10,7 +10,7 @@ import { operate, type Result } from './operator.ts';
 
 const folder = join(import.meta.dirname, 'litellm');
 
-/** What clients call each of them, or the provider of a wildcard. */
+/** The names that clients use for a file's models, or the provider of a wildcard. */
 const files: Readonly<Record<string, readonly string[]>> = {
   'one-key.yaml': ['story-writer'],
   'bedrock-names-with-blanks.yaml': ['Nova-Large', 'Claude-of-Bedrock'],
@@ -82,7 +82,7 @@ describe('gw import litellm', () => {
       expect([applied.code, applied.error]).toEqual([0, '']);
       const { models } = parse(out) as GatewayFile;
       expect(models.map(({ id, from }) => id ?? `from ${from}`)).toEqual(names);
-      // Every comment has the line of the file that it is about.
+      // Every comment names the line of the file that it is about.
       const source = readFileSync(join(folder, name), 'utf8').split('\n');
       const comments = out.split('\n').filter((line) => /^# line /.test(line));
       if (comments.length > 0) expect(error).toContain(`${comments.length} comments`);
@@ -94,7 +94,7 @@ describe('gw import litellm', () => {
           true,
         ]);
       }
-      // No secret that stands there.
+      // The output contains no secret of the file.
       for (const secret of ['hunter2@', 'sk-not', 'sk-proj', 'abcdef-', 'secret-of']) expect(out).not.toContain(secret);
     },
   );
@@ -111,7 +111,7 @@ describe('gw import litellm', () => {
       ['groq', 1],
       ['together_ai', undefined],
     ]);
-    // A longer context.
+    // The model has a fallback for longer contexts.
     expect(namesOf('steady')).toEqual([
       ['together_ai', 1],
       ['openai', undefined],
@@ -157,7 +157,7 @@ describe('gw import litellm', () => {
       base_url: 'https://eu.openai.azure.com/openai/v1',
       auth: { header: { name: 'api-key', env: 'AZURE_KEY_EU' } },
     });
-    // By requests per minute where no weight is written, and a provider once in a model.
+    // Requests per minute become weights where no weight is written, and a provider occurs once in a model.
     const same = await imported('same-provider-twice.yaml');
     expect(modelIn(same, 'any')?.map(({ provider, weight }) => [provider, weight])).toEqual([
       ['openai', 500],
@@ -184,7 +184,7 @@ describe('gw import litellm', () => {
       expect(workspaces[0].keys).toEqual([{ name: 'litellm', ...limits }]);
       expect(text).toContain(`# ${words}`);
       expect(service).toEqual(name === 'budget-of-keys.yaml' ? { concurrency: 50 } : undefined);
-      // Of a deployment and of a provider.
+      // The text names the budgets of a deployment and of a provider.
       if (service === undefined)
         expect(text).toMatch(/litellm_params\.max_budget: .*\n(.*\n)*.*provider_budget_config: /);
     },
@@ -231,7 +231,7 @@ describe('gw import litellm', () => {
     expect(text).toContain(
       'line 3: model_list[0].litellm_params.api_key: no key stands in a gateway file: put it into the variable OPENAI_API_KEY_1',
     );
-    // No key goes to the address of another: each has a variable of its own.
+    // No key goes to another provider's address: each key has its own variable.
     expect(providers).toEqual([
       { id: 'openai', kind: 'openai', auth: { bearer: { env: 'OPENAI_API_KEY_1' } } },
       {

@@ -1,4 +1,4 @@
-// A start with a gateway file applies what the file changed since it was applied last, and leaves what operators changed.
+// A start with a gateway file applies what the file changed since its last apply, and keeps what operators changed.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
@@ -67,7 +67,7 @@ async function changeConfiguration(started: Started, change: (file: File) => voi
   expect(status).toBe(200);
 }
 
-/** The lines of a start about its file. */
+/** Returns the lines that a start prints about its file. */
 const toldOf = ({ lines }: Started) =>
   lines.filter((line) => /^(adds|changes|takes away): |differ|stays revoked|refuse/.test(line));
 
@@ -146,7 +146,7 @@ describe('settings', () => {
     }
     const none: SettingPart = { guardrails: null };
     for (const { name, absent } of workspaceRows) {
-      // The count itself is never null.
+      // The limit itself is never null; its group is.
       const part = name === 'member_keys.max' ? { member_keys: null } : withValue(name, none[name] ?? absent);
       changed.push((await first.console.send('PATCH', `/workspaces/${slug(name)}`, part)).body);
     }

@@ -117,7 +117,7 @@ describe('rules of keys and operators', () => {
       }
       const second = await operateJson<CreatedKey>(`keys rotate ${public_id} ${local.option}`);
       expect(await read(public_id)).toMatchObject({ replacedBy: second.public_id });
-      // The name means the new key.
+      // The name now belongs to the new key.
       expect(await run('revoke alike --workspace team --yes')).toMatchObject({ code: 0 });
       expect((await read(second.public_id))?.status).toBe('revoked');
       expect((await read(public_id))?.status).toBe('active');
@@ -171,7 +171,8 @@ describe('rules of keys and operators', () => {
   });
 });
 
-// A key is rotated while its clients go on: the lines as they are typed, a gateway behind HTTP on the same store.
+// A key is rotated while its clients go on. The lines run as they are typed, and a gateway behind HTTP uses the same
+// store.
 describe('rotation', () => {
   const hourMs = 3_600_000;
   let gateway: Harness;
@@ -277,7 +278,8 @@ describe('rotation', () => {
       expect(team?.keys.filter(({ name }) => name === 'deploy')).toEqual([
         { name: 'deploy', rpm: 9, spend_limit_usd: null },
       ]);
-      // A file that says it never expires gives the former key no new life, by name or by text.
+      // A file in which the key never expires does not extend the former key, whether the file names it or contains its
+      // text.
       const path = join(folder, 'gateway.yaml');
       const write = (key: object) =>
         writeFileSync(

@@ -1,4 +1,4 @@
-// An empty store for the operator's lines, and gateway files in a folder of their own.
+// An empty store for an operator's command lines, and a folder for gateway files.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -12,25 +12,25 @@ import { startTestStore } from '../support/test-store.ts';
 export interface LocalStore {
   /** The option of a command line that names this store. */
   readonly option: string;
-  /** Where it keeps its tables. */
+  /** The folder of the tables. */
   readonly data: string;
-  /** Where files are written. */
+  /** The folder to which files are written. */
   readonly folder: string;
   /** Reads the tables behind the operator's back. */
   readonly store: Store;
-  /** Writes a file into the folder and gives its path. */
+  /** Writes a file into the folder and returns its path. */
   write(name: string, content: unknown): string;
   stop(): Promise<void>;
 }
 
-/** Of `npm start -- --data DIR`. */
+/** Starts a store in the folder of `npm start -- --data DIR`. */
 export async function startLocalStore(): Promise<LocalStore> {
   const data = join(temporaryFolder(), 'data');
   const { store, stop } = await startTestStore(data);
   return { option: `--data ${data}`, data, store, stop, ...fileFolder() };
 }
 
-/** A DynamoDB with the tables of a stage, as AWS has them, and files as above. */
+/** Starts a DynamoDB with the tables of a stage, as AWS has them, and a folder for files. */
 export async function startStageServer(stage: string) {
   const { endpoint: url, stop } = await startDynamoEngine();
   const client = createDynamoClient({ endpoint: url });
@@ -70,7 +70,7 @@ const model = (id: string, price: string) => ({
   ],
 });
 
-/** A small gateway: the workspace `team` with the key `ci`, which is made when it is applied. */
+/** Returns a small gateway file: the workspace `team` with the key `ci`, which an apply makes. */
 export const gatewayFile = ({
   baseUrl = 'http://127.0.0.1:9/acme',
   provider = {},

@@ -52,7 +52,7 @@ describe('the model list', () => {
       expect(narrow.out.split('\n').filter((line) => line.startsWith(' ') && line.length > 100)).toEqual([]);
       expect(narrow.out.replace(/,\n +/g, ', ').includes('json_schema: true')).toBe(true);
       expect((await apply(file())).code).toBe(0);
-      // Stored fields are not filled in again.
+      // Stored fields are not filled in a second time.
       expect((await apply(file(), '--dry-run')).out).not.toContain('filled in');
       const short = await operate(`export ${local.option}`);
       const { providers, models } = parse(short.out) as Record<string, readonly Record<string, unknown>[]>;
@@ -84,7 +84,7 @@ describe('the model list', () => {
       expect(updated.out).toContain('1 of them are written in the gateway file');
       expect(updated.code).toBe(0);
       expect((await operate(`models diff ${local.option}`)).code).toBe(0);
-      // Without a name all models; and a file that leaves the price out keeps what was taken over.
+      // Without a name the command updates all models; a file without the price leaves the updated price in place.
       await apply(file({ input_price_per_million: '8.00', cached_input_price_per_million: '7.00' }));
       expect((await operate(`models update ${local.option}`)).out).toContain('updated 1 models');
       expect((await operate(`models diff ${local.option}`)).code).toBe(0);

@@ -1,11 +1,12 @@
-// An operator at a terminal that a test can read: each line runs as the real one does, up to the process around it.
+// An operator at a terminal that a test can read. Each line runs as on the real command line, except for the process
+// around it.
 import { type ExitCode, run } from '../../infra/cli/args/run.ts';
 import type { Style, Terminal } from '../../infra/cli/output/terminal.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 
 export interface OperatorOptions {
-  /** Answers to questions, in their order. Absent: no operator can be asked. */
+  /** Answers to questions, in their order. Absent if there is no operator to ask. */
   readonly answers?: readonly string[];
   readonly standardInput?: string;
   readonly variables?: Readonly<Record<string, string | undefined>>;
@@ -23,7 +24,7 @@ export interface Result {
 
 export const plain: Style = { columns: Number.POSITIVE_INFINITY, isColoured: false };
 
-/** A line is cut at blanks. */
+/** Runs a line, which is split at blanks. */
 export async function operate(line: string | readonly string[], circumstances: OperatorOptions = {}): Promise<Result> {
   const { answers, standardInput = '', variables = {}, clock = systemClock, style = plain } = circumstances;
   const [out, error, questions, progress] = [[], [], [], []] as string[][] as [string[], string[], string[], string[]];
@@ -47,7 +48,7 @@ export async function operate(line: string | readonly string[], circumstances: O
   return { code, out: out.join('\n'), error: error.join('\n'), questions, progress };
 }
 
-/** The document of a line that ends in `--json` and succeeds. */
+/** Returns the document of a line that ends in `--json` and succeeds. */
 export async function operateJson<Document>(line: string, circumstances: OperatorOptions = {}): Promise<Document> {
   const { code, out, error } = await operate(`${line} --json`, circumstances);
   if (code !== 0) throw new Error(`${line} ended with ${code}: ${error}`);

@@ -1,4 +1,4 @@
-// A provider with several credentials, as its operators see each of them.
+// A provider with several credentials: operators see each credential.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
@@ -31,12 +31,12 @@ describe('a provider with a credential at its limit, a refused one and one that 
       models: { 'acme/model': [{ provider: 'pool', upstream: 'scripted', more: { rate_limit_rpm: 1_000 } }] },
       providers: { pool: { base_url: provider.url, auth: { bearer: credentials[0] }, credentials } },
     });
-    // Each session is drawn to one of them.
+    // Each session uses one of the credentials.
     for (let session = 0; session < 20; session += 1) {
       await (await harness.post(hello('acme/model'), { 'x-gw-session-id': `session-${session}` })).text();
     }
     await harness.settled();
-    // Past the age at which statistics are counted anew.
+    // The statistics are older than the age at which they are counted anew.
     clock.advance(90_000);
   });
   afterAll(async () => {

@@ -1,5 +1,5 @@
-// An operator takes providers out of a running gateway and sees what each of them does: the lines as they are typed, a
-// gateway behind HTTP on the same store.
+// An operator takes providers out of a running gateway and sees the effect of each command. The lines run as they are
+// typed, and a gateway behind HTTP uses the same store.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
@@ -54,7 +54,7 @@ afterEach(async () => {
   pass(configFreshMs);
 });
 
-/** The oldest copy that an instance may use is over. */
+/** Moves the clock ahead, so that the configuration that instances have cached is out of date. */
 const pass = (durationMs: number) => {
   aheadMs += durationMs;
 };
@@ -142,7 +142,7 @@ describe('a disabled provider', () => {
     expect(await statusOf('acme')).toBe('disabled');
     await apply({ acme: { status: 'enabled' } });
     expect(await statusOf('acme')).toBe('enabled');
-    // Disabling by a file counts as a removal.
+    // A file that disables a provider counts as a removal.
     const disabling = await apply({ acme: { status: 'disabled' } }, '');
     expect([disabling.code, disabling.error]).toEqual([
       2,
@@ -203,7 +203,7 @@ describe('status', () => {
     for (const name of ['lacking', 'limited', 'refusing', 'unpaid', 'failing', 'two']) await providerOf(`acme/${name}`);
     await gateway.settled();
     await gw('providers disable acme');
-    // Past the age at which statistics are counted anew.
+    // The statistics are older than the age at which they are counted anew.
     pass(90_000);
     interface Status {
       readonly providers: readonly { readonly model: string; readonly provider: string; readonly state: string }[];

@@ -1,4 +1,4 @@
-// Output about calls where `npm start` runs: a line for each, or JSON, or nothing.
+// The output of `npm start` about calls: a line for each call, or JSON, or nothing.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '#jest';
@@ -11,7 +11,7 @@ import { startTestSimulator } from '../support/test-simulator.ts';
 
 const folder = temporaryFolder();
 
-/** Waits for output behind the ready line. Each round is a request, so the output has time to come through its pipe. */
+/** Waits for output after the ready line. Each round is a request, so the output has time to come through its pipe. */
 async function printed(gateway: RunningGateway, pattern: RegExp): Promise<string> {
   const all = () => `${gateway.out()}\n${gateway.error()}`;
   while (pattern.exec(all()) === null) await (await fetch(`${gateway.url}/models`)).text();
@@ -37,7 +37,7 @@ async function lineWith(output: () => string, id: string, gateway: RunningGatewa
       .split('\n')
       .filter((line) => line.includes(id))
       .at(-1);
-  // Each round is a request of its own, so this ends only where the line is there, or the test is over.
+  // Each round is a request, so this loop ends only when the line is there or the test times out.
   while (find() === undefined) await (await fetch(`${gateway.url}/models`)).text();
   return find() ?? '';
 }
@@ -73,7 +73,7 @@ describe('npm start', () => {
       const refused = await lineWith(gateway.error, await call(gateway, 'demo/none'), gateway);
       expect(refused).toMatch(new RegExp(`^${time}  400 unknown_model  demo/none  \\d+ ms  demo/demo  `));
       expect(gateway.error()).toMatch(new RegExp(`^${time}  401 UNAUTHORIZED  GET /v1/models  \\d+ ms  `, 'm'));
-      // Standard output holds what a start says, and nothing of requests.
+      // Standard output has only what a start prints, and nothing about requests.
       expect(gateway.out()).not.toContain(id);
       expect(gateway.error()).not.toContain(await keyOf(gateway));
     } finally {
@@ -94,7 +94,7 @@ describe('npm start', () => {
         cost_usd: '0.00004625',
         _aws: { CloudWatchMetrics: expect.any(Array) },
       });
-      // Nothing but log lines is there for the program that reads it.
+      // A program that reads this output finds only log lines in it.
       for (const written of gateway.out().trimEnd().split('\n')) expect(JSON.parse(written)).toHaveProperty('event');
       expect(gateway.error()).toContain(`ready ${gateway.url}`);
     } finally {

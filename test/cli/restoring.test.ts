@@ -1,4 +1,4 @@
-// A stage that is put on restored tables: calls are refused meanwhile, and what has ended stays ended.
+// A stage that uses restored tables: calls are refused meanwhile, and ended things stay ended.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { createTables } from '../../infra/local/create-tables.ts';
 import { createCatalogueStore } from '../../shared/configuration/catalogue/index.ts';
@@ -21,7 +21,7 @@ describe('gw pause and gw resume', () => {
   });
   afterAll(() => Promise.all([local.stop(), harness.stop()]));
   const gw = (line: string) => operate(`${line} ${local.option}`);
-  /** As every process sees it that looks. */
+  /** Returns what every process reads. */
   const isPaused = async () => (await createCatalogueStore(local.store).readPointer())?.refusesCalls === true;
 
   it('say whether calls are refused, once each, and operators change nothing meanwhile', async () => {
@@ -62,7 +62,7 @@ describe('gw pause and gw resume', () => {
     await expectError(refused, 503, 'RATE_LIMITER_UNAVAILABLE');
     expect(harness.simulator.calls).toHaveLength(0);
     const lines = harness.logLines.map((line) => JSON.parse(line)).filter(({ event }) => event === 'request');
-    // The field that the count of failed answers leaves out, and none by which a store or a stage is blamed.
+    // The count of failed answers ignores lines with `paused`; the other fields would blame a store or a stage.
     const { status, paused, unanswered, exhausted } = lines.at(-1);
     expect([status, paused, unanswered, exhausted]).toEqual([503, true, undefined, undefined]);
     await harness.composition.catalogues.setPaused(false);
@@ -91,7 +91,7 @@ describe('gw keys reconcile', () => {
         .public_id as string;
     const [lost, rotated, kept] = [await make('lost'), await make('rotated'), await make('kept')];
     const operator = JSON.parse((await gw('operators create --name ada --json')).out).public_id as string;
-    // The tables as they were afterwards: what was restored is what is here.
+    // The former tables get the items of the present tables, as after a restoration.
     for (const table of ['keys', 'operators'] as const) {
       for await (const item of present.scan(table)) await former.put({ table, item });
     }
@@ -102,7 +102,7 @@ describe('gw keys reconcile', () => {
     await keys.rotate(stored, { publicId: 'madeByTheRotatio', secretSha256: 'f', expiresAtMs: null }, end);
     await former.update({ table: 'operators', key: operator, changes: { set: { status: 'revoked' } } });
     await former.put({ table: 'keys', item: { ...(await present.get('keys', kept)), pk: 'madeSinceMadeSin' } });
-    // A change that only the present store has.
+    // Only the present store has this change.
     await gw(`keys update ${kept} --rpm 7`);
 
     const { code, out } = await gw('keys reconcile --from=-then');

@@ -14,7 +14,7 @@ interface Step {
 
 const readText = (path: string) => readFileSync(join(projectRoot, path), 'utf8');
 
-/** The commands of a session, each with what it prints. */
+/** Returns the commands of a session, each with its output. */
 const readSession = (name: string): Step[] => readSteps(readText(`test/cli/session-of-${name}.txt`));
 
 function readSteps(block: string): Step[] {
@@ -26,7 +26,7 @@ function readSteps(block: string): Step[] {
   return steps;
 }
 
-/** Without what differs each time: keys, ids, times and the width of columns. */
+/** Removes what differs each time: keys, ids, times and the width of columns. */
 const stable = (line: string): string =>
   line
     .replace(/sk-gw-\w+-\w+/g, '<key>')
@@ -35,11 +35,11 @@ const stable = (line: string): string =>
     .replace(/\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\b/g, '<time>')
     .replace(/127\.0\.0\.1:\d+/g, '<address>')
     .replace(/ \d+ +\d+ +(\d+\+\d+) /, ' <ms> <ms> $1 ')
-    // Percentiles of `usage`.
+    // These are the percentiles of `usage`.
     .replace(/( +\d+){4}(?=( +\d+){2} +[\d.]+ +█)/, ' <ms>')
     .replace(/ +/g, ' ');
 
-/** A line of `…` matches any number of lines. */
+/** Compares two outputs; a line of `…` matches any number of lines. */
 function matchesPrinted(expected: readonly string[], actual: readonly string[]): boolean {
   const [first, ...rest] = expected;
   if (first === undefined) return actual.length === 0;
@@ -57,7 +57,7 @@ describe('a session that the README links to prints what stands there, line by l
   const folder = temporaryFolder();
   const data = join(folder, 'readme');
   let running: RunningGateway;
-  /** Counts what sessions have sent. */
+  /** The number of requests that sessions have sent. */
   let requests = 0;
   beforeAll(async () => {
     running = await startGateway(`--log json --data ${data}`, folder);

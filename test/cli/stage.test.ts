@@ -23,7 +23,9 @@ describeOnDynamo('a stage of AWS', () => {
   const secretName = 'gw/dev/providers';
   let aws: AwsServices;
   let local: Awaited<ReturnType<typeof startStageServer>>;
-  /** As a shell that is signed in: a profile in the files that every AWS tool reads, no keys in the environment. */
+  /**
+   * The variables of a signed-in shell: a profile in the files that every AWS tool reads, no keys in the environment.
+   */
   let variables: Record<string, string>;
 
   beforeAll(async () => {
@@ -51,7 +53,7 @@ describeOnDynamo('a stage of AWS', () => {
   });
 
   const gw = (line: string, standardInput = '') => operate(line, { standardInput });
-  /** As a shell runs it: what it reads and prints goes through pipes. */
+  /** Runs a line in a shell: its input and output go through pipes. */
   const gwProcess = (line: string, input = '') => operateProcess(line, { folder: local.folder, input, variables });
   const credential = 'provider-key-0123456789';
 
@@ -63,7 +65,7 @@ describeOnDynamo('a stage of AWS', () => {
         `stage dev: account ${account}, region us-east-1\n`,
         expect.stringContaining('3 created'),
       ]);
-      // An edge in front of several stages finds this one by it.
+      // The key has the id of its stage, by which an edge in front of several stages finds the stage.
       expect(applied.out).toMatch(/sk-gw-00[0-9A-Za-z]{14}-/);
       expect((await gw('keys list --stage dev')).out).toMatch(/^team +ci /m);
       const other = await gw(`apply -f ${file} --stage prod`);
@@ -158,8 +160,8 @@ describeOnDynamo('a stage of AWS', () => {
   });
 });
 
-// Compares the calls of the command line with the policy that it prints: a missing permission would show only on AWS,
-// one too many not at all.
+// Compares the calls of the command line with the policy that it prints: a missing permission would show only on AWS, a
+// superfluous one not at all.
 describeOnDynamo('policies', () => {
   const announced = `stage dev: account ${account}, region eu-west-1`;
   const secret = 'gw/dev/providers';
@@ -183,7 +185,7 @@ describeOnDynamo('policies', () => {
     await Promise.all([aws.stop(), local.stop(), simulator.stop(), receiver.stop()]);
   });
 
-  /** Commands that were run, with what each of them printed and called. */
+  /** The commands that ran, with their outputs and their calls. */
   const runs: { line: string; result: Result; actions: readonly string[] }[] = [];
 
   async function gw(line: string, circumstances: OperatorOptions = {}): Promise<Result> {
@@ -211,7 +213,7 @@ describeOnDynamo('policies', () => {
     return record;
   }
 
-  /** Every command, on a stage that holds one of each. */
+  /** Runs every command, on a stage with one workspace, key, function and so on. */
   async function runEveryCommand(): Promise<void> {
     const functions = [
       {
@@ -250,7 +252,7 @@ describeOnDynamo('policies', () => {
     await gw('credits add team -1');
     await gw('functions list');
     await gw('functions show team echo --revision r1');
-    // The gateway is not what is tested here: whatever answers like one.
+    // The simulator answers like a gateway, which is enough here.
     const url = `${simulator.urlOf('acme')}/v1`;
     await gw(`functions qualify team echo r1 --url ${url}`, { variables: { GW_API_KEY: key } });
     const text = { model: 'acme/small', messages: [{ role: 'user', content: 'Say {{input}}' }] };
@@ -297,7 +299,7 @@ describeOnDynamo('policies', () => {
       const allowed = statements.flatMap(({ Action, Resource }) =>
         Action.flatMap((action) => Resource.map((resource) => `${action} ${resource}`)),
       );
-      // An update goes alone, or with others of its moment as a statement.
+      // An update is sent alone, or with other simultaneous updates as a statement.
       const needed = called.flatMap(({ action, resource }) =>
         (action === 'dynamodb:UpdateItem' ? [action, 'dynamodb:PartiQLUpdate'] : [action]).map(
           (right) => `${right} ${arnOf(action, resource)}`,
@@ -320,7 +322,8 @@ describeOnDynamo('policies', () => {
     it('was compared with every command there is', async () => {
       const names = commandsIn(await createProgram(async () => {})).map(fullName);
       const missed = names.filter((name) => !runs.some(({ line }) => line.startsWith(name)));
-      // They start a gateway on this machine, read a file, and print the policy itself, which asks STS alone.
+      // These commands start a gateway on this machine, read a file, and print the policy itself, which calls STS
+      // alone.
       expect(missed).toEqual(['start', 'import litellm', 'policy']);
     });
   });
@@ -395,7 +398,7 @@ describeOnDynamo('policies', () => {
             isNamed: true,
             before: true,
           });
-        // The account is part of the bucket's name: it is asked for, and nothing is written.
+        // The bucket's name contains the account, so the command reads the account and writes nothing.
         else expect({ line, isNamed }).toEqual({ line, isNamed: asked !== -1 && !actions.includes('s3:GetObject') });
       }
       expect(runs.filter(({ actions }) => actions.some(isWrite)).length).toBeGreaterThan(9);
@@ -411,7 +414,7 @@ describeOnDynamo('policies', () => {
       const named = (region: string) => `stage dev: account ${account}, region ${region}`;
       const aws_access = 'aws_access_key_id = second-key\naws_secret_access_key = local\n';
       process.env.AWS_CONFIG_FILE = local.write('config', `[profile second]\nregion = us-east-2\n${aws_access}`);
-      // As in every AWS tool the variable counts more than the region of a profile.
+      // The variable has precedence over the region of a profile, as in every AWS tool.
       delete process.env.AWS_REGION;
       expect(await signersOf(`${line} --profile second`)).toEqual({
         code: 0,

@@ -1,4 +1,4 @@
-// `npm start` as a person types it: processes, signals, exit codes.
+// `npm start` as a person types it: processes, signals and exit codes.
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -15,11 +15,11 @@ import { operate } from './operator.ts';
 const root = resolve('.');
 const folder = temporaryFolder();
 
-/** Nothing of the machine's own keys: a real one would change the demo. */
+/** The machine's own provider keys are removed, because a real key would change the demo. */
 const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
 const env = { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE };
 
-/** The command of `npm start` alone, which needs no npm to be tried. */
+/** Runs the command behind `npm start`, without npm. */
 async function start(...args: string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['infra/local/main.ts', ...args], {
     cwd: root,
@@ -57,7 +57,7 @@ describe('npm start', () => {
     await (await startTestStore(data)).stop();
     const path = join(data, 'gw.sqlite');
     const bytes = readFileSync(path);
-    // Behind the page with the schema, which opening reads.
+    // Opening the file reads the schema on the first page, so only the bytes after that page are damaged.
     writeFileSync(path, bytes.fill(0xa5, 4_096));
     const named = `${path} is damaged: stop what uses the folder, and restore a copy of it`;
     expect(await start('--port', '0', '--data', data)).toMatchObject({ status: 1, lines: [`gw: ${named}`] });
@@ -148,7 +148,7 @@ interface Process {
   readonly parent: number;
 }
 
-/** All that run, without those that ended and were not waited for. */
+/** Returns all running processes, without the ended ones that were not waited for. */
 function processes(): Process[] {
   const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid=,stat='], { encoding: 'utf8' });
   return stdout
@@ -176,7 +176,7 @@ interface Npm {
   readonly pid: number;
 }
 
-/** `npm start -- …` in a process group of its own. */
+/** Starts `npm start -- …` in a process group of its own. */
 async function startNpm(...args: string[]): Promise<Npm> {
   const npm = spawn('npm', ['start', '--', '--port', '0', ...args], {
     cwd: root,
@@ -200,7 +200,7 @@ it('SIGINT to the process group, as Ctrl-C in a terminal does, ends the gateway 
   const { url, pid } = await startNpm();
   expect((await fetch(`${url}/models`)).status).toBe(401);
   const family = descendantsOf(pid);
-  // The gateway and its database at least.
+  // The group has the gateway and its database at least.
   expect(family.length).toBeGreaterThanOrEqual(2);
   process.kill(-pid, 'SIGINT');
   await eventually(() => !processes().some((one) => family.includes(one.pid)));

@@ -1,4 +1,4 @@
-// Why a provider was not reached, in the output of every command that shows providers or calls.
+// Every command that shows providers or calls says why a provider was not reached.
 import { afterAll, beforeAll, expect, it } from '#jest';
 import { connectionFaultText } from '../../shared/foundation/constants/index.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';

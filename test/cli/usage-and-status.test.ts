@@ -10,7 +10,7 @@ import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts'
 import { operate, operateJson } from './operator.ts';
 
 const dayMs = 86_400_000;
-/** Three in the afternoon of today: a fixed day would be deleted by its time to live some day. */
+/** The time is three in the afternoon of today: the time to live would delete records of a fixed day later on. */
 const nowMs = Math.floor(systemClock.nowMs() / dayMs) * dayMs + 15 * 3_600_000;
 const dayBefore = (days: number) => utcDayOf(nowMs - days * dayMs);
 const clock: Clock = { ...systemClock, nowMs: () => nowMs };
@@ -143,16 +143,16 @@ describe('status', () => {
     });
     const { out } = await operate(`status ${local.option}`, { clock });
     expect(out).toMatch(/^team +3 +- +- +20 +2 +(15|16|17|18|19|20)s +1$/m);
-    // The key, and its name.
+    // The output shows the column's values for both keys.
     expect(out).toMatch(/^keys +ACTIVE +2 /m);
-    // The snapshot that instances share is theirs to write.
+    // The command does not write the snapshot, which belongs to the instances that share it.
     const snapshots: unknown[] = [];
     for await (const item of local.store.scan('statistics')) snapshots.push(item);
     expect(snapshots).toEqual([]);
   });
 
   it('tells a provider that only fails from one that is not used', async () => {
-    // No cooling goes on then.
+    // At this time no provider is cooling any more.
     const later: Clock = { ...clock, nowMs: () => nowMs + 31_000 };
     const recorder = createStatisticsRecorder({ store: local.store, clock: later, randomness: systemRandomness });
     recorder.record({ model: 'acme/small', provider: 'acme', latencyMs: 5, outcome: 'failed' });

@@ -1,5 +1,5 @@
-// `npm run test:bedrock-clients`: the libraries for Amazon Bedrock that are too large to be dependencies, from npm under .cache/,
-// on models of every format. Says in one line that it is skipped where the packages cannot be had.
+// `npm run test:bedrock-clients`: the libraries for Amazon Bedrock that are too large to be dependencies, from npm
+// under .cache/, on models of every format. Says in one line that it is skipped where the packages cannot be had.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// AWS's SDK for JavaScript as it comes, with a token in the place of a signature: Converse, its stream, InvokeModel with bodies of
-// Claude, and counts of tokens, on models of every format.
+// AWS's SDK for JavaScript as it comes, with a token in the place of a signature: Converse, its stream, InvokeModel
+// with bodies of Claude, and counts of tokens, on models of every format.
 import {
   type BedrockRuntimeClient,
   type BedrockRuntimeServiceException,

@@ -1,5 +1,5 @@
-// A provider of Messages that the checks of Claude Code script: it refuses what they say, in the words that they say, has a
-// file read where they ask for one, and answers everything else in a word.
+// A provider of Messages that the checks of Claude Code script: it refuses what they say, in the words that they say,
+// has a file read where they ask for one, and answers everything else in a word.
 import type { ServerResponse } from 'node:http';
 import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
 

@@ -1,5 +1,5 @@
-// `npm run test:codex`: Codex without a terminal, from npm under .cache/, through a gateway to simulated providers, set up with
-// the very lines of the README. Says in one line that it is skipped where the package cannot be had.
+// `npm run test:codex`: Codex without a terminal, from npm under .cache/, through a gateway to simulated providers, set
+// up with the very lines of the README. Says in one line that it is skipped where the package cannot be had.
 import assert from 'node:assert/strict';
 import type { Harness } from '../support/harness.ts';
 import { type AgentDriver, anyFormatChecks, windowTokens } from './any-format-agent.ts';

@@ -53,8 +53,8 @@ const startGateway = (speaks: InterfaceId): Promise<Harness> =>
 export type AgentChecks = Readonly<Record<string, (program: string, gateway: Harness) => Promise<void>>>;
 
 /**
- * Holds the row of the agent in results.ts: a model whose providers speak another format is refused at once, in words that
- * the agent shows. `failureOf`: its error for a call to a model, undefined after an answer.
+ * Holds the row of the agent in results.ts: a model whose providers speak another format is refused at once, in words
+ * that the agent shows. `failureOf`: its error for a call to a model, undefined after an answer.
  */
 export async function checkFormats(
   name: string,

@@ -1,6 +1,7 @@
-// `npm run test:compliance`: the public suite llm-comply (PyPI, MIT), which holds answers against the published descriptions of
-// Anthropic's Messages, of Open Responses and of chat completions, on each interface with models of the formats that are translated
-// for it. Where a provider speaks the interface itself its own words are relayed, and nothing of the gateway is shown.
+// `npm run test:compliance`: the public suite llm-comply (PyPI, MIT), which holds answers against the published
+// descriptions of Anthropic's Messages, of Open Responses and of chat completions, on each interface with models of the
+// formats that are translated for it. Where a provider speaks the interface itself its own words are relayed, and
+// nothing of the gateway is shown.
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { Skipped, tryCommand } from '../../infra/verify/verify-step.ts';

@@ -1,5 +1,5 @@
-// Every client library on both base URLs, and at providers of every format: the same features work. After them, one client's
-// own behaviour.
+// Every client library on both base URLs, and at providers of every format: the same features work. After them, one
+// client's own behaviour.
 import { createCohere } from '@ai-sdk/cohere';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible, type MetadataExtractor } from '@ai-sdk/openai-compatible';
@@ -55,7 +55,10 @@ interface Cell {
   readonly provider: ProviderName;
 }
 
-/** Of an interface one client is enough for all formats: a translated answer is written by the gateway, in one form for every library. */
+/**
+ * Of an interface one client is enough for all formats: a translated answer is written by the gateway, in one form for
+ * every library.
+ */
 const cells: readonly Cell[] = [
   ...Object.keys(nodeClients).flatMap((name) => basePaths.map((base) => ({ name, base, provider: 'acme' as const }))),
   ...[Object.keys(chatClients)[0] ?? '', Object.keys(responsesClients)[0] ?? ''].flatMap((name) =>

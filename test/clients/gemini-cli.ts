@@ -1,5 +1,5 @@
-// `npm run test:gemini-cli`: Gemini CLI without a terminal, from npm under .cache/, through a gateway to simulated providers.
-// Says in one line that it is skipped where the package cannot be had. It sends nothing to anybody else.
+// `npm run test:gemini-cli`: Gemini CLI without a terminal, from npm under .cache/, through a gateway to simulated
+// providers. Says in one line that it is skipped where the package cannot be had. It sends nothing to anybody else.
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -95,8 +95,9 @@ const anyFormat = anyFormatChecks({
 });
 
 /**
- * It compacts by the share of the window that it knows for a model, a million tokens for an unknown one, and not by an error. Version
- * 0.61.0 sends each result of a session that it resumes twice: a relay passes both on, which Google refuses.
+ * It compacts by the share of the window that it knows for a model, a million tokens for an unknown one, and not by an
+ * error. Version 0.61.0 sends each result of a session that it resumes twice: a relay passes both on, which Google
+ * refuses.
  */
 const lacking = [/is compacted/, /^a model of generate-content thinks/];
 const offered = Object.fromEntries(

@@ -1,5 +1,5 @@
-// `npm run test:llamaindex`: retrieval by LlamaIndex for JS, from npm under .cache/ (75 MB), through a gateway to simulated
-// providers. Says in one line that it is skipped where the packages cannot be had.
+// `npm run test:llamaindex`: retrieval by LlamaIndex for JS, from npm under .cache/ (75 MB), through a gateway to
+// simulated providers. Says in one line that it is skipped where the packages cannot be had.
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Skipped } from '../../infra/verify/verify-step.ts';

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { projectRoot, Skipped, tryCommand } from '../../infra/verify/verify-step.ts';
 
 /**
- * The folder of these packages from npm, by their versions: installed under .cache/ at its first use. Throws Skipped where
- * they cannot be had.
+ * The folder of these packages from npm, by their versions: installed under .cache/ at its first use. Throws Skipped
+ * where they cannot be had.
  */
 export async function installPackages(name: string, versions: Readonly<Record<string, string>>): Promise<string> {
   const packages = Object.entries(versions).map(([one, version]) => `${one}@${version}`);

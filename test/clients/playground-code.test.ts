@@ -29,7 +29,10 @@ function run(input: string): Promise<{ code: number | null; out: string }> {
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, out })));
 }
 
-/** The arguments of the one call, each on a line that begins with its name. Python's texts and numbers are those of JSON. */
+/**
+ * The arguments of the one call, each on a line that begins with its name. Python's texts and numbers are those of
+ * JSON.
+ */
 function pythonArguments(code: string): Record<string, unknown> {
   const [, written = ''] = /^answer = client\.[\w.]+\(\n(.*?)\n\)\n/ms.exec(code) ?? [];
   const names: Record<string, string> = { True: 'true', False: 'false', None: 'null' };

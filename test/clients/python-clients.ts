@@ -1,5 +1,5 @@
-// `npm run test:python-clients`: the client libraries for Python, from PyPI in virtual environments under .cache/, through
-// a gateway on both base URLs. Says in one line what is skipped where there is no Python or no package index.
+// `npm run test:python-clients`: the client libraries for Python, from PyPI in virtual environments under .cache/,
+// through a gateway on both base URLs. Says in one line what is skipped where there is no Python or no package index.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { runCommand, Skipped, tryCommand } from '../../infra/verify/verify-step.ts';

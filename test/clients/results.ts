@@ -36,7 +36,10 @@ export const libraryResults: Readonly<Record<string, LibraryResult>> = {
   instructor: library('usage.model_extra["cost"]', 'code and message', 'code and message'),
 };
 
-/** Requests that one failing call makes with the library's defaults: refused for good, failed for good, may succeed later. */
+/**
+ * Requests that one failing call makes with the library's defaults: refused for good, failed for good, may succeed
+ * later.
+ */
 type RequestCounts = readonly [refused: number, failed: number, later: number];
 
 const requestCounts: readonly (readonly [counts: RequestCounts, clients: readonly string[]])[] = [

@@ -1,4 +1,5 @@
-// The list of models for clients of Anthropic's and of Google's interface, and models named without the part before the slash.
+// The list of models for clients of Anthropic's and of Google's interface, and models named without the part before the
+// slash.
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';

@@ -137,7 +137,8 @@ describe('a bad body', () => {
       const headers = { 'idempotency-key': crypto.randomUUID() };
       const response = await raw(body, headers);
       expect(response.status).toBe(200);
-      // The answer repeats nothing of the body, so what was parsed and made text again is what the gateway itself needs.
+      // The answer repeats nothing of the body, so what was parsed and made text again is what the gateway itself
+      // needs.
       const texts = [...parse.mock.calls.map(([text]) => text), ...stringify.mock.results.map(({ value }) => value)];
       handled = texts.filter((text) => String(text).includes('"kz') || String(text).includes('1e99,1e99')).length;
       await response.text();

@@ -111,7 +111,8 @@ describe('a JSON answer', () => {
     // Reasoning is part of the completion, unless the provider says that it comes on top: 800 at 2.20.
     ['usage:1000:500:0:300', 0.0022, '0.0022'],
     ['additive', 0.00286, '0.00286'],
-    // 500 at 1.10, 200 cached at 0.10, 300 written at 3.10, 500 at 2.20; then all but the cached ones at the input price.
+    // 500 at 1.10, 200 cached at 0.10, 300 written at 3.10, 500 at 2.20; then all but the cached ones at the input
+    // price.
     ['written', 0.0026, '0.0026'],
     ['written-unpriced', 0.002, '0.002'],
     ['free', 0, '0'],

@@ -1,4 +1,5 @@
-// The whole configuration through the management interface: read, tried, replaced, and refused where others were faster.
+// The whole configuration through the management interface: read, tried, replaced, and refused where others were
+// faster.
 import { parse, stringify } from 'yaml';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { createCatalogueStore } from '../../shared/configuration/catalogue/index.ts';

@@ -1,4 +1,5 @@
-// Who may do what on the management interface: every route for every role, people's own keys, and tokens that prove nothing.
+// Who may do what on the management interface: every route for every role, people's own keys, and tokens that prove
+// nothing.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

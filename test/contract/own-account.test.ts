@@ -69,7 +69,10 @@ const call = async (model: string, key: string, more: Record<string, unknown> = 
   return response.headers.get('x-request-id') ?? '';
 };
 
-/** A gateway whose writes wait for `release`, from the first provider call on: all but those that count a key's requests. */
+/**
+ * A gateway whose writes wait for `release`, from the first provider call on: all but those that count a key's
+ * requests.
+ */
 async function openHeld(beforeRead: () => Promise<void> | undefined = () => undefined) {
   const { promise, resolve } = Promise.withResolvers<void>();
   const clock = manualClock(Date.now());

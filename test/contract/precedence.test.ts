@@ -1,5 +1,6 @@
-// Which error wins. The base request is refused only by the last check of all; every fault is tried alone and together with
-// every later one, and the earlier must win. The one that sends megabytes is tried with as many later ones as fit together.
+// Which error wins. The base request is refused only by the last check of all; every fault is tried alone and together
+// with every later one, and the earlier must win. The one that sends megabytes is tried with as many later ones as fit
+// together.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { errorCatalogue, errorFamilies } from '../../shared/errors/index.ts';
 import { plainBodyMaxBytes } from '../../shared/foundation/constants/index.ts';

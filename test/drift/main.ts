@@ -1,5 +1,5 @@
-// `npm run drift`: runs the tests that compare the gateway with types and catalogues of packages, with the newest
-// published versions of these, and prints what has moved. The project and its packages stay as they are.
+// `npm run drift` runs the tests that compare the gateway with types and catalogues of packages, with the newest
+// published versions of these packages, and prints the differences. The project and its packages stay as they are.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { printLine, runScript } from '../../infra/run-script.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { copyProject, driftTests, interfacePackages } from './newest-packages.ts';
 
-/** npm is a script on Windows. */
+/** On Windows npm is a script, which needs a shell. */
 const npm = (...words: string[]): string =>
   execFileSync('npm', words, {
     encoding: 'utf8',
@@ -26,7 +26,7 @@ interface Report {
     }[];
   }[];
 }
-/** Of a difference. */
+/** The number of lines that are shown of a difference. */
 const shownLines = 25;
 function shown(text: string): string {
   const lines = text.split('\n').slice(0, shownLines);

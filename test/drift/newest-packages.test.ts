@@ -1,4 +1,5 @@
-// The command that looks for what has moved in packages: which tests and packages it takes, and what its copy resolves.
+// The command that looks for changes in packages: which tests and packages it selects, and which versions its copy
+// resolves.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

@@ -1,16 +1,16 @@
-// Tests that compare the gateway with types and catalogues of packages, the packages that they read, and a copy of the
-// project in which some of these have another version.
+// Finds the tests that compare the gateway with types and catalogues of packages, and the packages that they read, and
+// copies the project with other versions of some packages.
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { projectRoot } from '../support/source-files.ts';
 
-/** A test that reads what an installed package knows: its types, or a catalogue that its public part has not. */
+/** Matches a test that reads an installed package: its types, or a catalogue that its public entry does not export. */
 const readsPackages = /support\/(installed-types|sdk-unions)\.ts'|from '@ai-sdk\/[\w-]+\/internal'/;
-/** Packages of providers, their clients and conventions: their versions are those of the interfaces. */
+/** Matches packages of providers, their clients and conventions, whose versions are those of the interfaces. */
 const ofInterfaces =
   /^(openai|ai|cohere-ai|@anthropic-ai\/.+|@ai-sdk\/.+|@openai\/.+|@aws-sdk\/client-bedrock-runtime)$/;
 
-/** Paths below the project. */
+/** Returns paths relative to the project. */
 export function driftTests(): string[] {
   const folder = join(projectRoot, 'test');
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -20,7 +20,7 @@ export function driftTests(): string[] {
     .sort();
 }
 
-/** Installed versions by name. */
+/** Returns the installed versions by name. */
 export function interfacePackages(): ReadonlyMap<string, string> {
   const { dependencies = {}, devDependencies = {} } = JSON.parse(
     readFileSync(join(projectRoot, 'package.json'), 'utf8'),
@@ -30,7 +30,7 @@ export function interfacePackages(): ReadonlyMap<string, string> {
 
 const copied = ['shared', 'functions', 'infra', 'test', 'package.json', 'tsconfig.json'];
 
-/** `replaced`: folders of packages by name, each in place of the installed one. */
+/** Copies the project. `replaced` has folders of packages by name, each of which replaces the installed package. */
 export function copyProject(
   to: string,
   replaced: ReadonlyMap<string, string>,

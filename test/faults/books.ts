@@ -38,7 +38,10 @@ export async function brokenSums(harness: FaultHarness): Promise<readonly string
   return broken;
 }
 
-/** 2. No workspace has spent and holds more than there is or a limit allows: no call of the suite costs more than it held. */
+/**
+ * 2. No workspace has spent and holds more than there is or a limit allows: no call of the suite costs more than it
+ * held.
+ */
 export async function overspent(harness: FaultHarness): Promise<readonly string[]> {
   const found: string[] = [];
   for (const workspace of workspaces) {

@@ -72,7 +72,9 @@ export const workspaceOf: Readonly<Record<KeyName, string>> = {
 /** The variable that holds the stored provider key of workspace `own`. */
 export const connectionVariable = 'GW_FAULT_SUITE_CONNECTION';
 
-/** A file of all behaviours takes longer to be read than most calls do: `met` are those that the calls of a suite meet. */
+/**
+ * A file of all behaviours takes longer to be read than most calls do: `met` are those that the calls of a suite meet.
+ */
 export function faultFile(keys: Keys, met: readonly string[]): FileParts {
   const models: Record<string, readonly Route[]> = {};
   const translating = translatedInterfaces.map((spoken) => [

@@ -1,4 +1,5 @@
-// Several gateways on one store: each meets the store faults of its plan, and all share one clock that a test can advance.
+// Several gateways on one store: each meets the store faults of its plan, and all share one clock that a test can
+// advance.
 import { createGateway } from '../../functions/gateway/routes.ts';
 import type { Simulator } from '../../infra/local/simulator/index.ts';
 import type { Composition } from '../../shared/composition/index.ts';
@@ -61,7 +62,8 @@ export async function startFaultHarness(options: FaultHarnessOptions = {}): Prom
   let aheadMs = 0;
   const clock: Clock = {
     nowMs: () => systemClock.nowMs() + aheadMs,
-    // A busy machine must not make faults of its own: limits of the store are longer, as those of providers in their file.
+    // A busy machine must not make faults of its own: limits of the store are longer, as those of providers in their
+    // file.
     after: (delayMs, callback) => systemClock.after(delayMs === storeSliceMs ? 5 * delayMs : delayMs, callback),
   };
 

@@ -11,7 +11,9 @@ export interface Storm {
   /** Behaviours of providers that the mixed calls meet. */
   readonly behaviours: readonly string[];
   readonly first?: (random: SeededRandom) => readonly MixedCall[];
-  /** An outage may outlast every try of a settlement; then its record and its credit may differ, and the log says so. */
+  /**
+   * An outage may outlast every try of a settlement; then its record and its credit may differ, and the log says so.
+   */
   readonly outlastsSettlement?: boolean;
 }
 

@@ -1,5 +1,5 @@
-// Alerts of spending, as the operator's receiver gets them: once for each share and period, whatever the receiver does, and
-// never in the way of a call.
+// Alerts of spending, as the operator's receiver gets them: once for each share and period, whatever the receiver does,
+// and never in the way of a call.
 import { createHmac } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from '#jest';

@@ -1,4 +1,5 @@
-// Answers of providers draw on what a process keeps: one that does not fit waits, then is refused, and small ones pass by.
+// Answers of providers draw on what a process keeps: one that does not fit waits, then is refused, and small ones pass
+// by.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import { type CallMemory, createMemoryBudget } from '../../shared/protocol/memory-budget/index.ts';

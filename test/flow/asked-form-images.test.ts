@@ -1,5 +1,5 @@
-// Images in the other form, whole although events were asked for, or events although a whole answer was: served in the form
-// that was asked for, as OpenAI's SDK reads it, for one bill.
+// Images in the other form, whole although events were asked for, or events although a whole answer was: served in the
+// form that was asked for, as OpenAI's SDK reads it, for one bill.
 import type OpenAI from 'openai';
 import { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';

@@ -1,4 +1,5 @@
-// Transcriptions in the other form: a whole one although events were asked for, which some models do not make, or the reverse.
+// Transcriptions in the other form: a whole one although events were asked for, which some models do not make, or the
+// reverse.
 import type OpenAI from 'openai';
 import { toFile } from 'openai';
 import { afterAll, beforeAll, expect, it } from '#jest';
@@ -177,7 +178,9 @@ const chunkOf = (content: string, more: object = {}) => ({
 });
 const mistralUsage = { prompt_audio_seconds: 3, prompt_tokens: 4, completion_tokens: 5, total_tokens: 9 };
 
-/** Documented at docs.mistral.ai/capabilities/audio_transcription and docs.vllm.ai (Transcriptions API), November 2026. */
+/**
+ * Documented at docs.mistral.ai/capabilities/audio_transcription and docs.vllm.ai (Transcriptions API), November 2026.
+ */
 const foreign: readonly (readonly [string, string, object, bigint])[] = [
   [
     'Mistral',

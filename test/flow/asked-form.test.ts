@@ -1,5 +1,5 @@
-// An answer in the other form, JSON although a stream was asked for, or a stream although JSON was, is served in the form that was asked
-// for: the official SDKs make the same of it as of an answer in the right form.
+// An answer in the other form, JSON although a stream was asked for, or a stream although JSON was, is served in the
+// form that was asked for: the official SDKs make the same of it as of an answer in the right form.
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';

@@ -1,4 +1,5 @@
-// Each kind of provider as its own documentation has it: path, headers and body, at a fake that refuses what its format has not.
+// Each kind of provider as its own documentation has it: path, headers and body, at a fake that refuses what its format
+// has not.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type ProviderKind, providerKindNames, providerKinds } from '../../shared/configuration/model-list/index.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';

@@ -1,5 +1,5 @@
-// Calls in flight: of a key, of a workspace, of the service. Never more than allowed, nobody pays for another's, and a client
-// that waits for its answers is never refused.
+// Calls in flight: of a key, of a workspace, of the service. Never more than allowed, nobody pays for another's, and a
+// client that waits for its answers is never refused.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { nextTurn, systemClock } from '../../shared/foundation/time/index.ts';
 import { expectError } from '../support/expect-error.ts';
@@ -340,8 +340,8 @@ describe('calls in flight', () => {
     expect(writes).toEqual([]);
     const next = busy.post(hello('acme/held'), as('plain'));
     await isHeld(20);
-    // The next call takes slots of workspace and service; the other's release shares these writes. What its key has spent
-    // is one more, for all calls of a second.
+    // The next call takes slots of workspace and service; the other's release shares these writes. What its key has
+    // spent is one more, for all calls of a second.
     expect(writes.toSorted()).toEqual(['keys', 'ledger', 'ledger']);
     await letGo(20, [...running, next]);
     let isSettled = false;

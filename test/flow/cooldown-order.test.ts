@@ -1,4 +1,5 @@
-// Providers that limited a call or failed two wait at the end of the plan for a while. They are moved, never switched off.
+// Providers that limited a call or failed two wait at the end of the plan for a while. They are moved, never switched
+// off.
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { createCooldowns } from '../../shared/accounting/provider-health/index.ts';

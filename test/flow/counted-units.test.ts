@@ -1,4 +1,5 @@
-// Units of a call in its record and in its key’s own view of it: images, characters, seconds, search units, or tokens alone.
+// Units of a call in its record and in its key’s own view of it: images, characters, seconds, search units, or tokens
+// alone.
 import { afterAll, beforeAll, expect, it } from '#jest';
 import { spokenPieces } from '../../infra/local/simulator/formats/openai-speech.ts';
 import { type CountedUnits, unitsText } from '../../shared/foundation/constants/index.ts';

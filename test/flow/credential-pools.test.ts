@@ -1,5 +1,5 @@
-// One provider with several credentials, and entries with weights: no client sees which of them cannot serve, a conversation
-// stays where its prompt is cached, and sessions spread as they are weighed.
+// One provider with several credentials, and entries with weights: no client sees which of them cannot serve, a
+// conversation stays where its prompt is cached, and sessions spread as they are weighed.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { type Account, type AccountProvider, startAccountProvider } from '../support/account-provider.ts';
 import { expectError } from '../support/expect-error.ts';

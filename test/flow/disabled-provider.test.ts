@@ -1,4 +1,5 @@
-// An operator takes a provider out: every process hears of it in five seconds, by one small read however many calls it has.
+// An operator takes a provider out: every process hears of it in five seconds, by one small read however many calls it
+// has.
 import { expect, it } from '#jest';
 import { planProviderStatus } from '../../shared/configuration/administration/index.ts';
 import { cataloguePointerItem } from '../../shared/foundation/constants/index.ts';

@@ -1,5 +1,5 @@
-// The end marker of chat completions, which servers of other interfaces write too: relayed where the provider sent it, in a stored
-// answer as well, and nowhere else.
+// The end marker of chat completions, which servers of other interfaces write too: relayed where the provider sent it,
+// in a stored answer as well, and nowhere else.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { anthropicOf, openaiOf } from '../support/official-clients.ts';

@@ -1,5 +1,5 @@
-// Events that wait for a guardrail, and bodies for the content log, draw on the memory of requests and answers: where it is full
-// the call goes on without them or is refused, and nothing grows.
+// Events that wait for a guardrail, and bodies for the content log, draw on the memory of requests and answers: where
+// it is full the call goes on without them or is refused, and nothing grows.
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { nextTurn } from '../../shared/foundation/time/index.ts';

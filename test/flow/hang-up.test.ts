@@ -6,7 +6,9 @@ import { readStream, readUntil, readWhole } from '../support/read-stream.ts';
 import { spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
 import { watchedClock } from '../support/watched-clock.ts';
 
-/** Two forms suffice, as the work is the same for all: one relayed, and one translated stream with frames of its own. */
+/**
+ * Two forms suffice, as the work is the same for all: one relayed, and one translated stream with frames of its own.
+ */
 const forms = [...spokenInterfaces, ...translatedInterfaces].filter(
   ({ name }) => name === 'chat completions' || name === 'chat completions for converse',
 );

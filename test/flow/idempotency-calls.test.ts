@@ -1,4 +1,5 @@
-// The same Idempotency-Key: one provider call, one charge, one answer byte for byte. JSON and streams alike. Every interface and format: `interface-conformance`.
+// The same Idempotency-Key: one provider call, one charge, one answer byte for byte. JSON and streams alike. Every
+// interface and format: `interface-conformance`.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { requestBudgetMs } from '../../shared/foundation/constants/index.ts';
 import { collect } from '../../shared/foundation/parallel/index.ts';
@@ -250,7 +251,8 @@ describe('a thousand at once', () => {
     const answers = Array.from({ length: 1_000 }, async (_none, at) => {
       const calls = at % 2 === 0 ? retries : ofOneSpan;
       const post = () => storm.post(hello('acme/echo'), calls.headers);
-      // Of a thousand connections that this process opens at once the machine may fail one: a client sends its call again.
+      // Of a thousand connections that this process opens at once the machine may fail one: a client sends its call
+      // again.
       const answer = await post().catch((error) => {
         process.stderr.write(`a connection failed: ${error.cause}\n`);
         return post();

@@ -21,8 +21,9 @@ const behaviours: Readonly<Record<string, Record<string, unknown>>> = {
   'error-after-chunks:3': {},
 };
 /**
- * Chat completions at every format, and each other interface at its own format and at one that is translated: a format knows
- * no interface. Of each: a model for each behaviour, as limits of providers count by model, and a workspace for each limit.
+ * Chat completions at every format, and each other interface at its own format and at one that is translated: a format
+ * knows no interface. Of each: a model for each behaviour, as limits of providers count by model, and a workspace for
+ * each limit.
  */
 const everyApi = ['chat-completions', ...translatedInterfaces.map(({ api }) => api)];
 const someApis: Readonly<Record<string, readonly string[]>> = {

@@ -49,7 +49,10 @@ const rejecting = [
 ];
 const limiting = ['error-429', 'error-429:rate_limit_exceeded:7', 'error-200:rate_limit_exceeded'];
 
-/** Each form reads failures in its own way; what the gateway does then knows none of them, and is shown on chat completions. */
+/**
+ * Each form reads failures in its own way; what the gateway does then knows none of them, and is shown on chat
+ * completions.
+ */
 const failingOfEach = ['error-500', 'error-400', 'error-429', 'cut'];
 /** Faults of a status or a connection are read before any form is. */
 const toldBeforeTheBody =

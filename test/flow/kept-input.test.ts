@@ -1,5 +1,5 @@
-// Input that is kept at a provider: reserved at the context of the model wherever a request refers to it, bound to the provider that
-// has it, and never reached with a credential of the gateway where the workspace did not make it.
+// Input that is kept at a provider: reserved at the context of the model wherever a request refers to it, bound to the
+// provider that has it, and never reached with a credential of the gateway where the workspace did not make it.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
@@ -149,7 +149,8 @@ describe.each(references)('%s, as in %j', (member, request) => {
   });
 
   it('is reserved at the context of the model, where the operator shares what the provider keeps', async () => {
-    // More output than there is credit for: the message says what would be reserved. 128,000 tokens of input at $1 a million.
+    // More output than there is credit for: the message says what would be reserved. 128,000 tokens of input at $1 a
+    // million.
     const bound = request[0] === '/responses' ? 'max_output_tokens' : 'max_tokens';
     const refused = await ask(fresh(request), { model: 'on/shared', [bound]: 60_000_000 });
     expect(refused.status).toBe(402);

@@ -1,5 +1,5 @@
-// A key that nothing limits takes a slot of its own only where a quarter of the stage is in use: it writes nothing to its key
-// until then, has half of the stage at most, and can have that half where nobody else calls.
+// A key that nothing limits takes a slot of its own only where a quarter of the stage is in use: it writes nothing to
+// its key until then, has half of the stage at most, and can have that half where nobody else calls.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { expectError } from '../support/expect-error.ts';

@@ -1,4 +1,5 @@
-// A server bounds connections that have not shown a key that exists closer than others: it learns of one before a call is answered.
+// A server bounds connections that have not shown a key that exists closer than others: it learns of one before a call
+// is answered.
 import { afterAll, beforeAll, expect, it } from '#jest';
 import { createGateway } from '../../functions/gateway/routes.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';

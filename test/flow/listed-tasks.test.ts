@@ -1,4 +1,5 @@
-// Models of the list that make images, speech, transcripts, orders and judgements: a gateway file names them, and nothing else.
+// Models of the list that make images, speech, transcripts, orders and judgements: a gateway file names them, and
+// nothing else.
 import type OpenAI from 'openai';
 import { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';

@@ -1,4 +1,5 @@
-// Tokens of sound and of images, at prices of their own: as each format of a provider reports them, to clients of each interface.
+// Tokens of sound and of images, at prices of their own: as each format of a provider reports them, to clients of each
+// interface.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { newKey } from '../support/gateway-file.ts';
@@ -187,7 +188,8 @@ async function costOf(path: string, body: Json): Promise<bigint | undefined> {
   return last?.costPicoUsd;
 }
 
-// 30 of text at 1, 20 cached at 0.5, 40 of sound at 10, 10 of images at 5; out: 15 at 2, 30 of sound at 20, 5 of images at 30.
+// 30 of text at 1, 20 cached at 0.5, 40 of sound at 10, 10 of images at 5; out: 15 at 2, 30 of sound at 20, 5 of images
+// at 30.
 const exact = 1_270_000_000n;
 
 describe('tokens of sound and images', () => {

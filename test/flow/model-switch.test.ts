@@ -1,6 +1,7 @@
-// A conversation with tools and thinking goes on with a model of another format, in the middle of a turn and back again, for clients
-// of every interface. The simulated providers refuse what the real ones refuse: thinking that is not theirs, calls without a
-// signature, ids and names that they do not take, calls without results and results without calls.
+// A conversation with tools and thinking goes on with a model of another format, in the middle of a turn and back
+// again, for clients of every interface. The simulated providers refuse what the real ones refuse: thinking that is not
+// theirs, calls without a signature, ids and names that they do not take, calls without results and results without
+// calls.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { encryptedBy, redactedReasoning, signatureOf } from '../../infra/local/simulator/signature.ts';

@@ -1,5 +1,5 @@
-// Answers leave by one exit, checked by the guardrails of the key that reads: stored responses too, whoever made them. What is
-// blocked is gone wherever it stood, and a text under a signature is never changed and kept signed.
+// Answers leave by one exit, checked by the guardrails of the key that reads: stored responses too, whoever made them.
+// What is blocked is gone wherever it stood, and a text under a signature is never changed and kept signed.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';

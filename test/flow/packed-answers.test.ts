@@ -1,4 +1,5 @@
-// Answers of a provider that are packed although none was asked for that is: clients get the plain text, or an error, never the bytes.
+// Answers of a provider that are packed although none was asked for that is: clients get the plain text, or an error,
+// never the bytes.
 import type { ServerResponse } from 'node:http';
 import {
   brotliCompressSync,

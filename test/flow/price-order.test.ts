@@ -1,4 +1,5 @@
-// The cheapest provider first, where a call costs by images, characters, seconds or requests: what this call costs there.
+// The cheapest provider first, where a call costs by images, characters, seconds or requests: what this call costs
+// there.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { spokenPieces } from '../../infra/local/simulator/formats/openai-speech.ts';
 import { expectError } from '../support/expect-error.ts';

@@ -241,8 +241,8 @@ describe('a report that comes early', () => {
   });
 });
 
-// Usage that cannot be, or is not reported: no provider can make a call cost more than what the call could have used, and
-// no estimate of the gateway exceeds what the call holds.
+// Usage that cannot be, or is not reported: no provider can make a call cost more than what the call could have used,
+// and no estimate of the gateway exceeds what the call holds.
 describe('usage that cannot be, or is not reported', () => {
   const poor = newKey();
   const upstreams = { billion: 'usage:10:1000000000', prompt: 'usage:1000000000:5', fine: 'usage:10:100' };

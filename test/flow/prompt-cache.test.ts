@@ -1,5 +1,5 @@
-// Prompt caches for everybody: an agent in any client's language on Claude reads from the cache what it sent before, and marks of any
-// interface become those of the target.
+// Prompt caches for everybody: an agent in any client's language on Claude reads from the cache what it sent before,
+// and marks of any interface become those of the target.
 import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';

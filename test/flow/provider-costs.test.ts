@@ -1,6 +1,6 @@
-// A provider's own bill beside ours: usages as recorded with their cost, and the order of reranking as each
-// host documents it. xAI: tests of vercel/ai (commit ed857f50, 2026-08-22, Apache-2.0), 1e-10 USD a tick, prices of grok-3-mini.
-// OpenRouter: the answers of test/kinds that carry a cost.
+// A provider's own bill beside ours: usages as recorded with their cost, and the order of reranking as each host
+// documents it. xAI: tests of vercel/ai (commit ed857f50, 2026-08-22, Apache-2.0), 1e-10 USD a tick, prices of
+// grok-3-mini. OpenRouter: the answers of test/kinds that carry a cost.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { readRows } from '../support/kind-answers.ts';

@@ -173,7 +173,8 @@ describe('who is let in', () => {
   });
 });
 
-// The store that counts fails, or does not answer: no provider whose limits are unknown is called, and no call waits long.
+// The store that counts fails, or does not answer: no provider whose limits are unknown is called, and no call waits
+// long.
 describe('a table of limits that is out of order', () => {
   let clock: WatchedClock;
   let gateway: Harness;

@@ -1,6 +1,6 @@
 // Requests that clients send every day and real providers refuse, through the front door with the official SDKs. The
-// simulated providers refuse them in the same words (`refusals` of their formats), so that each answer here is one that the
-// provider would have given.
+// simulated providers refuse them in the same words (`refusals` of their formats), so that each answer here is one that
+// the provider would have given.
 import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 import { zodFunction } from 'openai/helpers/zod';

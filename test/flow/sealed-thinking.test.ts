@@ -1,5 +1,5 @@
-// Thinking that crosses formats is sealed for the workspace that got it: nobody forges it or carries it to another workspace, and
-// every process on the store knows what another one handed out.
+// Thinking that crosses formats is sealed for the workspace that got it: nobody forges it or carries it to another
+// workspace, and every process on the store knows what another one handed out.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { signatureOf } from '../../infra/local/simulator/signature.ts';
 import { newKey, promptFunction } from '../support/gateway-file.ts';

@@ -19,7 +19,9 @@ import { type ScriptedProvider, startScriptedProvider } from '../support/scripte
 import { type SpokenInterface, spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
 import { watchedClock } from '../support/watched-clock.ts';
 
-/** Two forms suffice, as the work is the same for all: one relayed, and one translated stream with frames of its own. */
+/**
+ * Two forms suffice, as the work is the same for all: one relayed, and one translated stream with frames of its own.
+ */
 const spoken = [...spokenInterfaces, ...translatedInterfaces].filter(
   ({ name }) => name === 'chat completions' || name === 'chat completions for converse',
 );

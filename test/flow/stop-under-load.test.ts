@@ -1,5 +1,5 @@
-// Stopping a gateway with hundreds of calls in flight: calls that end by themselves end whole, the rest is cut and charged, and
-// calls that follow elsewhere find every place free.
+// Stopping a gateway with hundreds of calls in flight: calls that end by themselves end whole, the rest is cut and
+// charged, and calls that follow elsewhere find every place free.
 import { afterAll, beforeAll, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';

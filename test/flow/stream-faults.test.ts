@@ -1,5 +1,5 @@
-// Every way in which a stream can break. Before its first output no client sees it: the next provider answers, or the client
-// gets a JSON error. After it there is one error line, the end marker, and no second provider.
+// Every way in which a stream can break. Before its first output no client sees it: the next provider answers, or the
+// client gets a JSON error. After it there is one error line, the end marker, and no second provider.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { expectError } from '../support/expect-error.ts';

@@ -1,4 +1,5 @@
-// Traces as a collector gets them: one for each request, with a span for each provider call, and no word of its content.
+// Traces as a collector gets them: one for each request, with a span for each provider call, and no word of its
+// content.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { createGateway } from '../../functions/gateway/routes.ts';
 import { streamReadOnMaxMs } from '../../shared/foundation/constants/index.ts';

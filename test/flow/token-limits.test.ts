@@ -1,4 +1,5 @@
-// Tokens per minute of keys and workspaces: held as estimated, corrected to what was used, exact over all gateways of a store.
+// Tokens per minute of keys and workspaces: held as estimated, corrected to what was used, exact over all gateways of a
+// store.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { countingWrites } from '../support/counting-writes.ts';
 import { expectError } from '../support/expect-error.ts';

@@ -1,5 +1,5 @@
-// Tokens that a host of Claude adds to a prompt for tools are reserved on every interface and in every format: no small body costs more
-// than what was reserved for it.
+// Tokens that a host of Claude adds to a prompt for tools are reserved on every interface and in every format: no small
+// body costs more than what was reserved for it.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type Harness, startHarness } from '../support/harness.ts';
 

@@ -1,4 +1,5 @@
-// Kept bodies in traces: the conventions' messages on the span of the attempt that answered, where both are switched on.
+// Kept bodies in traces: the conventions' messages on the span of the attempt that answered, where both are switched
+// on.
 import { afterAll, beforeAll, beforeEach, expect, it } from '#jest';
 import { readTelemetryEnvironment, type TelemetryEnvironment } from '../../shared/foundation/environment/index.ts';
 import { type Collector, startCollector } from '../support/collector.ts';

@@ -31,7 +31,9 @@ const unreadableUsages = [
 ];
 const behaviours = ['echo', tooMuch, usage, ...unreadableUsages, 'redacted-reasoning'];
 
-/** Google and Responses report no cache writes, chat completions none kept for an hour: unreported ones count as input. */
+/**
+ * Google and Responses report no cache writes, chat completions none kept for an hour: unreported ones count as input.
+ */
 const costs: Readonly<Record<Format, bigint>> = {
   'chat-completions': 1_800n,
   messages: 1_860n,

@@ -1,5 +1,5 @@
-// An end that is not known is no good end: an empty word is none, and a word that says that something broke makes no answer, whatever
-// the provider speaks and whoever asked. Nothing of it is kept under a key.
+// An end that is not known is no good end: an empty word is none, and a word that says that something broke makes no
+// answer, whatever the provider speaks and whoever asked. Nothing of it is kept under a key.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import type { InterfaceId } from '../../shared/foundation/constants/index.ts';
 import { type Harness, startHarness } from '../support/harness.ts';

@@ -1,5 +1,5 @@
-// Uploads that come at once take turns in the memory of a process: as many are served as fit, none half, and the others are told when
-// to come again.
+// Uploads that come at once take turns in the memory of a process: as many are served as fit, none half, and the others
+// are told when to come again.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, it } from '#jest';

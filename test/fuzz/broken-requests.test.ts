@@ -1,5 +1,5 @@
-// Requests that Node's parser refuses, against the process of `npm start`: each is answered, or its connection closed, and the
-// process serves the next one.
+// Requests that Node's parser refuses, against the process of `npm start`: each is answered, or its connection closed,
+// and the process serves the next one.
 import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';

@@ -1,5 +1,6 @@
-// The gateway without a server, for many thousands of requests: every stage and the embedded DynamoDB are real, only the
-// provider is a function. A timer longer than the longest queue wait never fires, so a request that hangs fails its test.
+// The gateway without a server, for many thousands of requests: every stage and the embedded DynamoDB are real, only
+// the provider is a function. A timer longer than the longest queue wait never fires, so a request that hangs fails its
+// test.
 import { createGateway } from '../../functions/gateway/routes.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import type { Transport, UpstreamRequest } from '../../shared/routing/providers/index.ts';

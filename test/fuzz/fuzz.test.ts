@@ -1,5 +1,5 @@
-// 5,000 generated requests, whatever they are: no 5xx of ours, no hang, and no unhandled rejection (jest fails a test for
-// one). Each run generates the same: so many meet every status and every stage. GW_FUZZ_SEED=n generates others,
+// 5,000 generated requests, whatever they are: no 5xx of ours, no hang, and no unhandled rejection (jest fails a test
+// for one). Each run generates the same: so many meet every status and every stage. GW_FUZZ_SEED=n generates others,
 // GW_FUZZ_TIMES=n so many times as many.
 
 import fc from 'fast-check';

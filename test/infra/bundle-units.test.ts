@@ -25,7 +25,10 @@ const countedCalls = 10;
 /** What only requests through the edge have: calls of this test come without it. */
 const edgeVariable = 'GW_ORIGIN_SECRET';
 
-/** Returns the variables with a value of their own: what the template takes from other resources neither limits nor counts. */
+/**
+ * Returns the variables with a value of their own: what the template takes from other resources neither limits nor
+ * counts.
+ */
 function templateVariables(): Record<string, string> {
   const functions = resourcesOf(synthesizeStage('prod').api, 'AWS::Lambda::Function');
   const variables = functions.map(

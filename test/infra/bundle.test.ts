@@ -615,7 +615,8 @@ describeOnDynamo('the process of a task', () => {
     expect(await statusOf('/v1/models')).toBe(404);
     expect(await statusOf('/v1/models', task.headers)).toBe(401);
     expect(await statusOf('/v1/manage/session', task.headers)).toBe(401);
-    // Scrapers ask each task at a port of its own, which serves nothing else; whom the edge sends gets another one each time.
+    // Scrapers ask each task at a port of its own, which serves nothing else; whom the edge sends gets another one each
+    // time.
     expect(await statusOf('/metrics', task.headers)).toBe(404);
     const scraped = await fetch(`${task.metricsOrigin}/metrics`);
     expect([scraped.status, await scraped.text()]).toEqual([200, expect.stringContaining('\ngw_calls_in_flight 0\n')]);

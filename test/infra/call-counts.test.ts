@@ -1,5 +1,5 @@
-// Promises and timers of a call, which cost processor time and no measurement of time shows on a busy machine. One-way: a change that
-// makes fewer lowers the floor.
+// Promises and timers of a call, which cost processor time and no measurement of time shows on a busy machine. One-way:
+// a change that makes fewer lowers the floor.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '#jest';

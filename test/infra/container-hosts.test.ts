@@ -57,7 +57,8 @@ describe('compose.yaml', () => {
   const file = parse(read('compose.yaml'));
 
   it('is a compose file, and a misspelt one is none', () => {
-    // The schema is older than the name of a file; and durations there are not those of ISO 8601, which the format means.
+    // The schema is older than the name of a file; and durations there are not those of ISO 8601, which the format
+    // means.
     const { properties, ...schema } = JSON.parse(JSON.stringify(composeSchema).replaceAll(',"format":"duration"', ''));
     const named = { ...schema, properties: { ...properties, name: { type: 'string' } } };
     const validator = new Validator(named, '7', false);

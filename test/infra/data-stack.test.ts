@@ -457,8 +457,8 @@ describe('two releases of a stage that retains', () => {
   });
 });
 
-// Every resource of every stage against CloudFormation's own resource types: no property that a type does not have, none
-// missing that it requires. CloudFormation would say the same during a deployment.
+// Every resource of every stage against CloudFormation's own resource types: no property that a type does not have,
+// none missing that it requires. CloudFormation would say the same during a deployment.
 describe('the specification', () => {
   interface Resource {
     readonly Type: string;

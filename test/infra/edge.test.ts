@@ -60,7 +60,8 @@ describe('the distribution', () => {
     expect(operatorPaths.map(({ PathPattern }) => PathPattern)).toEqual(['/v1/manage/*', '/console*']);
     const [manage, page] = operatorPaths;
     expect(manage).toMatchObject({ CachePolicyId: cachingDisabled, AllowedMethods: expect.arrayContaining(['PATCH']) });
-    // Whoever loads the page over and over, with any query or header, takes no execution of the function from operators.
+    // Whoever loads the page over and over, with any query or header, takes no execution of the function from
+    // operators.
     const [policy, ...others] = resourcesOf(withConsole.api, 'AWS::CloudFront::CachePolicy');
     expect(page).toMatchObject({ CachePolicyId: { Ref: policy?.id }, AllowedMethods: ['GET', 'HEAD'] });
     expect(page).not.toHaveProperty('OriginRequestPolicyId');
@@ -113,7 +114,8 @@ describe('the distribution', () => {
     ]);
     const targets = behaviours.map(({ TargetOriginId }) => config.Origins.find(({ Id }) => Id === TargetOriginId));
     expect(JSON.stringify(targets[0]?.DomainName)).toContain('"ChatCompletions');
-    // Of the paths that match the first counts: a call of a model that the path names, and a model with a colon in its id.
+    // Of the paths that match the first counts: a call of a model that the path names, and a model with a colon in its
+    // id.
     expect(JSON.stringify(targets[1]?.DomainName)).toContain('"ChatCompletions');
     for (const target of targets.slice(2)) expect(JSON.stringify(target?.DomainName)).toContain('"Models');
   });

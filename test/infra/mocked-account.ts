@@ -1,5 +1,5 @@
-// An account of AWS as the scripts around a deployment ask it, played by the SDK's own mock: before each test of the file that asks
-// for it the account has no stacks, is bootstrapped, and has Lambda's default quota.
+// An account of AWS as the scripts around a deployment ask it, played by the SDK's own mock: before each test of the
+// file that asks for it the account has no stacks, is bootstrapped, and has Lambda's default quota.
 import {
   CloudFormationClient,
   CloudFormationServiceException,

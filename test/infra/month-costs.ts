@@ -1,5 +1,5 @@
-// A month at a steady load as a whole, beside LiteLLM on ECS with RDS and Redis: list prices of November 2026, us-east-1.
-// Providers' bills and what a stage costs without a call are not included.
+// A month at a steady load as a whole, beside LiteLLM on ECS with RDS and Redis: list prices of November 2026,
+// us-east-1. Providers' bills and what a stage costs without a call are not included.
 import { tableNames } from '../../shared/foundation/constants/index.ts';
 import {
   balancerMonth,

@@ -31,8 +31,8 @@ interface AlarmProperties {
 }
 
 /**
- * The value that CloudWatch compares with the threshold in one period, computed from values by metric id. A metric without
- * one never had any: `FILL` gives none either, arithmetic has no result, and `SUM` leaves it out.
+ * The value that CloudWatch compares with the threshold in one period, computed from values by metric id. A metric
+ * without one never had any: `FILL` gives none either, arithmetic has no result, and `SUM` leaves it out.
  */
 function alarmValue(
   { Metrics = [] }: AlarmProperties,

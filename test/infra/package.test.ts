@@ -1,5 +1,6 @@
-// The package, packed once and installed as a user does: without any other package, and beside nothing of the project. The
-// image `local` is made of the same files: it cannot be built here, so what it would hold is put into a folder and run.
+// The package, packed once and installed as a user does: without any other package, and beside nothing of the project.
+// The image `local` is made of the same files: it cannot be built here, so what it would hold is put into a folder and
+// run.
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';

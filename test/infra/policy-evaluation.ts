@@ -1,5 +1,5 @@
-// IAM's decisions for the policies that a template attaches to roles and to resources, as far as this project writes them.
-// An operator of a condition, or a kind of principal, that is not known here fails the test.
+// IAM's decisions for the policies that a template attaches to roles and to resources, as far as this project writes
+// them. An operator of a condition, or a kind of principal, that is not known here fails the test.
 import type { Template } from 'aws-cdk-lib/assertions';
 import { resourcesOf } from './synthesized-stage.ts';
 
@@ -122,7 +122,9 @@ export class RolePolicy {
   }
 }
 
-/** `none`: no statement is about this call. A service is then refused, and an identity has what its own policies say. */
+/**
+ * `none`: no statement is about this call. A service is then refused, and an identity has what its own policies say.
+ */
 export type Decision = 'allow' | 'deny' | 'none';
 
 /** Evaluates the policy of a topic, a bucket, a key, a function or a role. */

@@ -27,7 +27,8 @@ describe('the smoke test', () => {
   let gateway: Awaited<ReturnType<typeof startLocalGateway>>;
   let options: SmokeOptions;
   beforeAll(async () => {
-    // A stream of fifty parts takes a fifth of a second: twice the least that distinguishes it from one that was held back.
+    // A stream of fifty parts takes a fifth of a second: twice the least that distinguishes it from one that was held
+    // back.
     simulator = await startTestSimulator({ paceMs: 5 });
     const config = join(temporaryFolder(), 'gateway.yaml');
     const apiKey = newKey();
@@ -175,7 +176,8 @@ describe('the smoke test', () => {
       expect(passed).toBe(true);
       expect(lines[7]).toMatch(/^ok +direct .*refused; as the distribution calls it: first output after \d+ ms/);
       expect(lines[9]).toContain('rang');
-      // One for each check, two for the replay, three for the account: what went to the function directly is not counted.
+      // One for each check, two for the replay, three for the account: what went to the function directly is not
+      // counted.
       expect(asked).toEqual([[11, expect.any(Number)]]);
       expect(lines.join('\n')).not.toContain(secret);
     });

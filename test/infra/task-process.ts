@@ -1,5 +1,5 @@
-// The process of a task of `compute: 'container'`: the bundle of its image, by the command and under the environment that the
-// template gives it. There is no container around it: what limits its memory here is the heap of that command.
+// The process of a task of `compute: 'container'`: the bundle of its image, by the command and under the environment
+// that the template gives it. There is no container around it: what limits its memory here is the heap of that command.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';

@@ -1,5 +1,5 @@
-// Variables that a version of the code keeps as they were when it was made. Its hash follows the text of the template, so a
-// value that changes while its text stays reaches no version: the one that serves keeps the former value.
+// Variables that a version of the code keeps as they were when it was made. Its hash follows the text of the template,
+// so a value that changes while its text stays reaches no version: the one that serves keeps the former value.
 import { describe, expect, it } from '#jest';
 import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import type { ThisDeployment } from '../../infra/cdk/this-deployment.ts';

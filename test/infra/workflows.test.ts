@@ -1,5 +1,5 @@
-// The workflows of .github: linted, and without rights that they do not need. Their check is .ci/run; what else they run
-// without a secret or Docker, package.test.ts runs: the files of a release.
+// The workflows of .github: linted, and without rights that they do not need. Their check is .ci/run; what else they
+// run without a secret or Docker, package.test.ts runs: the files of a release.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -27,7 +27,9 @@ interface Workflow {
   readonly jobs: Readonly<Record<string, Job>>;
 }
 
-/** As public workflows name these releases of the actions, in many repositories alike; looked up on November 29, 2026. */
+/**
+ * As public workflows name these releases of the actions, in many repositories alike; looked up on November 29, 2026.
+ */
 const actions: Readonly<Record<string, string>> = {
   'actions/checkout': '08c6903cd8c0fde910a37f88322edcfb5dd907a8 # v5.0.0',
   'actions/setup-node': '49933ea5288caeca8642d1e84afbd3f7d6820020 # v4.4.0',

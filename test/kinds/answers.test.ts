@@ -1,5 +1,5 @@
-// What every kind of provider answers, refuses and breaks in its own words, on each interface that it lists, through every
-// client interface that it can serve. One gateway, and one server that plays the answers of the table.
+// Every kind of provider answers, refuses and breaks in its own words, on each interface that it lists, through every
+// client interface that it can serve. The suite has one gateway, and one server that plays the answers of the table.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { providerKindNames } from '../../shared/configuration/model-list/index.ts';
 import type { ProviderApi } from '../../shared/foundation/constants/index.ts';
@@ -27,7 +27,10 @@ const isConversation = (api: ProviderApi): api is ConversationApi =>
   (conversationApis as readonly ProviderApi[]).includes(api);
 const clientNames: readonly ClientName[] = ['chat-completions', 'messages', 'responses'];
 
-/** Interfaces of models with one form only, and kinds whose images are translated: whole alone. */
+/**
+ * Returns whether the interface has streams: interfaces of models with one form, and kinds whose images are translated,
+ * answer whole only.
+ */
 const hasStreams = ({ kind, api }: AnswerRow): boolean =>
   isConversation(api) ||
   api === 'speech' ||
@@ -66,7 +69,7 @@ let played: Played;
 let provider: ScriptedProvider;
 let gateway: Harness;
 let clients: Readonly<Record<ClientName, RecordedClient>>;
-/** Of each call, in their order: what its record has. */
+/** The charges in the records, by call and in the order of the calls. */
 const charges: { readonly call: string; readonly charged: ExpectedCharge | undefined }[] = [];
 
 const modelOf = ({ kind, api }: AnswerRow): string => `${kind}/${api}`;
@@ -116,7 +119,7 @@ afterAll(async () => {
   await provider.stop();
 });
 
-/** Prices of units belong to models that make them. */
+/** Returns the prices of a model. Prices of units belong only to models that make such units. */
 function pricesOf(
   api: ProviderApi,
   { price_per_request, output_price_per_image, input_price_per_second, ...plain }: Json,
@@ -253,7 +256,7 @@ async function post(row: AnswerRow, client: ClientName, toolNames: readonly stri
   return await gateway.postTo(paths[client], requestOf(client, modelOf(row), toolNames));
 }
 
-/** Ids of tool calls, by the field that clients send back. */
+/** Returns the ids of tool calls, read from the fields that clients send back. */
 const callIdsIn = (json: string): string[] =>
   [...json.matchAll(/"(?:call_id|id)":"([^"]*)"/g)].flatMap(([field, id = '']) =>
     field.startsWith('"call_id"') || /^(call|toolu|tooluse|tool)|^[A-Za-z0-9]{9}$|chatcmpl-tool/.test(id) ? [id] : [],
@@ -274,7 +277,7 @@ it('ids of calls are ones that every client may send back, each its own', async 
   }
 });
 
-/** The same answer with another word for its end. */
+/** Returns the same answer with another finish reason. */
 const withEnd: Readonly<Record<ConversationApi, (body: Json, word: string) => Json>> = {
   'chat-completions': (body, word) => ({
     ...body,
@@ -321,7 +324,7 @@ it.each(eachConversation)('each end that %s has on %s means the same to all clie
         }
         const found = await ask(row, client, isStream, undefined);
         const end = 'error' in found ? 'failed' : found.end;
-        // A relay hands its provider's word on.
+        // A relay returns the provider's own finish reason.
         const isRight = end === meaning || (client === api && meaning !== 'failed' && end === word);
         expect([modelOf(row), client, isStream, word, isRight ? meaning : end]).toEqual([
           modelOf(row),
@@ -335,7 +338,7 @@ it.each(eachConversation)('each end that %s has on %s means the same to all clie
   }
 });
 
-/** The first pieces of text or thinking, and nothing behind them. */
+/** Returns the first chunks with text or reasoning and drops the rest. */
 function cut({ chunks }: ListedStream): readonly Json[] | undefined {
   const first = chunks.findIndex((chunk) =>
     /"(content|text|delta|reasoning_content|reasoning)":("[^"]+"|\{"text":"[^"]+)/.test(JSON.stringify(chunk)),
@@ -359,7 +362,7 @@ it.each(eachConversation)(
   },
 );
 
-/** Words by which agents know that they have to compact. */
+/** Texts by which agents detect that they have to compact their history. */
 const overflowWords: Readonly<Record<ClientName, RegExp>> = {
   'chat-completions': /maximum context length is \d+ tokens/,
   messages: /prompt is too long: \d+ tokens > \d+ maximum|exceed context limit: \d+ \+ \d+ > \d+/,
@@ -382,7 +385,7 @@ it.each(eachConversation)('what %s refuses on %s reaches every client in its wor
 });
 
 const tasks = rows.filter(({ api }) => !isConversation(api));
-/** Longer than any answer of the table says, a byte a sample. */
+/** The recording is longer than any answer of the table says; a sample is one byte. */
 const wav = wavOf(250);
 function wavOf(seconds: number): Buffer {
   const rate = 1_000;

@@ -1,4 +1,4 @@
-// `npm run kinds`: prints every interface of every kind with the source of its recorded or documented answers.
+// `npm run kinds` prints every interface of every kind with the source of its recorded or documented answers.
 import { printLine, runScript } from '../../infra/run-script.ts';
 import { readRows } from '../support/kind-answers.ts';
 

@@ -47,7 +47,9 @@ interface Entry {
   readonly reference?: Json;
   /** Set where no provider of another format can do what is asked for. */
   readonly isRefusedTranslated?: true;
-  /** Whether a stored answer may be used again, and the fields that it takes. Undefined where answers are not cached. */
+  /**
+   * Whether a stored answer may be used again, and the fields that it takes. Undefined where answers are not cached.
+   */
   readonly cached?: Json;
 }
 

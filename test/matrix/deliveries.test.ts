@@ -1,5 +1,5 @@
-// How an answer reaches its client, of every interface at every format: in the delivery that was asked for, whole or with an end that
-// says how it broke, and with what was dropped for it.
+// How an answer reaches its client, of every interface at every format: in the delivery that was asked for, whole or
+// with an end that says how it broke, and with what was dropped for it.
 import { expect } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';

@@ -1,12 +1,13 @@
-// A provider before the simulator: holds its calls, or the end of its answers, until a test lets them go, and knows the keys of accounts.
+// A provider before the simulator: holds its calls, or the end of its answers, until a test lets them go, and knows the
+// keys of accounts.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * 'held': no answer begins. 'unfinished': the end of no answer leaves. Both until the next release. 'keyed': a call with another key
- * than `goodKey` is refused. 'toggled': audio where events were asked for, and the reverse. 'cited': each
- * JSON of an answer has a field that names a source.
+ * 'held': no answer begins. 'unfinished': the end of no answer leaves. Both until the next release. 'keyed': a call
+ * with another key than `goodKey` is refused. 'toggled': audio where events were asked for, and the reverse. 'cited':
+ * each JSON of an answer has a field that names a source.
  */
 export type GateMode = 'held' | 'unfinished' | 'keyed' | 'toggled' | 'cited';
 

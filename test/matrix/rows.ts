@@ -1,4 +1,5 @@
-// The rows of the matrix: what holds for every call, by the file that asks it, each with the reasons for which a column has no cell.
+// The rows of the matrix: what holds for every call, by the file that asks it, each with the reasons for which a column
+// has no cell.
 import { columns, type MatrixColumn, type Reason, reasons } from './columns.ts';
 
 export const always = ['cannot serve', 'has no stream'] as const satisfies readonly Reason[];

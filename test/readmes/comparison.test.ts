@@ -1,10 +1,10 @@
-// The claims of README.md on other gateways: each with what it was read in, and when. A claim that something is missing
-// names the pages that were searched for it.
+// The claims of README.md about other gateways, each with its source and the date on which it was read. A claim that
+// something is missing names the pages that were searched for it.
 import { describe, expect, it } from '#jest';
 import { readMarkdownFiles } from '../support/source-files.ts';
 
 interface Source {
-  /** An address, or `owner/repository: path` of a public repository. */
+  /** The source: an address, or `owner/repository: path` of a public repository. */
   readonly at: string;
   readonly readOn: string;
 }
@@ -51,7 +51,7 @@ const openrouter = {
 };
 
 type Claim = readonly [says: string, source: Source | undefined];
-/** In the order of the table's columns: LiteLLM, Portkey, Bifrost, OpenRouter. */
+/** Each row is in the order of the table's columns: LiteLLM, Portkey, Bifrost, OpenRouter. */
 const claims: Readonly<Record<string, readonly [Claim, Claim, Claim, Claim]>> = {
   'runs in your own account': [
     ['yes', litellm.deploy],

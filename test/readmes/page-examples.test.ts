@@ -1,5 +1,5 @@
-// Pages for users begin with an example; what a block shows is run, or read by what would read it. Gateway files of pages
-// are started in test/clients/first-files.test.ts, command lines are parsed in readmes.test.ts.
+// Pages for users begin with an example. Each block of an example runs, or the program that it is for parses it.
+// test/clients/first-files.test.ts starts the gateway files of pages, and readmes.test.ts parses command lines.
 import { execFile, spawnSync } from 'node:child_process';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -31,7 +31,7 @@ const blocks: readonly Block[] = pages.flatMap(({ path, text }) =>
 const ofKind = (...kinds: string[]) => blocks.filter(({ kind }) => kinds.includes(kind));
 const titled = (some: readonly Block[]) => some.map((block) => [block.place, block.text] as const);
 
-/** Pages that people read who run or call a gateway, by their first sentence. */
+/** Pages for people who run or call a gateway, found by their first sentence. */
 const usersPages = pages.filter(({ text }) => /^# .+\n\nFor (users|operators|callers)\b/.test(text));
 
 describe('a page for users', () => {
@@ -122,7 +122,7 @@ describe('the check of a signature in the page on alerts', () => {
       ...[rawBody, 'secret', createHmac, timingSafeEqual],
     );
 
-  // test/flow/alerts holds the gateway to the same form.
+  // test/flow/alerts verifies that the gateway signs in the same form.
   const signatureOf = (body: string, secret: string, nowMs: number): string => {
     const seconds = Math.floor(nowMs / 1_000);
     return `t=${seconds},v1=${createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')}`;

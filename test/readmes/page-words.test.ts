@@ -1,11 +1,12 @@
-// A page is read in one sitting: 800 words; all pages together have a bound, so that a new one replaces something.
+// A page is read in one sitting, so it has at most 800 words. All pages together have a bound, so that a new page
+// replaces an old one.
 import { describe, expect, it } from '#jest';
 import { readMarkdownFiles } from '../support/source-files.ts';
 
 const pageWords = 800;
 const allPagesWords = 25_000;
 
-/** Words with a letter or a digit: signs of tables and lists are none. */
+/** Counts words with a letter or a digit; signs of tables and lists are no words. */
 const countWords = (text: string): number =>
   text.split(/\s+/).filter((word) => /[\p{Letter}\p{Number}]/u.test(word)).length;
 

@@ -1,5 +1,5 @@
-// Settings, options, commands, names and numbers in the pages, against the code. A page with a new name needs nothing
-// here.
+// Settings, options, commands, names and numbers in the pages are compared with the code. A page with a new name needs
+// no change here.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '#jest';
@@ -31,7 +31,7 @@ const fences = /^```.*\n[\s\S]*?^```/gm;
 const spansOf = (text: string): string[] => [
   ...new Set([...text.replaceAll(fences, '').matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span)),
 ];
-/** Anchors of a page's headings, as GitHub makes them. */
+/** Returns the anchors of a page's headings, as GitHub makes them. */
 const headingsOf = (page: string): string[] =>
   [...page.replaceAll(fences, '').matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
     title
@@ -40,13 +40,13 @@ const headingsOf = (page: string): string[] =>
       .replaceAll(/[^\p{Letter}\p{Number}\s_-]/gu, '')
       .replaceAll(' ', '-'),
   );
-/** Lines of code blocks and inline code, without what a comment says. */
+/** Returns the lines of code blocks and inline code, without comments. */
 const codeOf = (text: string): string[] =>
   [...(text.match(fences) ?? []).flatMap((block) => block.split('\n')), ...spansOf(text)].map((line) =>
     line.replace(/(^| )#.*$/, '').replace(/;.*$/, ''),
   );
 
-/** Options of every command of `gw`. */
+/** Returns the options of every command of `gw`. */
 const optionsOf = (command: CommandLine): string[] => [
   ...command.options.map(({ long }) => String(long)),
   ...(command.commands as CommandLine[]).flatMap(optionsOf),
@@ -58,10 +58,10 @@ const wordsOf = (line: string): string[] =>
     .trim()
     .split(/\s+/)
     .filter((word) => word !== '' && word !== '…');
-/** Stages that a user has: a page may name each. */
+/** A user's stages keep their data; a page may name each of them. */
 const retained = { ...development, removal: 'retain' } as const;
 const withStage = (words: readonly string[]) => words.map((word) => (word === 'NAME' ? 'dev' : word));
-/** By script: reads the words after its name, and throws at an unknown option. */
+/** Readers by script: each reads the words after the script's name, and throws at an unknown option. */
 const readers: Readonly<Record<string, (words: readonly string[]) => unknown>> = {
   start: (words) => readLocalOptions(words.map((word) => ({ URL: 'http://127.0.0.1:8000', N: '60' })[word] ?? word)),
   deploy: (words) => readDeployOptions(withStage(words), { dev: retained, staging: retained, prod: retained }),
@@ -119,7 +119,8 @@ describe.each(pages.map(({ path, text }) => [path, text] as const))('%s', (path,
     const names = spansOf(text).flatMap((span) => {
       const option = /^(--[\w-]+)/.exec(span)?.[1];
       if (option !== undefined) return [option.slice(2)];
-      // snake_case, camelCase and CAPITALS_; a plain word may be anything. Pages on clients name settings of other programs.
+      // Names are in snake_case, camelCase or CAPITALS_; a plain word may be anything. Pages about clients name
+      // settings of other programs.
       if (path.startsWith('test/clients/')) return [];
       return /^[A-Za-z][\w.]*$/.test(span) && /[a-z][A-Z]|_/.test(span) ? span.split('.') : [];
     });

@@ -1,4 +1,4 @@
-// `npm run test:recorded -- [FOLDER]`: a folder of recorded provider answers, each played to a client of every interface.
+// `npm run test:recorded -- [FOLDER]` plays each recorded provider answer of a folder to a client of every interface.
 import { runScript } from '../../infra/run-script.ts';
 import useOneFolderForTheRun from '../support/temporary-folder.ts';
 import { readRecordedAnswers, recordedFolder } from './recorded-answers.ts';

@@ -1,4 +1,4 @@
-// The turn in a provider's own bytes, as the AI SDK's package of its format reads them.
+// Reads the turn in a provider's own bytes with the AI SDK's package for its format.
 import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock';
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogle } from '@ai-sdk/google';
@@ -73,7 +73,10 @@ function turnOf(content: readonly LanguageModelV4Content[], end: string, usage: 
   };
 }
 
-/** Packages of chat completions take the completion for all of the output: the total of the answer says more. */
+/**
+ * Packages for chat completions take `completion_tokens` for all of the output; the total of the answer shows whether
+ * reasoning comes on top.
+ */
 function besideOutput({ inputTokens, outputTokens, raw }: Finish['usage']): number {
   const { reasoning = 0 } = outputTokens;
   const parts = (inputTokens.total ?? 0) + (outputTokens.total ?? 0);

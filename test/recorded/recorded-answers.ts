@@ -1,4 +1,5 @@
-// A folder of recorded provider answers: `NAME.json` is one whole body, `NAME.chunks.txt` the data of a stream's events, one a line.
+// A folder of recorded provider answers: `NAME.json` is one whole body, `NAME.chunks.txt` has the data of a stream's
+// events, one event a line.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { type Api, type FakeAnswer, frames } from '../support/provider-answers.ts';
@@ -6,7 +7,7 @@ import { type Api, type FakeAnswer, frames } from '../support/provider-answers.t
 export type RecordedApi = Api | 'chat-completions';
 
 export interface RecordedAnswer {
-  /** Path below the folder. */
+  /** Path relative to the folder. */
   readonly name: string;
   readonly api: RecordedApi;
   readonly isStream: boolean;
@@ -15,10 +16,13 @@ export interface RecordedAnswer {
   readonly bytes: Uint8Array;
 }
 
-/** Beside the checkout; no part of the project. */
+/** This folder is beside the checkout and no part of the project. */
 export const recordedFolder: string = join(import.meta.dirname, '../../../shared/recorded');
 
-/** Paths below the folder, and the format of the answers there. The first that matches counts; undefined: no answer of a chat. */
+/**
+ * Formats of the answers by path relative to the folder. The first match counts; undefined: the answer belongs to no
+ * chat.
+ */
 const apisOfPaths: readonly (readonly [RegExp, RecordedApi | undefined])[] = [
   [/^anthropic\/[^/]+$/, 'messages'],
   [/^amazon-bedrock\/[^/]+$/, 'converse'],
@@ -30,7 +34,7 @@ const apisOfPaths: readonly (readonly [RegExp, RecordedApi | undefined])[] = [
 
 const streamEnding = '.chunks.txt';
 
-/** In the order of their names; undefined without such a folder. */
+/** Returns the answers in the order of their names, or undefined without such a folder. */
 export function readRecordedAnswers(folder: string): RecordedAnswer[] | undefined {
   if (!existsSync(folder)) return undefined;
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -53,7 +57,7 @@ const wholeOf = (text: string): FakeAnswer => ({ contentType: 'application/json'
 
 function streamOf(api: RecordedApi, text: string): FakeAnswer {
   const lines = text.split('\n').filter((line) => line.trim() !== '' && line !== '[DONE]');
-  // The key of a frame's payload is the type of the frame.
+  // The type of a frame is the key in its payload.
   if (api === 'converse')
     return frames(...lines.flatMap((line) => Object.entries<Record<string, unknown>>(JSON.parse(line))));
   const events = lines.map((line) => {
@@ -64,7 +68,7 @@ function streamOf(api: RecordedApi, text: string): FakeAnswer {
   return { contentType: 'text/event-stream', bytes: [Buffer.from(events.join(''))] };
 }
 
-/** A recorded body does not say its status. */
+/** Returns the status, which a recorded body does not contain. */
 function statusOf({ error }: { error?: { code?: unknown } | null }): number {
   if (error === undefined || error === null) return 200;
   return typeof error.code === 'number' ? error.code : 400;

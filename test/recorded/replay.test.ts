@@ -1,4 +1,5 @@
-// Recorded answers of real providers, where a folder of them is beside the checkout; `npm run test:recorded` shows each difference.
+// Recorded answers of real providers, if a folder of them is beside the checkout; `npm run test:recorded` shows each
+// difference.
 import { expect, it } from '#jest';
 import { readRecordedAnswers, recordedFolder } from './recorded-answers.ts';
 import { replayAnswers } from './replay.ts';

@@ -1,4 +1,4 @@
-// Plays each recorded answer to a client of each interface through the gateway, and compares the turn that the client has with the
+// Plays each recorded answer to a client of each interface through the gateway, and compares the client's turn with the
 // turn that the package of the provider's format reads in the original bytes.
 
 import { type ClientName, clientsOf, outcomeOf } from '../support/client-turns.ts';
@@ -17,13 +17,13 @@ export interface Fault extends TurnDifference {
 export interface Replayed {
   readonly turns: number;
   readonly faults: readonly Fault[];
-  /** How many differences are wanted, by their reason. */
+  /** The number of wanted differences by reason. */
   readonly wanted: ReadonlyMap<string, number>;
 }
 
 const apis = ['chat-completions', 'messages', 'responses', 'converse', 'generate-content'] as const;
 
-/** More than any recorded answer reports. */
+/** These bounds are above what any recorded answer reports. */
 const bounds = { context_length: 2_000_000, max_output_tokens: 100_000 };
 
 export async function replayAnswers(answers: readonly RecordedAnswer[]): Promise<Replayed> {

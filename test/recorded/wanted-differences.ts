@@ -1,12 +1,13 @@
-// Where a client is to have something else than what the package of the provider's format reads in its answer.
+// Differences that are wanted between a client's turn and what the package of the provider's format reads in its
+// answer.
 import type { ClientName } from '../support/client-turns.ts';
 import type { Aspect } from '../support/recorded-turn.ts';
 import type { RecordedAnswer } from './recorded-answers.ts';
 
 interface WantedDifference {
-  /** Of the names of answers. */
+  /** Matches names of answers. */
   readonly answers: RegExp;
-  /** Default: all. */
+  /** The default is every client. */
   readonly clients?: readonly ClientName[];
   readonly aspects: readonly Aspect[];
   readonly reason: string;
@@ -97,7 +98,7 @@ const wanted: readonly WantedDifference[] = [
   },
 ];
 
-/** A difference without a reason is a fault. */
+/** Returns the reason of a difference. A difference without a reason is a fault. */
 export const reasonOf = ({ name }: RecordedAnswer, client: ClientName, aspect: Aspect): string | undefined =>
   wanted.find(
     ({ answers, clients, aspects }) =>

@@ -308,7 +308,9 @@ onEachStore((start) => {
 
     const holdLifeMs = 70_000;
 
-    /** A counter of its own per test, with the limit outside the item; `process` opens another gateway process on it. */
+    /**
+     * A counter of its own per test, with the limit outside the item; `process` opens another gateway process on it.
+     */
     function counterOf(key: string, limit: bigint | null, store: Store = test.store) {
       const clock = manualClock();
       const counterWith = (of: bigint | null): Counter => ({

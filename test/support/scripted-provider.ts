@@ -15,8 +15,8 @@ export interface ScriptedProvider {
 }
 
 /**
- * `answer` is called with the number of the request, from 0, once its body is there. `requests`: `none` for a provider that
- * stands behind others, whose stop then rejects where it was asked.
+ * `answer` is called with the number of the request, from 0, once its body is there. `requests`: `none` for a provider
+ * that stands behind others, whose stop then rejects where it was asked.
  */
 export async function startScriptedProvider(
   answer: (outgoing: ServerResponse, call: number) => void,

@@ -250,7 +250,9 @@ describe('the item of a call record', () => {
   });
 });
 
-/** DynamoDB's rule: names and texts in UTF-8, numbers by two digits a byte and at most 21, a write unit per KB begun. */
+/**
+ * DynamoDB's rule: names and texts in UTF-8, numbers by two digits a byte and at most 21, a write unit per KB begun.
+ */
 const writeUnitsOf = (item: Record<string, unknown>): number =>
   Math.ceil(
     Object.entries(item)

@@ -1,4 +1,5 @@
-// Images that a form brings to a provider whose form is JSON: they are encoded as they are sent, and no package reads or copies them.
+// Images that a form brings to a provider whose form is JSON: they are encoded as they are sent, and no package reads
+// or copies them.
 import { describe, expect, it } from '#jest';
 import { encodedPieces } from '../../../shared/foundation/outgoing/index.ts';
 import { FormBody, piecesOf, type TextWithFiles } from '../../../shared/protocol/forms/index.ts';

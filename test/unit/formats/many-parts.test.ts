@@ -1,5 +1,5 @@
-// Requests and answers of as many parts as they may hold: each part is looked at a few times, however many there are, and others have the
-// event loop between the steps of a translation.
+// Requests and answers of as many parts as they may hold: each part is looked at a few times, however many there are,
+// and others have the event loop between the steps of a translation.
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { beforeEach, describe, expect, it } from '#jest';
 import { parseInSteps } from '../../../functions/gateway/routing/route.ts';

@@ -185,7 +185,8 @@ describe('Google', () => {
     for (const effort of googleEfforts) {
       const [package_, ours] = [await toldByGoogle(model, effort), toldByUs(model, effort)] as const;
       const budget = budgetIn(package_);
-      // How much of the output an effort is worth, each has a table of its own for: the least and the most are the model's.
+      // How much of the output an effort is worth, each has a table of its own for: the least and the most are the
+      // model's.
       if (budget === undefined || budgetIn(ours) === undefined) expect([effort, ours]).toEqual([effort, package_]);
       else if (effort === 'none' || effort === 'xhigh') expect([effort, budgetIn(ours)]).toEqual([effort, budget]);
     }

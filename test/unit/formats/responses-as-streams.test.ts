@@ -60,7 +60,8 @@ const input = fc.oneof(
 const toolName = fc.constantFrom('plain', 'patch', 'mcp__read', 'shell', 'unknown');
 
 const part: fc.Arbitrary<Content> = fc.oneof(
-  // Where the signature of a text is, signed-texts.test.ts shows: JSON has it before the text, when a stream does not know it yet.
+  // Where the signature of a text is, signed-texts.test.ts shows: JSON has it before the text, when a stream does not
+  // know it yet.
   text.map((said) => ({ type: 'text', text: said }) as const),
   fc
     .record({ text, signed })

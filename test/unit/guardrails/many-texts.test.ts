@@ -1,5 +1,5 @@
-// Guardrails on bodies of as many values, texts and escapes as they may hold: each is looked at a few times, and others have the event loop
-// in between.
+// Guardrails on bodies of as many values, texts and escapes as they may hold: each is looked at a few times, and others
+// have the event loop in between.
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { commonSettings, textsOfRequest, withTexts } from '../../../shared/protocol/interfaces/model-texts.ts';

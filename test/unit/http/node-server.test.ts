@@ -33,7 +33,9 @@ async function serve(gateway: Gateway) {
   return { ...given, server, port: await server.listen(0, host) };
 }
 
-/** Reads the body of every request and answers with `{}`, or with the message for which it, or its body, was refused. */
+/**
+ * Reads the body of every request and answers with `{}`, or with the message for which it, or its body, was refused.
+ */
 function recorder() {
   const requests: GatewayRequest[] = [];
   const refused: GatewayRequest[] = [];

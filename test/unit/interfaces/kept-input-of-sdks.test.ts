@@ -1,5 +1,5 @@
-// Every id that the official SDKs can send, in their own types: it refers to something kept at a provider, and the one list of that
-// finds it in a request as its interface reads it, or it is named here with what else it is.
+// Every id that the official SDKs can send, in their own types: it refers to something kept at a provider, and the one
+// list of that finds it in a request as its interface reads it, or it is named here with what else it is.
 import { describe, expect, it } from '#jest';
 import { chatCompletions } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import type { ClientInterface } from '../../../shared/protocol/interfaces/index.ts';
@@ -29,7 +29,10 @@ const interfaces: Readonly<Record<Name, ClientInterface>> = {
   betaMessages: messages,
 };
 
-/** Ids that name nothing outside the request, by what they are. The last two steps of the way, where a type is said its own. */
+/**
+ * Ids that name nothing outside the request, by what they are. The last two steps of the way, where a type is said its
+ * own.
+ */
 const otherIds: readonly RegExp[] = [
   // A call, its result and what was agreed to, of the same conversation.
   /(^|\.)(tool_call_id|tool_use_id|call_id|approval_request_id|caller\.caller_id|caller\.tool_id)$/,

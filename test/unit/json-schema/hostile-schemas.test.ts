@@ -208,7 +208,10 @@ async function turnsDuring(work: Promise<unknown>): Promise<number> {
 
 describe('work that takes long', () => {
   const backtracking = { pattern: '^(a+)+$' };
-  /** From four on it goes to a worker, whatever the time. Compiling 60 takes some hundred milliseconds that nothing can interrupt. */
+  /**
+   * From four on it goes to a worker, whatever the time. Compiling 60 takes some hundred milliseconds that nothing can
+   * interrupt.
+   */
   const heavy = (times: number) => ({ pattern: '[^\\p{L}\\p{C}]'.repeat(times) });
   const heavyPattern = heavy(4);
   const slowAnswer = `"id:${'x'.repeat(1_000)}!"`;

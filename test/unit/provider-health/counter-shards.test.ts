@@ -1,5 +1,5 @@
-// The counts of a group are spread over as many items as its writes need, by processes that know of each other only what an item
-// says; and a rebuild reads all of them.
+// The counts of a group are spread over as many items as its writes need, by processes that know of each other only
+// what an item says; and a rebuild reads all of them.
 import { describe, expect, it } from '#jest';
 import { createCounterShards } from '../../../shared/accounting/provider-health/counter-shards.ts';
 import { readShards, shardsMax, shardsMin, windowMs } from '../../../shared/accounting/provider-health/layout.ts';
