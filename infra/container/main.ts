@@ -74,7 +74,7 @@ async function stop(): Promise<void> {
   await metricsServer?.close();
   report.stop();
   await Promise.all([composition.telemetry?.close(), composition.alerts.close()]);
-  await composition.transport.close();
+  composition.transport.close();
   process.exit(0);
 }
 

@@ -114,10 +114,10 @@ async function* resumed(first: Promise<IteratorResult<EventBatch, void>>, rest: 
 /** Returns the whole parsed body of a function call as text: the text that its prompt uses is only a part of it. */
 const textOf = ({ asksFunction, request }: GuardedCall) => (asksFunction ? jsonTextOf(request.raw) : request.text());
 
-async function goOn(
+function goOn(
   { request, bodyMemory, clientInterface, scope, passedOn }: GuardedCall,
   checked: GuardedRequest,
-): Promise<MaskedRequest | GatewayError | undefined> {
+): MaskedRequest | GatewayError | undefined {
   const { promptMember } = request;
   switch (checked.kind) {
     case 'blocked': {
@@ -137,7 +137,7 @@ async function goOn(
       const form = request.form?.withTexts(textsIn(masked.text));
       const { path } = request;
       const reading = { allocation: bodyMemory.allocation, dropsIdleMembers, passedOn, path, form };
-      const again = await readAgain(clientInterface, masked.text, reading);
+      const again = readAgain(clientInterface, masked.text, reading);
       if (again instanceof GatewayError || masked.dropped.length === 0) return again;
       return { ...again, request: { ...again.request, leftOut: masked.dropped } };
     }

@@ -152,7 +152,7 @@ async function mergePreset(
   if (applied instanceof GatewayError) return applied;
   const { allocation } = call.bodyMemory;
   const reading = { allocation, dropsIdleMembers, passedOn: call.passedOn, path: sent.path };
-  const merged = await readAgain(clientInterface, mergedText(sent, applied.body), reading);
+  const merged = readAgain(clientInterface, mergedText(sent, applied.body), reading);
   if (merged instanceof GatewayError) return merged;
   const options = { allowsStream: streamsSchemas, work: call.schemaWork };
   const fault = await checkRequestSchema(merged.request, options);

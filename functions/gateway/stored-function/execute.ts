@@ -102,10 +102,9 @@ async function runFunction(
       source: { model: candidate.model.id, provider: candidate.provider.id },
     };
   }
-  const { output, answers } = await runWorkflow(content, matched, async (_step, request, signal) => {
+  const { output, answers } = await runWorkflow(content, matched, (_step, request, signal) => {
     const planned = planModelCall(deps, call, request);
-    if (planned instanceof GatewayError) throw planned;
-    return callModel(deps, call, provide, planned, signal);
+    return planned instanceof GatewayError ? Promise.reject(planned) : callModel(deps, call, provide, planned, signal);
   });
   const fallbackUsed = [...answers.values()].some((answer) => answer.fallbackUsed);
   const result = { kind: 'workflow', output, model: call.request.model, nowMs: deps.clock.nowMs() } as const;

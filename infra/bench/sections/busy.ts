@@ -23,7 +23,7 @@ export async function measureBusy(bed: TestBed, { waiting }: BenchPlan): Promise
     tables: [
       {
         title,
-        columns: ['store', 'calls a second', 'busy, % of a processor', 'ms a call', 'failed'],
+        columns: ['store', 'calls a second', 'busy, % of a processor', 'ms a call', 'failed', 'most frequent failure'],
         rows: rows.map((row) => Object.values(row)),
       },
     ],
@@ -45,14 +45,16 @@ async function measureStore(
   const body = (isStream: boolean) =>
     jsonBody(models.limited, { user: `wait-${waitMs}`, ...(isStream && { stream: true }) });
   const bodies = [true, ...Array.from({ length: streamEvery - 1 }, () => false)].map(body);
-  let [ended, failed, isOver] = [0, 0, false];
+  let [ended, isOver] = [0, false];
+  const failures: string[] = [];
   const connection = async (at: number) => {
     // Evenly over the time of a call.
     await sleep(systemClock, (at / calls) * waitMs);
     for (let sent = at; !isOver; sent += 1) {
-      const { status } = await client.send({ key: fifty[at % fifty.length], body: bodies[sent % streamEvery] ?? '' });
+      const body = bodies[sent % streamEvery] ?? '';
+      const { status, text } = await client.send({ key: fifty[at % fifty.length], body });
       ended += 1;
-      if (status !== 200) failed += 1;
+      if (status !== 200) failures.push(`${status} ${text}`);
     }
   };
   try {
@@ -65,10 +67,19 @@ async function measureStore(
     isOver = true;
     await connections;
     const [cpuMs, count] = [after.cpuMs - before.cpuMs, endedAfter - endedBefore];
-    const perSecond = (count / elapsedMs) * 1_000;
-    return { store, perSecond, busyPercent: (cpuMs / elapsedMs) * 100, msPerCall: cpuMs / count, failed };
+    return {
+      ...{ store, perSecond: (count / elapsedMs) * 1_000, busyPercent: (cpuMs / elapsedMs) * 100 },
+      ...{ msPerCall: cpuMs / count, failed: failures.length, failure: mostFrequent(failures) },
+    };
   } finally {
     client.close();
     await gateway.stop();
   }
+}
+
+const shownCharacters = 300;
+
+function mostFrequent(texts: readonly string[]): string | undefined {
+  const groups = Object.entries(Object.groupBy(texts, (text) => text.slice(0, shownCharacters)));
+  return groups.toSorted(([, a = []], [, b = []]) => b.length - a.length)[0]?.[0];
 }

@@ -17,11 +17,11 @@ interface ReadingAgain {
   readonly form?: FormBody | undefined;
 }
 
-export async function readAgain(
+export function readAgain(
   clientInterface: ClientInterface,
   text: string,
   { allocation, dropsIdleMembers, passedOn, path, form }: ReadingAgain,
-): Promise<{ readonly request: ClientRequest; readonly bodyMemory: BodyMemory } | GatewayError> {
+): { readonly request: ClientRequest; readonly bodyMemory: BodyMemory } | GatewayError {
   const bytes = Buffer.from(text);
   const body = readRequestBody(bytes, clientInterface);
   if (body.kind === 'unreadable') return body.error;

@@ -11,12 +11,15 @@ export const serveHealth: Endpoint = async () => ({
 });
 
 /** Answers a browser with two lines and a link, any other client with JSON. */
-export const serveLanding: Endpoint = async (request) => {
+export const serveLanding: Endpoint = (request) => {
   const origin = originOf(request);
   const baseUrls = { openai_base_url: `${origin}/openai/v1`, base_url: `${origin}/v1` };
-  if (!(request.headers.accept?.join(',').includes('text/html') ?? false))
-    return { status: okStatus, headers: jsonHeaders, body: JSON.stringify({ name: 'gw', ...baseUrls }) };
-  return { status: okStatus, headers: pageHeaders, body: pageOf(baseUrls) };
+  const isPage = request.headers.accept?.join(',').includes('text/html') ?? false;
+  return Promise.resolve(
+    isPage
+      ? { status: okStatus, headers: pageHeaders, body: pageOf(baseUrls) }
+      : { status: okStatus, headers: jsonHeaders, body: JSON.stringify({ name: 'gw', ...baseUrls }) },
+  );
 };
 
 const pageHeaders = {

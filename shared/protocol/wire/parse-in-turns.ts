@@ -8,7 +8,7 @@ const pieceMaxValues = 4_096;
 const pieceMaxCharacters = 512 * 1024;
 
 /** The same value that `parseJson` makes of the whole text, with a turn behind each piece. */
-export async function parseInTurns(json: JsonText): Promise<unknown> {
+export function parseInTurns(json: JsonText): Promise<unknown> {
   async function parsePiece(text: string): Promise<object> {
     const parsed = parseJson(text) as object;
     await nextTurn();

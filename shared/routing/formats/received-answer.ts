@@ -111,9 +111,9 @@ function withFirst(first: IteratorResult<Uint8Array>, bytes: AsyncIterator<Uint8
 /** Returns a function that returns the text once, so that only its reader refers to it. */
 function onlyOnce(text: string | undefined): CandidateAnswer['readText'] {
   let unread = text;
-  return async () => {
+  return () => {
     const unreadText = unread;
     unread = undefined;
-    return unreadText;
+    return Promise.resolve(unreadText);
   };
 }

@@ -138,8 +138,8 @@ function entraTokens(client: EntraClient, secret: string, clock: Clock): AccessT
   }
 
   return {
-    async token() {
-      if (current !== undefined && clock.nowMs() < current.renewedAtMs) return current.token;
+    token() {
+      if (current !== undefined && clock.nowMs() < current.renewedAtMs) return Promise.resolve(current.token);
       making ??= make().finally(() => {
         making = undefined;
       });

@@ -93,7 +93,7 @@ describe('an answer with log probabilities', () => {
     if (repaired.read.kind !== 'valid') throw new Error(repaired.read.mismatch);
     const { json } = repaired.read.answer;
     expect(readChoices(json)).toMatchObject({ choices: [{ message: { content: '{"a":1}' } }] });
-    const shown = await inTurns(() => withoutReasoning(json));
+    const shown = await inTurns(async () => withoutReasoning(json));
     expect(shown.read.text.includes('"reasoning"')).toBe(false);
     expect([repaired.turns > 10, shown.turns > 10]).toEqual([true, true]);
   });

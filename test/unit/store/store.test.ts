@@ -224,7 +224,7 @@ describe('shared runs', () => {
     const again = ask(1).then(() => ask(2));
     runs[0]?.end.resolve('a');
     // As many microtasks as the promises between them take, and no turn.
-    for (let tasks = 0; tasks < 10; tasks += 1) await undefined;
+    for (let tasks = 0; tasks < 10; tasks += 1) await Promise.resolve();
     expect(runs.map(({ requests }) => requests)).toEqual([[1], [2]]);
     runs[1]?.end.resolve('b');
     expect(await again).toBe('b');

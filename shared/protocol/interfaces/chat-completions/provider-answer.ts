@@ -115,7 +115,7 @@ const messagesIn = (json: JsonText, name: 'message' | 'delta'): readonly number[
   messageOfChoices(json, name).filter((found) => found !== undefined);
 
 /** Returns the answer with other texts as contents of some choices, by their position. */
-export async function withContents(json: JsonText, contents: ReadonlyMap<number, string>): Promise<JsonText> {
+export function withContents(json: JsonText, contents: ReadonlyMap<number, string>): JsonText | Promise<JsonText> {
   const replaced = messageOfChoices(json, 'message').flatMap((found, place) => {
     const content = found === undefined ? undefined : findMember(json, 'content', found);
     const text = contents.get(place);
@@ -128,7 +128,7 @@ const hasValidIndex = (choice: unknown, position: number): boolean =>
   !isJsonObject(choice) || isChoiceIndex(indexOf(choice, position));
 
 /** Applies `reasoning.exclude`: returns the answer without message fields whose name begins with reasoning. */
-export async function withoutReasoning(json: JsonText): Promise<JsonText> {
+export function withoutReasoning(json: JsonText): JsonText | Promise<JsonText> {
   const replaced = messagesWithoutReasoning(json, 'message');
   return replaced.length === 0 ? json : rescanned(replaceValues(json, replaced));
 }

@@ -34,9 +34,9 @@ export function watchThinking(): ThinkingWatch {
   const shown = () => ({ providerMetadata: { gw: { signature: member } } });
   return {
     extractor: {
-      extractMetadata: async ({ parsedBody }) => {
+      extractMetadata: ({ parsedBody }) => {
         read(parsedBody, 'message');
-        return undefined;
+        return Promise.resolve(undefined);
       },
       createStreamExtractor: () => ({ processChunk: (chunk) => read(chunk, 'delta'), buildMetadata: () => undefined }),
     },
