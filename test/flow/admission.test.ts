@@ -1,4 +1,4 @@
-// A call that is not run takes nothing from those that are: no money, no slot of a provider, not even for a moment.
+// A refused call takes nothing from other calls, not even for a moment: no money and no slot of a provider.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { nextTurn } from '../../shared/foundation/time/index.ts';
 import type { Store } from '../../shared/storage/store/index.ts';
@@ -10,7 +10,7 @@ import { outcomeOf } from '../support/outcomes.ts';
 import { aroundStore } from '../support/wrapped-store.ts';
 
 describe('who is not run takes nothing', () => {
-  /** Covers the worst case of one call, and not of two. */
+  /** The credit covers the worst case of one call, and not of two. */
   const forOneCall = '0.000300';
   const model = [{ provider: 'acme', upstream: 'echo', more: { rate_limit_rpm: 1_000 } }];
   const [poor, revoked, busy, thrifty, frugal, slow] = Array.from({ length: 6 }, () => newKey());
@@ -18,7 +18,7 @@ describe('who is not run takes nothing', () => {
 
   let harness: Harness;
   let clock: ManualClock;
-  /** `ledger update`, `limits update` … of the gateway, in their order. */
+  /** The gateway's writes in their order: `ledger update`, `limits update` and so on. */
   const writes: string[] = [];
 
   beforeAll(async () => {
@@ -131,7 +131,7 @@ describe('who is not run takes nothing', () => {
       clock.advance(61_000);
       expect(await call(as(busy))).toBe('ok');
       const taken = await writesOf(async () => expect(await call(as(busy))).toBe('api_key_rate_limit'));
-      // The doubt was over: everything went out at once, and was released.
+      // The instance no longer expected a refusal, so it reserved everything at once and released it.
       expect(takesFromOthers(taken)).not.toEqual([]);
     });
   });
@@ -173,7 +173,7 @@ describe('who is not run takes nothing', () => {
       for (const key of keys.slice(from, from + 4)) {
         const outcomes = await atOnce({ ...as(key), [header]: 'same' });
         expect(outcomes.filter((outcome) => outcome === 'ok').length).toBeGreaterThanOrEqual(1);
-        // Who comes after the end of the first gets its stored answer.
+        // A call that comes after the end of the first call gets its stored answer.
         expect(outcomes.filter((outcome) => outcome !== 'ok' && outcome !== code)).toEqual([]);
       }
       expect(tight.simulator.calls).toHaveLength(from + 4);
@@ -191,7 +191,8 @@ describe('who is not run takes nothing', () => {
   });
 });
 
-// Admission on a warm instance is one round to the store, or two where the call is likely to end in the first.
+// Admission on a warm instance takes one round trip to the store, or two if the first round is likely to refuse the
+// call.
 const limits = { rate_limit_rpm: 1_000, rate_limit_tpm: 10_000_000, rate_limit_tpd: 10_000_000 };
 const connection = (provider: string) => ({
   provider,
@@ -200,7 +201,7 @@ const connection = (provider: string) => ({
   budget_usd: '5',
 });
 
-/** Requests that wait for no answer are sent within these turns of the event loop. */
+/** Requests that do not depend on an answer are sent within this number of turns of the event loop. */
 const turns = 20;
 async function letOthersAsk(): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await nextTurn();
@@ -220,7 +221,7 @@ describe('the admission of a call', () => {
       return answer;
     });
 
-  /** Reads before the first answer, and the count of those after it, before the provider was called. */
+  /** Returns the requests before the first answer, and the later requests before the call of the provider. */
   function rounds() {
     const before = events.slice(0, events.indexOf('provider'));
     const first = before.slice(0, before.indexOf('answer'));
@@ -290,13 +291,13 @@ describe('the admission of a call', () => {
     expect(rounds()).toEqual({ first: ['ask keys get', 'ask ledger update'], later: [] });
   });
 
-  /** How often something was asked for after an answer had come, before the provider was called. */
+  /** Returns how many rounds of requests there were before the call of the provider; an answer ends a round. */
   const roundCount = () => {
     const before = events.slice(0, events.indexOf('provider'));
     return before.filter((event, at) => event.startsWith('ask') && (at === 0 || before[at - 1] === 'answer')).length;
   };
   const limited = { 'acme/limited': [{ provider: 'acme', upstream: 'echo', more: limits }] };
-  /** Covers a call of few tokens. */
+  /** This credit covers a call of few tokens. */
   const little = '0.000300';
 
   it.each([

@@ -1,5 +1,5 @@
-// Alerts of spending, as the operator's receiver gets them: once for each share and period, whatever the receiver does,
-// and never in the way of a call.
+// Alerts about spending, as the operator's receiver gets them: once for each share and period, whatever the receiver
+// does, and without a delay of any call.
 import { createHmac } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from '#jest';
@@ -20,7 +20,9 @@ const secretName = 'GW_TEST_ALERTS_SECRET';
 const alerts = { url: { env: urlName }, at: [50, 80, 100] };
 const taken: ScriptedBehaviour = { status: 200, body: 'ok' };
 
-/** A call of these costs as many thousandths of a dollar, which is also what it reserves. */
+/**
+ * With these prices a call costs as many thousandths of a dollar as it asks for tokens, and reserves the same amount.
+ */
 const priced = { input_price_per_million: '0', output_price_per_million: '1000' };
 const models = Object.fromEntries(
   [100, 300, 600].map((tokens) => [
@@ -41,7 +43,7 @@ interface Alerted {
   readonly apply: Harness['apply'];
   readonly receiver: ScriptedServer;
   readonly received: () => Record<string, unknown>[];
-  /** One call after the other; resolves when what they alert of was sent. */
+  /** Makes the calls one after the other; resolves when their alerts were sent. */
   readonly spend: (thousandths: readonly number[], gateway?: ServedGateway) => Promise<void>;
 }
 
@@ -76,13 +78,16 @@ async function call(gateway: ServedGateway, tokens: number, headers: Record<stri
 
 const percents = (received: readonly Record<string, unknown>[]) => received.map(({ percent }) => percent);
 const marksOf = async ({ keyItem }: Harness) => (await keyItem()).alert;
-/** The time of the system, and later. Waits of a try and between tries end at once where `isHurried` says so. */
+/**
+ * Returns a clock that is ahead of the system's clock. Waits of a try and between tries end at once if `isHurried`
+ * returns true.
+ */
 const laterClock = (shift: () => number, isHurried: (delayMs: number) => boolean = () => false): Clock => ({
   ...systemClock,
   nowMs: () => systemClock.nowMs() + shift(),
   after: (delayMs, callback) => systemClock.after(isHurried(delayMs) ? 0 : delayMs, callback),
 });
-/** No try ends by its time, and none follows another, however slow the machine is. */
+/** Returns a clock on which no try times out and no second try follows, however slow the machine is. */
 const withoutNextTry = (clock: Clock): Clock => ({
   ...clock,
   after: (delayMs, callback) => (delayMs === 10_000 || isPause(delayMs) ? () => {} : clock.after(delayMs, callback)),
@@ -161,7 +166,7 @@ describe('an alert of a key’s spend limit', () => {
     await eventually(() => received().length === 2);
     await apply({ models, service: { alerts }, key: { spend_limit_usd: '1.6' } });
     const raised = await harness.open();
-    // Half of the new limit is less than was spent at the last alert.
+    // Spending since the last alert is less than half of the new limit.
     await spend([300], raised);
     expect(received()).toHaveLength(2);
     await spend([100], raised);
@@ -190,7 +195,7 @@ describe('an alert of a workspace', () => {
     expect(received()).toHaveLength(2);
     await spend([300]);
     await eventually(() => received().length === 3);
-    // Of the 1.1 USD that were left at the last alert.
+    // The share is that of the 1.1 USD that were left at the last alert.
     expect(received()[2]).toMatchObject({ percent: 50, spent_usd: '0.6', limit_usd: '1.1' });
   });
 
@@ -229,7 +234,7 @@ describe('an alert of a provider', () => {
   const other = newKey();
   const moreWorkspaces = [{ id: 'other', credit_usd: '100', keys: [{ name: 'second', key: other }] }];
   const asOther = { authorization: `Bearer ${other}` };
-  /** The provider answers each call as `answers` says then. */
+  /** Starts a provider that answers each call as `answers` says at that time. */
   async function startProvider() {
     const provider = { status: 200 };
     const answering = await startScriptedProvider((outgoing) => {
@@ -352,7 +357,7 @@ describe('an alert of a provider', () => {
   });
 });
 
-/** Their lines are among those of the harness. */
+/** The lines of this log are among the lines of the harness. */
 const withLoggedAlerts: GatewayOptions['replace'] = ({ store, clock, randomness, log, credit, cooldowns }) => ({
   alerts: createAlerts({
     ...{ store, clock, randomness, log, credit, cooldowns },
@@ -376,7 +381,7 @@ describe('a receiver that does not take an alert', () => {
     expect(received()).toHaveLength(3);
     expect(await marksOf(harness)).toMatchObject({ percent: 50, tries: 3 });
     expect(harness.logLines.join()).not.toContain('/hook');
-    // A try that is followed by another one has lost nothing yet.
+    // A try that another try follows is no failed control yet.
     const failed = harness.logLines.filter((line) => line.includes('"alert_failed"'));
     expect(failed.map((line) => line.includes('"failed_control":"alert"'))).toEqual([false, false, true]);
   });
@@ -393,7 +398,7 @@ describe('a receiver that does not take an alert', () => {
   });
 
   it('is asked again by another process’s next call where the first one stopped between its tries', async () => {
-    // Only the test moves its time.
+    // Only the test moves this time.
     let nowMs = systemClock.nowMs();
     const clock = { ...withoutNextTry(systemClock), nowMs: () => nowMs };
     const parts = { clock, key: { spend_limit_usd: '1.2' } };
@@ -427,12 +432,12 @@ describe('a receiver that does not take an alert', () => {
     await eventually(() => received().length === 1);
     await spend([100]);
     expect(received()).toHaveLength(1);
-    // A further share does not wait for the one before.
+    // An alert of a further share does not wait for the alert before it.
     await spend([100]);
     await eventually(() => received().length === 2);
     expect(await harness.records()).toHaveLength(3);
     await harness.composition.alerts.close();
-    // Unanswered: nobody can say whether it arrived.
+    // Without an answer the alert may have arrived, so its mark stays.
     expect(await marksOf(harness)).toMatchObject({ percent: 80, tries: 1 });
   });
 
@@ -455,7 +460,7 @@ describe('a receiver that does not take an alert', () => {
   });
 });
 
-/** More keys of the workspace, each with a limit of its own. */
+/** Returns more keys for the workspace, each with its own limit. */
 const keysNamed = (count: number) => Array.from({ length: count }, (_, at) => ({ name: `key-${at}`, key: newKey() }));
 const withKeys = (
   keys: readonly { readonly name: string; readonly key: string }[],
@@ -499,7 +504,7 @@ describe('alerts that are in flight when their process stops', () => {
   const idsOf = (received: readonly Record<string, unknown>[]) => received.map(({ id }) => id).toSorted();
 
   it('are delivered where the receiver answers, and no other process sends them again', async () => {
-    // Only the answers end the wait.
+    // Only the receiver's answers end the wait.
     const clock: Clock = {
       ...withoutNextTry(systemClock),
       after: (delayMs, callback) =>
@@ -547,7 +552,7 @@ describe('alerts that are in flight when their process stops', () => {
 });
 
 it('costs a call that passes no share no write more than no alerts at all', async () => {
-  // Where alerts write; statistics are written by the time.
+  // Alerts write to these tables; statistics are written by the time.
   const tables = ['keys', 'ledger', 'limits'];
   const writesOf = async (service: Record<string, unknown>) => {
     let writes = 0;
@@ -606,11 +611,11 @@ it('operators see the last alert of a key, of a workspace’s credit and limit, 
     (await shown('/keys', 'first')).last_alert,
     (await shown('/workspaces', 'team')).last_credit_alert,
   ];
-  // The mark of a delivery is written behind it.
+  // The mark of a delivery is written after the delivery.
   await eventually(async () => (await alertsShown()).some(({ is_delivered }) => is_delivered === true));
   const alerted = await alertsShown();
   expect(alerted.map(({ percent }) => percent)).toEqual([50, 50]);
-  // The receiver took one of the two.
+  // The receiver accepted one of the two alerts.
   expect(alerted.map(({ is_delivered }) => is_delivered).toSorted()).toEqual([false, true]);
   expect(await shown('/workspaces', 'team')).toMatchObject({ last_limit_alert: null });
   expect(await shown('/providers', 'refusing')).toMatchObject({

@@ -1,5 +1,5 @@
-// Answers of providers draw on what a process keeps: one that does not fit waits, then is refused, and small ones pass
-// by.
+// Answers of providers use the memory budget of a process: an answer that does not fit waits and is refused at last,
+// and small answers pass it.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import { type CallMemory, createMemoryBudget } from '../../shared/protocol/memory-budget/index.ts';
@@ -16,7 +16,7 @@ import {
 } from '../support/scripted-provider.ts';
 
 const maxBytes = 3 * 1024 * 1024;
-/** Two seconds pass in forty milliseconds. */
+/** On this clock two seconds pass in forty milliseconds. */
 const fastClock: Clock = {
   nowMs: systemClock.nowMs,
   after: (delayMs, callback) => systemClock.after(delayMs / 50, callback),
@@ -35,7 +35,7 @@ describe('an answer of a provider', () => {
   let characters = 0;
   let isChunked = false;
   let longEvent = false;
-  /** At each answer of the provider, and at each write of a stored one. */
+  /** The bytes in use at each answer of the provider, and at each write of a stored answer. */
   let bytesInUse: number[] = [];
   const noteKept = () => void bytesInUse.push(budget.bytesInUse());
 
@@ -57,7 +57,7 @@ describe('an answer of a provider', () => {
           { provider: 'acme', upstream: 'scripted' },
           { provider: 'other', upstream: 'echo', more: { input_price_per_million: '9' } },
         ],
-        // Two of these requests are more than its minute.
+        // Two of these requests have more tokens than a minute of this provider allows.
         'acme/limited': [{ provider: 'acme', upstream: 'scripted', more: { rate_limit_tpm: 10_000 } }],
       },
       providers: { acme: { base_url: provider.url } },
@@ -82,7 +82,7 @@ describe('an answer of a provider', () => {
     await provider.stop();
   });
 
-  /** Other calls, which leave no memory. */
+  /** Fills the memory with answers of other calls. */
   async function occupy(): Promise<void> {
     other = await fullOfAnswers(budget, maxBytes);
   }
@@ -181,7 +181,7 @@ describe('an answer of a provider', () => {
         response_format: { type: 'json_schema', json_schema: { name: 's', schema: { type: 'object' } } },
       };
       const request = { ...hello('acme/model'), stream: true, ...(why === 'its schema' ? schema : {}) };
-      // Only clients of OpenAI's base URL are given streams of answers with a schema.
+      // Only clients of OpenAI's base URL get an answer with a schema as a stream.
       const answer = await fetch(`${gateway.url.replace(/v1$/, 'openai/v1')}/chat/completions`, {
         method: 'POST',
         headers: {

@@ -1,5 +1,5 @@
-// Images in the other form, whole although events were asked for, or events although a whole answer was: served in the
-// form that was asked for, as OpenAI's SDK reads it, for one bill.
+// Images in the other delivery: a provider answers whole although the client asked for events, or with events although
+// it asked for JSON. The client gets the delivery that it asked for, as OpenAI's SDK reads it, and pays once.
 import type OpenAI from 'openai';
 import { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
@@ -56,7 +56,7 @@ describe('images in the other form', () => {
       models: {
         tokens: [{ provider: 'acme', upstream: 'm', more: byToken }],
         images: [{ provider: 'acme', upstream: 'm', more: byImage }],
-        // Two failures of one provider would cool it.
+        // Each failing model has its own provider, because two failures of a provider would cool it.
         ...Object.fromEntries(
           failing.map((id) => [
             id,

@@ -1,5 +1,5 @@
-// Transcriptions in the other form: a whole one although events were asked for, which some models do not make, or the
-// reverse.
+// Transcriptions in the other delivery: a provider answers whole although the client asked for events, which some
+// models do not make, or the reverse.
 import type OpenAI from 'openai';
 import { toFile } from 'openai';
 import { afterAll, beforeAll, expect, it } from '#jest';
@@ -19,7 +19,7 @@ let provider: ScriptedProvider;
 let gateway: Harness;
 let client: OpenAI;
 let answered: ScriptedReply;
-/** Two failures of one provider would cool it. */
+/** Each of them is a provider of its own, because two failures of a provider would cool it. */
 const failing = ['failing-0', 'failing-1', 'failing-2', 'failing-3'];
 
 beforeAll(async () => {
@@ -53,7 +53,7 @@ afterAll(async () => {
 });
 
 const micro = 1_000_000n;
-/** Of no known format: five seconds by its bytes. */
+/** A file in no known format; its bytes count as five seconds. */
 const file = () => toFile(Buffer.alloc(5_000, 7), 'a.bin');
 
 async function charged<Answer>(ask: () => Promise<Answer>): Promise<{ answer: Answer; cost: bigint; calls: number }> {
@@ -179,7 +179,8 @@ const chunkOf = (content: string, more: object = {}) => ({
 const mistralUsage = { prompt_audio_seconds: 3, prompt_tokens: 4, completion_tokens: 5, total_tokens: 9 };
 
 /**
- * Documented at docs.mistral.ai/capabilities/audio_transcription and docs.vllm.ai (Transcriptions API), November 2026.
+ * These forms are documented at docs.mistral.ai/capabilities/audio_transcription and docs.vllm.ai (Transcriptions API),
+ * November 2026.
  */
 const foreign: readonly (readonly [string, string, object, bigint])[] = [
   [

@@ -1,5 +1,5 @@
-// An answer in the other form, JSON although a stream was asked for, or a stream although JSON was, is served in the
-// form that was asked for: the official SDKs make the same of it as of an answer in the right form.
+// A provider answers with JSON although the client asked for a stream, or the reverse. The client gets the delivery
+// that it asked for, and the official SDKs read from it what they read from an answer in the right delivery.
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
@@ -78,7 +78,10 @@ const jsonText = (format: Format): string =>
 const streamBytes = (format: Format): Buffer =>
   Buffer.concat(format === 'chat-completions' ? [...chatStream.bytes, done] : [...streamOf(format, { blocks }).bytes]);
 
-/** As servers name what streams: frames that call themselves JSON are read as a text, which breaks them. */
+/**
+ * Content types that servers use for their streams; frames with the type of JSON are read as text, which breaks their
+ * bytes.
+ */
 const streamTypes = (format: Format): readonly string[] =>
   format === 'converse'
     ? ['application/vnd.amazon.eventstream', 'application/octet-stream', '']
@@ -142,7 +145,7 @@ const parameters = { type: 'object' as const, properties: {} };
 const openai = () => openaiOf(gateway);
 const anthropic = () => anthropicOf(gateway);
 
-/** The whole answer, as the SDK of the client has it. */
+/** Returns the whole answer, as the client's SDK reads it. */
 const ask: Readonly<Record<Client, (model: string, stream: boolean) => Promise<object>>> = {
   'chat-completions'(model, stream) {
     const body = {
@@ -169,7 +172,7 @@ const ask: Readonly<Record<Client, (model: string, stream: boolean) => Promise<o
   },
 };
 
-/** Of each call anew, or added by the SDK. */
+/** Fields that differ from call to call, or that the SDK adds. */
 const changing = new Set([
   'id',
   'created',
@@ -185,7 +188,7 @@ const changing = new Set([
   'cost_usd',
   '_request_id',
 ]);
-/** The SDK of chat completions keeps the last piece only of what it does not know. */
+/** The SDK of chat completions keeps only the last piece of a field that it does not know. */
 const lastPieceOnly = new Set(['reasoning', 'reasoning_content', 'reasoning_details']);
 const comparable = (answer: object, stream: boolean): unknown =>
   JSON.parse(
@@ -196,7 +199,7 @@ const comparable = (answer: object, stream: boolean): unknown =>
       return name === 'reasoning_details' ? said.map(({ index: _place, ...detail }) => detail) : said;
     }),
   );
-/** An item with only the signature of a text, which streams of Gemini send in a part of its own. */
+/** Returns whether an item has only the signature of a text, which streams of Gemini send in a part of its own. */
 const isSignatureAlone = (item: {
   readonly type?: string;
   readonly text?: string;
@@ -209,7 +212,7 @@ const isSignatureAlone = (item: {
 
 const rows = clients.flatMap((client) => formats.map((format) => [client, format] as const));
 
-/** Nothing else was asked or charged: one call of one provider, and one record. */
+/** Makes one call and checks that one provider was called, once. */
 async function asked(client: Client, format: Format, stream: boolean): Promise<unknown> {
   const [before, backupsBefore] = [provider.bodies.length, good];
   const answer = await ask[client](`on/${format}`, stream);
@@ -219,7 +222,7 @@ async function asked(client: Client, format: Format, stream: boolean): Promise<u
 
 describe.each(rows)('a client of %s, at a provider of %s', (client, format) => {
   it('gets the stream that it asked for, where the provider answers with JSON', async () => {
-    // The events of the fake leave out what this SDK reads of them.
+    // The fake's events lack fields that this SDK reads.
     const isUnread = client === 'responses' && format === 'responses';
     if (isUnread) answerJson(jsonText(format));
     else answerStream(streamBytes(format), streamTypes(format)[0]);

@@ -1,4 +1,4 @@
-// Bring your own key: when it is used, when it is refused and with which code, and who pays.
+// Bring your own key: when the gateway uses a client's key, when it refuses it and with which code, and who pays.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
@@ -126,7 +126,7 @@ describe('an x-byok-key', () => {
   it('that the provider refuses is no reason to use ours, or another provider', async () => {
     await expectError(await post('acme/bad', 'acme'), 502, 'no_available_provider');
     expect(authorizations(harness)).toEqual([['acme', `Bearer ${headerKey}`]]);
-    // A wrong key of one client cools no provider.
+    // A client's wrong key does not cool a provider.
     expect(await outcomeOf(await harness.post(hello('acme/paid', { provider: { only: 'acme' } })))).toBe('ok');
   });
 
@@ -295,7 +295,7 @@ describe('a stored connection', () => {
   );
 
   it('has a budget that holds for any number of calls at once, and is settled to what was used', async () => {
-    // Ten times 50 tokens of output at 2 USD a million, and the bytes of the body at 1 USD.
+    // The budget covers ten times 50 tokens of output at 2 USD a million, and the bytes of the body at 1 USD.
     const free = { input_price_per_million: '0' };
     const budgeted = { 'acme/full': [{ provider: 'acme', upstream: 'usage:0:50', more: free }] };
     harness = await startHarness({
@@ -315,7 +315,7 @@ describe('a stored connection', () => {
     expect(message).toContain(' 0 USD of the BYOK budget');
     const records = await harness.records();
     expect(records.reduce((sum, { costPicoUsd }) => sum + costPicoUsd, 0n)).toBe(1_000_000_000n);
-    // A budget that grows counts at once; earlier spending stays.
+    // A raised budget counts at once; earlier spending stays.
     await harness.apply({
       models: { ...models, ...budgeted },
       providers,

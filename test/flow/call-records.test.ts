@@ -1,4 +1,4 @@
-// Records of refused calls: any `x-request-id` of a client shows why, to its owner and to the operator.
+// Records of refused calls: the owner and the operator see at each `x-request-id` of a client why the call was refused.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { operatorCallDocument } from '../../shared/accounting/call-records/index.ts';
 import { parseApiKey } from '../../shared/configuration/keys/index.ts';
@@ -50,7 +50,7 @@ describe('refusals and replays', () => {
   afterAll(() => harness?.stop());
   beforeEach(() => {
     around = (_call, run) => run();
-    // Each test has the records of a second to itself.
+    // No other test has records in the same second.
     clock.advance(60_000);
   });
 
@@ -197,7 +197,7 @@ describe('refusals and replays', () => {
         const line = harness.logLines.find((text) => text.includes(id) && text.includes('"event":"request"')) ?? '';
         expect(JSON.parse(line)).toMatchObject({ outcome: 'unknown_model', message: error.message });
       }
-      // Another key has its own five.
+      // Another key has five records a second of its own.
       const others = await Promise.all(Array.from({ length: 2 }, () => refusedBy(hello('acme/none'), poor)));
       expect(await Promise.all(others.map(async ({ id }) => (await generation(id)).status))).toEqual([200, 200]);
       clock.advance(999);
@@ -265,7 +265,8 @@ describe('refusals and replays', () => {
   });
 });
 
-// The record of a call: who, what, how long, how much. Its exact fields, and nothing else.
+// The record of a call says who made it, which model answered, how long it took and what it cost; it has exactly these
+// fields.
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
 describe('the record of a call', () => {
@@ -336,7 +337,7 @@ describe('the record of a call', () => {
       completionTokens: 500,
       reasoningTokens: 0,
       estimated: false,
-      // 600 at 1 USD, 400 at 0.50 USD and 500 at 2 USD a million.
+      // The call costs 600 tokens at 1 USD, 400 at 0.50 USD and 500 at 2 USD a million.
       costPicoUsd: 1_800_000_000n,
       queuedMs: 0,
       firstOutputMs: 0,

@@ -1,5 +1,5 @@
-// The parts of a call in its record: when each began, and how long it took, on a clock that guardrails and providers
-// move.
+// The parts of a call in its record: when each part began and how long it took, on a clock that guardrails and
+// providers move.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { callDocument } from '../../shared/accounting/call-records/index.ts';
 import { newKey } from '../support/gateway-file.ts';

@@ -1,5 +1,5 @@
-// Each kind of provider as its own documentation has it: path, headers and body, at a fake that refuses what its format
-// has not.
+// Each kind of provider is called as its own documentation says: path, headers and body. The fake provider refuses what
+// its format does not have.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type ProviderKind, providerKindNames, providerKinds } from '../../shared/configuration/model-list/index.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
@@ -9,12 +9,12 @@ type CallOfProvider = Harness['simulator']['calls'][number];
 
 type Json = Record<string, unknown>;
 interface Documented {
-  /** Below the base URL. */
+  /** The path after the base URL. */
   readonly path: string;
   readonly streamPath: string;
-  /** Omitted where the provider needs no key. */
+  /** The header and the value that send the key; undefined if the provider needs no key. */
   readonly key: readonly [header: string, value: unknown] | undefined;
-  /** Of a call that says Hello, with a bound of 500 tokens that the file writes. */
+  /** The body of a call that says Hello, with a bound of 500 tokens from the gateway file. */
   readonly body: Json;
   /** Fields that a stream adds. */
   readonly streamBody: Json;
@@ -66,7 +66,7 @@ const documented: Readonly<Record<ChatKind, Documented>> = {
     streamBody: {},
   },
   groq: plain,
-  // It refuses `stream_options`, and reports usage without.
+  // Mistral refuses `stream_options`, and reports usage without it.
   mistral: { ...plain, streamBody: { stream: true } },
   deepseek: plain,
   xai: plain,
@@ -74,7 +74,8 @@ const documented: Readonly<Record<ChatKind, Documented>> = {
   together: plain,
   fireworks: plain,
   cerebras: plain,
-  // Below a path of its own, as here, the usual ones follow; kind-addresses.test.ts has its own.
+  // The base URL has a path of its own here, so the usual paths follow it; kind-addresses.test.ts covers Cohere's own
+  // address.
   cohere: plain,
   ollama: { ...plain, key: undefined },
   vllm: { ...plain, key: undefined },
@@ -114,7 +115,7 @@ describe('a provider that says its kind alone', () => {
     former = [...variables.keys()].map((name) => [name, process.env[name]] as const);
     for (const [name, value] of variables) process.env[name] = value;
     harness = await startHarness({
-      // Only the address is another one than its own.
+      // Only the address differs from that of the kind.
       providers: Object.fromEntries(
         providerKindNames.map((kind) => [
           kind,

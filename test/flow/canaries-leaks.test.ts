@@ -1,4 +1,5 @@
-// Secrets planted wherever one may lie appear in no answer, no log line and no table, on good ways and bad.
+// Secrets that the test plants wherever a secret may occur appear in no answer, no log line and no table, whether calls
+// succeed or fail.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
@@ -22,7 +23,10 @@ const upstreams = [
   'reset',
 ];
 
-/** Two forms run all leaks, since masking precedes parsing; the others show that theirs passes through it. */
+/**
+ * Two formats run all leaks, because masking comes before parsing; the other formats show that their errors pass
+ * through masking.
+ */
 const upstreamsOf = (api: string) =>
   /^(chat-completions|messages)$/.test(api) ? upstreams : ['error-leak:400', 'error-after-chunks:3'];
 const env = 'GW_TEST_CANARY_ENV';

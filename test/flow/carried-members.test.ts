@@ -1,4 +1,4 @@
-// Fields that say who asks and what is kept, where both interfaces have words for them.
+// Fields that say who calls and what the provider stores, if both interfaces have words for them.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type Harness, startHarness } from '../support/harness.ts';
 

@@ -16,7 +16,7 @@ import { type Harness, startHarness } from '../support/harness.ts';
 
 type Json = Record<string, unknown>;
 const formats: readonly ColumnFormat[] = ['messages', 'responses', 'converse', 'generate-content', 'chat-completions'];
-/** The second of each thinks. */
+/** The second model of each pair reasons. */
 const upstreams: Readonly<Record<ColumnFormat, readonly [string, string]>> = {
   messages: ['claude-sonnet-4-5', 'claude-sonnet-4-5'],
   responses: ['gpt-4.1', 'gpt-5.4'],
@@ -77,7 +77,7 @@ async function ask(client: ClientId, format: ColumnFormat, row: AskingRow, isAsk
   };
 }
 
-/** Without what a row asks: many rows have the same beside it. */
+/** Answers to requests without a row's feature; many rows share the rest of their request. */
 const plainAnswers = new Map<string, Promise<Answered>>();
 function askWithout(client: ClientId, format: ColumnFormat, row: AskingRow): Promise<Answered> {
   const id = JSON.stringify([client, format, row.beside, row.isThinker]);
@@ -103,7 +103,7 @@ async function check(client: ClientId, format: ColumnFormat, row: AskingRow, ver
     return;
   }
   expect(leftOut).toEqual([]);
-  // A stop at which the gateway ends the answer itself says nothing to the provider.
+  // A stop sequence that the gateway itself applies changes nothing in the provider's request.
   if (verdict.says === 'carried') expect(sent).not.toEqual(without?.sent);
   for (const mark of verdict.marks) {
     if (typeof mark === 'string') expect(sent[0]).toContain(mark);

@@ -1,5 +1,5 @@
-// Calls in flight: of a key, of a workspace, of the service. Never more than allowed, nobody pays for another's, and a
-// client that waits for its answers is never refused.
+// Concurrent calls of a key, of a workspace and of the service. There are never more than allowed, no caller pays for
+// the calls of another, and a client that waits for its answers is never refused.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { nextTurn, systemClock } from '../../shared/foundation/time/index.ts';
 import { expectError } from '../support/expect-error.ts';
@@ -15,7 +15,7 @@ describe('calls in flight', () => {
   let harness: Harness;
   let held: ScriptedProvider;
   const waiting: (() => void)[] = [];
-  /** Nothing is held any more, so calls that a failed test left end too. */
+  /** When true, the provider answers at once, so calls that a failed test left open end too. */
   let isOver = false;
   const keys = {
     single: newKey(),
@@ -139,7 +139,7 @@ describe('calls in flight', () => {
     await expectAllFree();
   });
 
-  /** `areAllBut`: all others have their answer. */
+  /** Starts many calls. `areAllBut` resolves when all other calls have their answer. */
   function startCrowd(count: number, call: () => Promise<Response>) {
     let answered = 0;
     const outcomes = countOutcomes(
@@ -152,7 +152,7 @@ describe('calls in flight', () => {
     return { outcomes, areAllBut: (heldCount: number) => eventually(() => answered === count - heldCount) };
   }
 
-  /** A gateway that shows how many slots of the service it has taken at most. */
+  /** Opens a gateway that counts the most slots of the service that it had taken. */
   async function openCounted() {
     let [taken, takenMax] = [0, 0];
     const counted = await harness.open({
@@ -176,7 +176,7 @@ describe('calls in flight', () => {
     await letGo(3, []);
     expect(await crowd.outcomes).toEqual({ ok: 3, api_key_rate_limit: 57 });
     expect(takenMax()).toBe(3);
-    // Of a process that has refused nothing yet.
+    // This process has refused no call yet.
     const other = await openCounted();
     const running = Array.from({ length: 3 }, () => other.counted.post(hello('acme/held')));
     await isHeld(3);
@@ -253,7 +253,7 @@ describe('calls in flight', () => {
     const large = harness.post(hello('acme/echo', { n: 2 }), as('poor'));
     await expectError(await large, 402, 'PAYMENT_REQUIRED');
     await letGo(1, [small]);
-    // A budget of the client's own is money too; the request itself is checked before.
+    // A budget for the client's own provider key is checked like money; the request itself is checked first.
     const other = slow(as('own'));
     await isHeld(1);
     await expectError(await harness.post(hello('mine/echo'), as('own')), 402, 'byok_budget_exceeded');
@@ -278,7 +278,7 @@ describe('calls in flight', () => {
       }),
     });
     const of = (name: keyof typeof keys) => staged.post(hello('acme/held'), as(name));
-    // Five and two: whole calls, rounded down.
+    // The limits are five and two concurrent calls: shares of the stage, rounded down.
     const running = [of('plain'), of('plain')];
     await isHeld(2);
     await expectRefused(of('plain'), 'api_key_rate_limit', /^The key may have 2 calls in flight/);
@@ -288,7 +288,7 @@ describe('calls in flight', () => {
     await letGo(5, running);
     await staged.settled();
     await expectAllFree();
-    // The alarm on a stage that is too small counts this refusal, and none that only one key got.
+    // The alarm for a stage that is too small counts this refusal, and no refusal of a single key.
     const refused = harness.logLines.map((line) => JSON.parse(line)).filter(({ status }) => status === 429);
     expect(refused.slice(-2).map(({ outcome, exhausted }) => [outcome, exhausted])).toEqual([
       ['api_key_rate_limit', undefined],
@@ -296,7 +296,7 @@ describe('calls in flight', () => {
     ]);
   });
 
-  /** A gateway whose service limits calls, and what of it waits for 50 ms: those never end by themselves. */
+  /** Opens a gateway whose service limits calls. Its waits of 50 ms never end by themselves. */
   async function openBusy(joinsWrites: boolean) {
     const writes: string[] = [];
     const gathering = new Set<() => void>();
@@ -340,8 +340,8 @@ describe('calls in flight', () => {
     expect(writes).toEqual([]);
     const next = busy.post(hello('acme/held'), as('plain'));
     await isHeld(20);
-    // The next call takes slots of workspace and service; the other's release shares these writes. What its key has
-    // spent is one more, for all calls of a second.
+    // The next call takes slots of workspace and service; the other call's release shares these writes. The key's
+    // spending is one more write, for all calls of a second.
     expect(writes.toSorted()).toEqual(['keys', 'ledger', 'ledger']);
     await letGo(20, [...running, next]);
     let isSettled = false;
@@ -386,7 +386,7 @@ describe('calls in flight', () => {
     await watched.settled();
     const writes = calls.filter(({ method }) => method === 'update').map(({ table }) => table);
     expect(writes.filter((table) => table === 'keys').length).toBe(2);
-    // Its credit, and the slot of the service.
+    // The ledger is written for the credit and for the slot of the service.
     expect(writes.filter((table) => table === 'ledger').length).toBe(4);
   });
 });

@@ -1,4 +1,5 @@
-// The bodies of calls, where a workspace keeps them: which, for whom, for how long, and that no call waits for it.
+// The bodies of calls, if a workspace stores them: which bodies, for whom, for how long, and that no call waits for a
+// write.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { dayMs } from '../../shared/foundation/time/index.ts';
 import { type BlobStore, memoryBlobs } from '../../shared/storage/blobs/index.ts';
@@ -12,7 +13,7 @@ import { type OperatorRequests, operatorOf } from '../support/operator-requests.
 const keys = { narrow: newKey(), none: newKey(), quiet: newKey(), private: newKey(), tenth: newKey() };
 const names: string[] = [];
 const stored = memoryBlobs();
-/** How the storage behaves. */
+/** The storage's write, which a test may replace. */
 let put: BlobStore['put'] = stored.put;
 let clock: ManualClock;
 let harness: Harness;
@@ -86,7 +87,7 @@ beforeEach(async () => {
 
 const as = (key: string) => ({ authorization: `Bearer ${key}` });
 
-/** The call, its record and its kept bodies, after it has settled. */
+/** Returns the call, its record and its stored bodies, after it has settled. */
 async function kept(asked: Promise<Response>) {
   const response = await asked;
   const text = await response.text();
@@ -159,7 +160,7 @@ describe('the bodies of a call', () => {
   it.each(['byok-key-of-mine', 'sk-proj-a1b2c3d4e5f6g7h8i9j0'])(
     'hold no beginning of a credential that lies across their end: %s',
     async (secret) => {
-      // Wherever the end lies, it is in one of the two.
+      // Wherever the stored text ends, one of the two bodies has a credential at that place.
       for (const before of ['', 'x'.repeat(secret.length / 2)]) {
         const content = before + `${secret} `.repeat(2_400_000 / secret.length);
         const asked = hello('all/request', { messages: [{ role: 'user', content }], provider: { only: ['all'] } });

@@ -1,4 +1,4 @@
-// Documents, names and results that Converse refuses and clients of every interface send, through the front door.
+// Documents, names and results that clients of every interface send and Converse refuses, through the front door.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { type Harness, startHarness } from '../support/harness.ts';
 

@@ -1,5 +1,5 @@
-// Providers that limited a call or failed two wait at the end of the plan for a while. They are moved, never switched
-// off.
+// Providers that rate limited a call or failed two wait at the end of the plan for a while. They move to the end, and
+// are never switched off.
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { createCooldowns } from '../../shared/accounting/provider-health/index.ts';
@@ -11,10 +11,10 @@ import { readStream } from '../support/read-stream.ts';
 import { completionOf, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
 import { eventually } from '../support/watched-clock.ts';
 
-/** Longer than any cooldown, and than what is stored of one lives. */
+/** This time is longer than any cooldown, and than the life of a stored cooldown. */
 const forgottenMs = 2 * 3_600_000;
 const dear = { input_price_per_million: '9', output_price_per_million: '9' };
-/** `first` is the cheaper one, so it is asked first unless it cools. */
+/** `first` is the cheaper provider, so it is called first unless it cools. */
 const pair = (upstream: string, first = 'first'): Route[] => [
   { provider: first, upstream },
   { provider: 'second', upstream: 'echo', more: dear },
@@ -57,7 +57,7 @@ describe('a provider', () => {
   afterAll(() => gateway.stop());
   beforeEach(() => clock.advance(forgottenMs));
 
-  /** Who was asked, in order. */
+  /** Makes a call and returns the providers that were called, in order. */
   async function askedFor(
     model: string,
     more: Record<string, unknown> = {},
@@ -70,7 +70,7 @@ describe('a provider', () => {
   const both = ['first', 'second'];
   const moved = ['second'];
 
-  /** Two calls that fail. */
+  /** Makes two calls that fail. */
   async function failTwice(model: string): Promise<void> {
     expect(await askedFor(model)).toEqual(both);
     expect(await askedFor(model)).toEqual(both);
@@ -82,7 +82,7 @@ describe('a provider', () => {
     ['acme/unavailable', 2, 40_000],
     ['acme/limited-plain', 1, 10_000],
     ['acme/limited', 1, 30_000],
-    // Told to come back in two hours it is asked after ten minutes all the same.
+    // The provider said two hours, but is called again after ten minutes.
     ['acme/limited-long', 1, 600_000],
   ])(
     'that limited one call or failed two is asked last for ten seconds, or as long as it said: %s',
@@ -119,7 +119,7 @@ describe('a provider', () => {
     const pinned = { provider: { only: 'first' } };
     expect(await askedFor('acme/limited')).toEqual(both);
     clock.advance(25_000);
-    // Asked alone it is asked, cooling or not; 30 seconds more count from here.
+    // A provider that is the only candidate is called, cooling or not; its 30 seconds begin anew here.
     expect(await askedFor('acme/limited', pinned)).toEqual(['first']);
     clock.advance(29_999);
     expect(await askedFor('acme/limited')).toEqual(moved);
@@ -193,7 +193,7 @@ describe('a provider', () => {
     expect(lines).toHaveLength(3);
     expect(lines[0]).toContain('the signer is broken');
     await ourFault.stop();
-    // Counted as no provider's failure.
+    // The gateway's own fault counts as no failure of the provider.
     expect(recorded).toEqual(['second ok', 'second ok', 'second ok']);
   });
 
@@ -217,7 +217,7 @@ describe('a provider', () => {
       signal: leave.signal,
     });
     await expect(gone).rejects.toThrow();
-    // Answered after the gateway has seen the connection close.
+    // This request is answered after the gateway has seen the connection close.
     await (await impatient.get('/models')).text();
     sendJson(await answering.promise, completionOf({ content: 'Too late.' }));
     await impatient.stop();
@@ -308,7 +308,7 @@ describe('the memory of cooldowns', () => {
     const coolsOn = (cooldowns: typeof one) => ['team', 'other', 'third'].map((id) => cooldowns.isCooling(entry, id));
     expect([coolsOn(one), coolsOn(three)]).toEqual(Array(2).fill([true, false, false]));
     expect(three.coolingFor(entry)).toEqual(['team']);
-    // It has not read the item: the answer to its own write shows the other workspace.
+    // This instance has not read the item: the answer to its own write shows it the other workspace.
     two.report(entry, failed('c', 'other'));
     await two.flush();
     clock.advance(5_000);
@@ -345,7 +345,7 @@ describe('the memory of cooldowns', () => {
     expect(await readItem()).not.toHaveProperty([coolingMark]);
   });
 
-  /** Counts the writes of one instance. */
+  /** Returns a store that counts the writes of one instance. */
   function counting() {
     const written: string[] = [];
     const { store } = gateway.testStore;

@@ -1,5 +1,5 @@
-// Units of a call in its record and in its key’s own view of it: images, characters, seconds, search units, or tokens
-// alone.
+// Units of a call in its record and in its key’s own view of the record: images, characters, seconds, search units, or
+// tokens alone.
 import { afterAll, beforeAll, expect, it } from '#jest';
 import { spokenPieces } from '../../infra/local/simulator/formats/openai-speech.ts';
 import { type CountedUnits, unitsText } from '../../shared/foundation/constants/index.ts';
@@ -8,7 +8,7 @@ import { type Harness, hello, startHarness } from '../support/harness.ts';
 type Json = Record<string, unknown>;
 
 const free = { input_price_per_million: '0', output_price_per_million: '0', supported_params: {} };
-/** Two seconds. */
+/** A recording of two seconds. */
 const audio = Buffer.concat(spokenPieces(new Array(40).fill('word').join(' '), 'wav'));
 const noTokens = { prompt_tokens: 0, completion_tokens: 0, estimated: false };
 

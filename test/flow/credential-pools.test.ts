@@ -1,5 +1,5 @@
-// One provider with several credentials, and entries with weights: no client sees which of them cannot serve, a
-// conversation stays where its prompt is cached, and sessions spread as they are weighed.
+// One provider with several credentials, and entries with weights. A client does not notice a credential that cannot
+// serve, a conversation stays where its prompt is cached, and sessions spread by weight.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { type Account, type AccountProvider, startAccountProvider } from '../support/account-provider.ts';
 import { expectError } from '../support/expect-error.ts';
@@ -10,7 +10,7 @@ import { manualClock } from '../support/manual-clock.ts';
 const secrets = ['pool-secret-one', 'pool-secret-two', 'pool-secret-three'] as const;
 const names = secrets.map((_, index) => `GW_TEST_POOL_${index + 1}`);
 const credentials = names.map((env) => ({ env }));
-/** Longer than any cooldown, and than what is stored of one lives. */
+/** This time is longer than any cooldown, and than the life of a stored cooldown. */
 const forgottenMs = 2 * 3_600_000;
 
 describe('a provider with three credentials', () => {
@@ -76,7 +76,7 @@ describe('a provider with three credentials', () => {
   const inSession = (session: string | number) => ({ 'x-gw-session-id': `session-${session}` });
   const keysAsked = () => provider.calls.map(({ key }) => key);
   const attempts = async () => (await harness.records()).map(({ attemptLog = [] }) => attemptLog);
-  /** A session that is drawn to a credential while all serve. */
+  /** Returns a session that goes to this credential while all credentials serve. */
   async function sessionAt(secret: string): Promise<Record<string, string>> {
     for (let session = 0; ; session += 1) {
       expect((await ask('acme/model', inSession(session))).status).toBe(200);
@@ -95,7 +95,7 @@ describe('a provider with three credentials', () => {
       await answer.text();
     }
     await harness.settled();
-    // Each is asked once, then comes behind the one that serves.
+    // Each failing credential is tried once, then comes after the credential that serves.
     const asked = keysAsked();
     expect(asked.filter((key) => key === secrets[0])).toHaveLength(1);
     expect(asked.filter((key) => key === secrets[1])).toHaveLength(1);
@@ -164,7 +164,7 @@ describe('a provider with three credentials', () => {
         );
         expect(answer.status).toBe(200);
         messages.push({ role: 'assistant', content: 'done' });
-        // Others come in between.
+        // Calls of other sessions come in between.
         await ask();
       }
       const own = provider.calls.filter(({ promptTokens }) => promptTokens > 1_000);
@@ -228,7 +228,7 @@ describe('a provider with three credentials', () => {
     await expectError(await ask('acme/model', own, { provider: { only: 'pool' } }), 502, 'no_available_provider');
     expect(keysAsked()).toEqual(['client-key']);
     await harness.settled();
-    // It is none of the gateway's credentials.
+    // The client's key is none of the gateway's credentials.
     const logged = (await attempts()).at(-1);
     expect(logged).toEqual([expect.objectContaining({ provider: 'pool', outcome: 'status_401' })]);
     expect(logged?.[0]?.credential).toBeUndefined();

@@ -1,4 +1,4 @@
-// A socket that was kept and has died: its call is made once more, and whoever reads the books sees both.
+// A pooled socket has died: the call is made once more, and records and metrics count both calls.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
@@ -7,7 +7,7 @@ import { completionOf, type ScriptedProvider, sendJson, startScriptedProvider } 
 describe('a kept socket that breaks as soon as it is used', () => {
   let provider: ScriptedProvider;
   let gateway: Harness;
-  /** Requests that end without an answer, from the next one on. */
+  /** The number of requests, from the next request on, that end without an answer. */
   let dying = 0;
 
   beforeAll(async () => {
@@ -46,7 +46,7 @@ describe('a kept socket that breaks as soon as it is used', () => {
   }
 
   it('costs a second call of the same provider, and both are counted', async () => {
-    // As often as would cool a provider that failed.
+    // Three failures would cool a provider.
     for (let round = 0; round < 3; round += 1) {
       const { response, seen, logged } = await call(1);
       expect(response.headers.get('x-gw-provider')).toBe('acme');

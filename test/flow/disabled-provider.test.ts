@@ -1,4 +1,4 @@
-// An operator takes a provider out: every process hears of it in five seconds, by one small read however many calls it
+// An operator disables a provider: every process knows it within five seconds, by one small read however many calls it
 // has.
 import { expect, it } from '#jest';
 import { planProviderStatus } from '../../shared/configuration/administration/index.ts';

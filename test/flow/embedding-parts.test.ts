@@ -1,4 +1,5 @@
-// A list of texts that its provider takes one by one: four of them at a time, within its requests a minute.
+// A list of texts for a provider that accepts one text a request: the gateway sends four texts at a time, within the
+// provider's requests a minute.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { expectError } from '../support/expect-error.ts';
@@ -20,7 +21,7 @@ it('goes out in four concurrent parts, no more and no fewer, and comes back in i
           inFlight += 1;
           most = Math.max(most, inFlight);
           if (inFlight === 4) full.resolve();
-          // The first four wait for each other.
+          // The first four requests wait for each other.
           await full.promise;
           return transport.send(request).finally(() => {
             inFlight -= 1;
@@ -42,7 +43,7 @@ const minuteMs = 60_000;
 
 describe('a provider with a limit of requests', () => {
   const clock = watchedClock(20_832 * 24 * 60 * minuteMs);
-  /** How many requests of a text that has this word are limited. */
+  /** By word: how many requests with this word in their text are still rate limited. */
   const limited = new Map<string, number>();
   let gateway: Harness;
   beforeAll(async () => {
@@ -87,7 +88,7 @@ describe('a provider with a limit of requests', () => {
   });
   const texts = (count: number, word = 'text') => Array.from({ length: count }, (_, at) => `${word} number ${at}`);
   const embed = (model: string, input: readonly string[]) => gateway.postTo('/embeddings', { model, input });
-  /** Answers once the call has waited twice as long as the provider said. */
+  /** Makes a call and returns its answer after the clock has twice passed the wait that the provider asked for. */
   async function embedAfterTwoPauses(input: readonly string[]): Promise<Response> {
     clock.forget();
     const answering = embed('more', input);

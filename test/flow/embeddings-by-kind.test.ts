@@ -1,4 +1,4 @@
-// Embeddings of providers that have a form of their own, through the front door.
+// Embeddings of providers with a form of their own, through the front door.
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
@@ -227,7 +227,7 @@ describe('embeddings of Bedrock, Google and Vertex', () => {
     expect(response.status).toBe(502);
     const calls = gateway.simulator.calls;
     expect(calls.filter(({ status }) => status === 200)).toHaveLength(2);
-    // No part was begun once one had failed: of those at once each can have begun one more.
+    // After a failed part no new part began; each of the parallel senders may have begun one more.
     expect(calls.length).toBeLessThan(10);
     expect(calls.every(({ format }) => format === 'invoke-model')).toBe(true);
     await gateway.settled();
@@ -274,7 +274,7 @@ describe('a part that goes to a kept socket which has died', () => {
   let gateway: Harness;
   beforeAll(async () => {
     gateway = await startHarness({
-      // However slow the machine is, the socket breaks at once.
+      // The clock stands still: the socket breaks at once, however slow the machine is.
       clock: manualClock(),
       models: { titan: bedrock(`${titan}/stale-socket`) },
       providers: { bedrock: { kind: 'bedrock' } },

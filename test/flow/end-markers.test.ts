@@ -1,5 +1,5 @@
-// The end marker of chat completions, which servers of other interfaces write too: relayed where the provider sent it,
-// in a stored answer as well, and nowhere else.
+// The end marker of chat completions, which servers of other interfaces write too. The gateway relays it if the
+// provider sent it, in a stored answer as well, and adds it nowhere else.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { anthropicOf, openaiOf } from '../support/official-clients.ts';
@@ -14,7 +14,10 @@ const ask: Readonly<Record<Interface, object>> = {
   responses: { input: 'Hello', store: false, stream: true },
 };
 
-/** Pieces with a turn between them; the connection ends behind them, unless it is to stay open. */
+/**
+ * The pieces of the answer, with a turn of the event loop between them; the connection ends after them, unless it is to
+ * stay open.
+ */
 let pieces: readonly string[] = [];
 let staysOpen = false;
 let provider: ScriptedProvider;
@@ -50,7 +53,7 @@ const textOf = (api: Interface): string =>
   Buffer.concat([...streamOf(api, { blocks: [{ text: 'So.' }] }).bytes]).toString();
 const used = { input_tokens: 3, output_tokens: 1 };
 const eventOf = (type: string, more: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
-/** The beginning of an answer that says what it has used. */
+/** The first event of another answer, with a usage. */
 const another: Readonly<Record<Interface, string>> = {
   messages: eventOf('message_start', { message: { id: 'msg_2', role: 'assistant', content: [], usage: used } }),
   responses: eventOf('response.completed', {

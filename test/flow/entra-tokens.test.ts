@@ -8,7 +8,7 @@ import { eventually } from '../support/watched-clock.ts';
 
 const variable = 'GW_TEST_ENTRA_SECRET';
 const secret = 'canary~secret.of+the=application';
-/** Each is a provider of its own, because a failing one cools. */
+/** Each fault has a provider of its own, because a failing provider cools. */
 const faults = {
   refuses: { status: 401, body: { error: 'invalid_client', error_description: 'secret words' } },
   fails: { status: 500, body: {} },

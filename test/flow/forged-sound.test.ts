@@ -1,4 +1,5 @@
-// Files of audio that say less than they play: what a provider measures is held before it is called.
+// Audio files that claim less time than they play: the gateway reserves the time that the provider will measure before
+// it calls the provider.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type AudioFile, forgeries, wav } from '../support/audio-files.ts';
 import { expectBalancedAccount, expectBalancedTables } from '../support/balanced-books.ts';
@@ -47,7 +48,7 @@ describe.each(Object.entries(forgeries))('%s', (name, file) => {
     await gateway.settled();
     const spent = await expectBalancedAccount(gateway, workspaceOf(name));
     expect(spent).toBeLessThanOrEqual(oneUsd);
-    // All that was served is paid as it was measured.
+    // The client pays for every served call what the provider measured.
     expect(spent).toBeGreaterThan((BigInt(ok) * BigInt(Math.floor(file.plays)) * oneUsd) / 1_001n);
   });
 });

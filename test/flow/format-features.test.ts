@@ -81,7 +81,7 @@ beforeAll(async () => {
     models,
     modelMembers: everyModality(models),
     providers: {
-      // Files by id are among what it is asked.
+      // Requests of the table refer to files by id.
       'chat-completions': { shared_state: true },
       ...Object.fromEntries(
         translatedApis.flatMap((api) => [
@@ -106,7 +106,7 @@ async function post(model: string, ask: Ask, more: Record<string, unknown> = {})
   return gateway.post(await withSealedDetails(body), { 'x-gw-error-format': 'openai' });
 }
 
-/** Seals the provider's details as this workspace would have got them from the requested model. */
+/** Seals the provider's details as this workspace would have received them from the requested model. */
 async function withSealedDetails({ messages, ...body }: Any): Promise<Any> {
   const { seal } = createEnvelopes(await gateway.composition.storeKey.read(), 'team');
   const model = body.model.replace(/^(backed\/)?[^/]+\//, '');
@@ -120,7 +120,7 @@ async function sentBody(ask: Ask, api: ColumnApi): Promise<unknown> {
   return (await sentWith(ask, api)).body;
 }
 
-/** Also returns the fields reported to the client as dropped. */
+/** Returns the body that the provider got, and the fields that were reported to the client as dropped. */
 async function sentWith(ask: Ask, api: ColumnApi): Promise<{ body: unknown; leftOut: string | null }> {
   gateway.simulator.clear();
   const response = await post(modelOf(ask, api), ask);

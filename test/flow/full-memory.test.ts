@@ -1,5 +1,5 @@
-// Events that wait for a guardrail, and bodies for the content log, draw on the memory of requests and answers: where
-// it is full the call goes on without them or is refused, and nothing grows.
+// Events that wait for a guardrail, and bodies for the content log, use the memory of requests and answers. When it is
+// full, the call goes on without them or is refused, and memory does not grow.
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { nextTurn } from '../../shared/foundation/time/index.ts';
@@ -23,7 +23,7 @@ const mib = 1024 * 1024;
 
 interface Watched {
   readonly budget: MemoryBudget;
-  /** The most that was kept so far. */
+  /** Returns the most bytes in use so far. */
   readonly peakBytes: () => number;
 }
 
@@ -54,7 +54,7 @@ function watchedBudget(clock: ManualClock, maxBytes?: number): Watched {
   };
 }
 
-/** A second and a half of waiting passes while the gateway works. */
+/** Lets the clock pass in steps of half a second until the work has ended. */
 async function whileTimePasses<Value>(clock: ManualClock, harness: Harness, work: Promise<Value>): Promise<Value> {
   const ended = work.then(() => true);
   while (!(await Promise.race([ended, harness.get('/models').then(() => false)]))) clock.advance(500);

@@ -1,5 +1,5 @@
-// Calls of functions at once and again: never more at once than workspace and service allow, and one execution for each
-// Idempotency-Key.
+// Concurrent and repeated calls of functions: never more at once than workspace and service allow, and one execution
+// for each Idempotency-Key.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { configFreshMs } from '../../shared/foundation/constants/index.ts';
 import { nextTurn } from '../../shared/foundation/time/index.ts';
@@ -78,7 +78,7 @@ describe('functions', () => {
     await expectError(refused, 429, 'execution_capacity');
     expect(refused.headers.get('retry-after')).toBe('1');
     expect(refused.headers.get('x-should-retry')).toBeNull();
-    // Plain calls are no functions.
+    // The limit is for functions: a plain call passes.
     expect((await harness.post({ model: 'acme/echo', messages: [{ role: 'user', content: 'x' }] })).status).toBe(200);
     letGo(1);
     await Promise.race(running);
@@ -174,7 +174,7 @@ describe('functions', () => {
       const slow = await harness.open({
         wrapStore: (store) =>
           aroundStore(store, async (call, run) => {
-            // A release that is only begun when the answer is out would come after the next call by far.
+            // If the release began only after the answer, it would come long after the next call.
             if (call.table === 'idempotency' && call.method === 'update') {
               for (let turns = 0; turns < 200; turns += 1) await nextTurn();
             }

@@ -1,4 +1,4 @@
-// One execution of a prompt: who answers, what it costs, what the answer carries, and how it fails.
+// One execution of a prompt: which model answers, what it costs, what the answer contains, and how it fails.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { summarizeUsage } from '../../shared/accounting/reports/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
@@ -21,7 +21,7 @@ const schema = {
 };
 const response_format = jsonSchema(schema);
 const good = { fallback_models: ['acme/echo'] };
-/** Letters, digits and hyphens only: an id is no model name. */
+/** An id may have letters, digits and hyphens only; a model name may have more. */
 const idOf = (behaviour: string): string => behaviour.replaceAll(':', '-');
 
 const functions = [
@@ -78,7 +78,7 @@ describe('an execution', () => {
 
   const call = (alias: string) => harness.post(ask(alias));
   const called = () => harness.simulator.calls.map(({ model }) => model);
-  /** Charges of the workspace for the work; the books must balance. */
+  /** Returns the workspace's charges for the work, and checks that the books balance. */
   async function spentBy(work: () => Promise<void>): Promise<bigint> {
     await harness.settled();
     const { spent } = await harness.credit();
@@ -100,7 +100,7 @@ describe('an execution', () => {
       fallback_used: false,
       execution_id: expect.stringMatching(uuidv7),
     });
-    // The first 48 bits are the time.
+    // The first 48 bits of the id are the time.
     expect(Number.parseInt(gw.execution_id.replaceAll('-', '').slice(0, 12), 16)).toBe(clock.nowMs());
     expect(usage).toMatchObject({ cost: 0.002, cost_usd: '0.002', attempts: 1, provider: 'acme', is_byok: false });
     expect(headers.get('x-gw-model')).toBe('acme/usage:1000:500');
@@ -178,7 +178,7 @@ describe('an execution', () => {
     it.each([
       ['invalid-json', 3],
       ['invalid-json:mismatch', 3],
-      // The next answer would end at the same limit.
+      // The function does not try again, because the next answer would end at the same limit.
       ['truncated-json', 1],
     ])('falls back where the model does not satisfy it: %s', async (name, answers) => {
       const spent = await spentBy(async () => {
@@ -207,7 +207,7 @@ describe('an execution', () => {
         const spent = await spentBy(async () => {
           const response = await call(`label-${idOf(name)}`);
           const { message } = await expectError(response, 502, 'execution_failed');
-          // A client that repeats it would pay once more.
+          // The client must not repeat the request, because it would pay once more.
           expect(response.headers.get('x-should-retry')).toBe('false');
           expect(message).toMatch(/: the last one fails at \/.*: .+\. GET \/v1\/generation\?id=/);
         });
@@ -280,7 +280,7 @@ describe('an execution', () => {
   });
 });
 
-// Workflows through the front door: which steps run when, what they see, and who pays for them when one fails.
+// Workflows through the front door: which steps run when, what they see, and who pays for them when a step fails.
 describe('workflows', () => {
   const behaviours = [
     'echo',
@@ -300,7 +300,10 @@ describe('workflows', () => {
     required: ['label'],
   });
 
-  /** Holds its answers until two calls are there: a gateway that sends one after the other would wait for ever. */
+  /**
+   * Starts a provider that holds its answers until two calls have arrived: a gateway that sends calls one after the
+   * other would wait for ever.
+   */
   async function startMeetingPlace(): Promise<ScriptedProvider> {
     const waiting: (() => void)[] = [];
     const provider = await startScriptedProvider((outgoing) => {
@@ -429,7 +432,7 @@ describe('workflows', () => {
           prompt_tokens: 1013,
           completion_tokens: 521,
           total_tokens: 1534,
-          // 1013 at 1.00 and 521 at 2.00 per million.
+          // The cost is that of 1013 tokens at 1.00 and 521 at 2.00 per million.
           cost: 0.002055,
           cost_usd: '0.002055',
           cost_details: { upstream_inference_prompt_cost: 0.001013, upstream_inference_completions_cost: 0.001042 },
@@ -441,7 +444,7 @@ describe('workflows', () => {
         });
         expect(usage).not.toHaveProperty('estimated');
         expect(headers.get('server-timing')).toMatch(/^gw;dur=\d+(\.\d+)?$/);
-        // No single model answered.
+        // Several models answered, so no header names a model.
         expect([headers.get('x-gw-model'), headers.get('x-gw-provider')]).toEqual([null, null]);
       });
       expect(spent).toBe(2_055_000_000n);
@@ -471,7 +474,7 @@ describe('workflows', () => {
         expect(usage.attempts).toBe(2);
         expect(Number(usage.prompt_tokens)).toBeGreaterThan(10);
       });
-      // More than the second answer alone.
+      // The charge is more than that of the second answer.
       expect(spent).toBeGreaterThan(50_000_000n);
       expect(called()).toEqual(['refusal', 'usage:10:20']);
     });

@@ -1,4 +1,4 @@
-// Streams that a guardrail has blocked, as the official clients put them together.
+// Streams that a guardrail has blocked, as the official clients accumulate them.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { anthropicOf, openaiOf } from '../support/official-clients.ts';
@@ -7,7 +7,7 @@ import { type ScriptedProvider, startScriptedProvider } from '../support/scripte
 
 const message = 'Not this.';
 const models = ['own/echo', 'own/reasoning', 'chat/echo', 'messages/echo', 'messages/reasoning'] as const;
-/** Checks that pass before one blocks. */
+/** Models, each with the number of checks that pass before a check blocks. */
 const ways = models.flatMap((model) => [0, 1, 2].map((passing) => [model, passing] as const));
 
 describe('streams that are blocked', () => {

@@ -1,4 +1,4 @@
-// Guardrails of Amazon Bedrock, through the front door: the SDK of the process asks the simulator's ApplyGuardrail.
+// Guardrails of Amazon Bedrock, through the front door: the SDK in the process calls the simulator's ApplyGuardrail.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
@@ -49,7 +49,7 @@ describe('guardrails of Bedrock', () => {
   });
   beforeEach(async () => {
     harness.simulator.clear();
-    // Refused calls leave a few records a second in a process.
+    // A process writes only a few records of refused calls a second, so each test has a gateway of its own.
     gateway = await harness.open();
   });
 

@@ -1,4 +1,4 @@
-// Guardrails in the process, on each interface of a conversation, whole and streamed: no service is called.
+// Guardrails in the process, on each interface of a conversation, whole and streamed, without any service.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
@@ -18,7 +18,7 @@ const keys = {
   run: newKey(),
   free: newKey(),
 };
-/** Of each delivery: a key whose calls are refused many times a second leaves records of a few of them. */
+/** Each delivery has a key of its own: of many refused calls of a key a second only a few leave records. */
 const refusedKeys = new Map(deliveries.map((one) => [one, newKey()]));
 const secretWord = 'Project Apollo';
 const email = 'ann@example.com';
@@ -79,7 +79,7 @@ beforeAll(async () => {
 afterAll(() => harness.stop());
 beforeEach(() => harness.simulator.clear());
 
-/** A request whose only text it is. The model answers with it. */
+/** Returns a request with this text alone. The model repeats it. */
 function requestOf({ id, hello }: SpokenInterface, text: string, stream: boolean) {
   const asked = id === 'responses' ? { input: text, store: false } : { messages: [{ role: 'user', content: text }] };
   return hello('acme/echo', { ...asked, stream });
@@ -88,13 +88,13 @@ function requestOf({ id, hello }: SpokenInterface, text: string, stream: boolean
 const send = (one: SpokenInterface & { readonly stream: boolean }, text: string, key: string) =>
   harness.postTo(one.path, requestOf(one, text, one.stream), { authorization: `Bearer ${key}` });
 
-/** The bodies of a call that are kept. */
+/** Returns the stored bodies of a call. */
 async function contentOf(response: Response) {
   await harness.settled();
   return (await owner.get(`/calls/${response.headers.get('x-request-id')}/content`)).body.data;
 }
 
-/** All texts of an answer in their order. */
+/** Returns all texts of an answer in their order. */
 const textsIn = (one: SpokenInterface & { readonly stream: boolean }, body: string): string =>
   one.stream ? one.contentOf(body) : body;
 

@@ -1,4 +1,4 @@
-// Guardrails on what goes in: checked on every interface before anything is held or a provider is called.
+// Guardrails on requests: every interface is checked before anything is reserved or a provider is called.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import { newKey, promptFunction } from '../support/gateway-file.ts';
@@ -7,7 +7,7 @@ import { type ScriptedGuardrail, startScriptedGuardrail } from '../support/scrip
 
 type Json = Record<string, unknown>;
 
-/** Each interface with a text in all of its places, and the texts as a guardrail is to see them. */
+/** Requests of each interface with a text in every place, and the texts that a guardrail has to see. */
 const places = (
   word: string,
 ): readonly (readonly [name: string, path: string, body: Json, texts: readonly string[]])[] => [
@@ -342,7 +342,7 @@ describe('guardrails on input', () => {
   });
 
   describe('in the record of a call', () => {
-    // Refused calls leave a few records a second in a process.
+    // A process writes only a few records of refused calls a second.
     let recording: ServedGateway;
     beforeEach(async () => {
       recording = await harness.open();

@@ -11,7 +11,7 @@ type Json = Record<string, unknown>;
 
 const windowCharacters = 20;
 
-/** The text of a JSON answer, and why it ended. */
+/** Reads the text of a JSON answer and its finish reason. */
 const wholeOf: Readonly<Record<string, (answer: never) => { readonly text: string; readonly end: unknown }>> = {
   'chat-completions': ({
     choices: [choice],

@@ -1,4 +1,4 @@
-// Guardrails on transcriptions: JSON, texts, subtitles and events; and what spells a text beside it.
+// Guardrails on transcriptions: JSON, texts, subtitles and events, and fields that repeat the text.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { newKey } from '../support/gateway-file.ts';
@@ -24,7 +24,7 @@ describe('guardrails on transcriptions', () => {
   let guardrail: ScriptedGuardrail;
   let provider: ScriptedProvider;
   let harness: Harness;
-  /** Of the provider. */
+  /** The provider's next answer. */
   let answer: Json | string | readonly Json[];
 
   beforeAll(async () => {

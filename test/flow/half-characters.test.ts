@@ -1,5 +1,5 @@
-// Half of a surrogate pair in a request: a translated provider gets a replacement character, a relayed one what the
-// client sent.
+// Half of a surrogate pair in a request: a translated provider gets a replacement character, a relayed provider gets
+// what the client sent.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { type Harness, startHarness } from '../support/harness.ts';
 

@@ -1,4 +1,4 @@
-// A client that leaves: its provider is read on, and no other is called. Sockets that died are replaced.
+// A client leaves: the gateway goes on reading its provider, and calls no other. Dead sockets are replaced.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { requestBudgetMs, streamReadOnMaxMs } from '../../shared/foundation/constants/index.ts';
 import { type Harness, hello as helloChat, startHarness } from '../support/harness.ts';
@@ -7,7 +7,8 @@ import { spokenInterfaces, translatedInterfaces } from '../support/spoken-interf
 import { watchedClock } from '../support/watched-clock.ts';
 
 /**
- * Two forms suffice, as the work is the same for all: one relayed, and one translated stream with frames of its own.
+ * Two formats suffice, because the work is the same for all: a relayed format, and a translated one whose stream has
+ * frames of its own.
  */
 const forms = [...spokenInterfaces, ...translatedInterfaces].filter(
   ({ name }) => name === 'chat completions' || name === 'chat completions for converse',
@@ -42,7 +43,7 @@ describe.each(forms)('a client of $name that hangs up', ({ hello, brokenWith, ..
     return { answer, hangUp: () => client.abort(leave) };
   }
   const closedEarly = () => gateway.simulator.until(([call]) => call?.closedEarly === true);
-  /** The timer that starts when a client leaves a stream. */
+  /** Resolves when the timer starts that a client's leaving starts for a stream. */
   const graceStarts = () => clock.waitsFor((delayMs) => delayMs === streamReadOnMaxMs);
 
   it('in the middle of a stream is read on for ten seconds, then the provider’s work ends', async () => {
@@ -65,7 +66,7 @@ describe.each(forms)('a client of $name that hangs up', ({ hello, brokenWith, ..
     await graceStarts();
     clock.advance(streamReadOnMaxMs);
     await closedEarly();
-    // A second request behind it shows that the gateway has nothing left to do for the first.
+    // A second request shows that the gateway has nothing left to do for the first request.
     await (await gateway.post(hello('acme/echo'))).text();
     expect(gateway.simulator.calls.map(({ model }) => model)).toEqual(['silent', 'echo']);
   });
@@ -75,11 +76,11 @@ describe.each(forms)('a client of $name that hangs up', ({ hello, brokenWith, ..
     await gateway.simulator.until((calls) => calls.length === 1);
     hangUp();
     await expect(answer).rejects.toBe(leave);
-    // Answered after the gateway has seen the connection close.
+    // This request is answered after the gateway has seen the connection close.
     await (await gateway.get('/models')).text();
     clock.advance(requestBudgetMs - 10_001);
     expect(gateway.simulator.calls.map((call) => call.closedEarly)).toEqual([false]);
-    // From here the other candidate would have its ten seconds; it is not called.
+    // From here on the other candidate would have its ten seconds; the gateway does not call it.
     clock.advance(10_001);
     await closedEarly();
     await (await gateway.post(hello('acme/echo'))).text();
@@ -131,7 +132,7 @@ describe('a pooled connection', () => {
       await readStream(await gateway.post(helloChat('acme/echo', { stream: true })));
     }
     gateway.simulator.clear();
-    // On a pooled connection this one is reset first, which shows that it was pooled.
+    // On a pooled connection this call is reset first, which shows that the connection was pooled.
     await (await gateway.post(helloChat('acme/stale'))).text();
     expect(gateway.simulator.calls).toHaveLength(2);
   });

@@ -1,5 +1,5 @@
-// Old parts of a conversation never end it: blocks and items that only one provider knows, tools that come and go,
-// references to the gateway's own output.
+// Old parts of a conversation never make a request fail: blocks and items that only one provider knows, tools that come
+// and go, references to the gateway's own output.
 import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';

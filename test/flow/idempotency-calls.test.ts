@@ -1,5 +1,5 @@
-// The same Idempotency-Key: one provider call, one charge, one answer byte for byte. JSON and streams alike. Every
-// interface and format: `interface-conformance`.
+// The same Idempotency-Key gives one provider call, one charge and one answer byte for byte, for JSON and streams.
+// `interface-conformance` covers every interface and format.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { requestBudgetMs } from '../../shared/foundation/constants/index.ts';
 import { collect } from '../../shared/foundation/parallel/index.ts';
@@ -86,7 +86,7 @@ describe.each([false, true])('an Idempotency-Key, stream %s', (stream) => {
     client.abort();
     clock.advance(requestBudgetMs);
     await harness.settled();
-    // It left nothing: the key runs again, with another body too.
+    // The call left nothing stored: the key runs again, even with another body.
     expect(await outcomeOf(await harness.post(body('echo'), name))).toBe('ok');
   });
 
@@ -225,7 +225,7 @@ describe('an Idempotency-Key', () => {
   });
 
   it('keeps an answer of the response cache like any other', async () => {
-    // Of Responses only those that no provider keeps are cached.
+    // Answers of Responses are cached only if no provider stores them.
     const body = hello('acme/echo', { cache: { namespace: 'idem' }, store: false });
     expect(await outcomeOf(await harness.post(body))).toBe('ok');
     await harness.settled();
@@ -251,7 +251,7 @@ describe('a thousand at once', () => {
     const answers = Array.from({ length: 1_000 }, async (_none, at) => {
       const calls = at % 2 === 0 ? retries : ofOneSpan;
       const post = () => storm.post(hello('acme/echo'), calls.headers);
-      // Of a thousand connections that this process opens at once the machine may fail one: a client sends its call
+      // Among a thousand simultaneous connections of this process the machine may fail one; its client sends the call
       // again.
       const answer = await post().catch((error) => {
         process.stderr.write(`a connection failed: ${error.cause}\n`);
@@ -321,7 +321,7 @@ describe('a stream that broke', () => {
         ...store,
         async update(update, options) {
           if (update.table !== 'idempotency') return store.update(update, options);
-          // Other calls pass meanwhile: an end that did not wait would arrive.
+          // Other calls pass meanwhile; a release that did not wait would be in the store by then.
           for (let call = 0; call < 3; call += 1) await outcomeOf(await harness.post(hello('acme/echo')));
           const answer = await store.update(update, options);
           order.push('free');

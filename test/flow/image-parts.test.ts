@@ -1,4 +1,4 @@
-// Images that their provider makes one by one: a part that is paid and cannot be handed on.
+// Images that their provider makes one by one: a paid part that the gateway cannot pass on.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import { createMemoryBudget } from '../../shared/protocol/memory-budget/index.ts';
@@ -9,7 +9,7 @@ import { type Harness, startHarness } from '../support/harness.ts';
 import { type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
 
 const maxBytes = 3 * 1024 * 1024;
-/** The wait for memory is as good as over. */
+/** On this clock the wait for memory takes almost no time. */
 const fastClock: Clock = {
   nowMs: systemClock.nowMs,
   after: (delayMs, callback) => systemClock.after(delayMs / 50, callback),
@@ -24,7 +24,7 @@ const byToken = {
   apis: ['images'],
   max_output_tokens: 2_000,
 };
-/** A name that the model list does not have: it would bring prices of its own. */
+/** The model list does not have this name, so it adds no prices of its own. */
 const upstream = 'gemini-unlisted-image';
 
 describe('images in parts', () => {
@@ -71,7 +71,7 @@ describe('images in parts', () => {
 
   async function chargeOf(model: string, n: number, lengths: readonly number[]): Promise<bigint> {
     answers = lengths;
-    // Another call keeps all memory, also of the one that goes beyond it.
+    // Another call uses all memory, even the part that may go beyond the bound.
     const other = await fullOfAnswers(budget, maxBytes);
     const { available } = await gateway.credit();
     const response = await gateway.postTo('/images/generations', { model, prompt: 'p', n });

@@ -1,4 +1,4 @@
-// Images of providers that have a form of their own, through the front door.
+// Images of providers with a form of their own, through the front door.
 import type OpenAI from 'openai';
 import { toFile } from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';

@@ -1,6 +1,6 @@
-// Reservation, cost and settlement follow rules that know no interface and no format; the suites of those rules run on
-// chat completions. This one shows that each interface, and providers of each format, follow all of them: names, limits
-// of providers, reservations and settlement. One gateway serves all pairs.
+// Reservation, cost and settlement follow rules that depend on no interface and no format; the suites of those rules
+// run on chat completions. This suite shows that each interface, and providers of each format, follow all of them:
+// names, limits of providers, reservations and settlement. One gateway serves all pairs.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectBalancedAccount, expectBalancedTables } from '../support/balanced-books.ts';
 import { expectError } from '../support/expect-error.ts';
@@ -9,7 +9,7 @@ import { type Harness, type ServedGateway, startHarness } from '../support/harne
 import { countOutcomes, outcomeOf } from '../support/outcomes.ts';
 import { spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
 
-/** 50 tokens of output at 2 USD a million may cost 0.0001 USD. */
+/** 50 tokens of output at 2 USD a million cost at most 0.0001 USD. */
 const behaviours: Readonly<Record<string, Record<string, unknown>>> = {
   'usage:0:50': {},
   'usage:0:25': {},
@@ -21,9 +21,9 @@ const behaviours: Readonly<Record<string, Record<string, unknown>>> = {
   'error-after-chunks:3': {},
 };
 /**
- * Chat completions at every format, and each other interface at its own format and at one that is translated: a format
- * knows no interface. Of each: a model for each behaviour, as limits of providers count by model, and a workspace for
- * each limit.
+ * The pairs are chat completions at every format, and each other interface at its own format and at one translated
+ * format, because a format does not depend on an interface. Each pair has a model for each behaviour, because limits of
+ * providers count by model, and a workspace for each limit.
  */
 const everyApi = ['chat-completions', ...translatedInterfaces.map(({ api }) => api)];
 const someApis: Readonly<Record<string, readonly string[]>> = {
@@ -77,7 +77,7 @@ let names = 0;
 const fresh = () => ({ 'idempotency-key': `key-${++names}` });
 
 describe.each(pairs)('in $name', ({ name: pair, path, api, hello }) => {
-  /** As the key of the workspace `PAIR` or `PAIR-OF`. */
+  /** Sends a request with the key of the workspace `PAIR` or `PAIR-OF`. */
   const post = (
     body: object,
     headers: Record<string, string> = {},

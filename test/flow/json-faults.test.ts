@@ -1,4 +1,4 @@
-// A JSON answer that fails: the next provider answers, or the client gets the one code that says what it can do.
+// A JSON answer that fails: the next provider answers, or the client gets the one code that says how it can react.
 import { afterAll, beforeAll, describe, expect, it, jest } from '#jest';
 import { upstreamBodyMaxBytes } from '../../shared/foundation/constants/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
@@ -50,15 +50,15 @@ const rejecting = [
 const limiting = ['error-429', 'error-429:rate_limit_exceeded:7', 'error-200:rate_limit_exceeded'];
 
 /**
- * Each form reads failures in its own way; what the gateway does then knows none of them, and is shown on chat
- * completions.
+ * Each format reads failures in its own way, so every format has these. The gateway's reaction is the same for all
+ * formats, so the rest runs on chat completions.
  */
 const failingOfEach = ['error-500', 'error-400', 'error-429', 'cut'];
-/** Faults of a status or a connection are read before any form is. */
+/** Matches faults of a status or a connection, which are read before the body's format matters. */
 const toldBeforeTheBody =
   /^error-(402|403|404|408|409|503|529|html|empty)$|^re(direct|set)|^(switch|upgrade|processing|close|half|no-http)/;
 
-/** Others serve it in the form that was asked for. */
+/** Interfaces without streams; the other interfaces serve the delivery that the client asked for. */
 const hasNoOtherForm: readonly string[] = wholeInterfaces.map(({ api }) => api);
 
 describe.each([...spokenInterfaces, ...translatedInterfaces, ...wholeInterfaces])(
@@ -168,7 +168,7 @@ describe('a JSON answer', () => {
     'with %s is none: the next provider answers, and where there is no other one nothing is charged',
     async (_name, text) => {
       answer = text;
-      // The call of the case before is settled after its answer.
+      // The call of the test before is settled after its answer.
       await gateway.settled();
       const spent = await expectBalancedBooks(gateway);
       const calls = provider.bodies.length;
@@ -183,7 +183,7 @@ describe('a JSON answer', () => {
   );
 
   it.each<[string, string, bigint | undefined]>([
-    // 10 in at $1 and 5 out at $2 a million.
+    // The usage is 10 tokens of input at $1 and 5 of output at $2 a million.
     [
       '100,001 values and says what it used',
       values(100_001).replace('"usage":{}', '"usage":{"prompt_tokens":10,"completion_tokens":5}'),
@@ -212,7 +212,7 @@ describe('a JSON answer', () => {
       const charged = (await expectBalancedBooks(gateway)) - spent;
       if (cost === undefined) expect(charged).toBeGreaterThanOrEqual(100_000_000n);
       else expect(charged).toBe(cost);
-      // 50 tokens at $2 a million, and at most a token at $9 for each byte of the request.
+      // The charge is 50 tokens at $2 a million, and at most a token at $9 for each byte of the request.
       expect(charged).toBeLessThan(100_000_000n + 9_000_000n * 200n);
       expect([provider.bodies.length - calls, gateway.simulator.calls.length]).toEqual([1, 0]);
     },

@@ -1,4 +1,4 @@
-// Requests and answers of a process share one memory budget, also where an answer is stored already.
+// Requests and answers of a process share one memory budget, even when an answer is stored already.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { createMemoryBudget, type MemoryBudget } from '../../shared/protocol/memory-budget/index.ts';
 import { fullOfAnswers } from '../support/full-memory.ts';
@@ -46,7 +46,7 @@ const kinds = [
   { name: 'a stored answer of an Idempotency-Key', ask: () => harness.post(hello('acme/large'), replayed) },
 ];
 
-/** The budget is full of answers of others. */
+/** Runs `use` while answers of other calls fill the budget. */
 async function full<Value>(use: () => Promise<Value>): Promise<Value> {
   const other = await fullOfAnswers(budget, maxBytes, () => clock.advance(1_000));
   try {
@@ -66,7 +66,7 @@ describe.each(kinds)('$name', ({ ask }) => {
     const { calls, answer } = await full(async () => {
       const before = provider.bodies.length;
       const waiting = ask();
-      // The small one is served beside it.
+      // A small answer is served meanwhile.
       expect((await harness.post(hello('acme/small'))).status).toBe(200);
       return { calls: before + 1, answer: waiting };
     });
@@ -88,7 +88,7 @@ describe.each(kinds)('$name', ({ ask }) => {
     await harness.settled();
     expect(provider.bodies.length).toBe(called);
     expect((await harness.credit()).spent).toEqual(credit.spent);
-    // It is there all the same.
+    // The stored answer is still there.
     expect((await ask()).status).toBe(200);
   });
 });

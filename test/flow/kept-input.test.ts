@@ -1,5 +1,5 @@
-// Input that is kept at a provider: reserved at the context of the model wherever a request refers to it, bound to the
-// provider that has it, and never reached with a credential of the gateway where the workspace did not make it.
+// Input that a provider stores. A request that refers to it reserves the model's whole context, goes to the provider
+// that stores it, and never reaches it with a credential of the gateway unless the workspace made it.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
@@ -53,7 +53,7 @@ const tool = (one: Json) => responses({ tools: [one] });
 
 const shellCall = { type: 'shell_call', call_id: 'call_a', action: { commands: ['ls'] } };
 
-/** Each way to refer to something, and the field that is named. */
+/** The ways in which a request can refer to stored input, with the field that refusals name. */
 const references: readonly (readonly [string, readonly [string, Json]])[] = [
   ['previous_response_id', responses({ previous_response_id: 'resp_1' })],
   ['conversation', responses({ conversation: 'conv_1' })],
@@ -125,7 +125,7 @@ const references: readonly (readonly [string, readonly [string, Json]])[] = [
 ];
 
 let count = 1;
-/** With ids that no call has named yet. */
+/** Returns the request with ids that no call has named yet. */
 const fresh = ([path, body]: readonly [string, Json]): readonly [string, Json] => {
   count += 1;
   return [path, JSON.parse(JSON.stringify(body).replaceAll(/(?<=[-_/])(1|abc)"/g, `${count}"`))];
@@ -149,8 +149,8 @@ describe.each(references)('%s, as in %j', (member, request) => {
   });
 
   it('is reserved at the context of the model, where the operator shares what the provider keeps', async () => {
-    // More output than there is credit for: the message says what would be reserved. 128,000 tokens of input at $1 a
-    // million.
+    // The request asks for more output than the credit covers: the message names the amount to reserve. 128,000 tokens
+    // of input cost $1 a million.
     const bound = request[0] === '/responses' ? 'max_output_tokens' : 'max_tokens';
     const refused = await ask(fresh(request), { model: 'on/shared', [bound]: 60_000_000 });
     expect(refused.status).toBe(402);
@@ -160,7 +160,7 @@ describe.each(references)('%s, as in %j', (member, request) => {
   it('goes to the provider on the key of its own client, and where the operator shares what the provider keeps', async () => {
     const own = await ask(fresh(request), { provider: { only: 'acme' } }, { 'x-byok-key': 'sk-own' });
     const shared = await ask(fresh(request), { model: 'on/shared' });
-    // The simulator refuses some for reasons of its own.
+    // The simulator refuses some of these requests for reasons of its own.
     expect(called()).toEqual(['acme', 'shared']);
     for (const { text } of [own, shared]) expect(text).not.toContain('has made through this gateway');
   });

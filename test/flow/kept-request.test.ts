@@ -1,4 +1,4 @@
-// Memory of a long request: no more than the next candidate needs, and nothing once there can be none.
+// Memory of a long request: no more than the next candidate needs, and nothing once there can be no next candidate.
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { nextTurn, systemClock } from '../../shared/foundation/time/index.ts';
@@ -25,7 +25,7 @@ describe('a long request', () => {
   const budget = createMemoryBudget(systemClock);
   let provider: ScriptedProvider;
   let gateway: Harness;
-  /** Of the call that waits for its answer. */
+  /** Requests at the provider that wait for an answer. */
   let answers: { readonly outgoing: ServerResponse; readonly body: string }[] = [];
 
   beforeAll(async () => {
@@ -65,7 +65,9 @@ describe('a long request', () => {
     if (last === undefined) throw new Error('no call has arrived');
     return last;
   }
-  /** Texts of the request's length. Fails by the time limit of a test where it never gets so few. */
+  /**
+   * Resolves when the bytes in use are at most this number of request texts. Fails by the test's time limit otherwise.
+   */
   async function keptFalls(texts: number) {
     while (budget.bytesInUse() > texts * characters) await nextTurn();
   }

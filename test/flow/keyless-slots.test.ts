@@ -1,5 +1,5 @@
-// A key that nothing limits takes a slot of its own only where a quarter of the stage is in use: it writes nothing to
-// its key until then, has half of the stage at most, and can have that half where nobody else calls.
+// A key without limits takes a slot of its own only when a quarter of the stage is in use. Until then it writes nothing
+// to its item; it may use half of the stage at most, even if no other key calls.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { expectError } from '../support/expect-error.ts';
@@ -9,7 +9,7 @@ import { completionOf, type ScriptedProvider, sendJson, startScriptedProvider } 
 import { eventually } from '../support/watched-clock.ts';
 import { aroundStore, type StoreCall } from '../support/wrapped-store.ts';
 
-/** The service has 20 slots of them, one key 10; 5 need none of a key. */
+/** The service has 20 of these slots and one key may use 10; up to 5 calls need no slot of a key. */
 const stageConcurrency = 23;
 
 describe('a key without limits on a stage', () => {
@@ -52,7 +52,7 @@ describe('a key without limits on a stage', () => {
     await harness.stop();
     await held.stop();
   });
-  /** Expires the refusals that a process remembers. */
+  /** Advances the clock past the refusals that a process remembers. */
   beforeEach(() => {
     nowMs += 20_000;
   });
@@ -70,7 +70,7 @@ describe('a key without limits on a stage', () => {
   let nowMs = systemClock.nowMs();
   const clock = { ...systemClock, nowMs: () => nowMs };
   const as = (name: keyof typeof keys) => ({ authorization: `Bearer ${keys[name]}` });
-  /** One after the other: which of them is refused is no chance. */
+  /** Starts the calls one after the other, so that it is certain which call is refused. */
   async function hold(name: keyof typeof keys, count: number, gateway: Pick<Harness, 'post'> = harness) {
     for (let n = 0; n < count; n += 1) {
       const before = waiting.length;
@@ -100,7 +100,7 @@ describe('a key without limits on a stage', () => {
     expect(keyWrites()).toBe(0);
     await endAll();
     await harness.settled();
-    // What it has spent: a write a call, which the calls of a second share in a process that lives.
+    // The key's spending is a write a call; in a process that lives on, calls of a second share one write.
     expect(keyWrites()).toBe(5);
     expect(calls.filter(({ method, table }) => method === 'get' && table === 'keys').length).toBeGreaterThanOrEqual(5);
     calls.length = 0;

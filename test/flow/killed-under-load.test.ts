@@ -1,4 +1,4 @@
-// A gateway that is killed while it serves: its records tell what was charged, kill after kill.
+// A gateway is killed while it serves, several times: its records still say what was charged.
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,13 +12,16 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startTestSimulator } from '../support/test-simulator.ts';
 
 const kills = 4;
-/** Answers that were read before a kill: other ones each time, so that it meets other moments. */
+/** Returns how many answers are read before a kill; the number differs so that each kill meets another moment. */
 const answersBefore = (kill: number): number => 30 + 7 * kill;
 const callsAtOnce = 16;
-/** One with a spend limit, one without, and one with so few slots that each is released before its answer. */
+/** One key has a spend limit, one has none, and one has so few slots that each slot is released before its answer. */
 const keys = { limited: newKey(), open: newKey(), narrow: newKey() };
 const keyNames = Object.keys(keys) as (keyof typeof keys)[];
-/** Fewer than are spare, and enough for its calls of every kill, whose slots come back after a minute only. */
+/**
+ * The number is below the spare slots, and suffices for the key's calls of every kill; slots of killed calls return
+ * after a minute.
+ */
 const narrowSlots = 24;
 const narrowCallsAtOnce = 3;
 
@@ -28,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => simulator.stop());
 
-/** Calls until the gateway is gone. */
+/** Makes calls until the gateway is gone. */
 async function callOn(url: string, n: number, answered: () => void): Promise<void> {
   const key = n < narrowCallsAtOnce ? keys.narrow : n % 2 === 0 ? keys.limited : keys.open;
   const body = { model: 'acme/echo', messages: [{ role: 'user', content: 'Hello' }], stream: n % 4 < 2 };
@@ -54,7 +57,7 @@ async function sumOf(store: Store, table: 'keys' | 'ledger' | 'records', read: (
   return sum;
 }
 
-/** What records and owners say was spent: by the workspace, and by each key. */
+/** Returns what records and owners say was spent, for the workspace and for each key. */
 async function bookedIn(folder: string) {
   const { store, close } = await openSqliteStore({ folder });
   const byRecords = (name?: string) =>
@@ -78,7 +81,7 @@ it('a process that is killed under load leaves records that tell the same sum as
   const config = join(temporaryFolder(), 'gateway.yaml');
   const models = { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] };
   const workspace = {
-    // Records of half the calls wait for the file of their bodies.
+    // The records of half of the calls wait for the file with their bodies.
     content_log: { keep: '1d', share: 0.5 },
     keys: [
       { name: 'limited', key: keys.limited, spend_limit_usd: '50' },

@@ -1,4 +1,4 @@
-// Kinds whose interfaces live at different addresses below their one base URL, through the front door to a server that
+// Kinds whose interfaces are at different addresses below one base URL, through the front door, with a server that
 // answers at those addresses alone.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';

@@ -1,5 +1,5 @@
-// A server bounds connections that have not shown a key that exists closer than others: it learns of one before a call
-// is answered.
+// A server has closer bounds for connections that have not yet sent an existing key. The gateway reports a key to the
+// server before it answers the call.
 import { afterAll, beforeAll, expect, it } from '#jest';
 import { createGateway } from '../../functions/gateway/routes.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';

@@ -1,6 +1,6 @@
-// Fields inside messages, items, parts and tools at a provider of another format: those that it has words for reach it,
-// the rest is reported in X-Gw-Left-Out, and nothing is read as something else. Fields that a client sends back from an
-// answer are not reported. Requests for something else than an answer are refused by name.
+// Fields inside messages, items, parts and tools at a provider of another format. Fields for which it has words reach
+// it, the rest is reported in X-Gw-Left-Out, and nothing changes its meaning. Fields that a client sends back from an
+// answer are not reported. Requests for anything but an answer are refused by name.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, startHarness } from '../support/harness.ts';

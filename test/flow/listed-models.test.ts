@@ -1,4 +1,4 @@
-// Models that a gateway file takes from the model list, without naming each.
+// A gateway file takes models from the model list without naming each of them.
 import { parse } from 'yaml';
 import { afterAll, beforeAll, expect, it } from '#jest';
 import { applyGatewayText } from '../support/gateway-file.ts';
@@ -27,7 +27,7 @@ models:
   - { from: openai, only: [gpt-4o] }
   - { from: router, only: [openai/gpt-4o], as: "NAME" }
 `;
-  // The names with and without a prefix are one: at a provider that has names with slashes.
+  // The name with a prefix equals the name without it, because this provider has names with slashes.
   await expect(applyGatewayText(gateway.composition, file)).rejects.toThrow(
     'models[2]: makes openai/gpt-4o, which models[1] makes too',
   );

@@ -1,4 +1,4 @@
-// Models of the list that make images, speech, transcripts, orders and judgements: a gateway file names them, and
+// Models of the list for images, speech, transcripts, ranking and moderation: a gateway file names them, and needs
 // nothing else.
 import type OpenAI from 'openai';
 import { toFile } from 'openai';
@@ -77,7 +77,7 @@ describe('models that make something else than text', () => {
     expect(usage?.output_tokens).toBeGreaterThan(0);
     const speech = { voice: 'alloy', input: 'Hello there' } as const;
     expect(await costOf(() => client.audio.speech.create({ ...speech, model: 'tts-1' }))).toBe(11n * 15n * micro);
-    // Nothing is reported with bytes: 16 tokens of sound, and three of the text.
+    // The provider reports no usage for bytes: 16 tokens of sound, and three of the text.
     const byToken = await costOf(() => client.audio.speech.create({ ...speech, model: 'gpt-4o-mini-tts' }));
     expect([byToken >= 16n * 12n * micro, byToken < 16n * 12n * micro + 100n * micro]).toEqual([true, true]);
     const file = await toFile(Buffer.concat(spokenPieces(new Array(40).fill('word').join(' '), 'wav')), 'a.wav');

@@ -1,4 +1,4 @@
-// Effects of a local start on a store that is not empty, and its output.
+// What a local start does with a store that is not empty, and what it prints.
 
 import { createPrivateKey } from 'node:crypto';
 import { once } from 'node:events';
@@ -35,7 +35,7 @@ const realKeyName = 'OPENAI_API_KEY';
 
 let simulator: Simulator;
 let folder: string;
-/** Of every gateway that names no other. */
+/** The data folder of every gateway that names no other folder. */
 let data: string;
 let store: Store;
 let closeStore: () => Promise<void>;
@@ -102,7 +102,7 @@ const model = (provider: string, more: object = {}) => ({
   ...more,
 });
 
-/** A small gateway on the simulator; `key` is that of its workspace. */
+/** Returns a small gateway file for the simulator; `key` is its workspace's key. */
 function ownFile(
   key: string,
   more: { workspace?: object; key?: object; auth?: unknown; provider?: object; models?: string[] } = {},
@@ -130,7 +130,7 @@ async function listModels(url: string, key: string): Promise<readonly Listed[]> 
 
 const modelsOf = async (url: string, key: string) => (await listModels(url, key)).map(({ id }) => id);
 
-/** All that a gateway file and the operator write, as one hash. */
+/** Returns a hash of everything that a gateway file and the operator write. */
 async function storedState(): Promise<string> {
   const items: unknown[] = [];
   for (const table of ['config', 'keys', 'connections', 'functions', 'ledger'] as const) {
@@ -146,7 +146,7 @@ const readable = (item: Record<string, unknown>) =>
 
 const curlOf = ({ lines }: Started) => lines.filter((line) => line.startsWith('curl '));
 
-/** The call that a curl line makes. */
+/** Makes the call of a curl line. */
 async function callAsSaid(line: string, variables: Record<string, string> = {}) {
   const [, url = '', authorization = '', body = ''] =
     /^curl (\S+) -H "Authorization: ([^"]+)" -H "Content-Type: application\/json" -d '(.*)'$/.exec(line) ?? [];
@@ -199,7 +199,7 @@ describe('the calls that the demo makes of its own', () => {
     const { url, lines, stop } = await start({ demoTraffic: true });
     expect(lines).toContain(`demo traffic: ${demoTraffic.callsMax} calls at most`);
     while ((await usageOf(url)) === 0);
-    // It waits for the calls to end.
+    // Stopping waits for the calls to end.
     await stop();
   });
 
@@ -335,7 +335,7 @@ describe('the demo key', () => {
     process.env[realKeyName] = 'sk-of-a-real-provider';
     await (await start()).stop();
     delete process.env[realKeyName];
-    // Never stored while a real provider was offered, so it may be used now …
+    // The published key was not stored while a real provider was available, so it may be used now.
     const simulated = await start();
     expect(keyOf(simulated)).toBe(publishedKey);
     const keys = createKeyStore(store);
@@ -343,7 +343,7 @@ describe('the demo key', () => {
     if (record === undefined) throw new Error('the published key must be stored');
     await keys.write({ ...record, status: 'revoked' });
     await simulated.stop();
-    // … and never after it was revoked.
+    // The published key is never used again after it was revoked.
     const after = await start();
     expect(keyOf(after)).not.toBe(publishedKey);
     expect(await statusOf(after.url, publishedKey)).toBe(401);
@@ -367,7 +367,7 @@ describe('the console of a local start', () => {
     for await (const { publicId, status } of createOperatorStore(store).list()) statuses.set(publicId, status);
     const statusOf = (key: string) => statuses.get(parseApiKey(key)?.publicId ?? '');
     expect([statusOf(keyIn(first)), statusOf(keyIn(second))]).toEqual(['revoked', 'active']);
-    // It calls no model.
+    // An operator's key cannot call a model.
     expect(
       (await fetch(`${second.url}/models`, { headers: { authorization: `Bearer ${keyIn(second)}` } })).status,
     ).toBe(401);
@@ -450,7 +450,7 @@ describe('a start with a file', () => {
     const [line = ''] = curlOf(started);
     expect((await callAsSaid(line)).status).toBe(200);
     await started.stop();
-    // Its text is not known any more: the line takes it from a variable.
+    // The text of the key is not known any more, so the line reads it from a variable.
     const again = await start({ config: writeFile(text) });
     const made = /shown once\): (\S+)/.exec(started.lines.join('\n'))?.[1] ?? '';
     expect(again.lines.join('\n')).not.toContain(made);
@@ -475,7 +475,7 @@ describe('a start with a file', () => {
       { workspace: { credit_usd: '0' } },
       /^note: workspace team has no credit: npm run gw -- credits add team 10 --data /,
     ],
-    // 8,000 tokens of output at 2.00 a million may cost 0.016.
+    // 8,000 tokens of output at 2.00 a million cost at most 0.016.
     ['the credit does not cover a call', { workspace: { credit_usd: '0.001' } }, undefined],
     ['the spend limit of the key does not cover a call', { key: { spend_limit_usd: '0.001' } }, undefined],
     ['the workspace may use no model', { workspace: { models: [] } }, undefined],

@@ -1,5 +1,5 @@
-// Objects that a call of this workspace leaves at its provider are open to its later calls only: stored answers, audio,
-// containers and files made in them, answers to compare with.
+// Objects that a workspace's call leaves at its provider are open to the workspace's later calls only: stored answers,
+// audio, containers and the files in them, answers to compare with.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { newKey } from '../support/gateway-file.ts';
@@ -205,7 +205,8 @@ describe('an answer to compare with', () => {
       sent: [expect.stringContaining('msg_7')],
     });
     expect(await ask('/messages', compares('msg_7'), otherKey)).toMatchObject({ status: 400, sent: [] });
-    // Output for more than there is: the message says how much would be reserved. The context alone is $0.128.
+    // The request asks for more output than the credit covers: the message names the amount to reserve. The context
+    // alone is $0.128.
     const dear = await ask('/messages', { ...compares('msg_7'), max_tokens: 60_000_000 });
     expect(dear).toMatchObject({ status: 402, text: expect.stringContaining('120.000') });
   });

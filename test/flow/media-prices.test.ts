@@ -1,4 +1,4 @@
-// Tokens of sound and of images, at prices of their own: as each format of a provider reports them, to clients of each
+// Tokens of sound and of images have prices of their own, as each provider format reports them, for clients of each
 // interface.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
@@ -52,7 +52,7 @@ const candidates = [{ content: { role: 'model', parts: [{ text: 'So.' }] }, fini
 const choice = { index: 0, finish_reason: 'stop' };
 const said = { role: 'assistant', content: 'So.' };
 
-/** By the path that is called: whole, and streamed. */
+/** Answers by the path of the call: the whole answer, then the stream. */
 const answers: readonly (readonly [RegExp, string, string])[] = [
   [
     /\/chat\/completions$/,
@@ -188,8 +188,8 @@ async function costOf(path: string, body: Json): Promise<bigint | undefined> {
   return last?.costPicoUsd;
 }
 
-// 30 of text at 1, 20 cached at 0.5, 40 of sound at 10, 10 of images at 5; out: 15 at 2, 30 of sound at 20, 5 of images
-// at 30.
+// Input is 30 tokens of text at 1, 20 cached at 0.5, 40 of sound at 10, 10 of images at 5; output is 15 at 2, 30 of
+// sound at 20, 5 of images at 30.
 const exact = 1_270_000_000n;
 
 describe('tokens of sound and images', () => {
@@ -199,7 +199,7 @@ describe('tokens of sound and images', () => {
   );
   it.each(cases)('cost what their entry says: $model, $path, stream: $stream', async ({ model, path, stream }) => {
     const body = clients[path]?.(model) ?? {};
-    // Gemini read 20 more of its sound from a cache.
+    // Gemini reads 20 more tokens of sound from a cache.
     const expected = model === 'acme/gemini' ? exact + 10_000_000n : exact;
     expect(await costOf(path, { ...body, ...(stream ? { stream: true } : {}) })).toBe(expected);
   });
@@ -211,7 +211,7 @@ describe('tokens of sound and images', () => {
 
   it('have the prices of the tier that the prompt reaches', async () => {
     const body = clients['/chat/completions']?.('acme/tiers') ?? {};
-    // 30 of text and 20 cached at 100, 15 out at 200; the others as above.
+    // 30 tokens of text and 20 cached cost 100, 15 of output cost 200; the other tokens as above.
     expect(await costOf('/chat/completions', body)).toBe(5_000_000_000n + 450_000_000n + 3_000_000_000n + 750_000_000n);
   });
 

@@ -54,7 +54,7 @@ const hello = (model: string, more: Json = {}): Json => ({
   ...more,
 });
 
-/** Without those that are undefined. */
+/** Returns the headers without undefined ones. */
 const sentHeaders = (headers: Json) =>
   Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined)) as Record<string, string>;
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
@@ -66,7 +66,7 @@ const post = (body: unknown, headers: Json = {}, path = '/messages') =>
   });
 const count = (body: unknown, headers: Json = {}) => post(body, headers, '/messages/count_tokens');
 
-/** `event: name` and `data: text` of each event. */
+/** Returns `event: name` and `data: text` of each event. */
 const eventsIn = (text: string) =>
   text
     .split('\n\n')
@@ -84,7 +84,7 @@ describe('an answer', () => {
   it('is the provider’s, byte for byte; its cost is in a header, its id in two', async () => {
     const response = await post(hello('unknown-members'));
     expect(await response.text()).toBe(unknownMembersTexts('messages', {}).json);
-    // 7 and 5 tokens at 1 and 2 USD per million.
+    // The cost is 7 and 5 tokens at 1 and 2 USD per million.
     expect(response.headers.get('x-gw-cost')).toBe('0.000017');
     expect(response.headers.get('request-id')).toBe(response.headers.get('x-request-id'));
     expect(await gateway.lastRecord()).toMatchObject({
@@ -375,7 +375,7 @@ describe('a retry and a repetition', () => {
       const other = await post(body, {}, '/chat/completions');
       await other.text();
       expect(other.headers.get('x-gw-cache')).toBe('MISS');
-      // A beta may change the answer.
+      // A beta header may change the answer, so it is part of the cache key.
       const beta = await post(body, { 'anthropic-beta': 'x-1' });
       await beta.text();
       expect(beta.headers.get('x-gw-cache')).toBe('MISS');

@@ -1,4 +1,4 @@
-// GET /metrics: counts of calls in Prometheus' text form, of one process and of several.
+// GET /metrics: counts of calls in Prometheus' text format, of one process and of several.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startTestSimulator } from '../support/test-simulator.ts';
 import { startTestStore } from '../support/test-store.ts';
 
-/** By name and labels, as in the text. */
+/** Values by name and labels, as the text has them. */
 type Samples = ReadonlyMap<string, number>;
 
 const samplesIn = (text: string): Samples =>
@@ -31,11 +31,11 @@ const samplesIn = (text: string): Samples =>
 
 const namesIn = (text: string): string[] => [...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name = '']) => name);
 
-/** Of all samples of a name. */
+/** Returns the sum of all samples of a name. */
 const sumOf = (samples: Samples, name: string): number =>
   [...samples].reduce((sum, [sample, value]) => (sample.startsWith(`${name}{`) ? sum + value : sum), 0);
 
-/** A call is counted with its log line, which follows its settlement. */
+/** Resolves when the calls are counted. A call is counted with its log line, which follows its settlement. */
 async function untilCounted(address: string, calls: number): Promise<void> {
   const counted = async () => sumOf(samplesIn(await (await fetch(address)).text()), 'gw_calls_total');
   while ((await counted()) < calls) await sleep(systemClock, 20);
@@ -55,7 +55,7 @@ function writeFile(): string {
   const path = join(temporaryFolder(), 'gateway.yaml');
   const route = (upstream: string) => [{ provider: 'acme', upstream }];
   const models = { 'acme/echo': route('echo'), 'acme/limited': route('error-429:rate_limit_exceeded:600') };
-  // Nobody listens there.
+  // Nothing listens at this address.
   const guardrails = ['pass', 'block'].map((on_failure) => ({
     ...{ id: on_failure, kind: 'http', url: 'http://127.0.0.1:9/', on_failure, on: ['input'] },
   }));
@@ -71,7 +71,7 @@ function writeFile(): string {
 async function call(url: string, model: string, more: object = {}, authorization = `Bearer ${key}`): Promise<number> {
   const response = await fetch(`${url}/chat/completions`, {
     method: 'POST',
-    // A connection each: processes get them in turn.
+    // Each call has a connection of its own, because processes get connections in turn.
     headers: { authorization, connection: 'close' },
     body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello there' }], ...more }),
   });
@@ -131,7 +131,7 @@ describe('the metrics of a process', () => {
       'gw_calls_total{outcome="refused",code="unknown_model",provider="",model=""}': 1,
       'gw_calls_total{outcome="refused",code="UNAUTHORIZED",provider="",model=""}': 1,
     });
-    // The guardrail that blocks on failure failed nothing in silence: its client got a 503.
+    // The guardrail that blocks on failure is no failed control, because its client got a 503.
     expect([...samples].filter(([sample]) => sample.startsWith('gw_failed_controls_total'))).toEqual([
       ['gw_failed_controls_total{control="guardrail"}', 1],
     ]);
@@ -249,7 +249,7 @@ describe('the metrics of several processes', () => {
 });
 
 describe('the metrics of many workspaces', () => {
-  /** Of a process, in which these workspaces made a call each. */
+  /** Returns the counts of a process in which each of these workspaces made a call. */
   async function countsOf(workspaces: readonly string[]): Promise<MetricValues> {
     const metrics = createCallMetrics();
     const log = metrics.counted({ info() {}, error() {} });
@@ -278,7 +278,7 @@ describe('the metrics of many workspaces', () => {
     expect([calls.get('w0'), calls.get('w120'), calls.get('(other)')]).toEqual([1, 2, 50]);
     const cost = samplesIn(first).get('gw_workspace_cost_usd_total{payer="workspace",workspace="(other)"}');
     expect(cost).toBe(25);
-    // The process that counted the first ones has ended, and others come first.
+    // The process that counted the first workspaces has ended, and others come first.
     const later = callsBy(await textOf([await countsOf(names(200, 300)), await countsOf(names(0, 250))]));
     expect(new Set(later.keys())).toEqual(new Set(calls.keys()));
     expect([later.get('w0'), later.get('(other)')]).toEqual([1, 150]);

@@ -1,7 +1,6 @@
-// A conversation with tools and thinking goes on with a model of another format, in the middle of a turn and back
-// again, for clients of every interface. The simulated providers refuse what the real ones refuse: thinking that is not
-// theirs, calls without a signature, ids and names that they do not take, calls without results and results without
-// calls.
+// A conversation with tools and reasoning goes on with a model of another format, in the middle of a turn and back
+// again, for clients of every interface. The simulated providers refuse what the real providers refuse: foreign
+// reasoning, calls without a signature, ids and names in other forms, calls without results and results without calls.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { encryptedBy, redactedReasoning, signatureOf } from '../../infra/local/simulator/signature.ts';
@@ -16,7 +15,7 @@ import { type ScriptedProvider, sendJson, startScriptedProvider } from '../suppo
 
 const formats = ['chat-completions', 'messages', 'converse', 'generate-content', 'responses'] as const;
 type Format = (typeof formats)[number];
-/** Each thinks, and is strict about what comes back of it. */
+/** Each model reasons, and its provider is strict about reasoning that comes back. */
 const upstreams: Readonly<Record<Format, string>> = {
   'chat-completions': 'gpt-4.1/reasoning',
   messages: 'claude-sonnet-4-5/redacted-reasoning',
@@ -25,7 +24,7 @@ const upstreams: Readonly<Record<Format, string>> = {
   responses: 'gpt-5.4/reasoning',
 };
 const thought = 'The user wants an answer. I should give a short one.';
-/** Signatures that a model wants back. Of Gemini the calls are signed. */
+/** Returns the signatures that a model needs back. Gemini signs the calls. */
 const ownSigns = (format: Format): readonly string[] =>
   ({
     'chat-completions': [thought],
@@ -35,7 +34,7 @@ const ownSigns = (format: Format): readonly string[] =>
     responses: [encryptedBy(upstreams.responses, thought)],
   })[format];
 
-/** A server that counts its calls anew in each answer, in characters that others refuse. */
+/** The answer of a server that numbers its calls anew in each answer, in characters that other providers refuse. */
 const countedCall = JSON.stringify({
   id: 'chatcmpl-1',
   object: 'chat.completion',
@@ -81,18 +80,18 @@ afterAll(async () => {
   await counting.stop();
 });
 
-/** Any two formats, each as often the first as the second. */
+/** All pairs of formats; each format is as often first as second. */
 const pairs = formats.flatMap((first, place) =>
   [1, 2].map((distance) => [first, formats[(place + distance) % formats.length] ?? first] as const),
 );
-/** One signature is good for Claude anywhere; only the other interfaces say which Claude it was. */
+/** A Claude signature is valid at every host; only the other interfaces say which Claude model made it. */
 const shareClaude = (client: ConversingInterface, ...both: readonly Format[]): boolean =>
   client === 'chat-completions' && both.every((format) => format === 'messages' || format === 'converse');
-/** Such a client has nothing signed of a model that it is relayed to. */
+/** A client of chat completions gets no signed reasoning from a model to which it is relayed. */
 const keepsThinking = (client: ConversingInterface, format: Format): boolean =>
   client !== 'chat-completions' || format !== client;
 
-/** Returns the only request of a turn, as its provider got and took it. */
+/** Returns the only request of a turn, as its provider received and accepted it. */
 function sentTo(format: Format): string {
   const calls = gateway.simulator.calls.map((call) => [call.provider, call.format, call.status]);
   expect(calls).toEqual([[format, format, 200]]);
@@ -102,7 +101,7 @@ function sentTo(format: Format): string {
 }
 
 const delivered = fc.record({ format: fc.constantFrom(...formats), stream: fc.boolean() });
-/** The model of a question, and those that get the results of its calls, if it makes any. */
+/** A random turn: the model of the question, and the model that gets the results of its calls, if it makes any. */
 const randomTurn = fc.record({ callsTools: fc.boolean(), first: delivered, second: delivered });
 
 describe.each(conversingInterfaces)('a client of %s', (client) => {

@@ -1,4 +1,4 @@
-// A refused call: the error that comes first in the order of checks, and nothing of what the call took is left taken.
+// A refused call gets the error that comes first in the order of checks, and everything that the call took is released.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { holdLifeMs } from '../../shared/foundation/constants/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
@@ -27,7 +27,7 @@ const fault = (name: string, status: number, code: string, rest: Omit<Fault, 'na
   ...rest,
 });
 
-/** In the order in which a call is checked. */
+/** The faults are in the order in which a call is checked. */
 const faults: readonly Fault[] = [
   fault('requests per minute', 429, 'api_key_rate_limit', { key: 'rateLimited' }),
   fault('idempotency', 409, 'idempotency_conflict', { headers: { 'idempotency-key': 'used' } }),
@@ -88,7 +88,7 @@ describe('a refused call', () => {
   };
 
   it.each(faults.map((one): [string, Fault] => [one.name, one]))('names its fault: %s', async (_name, one) => {
-    // A span of a call that may not be retried stays used, so each has one of its own.
+    // A span id of a call that must not be retried stays used, so each call has its own span id.
     const span = one.headers?.['x-gw-span-id'] ?? one.name.replaceAll(' ', '.');
     const headers = { ...one.headers, 'x-gw-span-id': span };
     await expectError(await send({ ...one, headers }), one.status, one.code);
@@ -106,7 +106,7 @@ describe('a refused call', () => {
     const records = await harness.records();
     expect(records.filter(({ attempts }) => attempts > 0).map(({ outcome }) => outcome)).toEqual(['ok', 'ok']);
     expect(records.filter(({ costPicoUsd }) => costPicoUsd > 0n)).toHaveLength(2);
-    // Two requests a minute: one was made above. Every refused call has given its slot back.
+    // The limit is two requests a minute, and one was made above. Every refused call has released its slot.
     const again = await harness.post(hello('acme/open'), { 'idempotency-key': 'fresh', 'x-gw-span-id': 'last' });
     expect(await outcomeOf(again)).toBe('ok');
   });
@@ -168,7 +168,7 @@ describe('a store that fails during admission', () => {
     async (table, when) => {
       const id = `${table}-${when}`;
       const call = () => harness.post(hello('acme/open'), { 'idempotency-key': id, 'x-gw-span-id': id });
-      // The first call to this table only: later ones are the gateway's repairs.
+      // Only the first call to this table fails: later calls are the gateway's repairs.
       let isDone = false;
       failing = (made) => {
         if (isDone || made.table !== table) return undefined;
@@ -181,7 +181,7 @@ describe('a store that fails during admission', () => {
       await harness.settled();
       failing = undefined;
       expect(harness.simulator.calls).toHaveLength(0);
-      // Whether it was taken is not known then, so it is not released: it ends by itself.
+      // It is unknown then whether the reservation was written, so it is not released: it expires.
       if (/keys|ledger/.test(table) && when === 'after') clock.advance(holdLifeMs + 5_000);
       else await expectBalancedBooks(harness);
       expect(await outcomeOf(await call())).toBe('ok');

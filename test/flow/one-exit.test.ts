@@ -1,5 +1,5 @@
-// Answers leave by one exit, checked by the guardrails of the key that reads: stored responses too, whoever made them.
-// What is blocked is gone wherever it stood, and a text under a signature is never changed and kept signed.
+// Answers leave by one exit, where the guardrails of the key that reads check them, whoever made the answer; stored
+// responses too. Blocked text is removed from every place, and a changed text does not keep its signature.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
@@ -15,7 +15,7 @@ const mail = 'me@acme.io';
 let guardrail: ScriptedGuardrail;
 let provider: ScriptedProvider;
 let gateway: Harness;
-/** Answers of the scripted provider: an object as JSON, a list as a stream of events. */
+/** The scripted provider's answer: an object as JSON, a list as a stream of events. */
 let next: Json | readonly Json[] = {};
 
 beforeAll(async () => {
@@ -324,7 +324,7 @@ describe('a schema', () => {
     json_schema: { name: 'a', schema: { type: 'object', properties: { to: { enum: [mail] } } } },
   };
   it('is checked before the mask: a masked answer that breaks it is sent, whole and streamed', async () => {
-    // The word is in the schema too: only answers are checked.
+    // The word is in the schema too; the guardrail checks only answers.
     guardrail.answer(({ direction, texts }) =>
       direction === 'input'
         ? { action: 'pass' }

@@ -1,4 +1,4 @@
-// The operator's log of a call: its path through providers, a wrong key, the provider's own words. None of these words
+// The operator's log of a call: its path through providers, a wrong key, the provider's own words. These words do not
 // reach a client, and no line contains a credential, a prompt or an answer.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { logLineBytes, streamBytesPerToken } from '../support/costs.ts';
@@ -190,7 +190,7 @@ describe('the lines of a call', () => {
   });
 });
 
-// The metrics that a request's log line declares: each combination of metric and dimensions is billed by the month.
+// The metrics that a request's log line declares: each combination of metric and dimensions costs money every month.
 describe('metrics', () => {
   interface Usage {
     readonly usage: { readonly completion_tokens: number };
@@ -208,7 +208,7 @@ describe('metrics', () => {
     readonly [member: string]: unknown;
   }
 
-  /** Metrics times sets of dimensions. */
+  /** The bound of metrics times sets of dimensions. */
   const declaredMax = 12;
 
   describe('the log line of a request', () => {
@@ -224,7 +224,7 @@ describe('metrics', () => {
     });
     afterAll(() => harness?.stop());
 
-    /** The line appears after the answer: the next one that was not there before. */
+    /** Returns the log line of a call, which appears after the answer: the first new line. */
     const lineOf = async (body: object, headers?: Record<string, string>): Promise<Line> => {
       const before = harness.logLines.length;
       const response = await harness.post(body, headers);
@@ -237,7 +237,7 @@ describe('metrics', () => {
       }
       return JSON.parse(harness.logLines.slice(before).find(isLine) ?? '') as Line;
     };
-    /** `stage+provider: Requests Errors …` */
+    /** Returns the declared metrics as `stage+provider: Requests Errors …`. */
     const declared = ({ _aws }: Line): string[] =>
       _aws.CloudWatchMetrics.flatMap(({ Dimensions, Metrics }) =>
         Dimensions.map((by) => `${by.join('+')}: ${Metrics.map(({ Name }) => Name).join(' ')}`),

@@ -1,4 +1,4 @@
-// The secret of the edge, through the front door: it changes while one process serves on.
+// The secret of the edge, through the front door: it changes while one process goes on serving.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { createOriginCheck } from '../../shared/protocol/http/index.ts';
 import { type Harness, startHarness } from '../support/harness.ts';

@@ -1,5 +1,5 @@
-// Answers of a provider that are packed although none was asked for that is: clients get the plain text, or an error,
-// never the bytes.
+// A provider compresses answers although the gateway asked for plain ones: clients get the plain text or an error,
+// never the compressed bytes.
 import type { ServerResponse } from 'node:http';
 import {
   brotliCompressSync,
@@ -32,7 +32,7 @@ const packed = (name: string, text: string): Buffer => pack[name]?.(text) ?? Buf
 const encodingOf = (name: string): string => name.split(' ')[0] ?? name;
 
 const completion = completionOf({ content: 'plain words' });
-/** Packers that hand over what they have when flushed. */
+/** Compressors that emit their input when they are flushed. */
 const flushing = [
   ['gzip', () => createGzip()],
   ['deflate', () => createDeflate()],
@@ -60,7 +60,7 @@ interface Script {
   readonly type?: string;
   readonly encoding?: string;
   readonly bytes: Buffer;
-  /** How many bytes go out at a time. */
+  /** The number of bytes that go out at a time. */
   readonly step?: number;
 }
 

@@ -1,5 +1,5 @@
-// How far an answer is, as GPT's newer models say it with each message, comes back to them from clients of other
-// interfaces, and to nobody else.
+// The phase that GPT's newer models give with each message comes back to these models from clients of other interfaces,
+// and reaches no other model.
 import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';

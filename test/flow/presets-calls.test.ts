@@ -1,4 +1,5 @@
-// Presets: part of a request that the workspace wrote beforehand. The request wins, policies only tighten.
+// Presets are part of a request that the workspace wrote beforehand. The request's own fields win, and policies only
+// become tighter.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';

@@ -1,4 +1,4 @@
-// provider.max_price, and the order by price: every price that a call can be billed by counts, and no other.
+// provider.max_price and the order by price: every price that can be charged for a call counts, and no other price.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { spokenPieces } from '../../infra/local/simulator/formats/openai-speech.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
@@ -30,7 +30,7 @@ beforeAll(async () => {
       tiers: [at('one', { ...tokens('1'), ...tier(2_000, '10', '20') }), at('two', tokens('5'))],
       output: [at('one', { ...tokens('1'), ...tier(2_000, '1', '20') }), at('two', tokens('5'))],
       writes: [at('one', { ...tokens('1'), ...writes('6') }), at('two', { ...tokens('2'), ...cached })],
-      // Its prompts are marked by the gateway, from 512 tokens on.
+      // The gateway marks prompts for this model's cache, from 512 tokens on.
       'claude-opus-5': [
         at('one', { ...tokens('1'), ...writes('6'), prompt_cache: 'auto' }, 'claude-opus-5'),
         at('two', tokens('2')),
@@ -66,7 +66,7 @@ async function servedBy(answer: Response): Promise<string | null> {
   gateway.simulator.clear();
   return answer.headers.get('x-gw-provider');
 }
-/** The message of the refusal, before any provider was called. */
+/** Returns the refusal's message and checks that no provider was called. */
 async function refused(answer: Response): Promise<string> {
   const { message } = await expectError(answer, 402, 'price_cap_exceeded');
   expect(gateway.simulator.calls).toEqual([]);
@@ -199,7 +199,7 @@ describe('the price of a unit', () => {
     expect(await servedBy(await chat('asked', { provider: { only: 'one', max_price: { request: 0.01 } } }))).toBe(
       'one',
     );
-    // A request that costs more than all the tokens of the other.
+    // The price per request is above the cost of all tokens at the other provider.
     expect(await servedBy(await chat('asked'))).toBe('two');
     expect(await servedBy(await chat('asked', { provider: { sort: 'price' } }))).toBe('two');
   });

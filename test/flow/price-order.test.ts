@@ -1,5 +1,5 @@
-// The cheapest provider first, where a call costs by images, characters, seconds or requests: what this call costs
-// there.
+// The cheapest provider comes first when a call costs by images, characters, seconds or requests: the order is by the
+// cost of this call.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { spokenPieces } from '../../infra/local/simulator/formats/openai-speech.ts';
 import { expectError } from '../support/expect-error.ts';
@@ -74,7 +74,7 @@ describe('the order of providers', () => {
   });
 
   it('of images that may be billed by tokens too is what the call reserves', async () => {
-    // 60,000 tokens of output at 2 USD a million, against an image for 0.08 USD.
+    // The reservation is 60,000 tokens of output at 2 USD a million, against an image for 0.08 USD.
     expect(await draw({ model: 'both' })).toBe('dear');
     expect(await draw({ model: 'both', provider: { sort: 'price' } })).toBe('dear');
     expect(gateway.simulator.calls).toHaveLength(2);
@@ -112,7 +112,7 @@ describe('the model auto', () => {
   let gateway: Harness;
 
   beforeAll(async () => {
-    // None says an interface of its own: each has all of its provider's.
+    // No model names an interface, so each has all interfaces of its provider.
     gateway = await startHarness({
       models: {
         'acme/chat': [at('acme', { input_price_per_million: '5', output_price_per_million: '5' })],

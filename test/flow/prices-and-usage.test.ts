@@ -76,11 +76,12 @@ describe('what an entry says of prices and bounds', () => {
   }
 
   it('a prompt of exactly the bound of a tier is priced below it, and one token more the whole call by the tier', async () => {
-    // 120,000 at 1, 50,000 cached at 0.5, 30,000 written at the input price, 1,000 out at 2.
+    // 120,000 tokens at 1, 50,000 cached at 0.5, 30,000 written at the input price, 1,000 of output at 2.
     expect(await costOf('below')).toBe('0.177');
-    // 120,001 at 10, 50,000 cached at 1, 30,000 written at 12, 1,000 out at 20.
+    // 120,001 tokens at 10, 50,000 cached at 1, 30,000 written at 12, 1,000 of output at 20.
     expect(await costOf('above')).toBe('1.63001');
-    // Of several tiers the last that is reached, and what it does not price is input: 200,001 at 10, 1,000 out at 20.
+    // The last tier that is reached counts, and classes without a price in it count as input: 200,001 tokens at 10,
+    // 1,000 of output at 20.
     expect(await costOf('plain')).toBe('2.02001');
   });
 
@@ -91,11 +92,11 @@ describe('what an entry says of prices and bounds', () => {
       return parseUsd(/may cost ([\d.]+) USD/.exec(answer.message)?.[1] ?? '') ?? 0n;
     };
     const heldOutput = 1_000n * 2_000_000n;
-    // The most that a prompt of this length counts as; each character more is one token more.
+    // This is the most tokens that a prompt of this length counts as; each further character is one token.
     const tokensOf1000 = ((await neededFor(1_000)) - heldOutput) / 1_000_000n;
     const atBound = 1_000 + 2_000 - Number(tokensOf1000);
     expect(await neededFor(atBound)).toBe(2_000n * 1_000_000n + heldOutput);
-    // The dearest of its input prices is that of what is written into a cache.
+    // The highest input price is that of tokens written into a cache.
     expect(await neededFor(atBound + 1)).toBe(2_001n * 12_000_000n + 1_000n * 20_000_000n);
   });
 
@@ -129,7 +130,7 @@ describe('what an entry says of prices and bounds', () => {
     const covered = Number(/With max_tokens (\d+)/.exec(message)?.[1]);
     expect((await poor(harness, hello('bounded', { max_tokens: covered }))).status).toBe(200);
     expect((await poor(harness, hello('bounded', { max_tokens: covered + 1 }))).status).toBe(402);
-    // By the name that the client's interface has for it.
+    // The message has the field's name in the client's interface.
     const asResponse = await send(harness, { model: 'bounded', input: 'Hello' }, '/responses', poorKey);
     expect(asResponse.status).toBe(402);
     expect(await asResponse.text()).toMatch(/With max_output_tokens \d+ it would need/);
@@ -147,18 +148,18 @@ describe('what an entry says of prices and bounds', () => {
 
 const poorKey = newKey();
 
-/** Any call through the harness: with another key, or of another interface. */
+/** Sends any call through the harness: with another key, or of another interface. */
 const send = (harness: Harness, body: object, path: string, key: string): Promise<Response> =>
   harness.postTo(path, body, { authorization: `Bearer ${key}` });
 
-/** With a key that may spend a fifth of a cent. */
+/** Sends a call with a key that may spend a fifth of a cent. */
 async function poor(harness: Harness, body: object): Promise<{ readonly status: number; readonly message: string }> {
   const answer = await send(harness, body, '/chat/completions', poorKey);
   const { message = '' } = (await answer.json()) as { message?: string };
   return { status: answer.status, message };
 }
 
-// A provider that reports usage early, and goes on: output after the report is charged too.
+// A provider reports usage early and goes on: output after the report is charged too.
 describe('a report that comes early', () => {
   let scripted: Awaited<ReturnType<typeof startScriptedGateway>>;
   let gateway: Harness;
@@ -168,7 +169,7 @@ describe('a report that comes early', () => {
     scripted = await startScriptedGateway((outgoing) => {
       outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
       for (const line of script.lines) outgoing.write(`data: ${JSON.stringify(line)}\n\n`);
-      // Only once all of it is out: a destroyed socket takes along what waits in it.
+      // The socket is destroyed only after the write has ended, because a destroyed socket drops what waits in it.
       outgoing.write('', () => (script.isCut ? outgoing.destroy() : outgoing.end('data: [DONE]\n\n')));
     });
     gateway = scripted.gateway;
@@ -191,7 +192,7 @@ describe('a report that comes early', () => {
   }
 
   it('counts what came after the report by its bytes, and says that it is an estimate', async () => {
-    // 1 reported, 400 bytes at four a token behind it.
+    // One token was reported, and 400 bytes at four a token follow it.
     const usage = await usageOf([delta('a', { usage: early }), ...forty, end()]);
     expect(usage).toMatchObject({ cost_usd: String((10 * 1 + 101 * 2) / 1_000_000), estimated: true });
   });
@@ -241,8 +242,8 @@ describe('a report that comes early', () => {
   });
 });
 
-// Usage that cannot be, or is not reported: no provider can make a call cost more than what the call could have used,
-// and no estimate of the gateway exceeds what the call holds.
+// Usage that is impossible or missing: no provider can make a call cost more than the call could have used, and no
+// estimate of the gateway exceeds the call's reservation.
 describe('usage that cannot be, or is not reported', () => {
   const poor = newKey();
   const upstreams = { billion: 'usage:10:1000000000', prompt: 'usage:1000000000:5', fine: 'usage:10:100' };
@@ -258,7 +259,7 @@ describe('usage that cannot be, or is not reported', () => {
         'acme/unreported': [{ provider: 'acme', upstream: 'no-usage' }],
         'acme/limited': [{ provider: 'acme', upstream: 'no-usage', more: { rate_limit_tpm: 40_000 } }],
       },
-      // An audio call must be admitted, so that its estimate is seen.
+      // The model accepts audio, so that the call is admitted and estimated.
       modelMembers: { 'acme/unreported': { modalities: ['text', 'image', 'audio'] } },
       service: { queue_ms: 0 },
       moreWorkspaces: [{ id: 'poor', credit_usd: '1', keys: [{ name: 'poor', key: poor }] }],
@@ -282,7 +283,7 @@ describe('usage that cannot be, or is not reported', () => {
     return (JSON.parse(json) as { usage: Usage }).usage;
   }
 
-  /** Input 1 USD, output 2 USD per million tokens. */
+  /** Returns the cost of tokens at 1 USD of input and 2 USD of output per million. */
   const usd = (prompt: number, completion: number) => String((prompt + 2 * completion) / 1_000_000);
 
   describe.each([false, true])('another name of the output bound, stream %s', (stream) => {
@@ -341,7 +342,7 @@ describe('usage that cannot be, or is not reported', () => {
     it('is billed for an image by the tokens that were held for it, not by its bytes', async () => {
       const usage = await usageOf('acme/unreported', saying(image));
       expect(usage).toMatchObject({ estimated: true });
-      // One tile; the text around it is less than 400 bytes.
+      // The image is one tile; the text around it is less than 400 bytes.
       expect(usage.prompt_tokens).toBeGreaterThanOrEqual(8_500);
       expect(usage.prompt_tokens).toBeLessThan(8_600);
     });

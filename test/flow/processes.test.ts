@@ -1,4 +1,4 @@
-// `npm start -- --processes N`: one port and one store, several processes.
+// `npm start -- --processes N` runs several processes on one port and one store.
 import { spawnSync } from 'node:child_process';
 import cluster from 'node:cluster';
 import { once } from 'node:events';
@@ -31,12 +31,12 @@ afterEach(async () => {
 const start = async (line: string, variables: Record<string, string> = {}): Promise<RunningGateway> => {
   const gateway = await startGateway(line, temporaryFolder(), variables);
   running = gateway;
-  // The last line of a start.
+  // This is the last line that a start prints.
   await until(() => gateway.out().includes('command line: '));
   return gateway;
 };
 
-/** Of the processes that serve. */
+/** Returns the ids of the processes that serve. */
 const servingOf = ({ process }: RunningGateway): number[] =>
   spawnSync('pgrep', ['-P', String(process.pid)], { encoding: 'utf8' })
     .stdout.split('\n')
@@ -51,7 +51,7 @@ const isRunning = (pid: number): boolean => {
   }
 };
 
-/** Polling, because other processes report no change. */
+/** The test polls, because other processes report no change. */
 const lookMs = 20;
 const until = async (holds: () => boolean): Promise<void> => {
   while (!holds()) await sleep(systemClock, lookMs);
@@ -60,7 +60,7 @@ const until = async (holds: () => boolean): Promise<void> => {
 const ownFoldersIn = (folder: string): string[] =>
   readdirSync(folder).filter((name) => name.startsWith('gw-processes-'));
 
-/** `npm run gw -- …` */
+/** Runs `npm run gw -- …`. */
 async function operate(line: string) {
   const child = await startScript('infra/cli/main.ts', line.split(' '), temporaryFolder(), {});
   const ended = once(child, 'exit');
@@ -73,7 +73,7 @@ const key = newKey();
 const call = ({ url }: RunningGateway, model: string, init: RequestInit = {}): Promise<Response> =>
   fetch(`${url}/chat/completions`, {
     method: 'POST',
-    // A connection each: they are handed out in turn.
+    // Each call has a connection of its own, because processes get connections in turn.
     headers: { authorization: `Bearer ${key}`, connection: 'close' },
     body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] }),
     ...init,
@@ -138,7 +138,7 @@ describe('several processes', () => {
     const leaving = new AbortController();
     const open = call(gateway, 'acme/silent', { signal: leaving.signal }).catch(() => 'broken');
     await simulator.until((calls) => calls.some(({ body }) => JSON.stringify(body).includes('silent')));
-    // A pid of 0 is the test's own group of processes.
+    // A pid of 0 would mean the test's own process group.
     expect(killed).toBeGreaterThan(0);
     process.kill(killed, 'SIGKILL');
     await until(() => gateway.out().includes('a process has ended (SIGKILL): another takes its place'));

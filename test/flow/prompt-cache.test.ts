@@ -1,5 +1,5 @@
-// Prompt caches for everybody: an agent in any client's language on Claude reads from the cache what it sent before,
-// and marks of any interface become those of the target.
+// Prompt caches for every client: an agent of any interface reads from Claude's cache what it sent before, and cache
+// marks of any interface become marks of the provider's format.
 import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
@@ -18,7 +18,7 @@ let claude: CachingClaude;
 let openai: ScriptedProvider;
 let gateway: Harness;
 const formats = ['messages', 'converse', 'openrouter'] as const;
-/** Counts for a client that marks all it can. OpenRouter has no mark for tools. */
+/** The number of marks for a client that marks everything it can. OpenRouter has no mark for tools. */
 const marksOfOurs = { messages: 4, converse: 4, openrouter: 3 } as const;
 
 beforeAll(async () => {
@@ -154,7 +154,7 @@ describe('an agent of ten turns with tools on Claude', () => {
       [chatAgent, top],
       [messagesAgent, top],
       [responsesAgent, { prompt_cache_options: { ttl: '12h' } }],
-      // OpenRouter's own interface is relayed as it is.
+      // OpenRouter's own interface is relayed unchanged.
       ...(format === 'openrouter' ? [] : ([[chatAgent, { prompt_cache_options: { mode: 'implicit' } }]] as const)),
     ] as const) {
       claude.forget();
@@ -230,7 +230,7 @@ describe('marks of the gateway', () => {
     expect(call?.body.system).toEqual(own);
     const chat = { model: 'entry/converse', messages: [{ role: 'system', content: own }, ...hello.messages] };
     expect((await bodyOf('/chat/completions', chat))?.marks).toBe(1);
-    // In a text they are none.
+    // Marks inside a text do not count.
     const words = { ...hello, messages: [{ role: 'user', content: `${instructions} "cache_control": {}` }] };
     expect((await bodyOf('/messages', { model: 'entry/messages', ...words }))?.marks).toBe(1);
   });

@@ -14,7 +14,7 @@ type CallOfProvider = Harness['simulator']['calls'][number];
 
 const identity = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'canary-secret-of-the-role', sessionToken: 'token-1' };
 const sigv4 = (service: string, region = 'eu-west-1') => ({ auth: { sigv4: { service, region } } });
-/** A colon in the name of a model is escaped in the path, and once more in what is signed. */
+/** A colon in a model's name is escaped in the path, and once more in the signed text. */
 const upstream = 'eu.anthropic/echo:0';
 const models = {
   'bedrock/echo': [{ provider: 'bedrock', upstream: 'echo' }],
@@ -95,7 +95,7 @@ describe('a provider with auth sigv4', () => {
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest();
 
-/** As AWS describes it, without a line of the SDK. */
+/** Computes a signature as AWS documents it, without any code of the SDK. */
 function signatureOf(url: URL, headers: Readonly<Record<string, string>>, body: string, scope: string): string {
   const escaped = url.pathname.split('/').map(encodeURIComponent).join('/');
   const query = [...url.searchParams].map((pair) => pair.map(encodeURIComponent).join('=')).sort();
@@ -107,7 +107,7 @@ function signatureOf(url: URL, headers: Readonly<Record<string, string>>, body: 
   return createHmac('sha256', key).update(toSign).digest('hex');
 }
 
-/** Over the very bytes that arrived. */
+/** Checks the signature over the very bytes that arrived. */
 function expectSigned(call: CallOfProvider | undefined, scope: string): void {
   if (call === undefined) throw new Error('no call arrived');
   const { authorization = '', ...sent } = call.headers;
@@ -152,7 +152,7 @@ describe('where no call can be signed', () => {
 
 const variable = 'GW_TEST_SERVICE_ACCOUNT';
 
-/** Each is a provider of its own, because a failing one cools. */
+/** Each fault has a provider of its own, because a failing provider cools. */
 const faults = {
   refuses: { status: 400, body: { error: 'invalid_grant', error_description: 'secret words' } },
   fails: { status: 500, body: {} },

@@ -1,6 +1,6 @@
-// A provider's own bill beside ours: usages as recorded with their cost, and the order of reranking as each host
-// documents it. xAI: tests of vercel/ai (commit ed857f50, 2026-08-22, Apache-2.0), 1e-10 USD a tick, prices of
-// grok-3-mini. OpenRouter: the answers of test/kinds that carry a cost.
+// A provider's own bill beside the gateway's charge: recorded usages with their cost, and the units of reranking as
+// each host documents them. xAI: tests of vercel/ai (commit ed857f50, 2026-08-22, Apache-2.0), 1e-10 USD a tick, prices
+// of grok-3-mini. OpenRouter: the answers of test/kinds that report a cost.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { readRows } from '../support/kind-answers.ts';
@@ -17,7 +17,7 @@ const xai = (prompt: number, cached: number, completion: number, reasoning: numb
   num_sources_used: 0,
   cost_in_usd_ticks: ticks,
 });
-/** By the file that it is from. */
+/** Usages by the name of their recorded file. */
 const recorded = {
   'xai-text.json': xai(12, 2, 1, 228, 1_176_500),
   'xai-tool-call.json': xai(291, 244, 26, 189, 1_399_000),
@@ -37,7 +37,7 @@ interface OwnCost {
     readonly upstream_inference_completions_cost: number;
   };
 }
-/** Usages of OpenRouter's recorded answers that say what the prompt and the completion cost. */
+/** Usages of OpenRouter's recorded answers that report the cost of prompt and completion. */
 const ownCosts = readRows().flatMap(({ kind, api, answers }) => {
   if (kind !== 'openrouter' || api !== 'chat-completions') return [];
   return answers.whole.flatMap(({ body }) => {
@@ -46,7 +46,7 @@ const ownCosts = readRows().flatMap(({ kind, api, answers }) => {
   });
 });
 const [ownCost] = ownCosts as [OwnCost];
-/** Of a million tokens, in USD, as the provider billed them. */
+/** Returns the price of a million tokens in USD, as the provider billed them. */
 const ownPrice = (cost: number, tokens: number): string => ((cost / tokens) * 1e6).toFixed(6);
 
 let answer: { readonly type: string; readonly body: string };
@@ -196,7 +196,7 @@ describe('an order of documents', () => {
   const perSearch = 0.002;
 
   it.each([
-    // https://docs.fireworks.ai/api-reference/rerank-documents
+    // Source: https://docs.fireworks.ai/api-reference/rerank-documents
     [
       'Fireworks',
       {
@@ -207,7 +207,7 @@ describe('an order of documents', () => {
       },
       perSearch + (120 * 0.3) / 1e6,
     ],
-    // Recorded: tests of vercel/ai, togetherai-reranking.1.json.
+    // Source: tests of vercel/ai, togetherai-reranking.1.json.
     [
       'Together',
       {
@@ -219,13 +219,13 @@ describe('an order of documents', () => {
       },
       perSearch + (2_966 * 0.3) / 1e6,
     ],
-    // https://docs.vllm.ai/en/latest/models/pooling_models/scoring
+    // Source: https://docs.vllm.ai/en/latest/models/pooling_models/scoring
     [
       'vLLM and Jina',
       { id: 'rerank-1', model: 'm', usage: { total_tokens: 56 }, results: ranked },
       perSearch + (56 * 0.3) / 1e6,
     ],
-    // https://docs.cohere.com/v2/reference/rerank; cohere-reranking.1.json.
+    // Source: https://docs.cohere.com/v2/reference/rerank; cohere-reranking.1.json.
     [
       'Cohere',
       {

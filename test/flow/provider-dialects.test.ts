@@ -1,4 +1,4 @@
-// Fields of single servers of chat completions, which are sent again in the same form.
+// Fields of single servers of chat completions, which the gateway sends on in the same form.
 import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
@@ -18,11 +18,11 @@ beforeAll(async () => {
     outgoing.writeHead(200, { 'content-type': answer.type });
     const [first, ...rest] = typeof answer.body === 'string' ? [answer.body] : answer.body;
     outgoing.write(first);
-    // Each on its own, once the one before has left.
+    // Each piece is written alone, after the piece before it was sent.
     const next = () => {
       const piece = rest.shift();
       if (piece === undefined) outgoing.end();
-      // Never ends, and never is silent.
+      // This answer never ends and is never silent.
       else if (piece === neverEnds) {
         const alive = setInterval(() => outgoing.write(': alive\n\n'), 20);
         outgoing.once('close', () => clearInterval(alive));
@@ -105,7 +105,7 @@ describe('what a server says it has used', () => {
       await (await asked()).text();
       const record = await gateway.lastRecord();
       expect(record).toMatchObject({ promptTokens: 1_000, cachedTokens: 800, completionTokens: 100, estimated: false });
-      // 200 at 1.00, 800 at 0.10, 100 at 2.00, per million.
+      // The cost is 200 tokens at 1.00, 800 at 0.10 and 100 at 2.00 per million.
       expect(record?.costPicoUsd).toBe(480_000_000n);
     }
   });

@@ -1,4 +1,4 @@
-// Limits of providers through the front door: who is let in, who waits, who gets a retry time.
+// Limits of providers through the front door: which calls pass, which wait, and which get a retry time.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { createCounters } from '../../shared/accounting/holds/index.ts';
 import { createIdempotencyStore } from '../../shared/accounting/idempotency/index.ts';
@@ -16,7 +16,7 @@ import { eventually, type WatchedClock, watchedClock } from '../support/watched-
 describe('who is let in', () => {
   const dayMs = 86_400_000;
 
-  /** A model for each test, as what it has used of its limits is counted by model. */
+  /** Each test has a model of its own, because usage of a provider's limits is counted by model. */
   const entry = (more: Record<string, unknown>, upstream = 'usage:10:20') => [{ provider: 'acme', upstream, more }];
   const models = {
     'acme/three': entry({ rate_limit_rpm: 3 }),
@@ -52,7 +52,7 @@ describe('who is let in', () => {
   afterAll(() => gateway.stop());
   beforeEach(async () => {
     await gateway.settled();
-    // The first millisecond of a minute, and of a day.
+    // This is the first millisecond of a minute, and of a day.
     clock.advance(dayMs - (clock.nowMs() % dayMs));
     gateway.simulator.clear();
   });
@@ -63,7 +63,7 @@ describe('who is let in', () => {
     await response.text();
     return response.status;
   };
-  /** Slots that other gateways took of a limit of 60. */
+  /** Takes slots of a limit of 60, as other gateways would. */
   async function take(model: Model, slots: number): Promise<void> {
     for (let slot = 1; slot <= slots; slot += 1)
       await gateway.composition.limiter.admit(
@@ -76,7 +76,7 @@ describe('who is let in', () => {
   const settled = (model: Model, tokens: number) =>
     eventually(async () => (await counters(model))?.minute_tokens_total === tokens);
 
-  /** The two headers that say when clients may retry. */
+  /** Returns the two headers that say when clients may retry. */
   const retryOf = ({ headers }: Response) => [headers.get('retry-after'), headers.get('x-should-retry')];
 
   describe('a limit of requests per minute', () => {
@@ -173,14 +173,13 @@ describe('who is let in', () => {
   });
 });
 
-// The store that counts fails, or does not answer: no provider whose limits are unknown is called, and no call waits
-// long.
+// The store of limits fails or does not answer: no provider with unknown limits is called, and no call waits long.
 describe('a table of limits that is out of order', () => {
   let clock: WatchedClock;
   let gateway: Harness;
   let asking: PromiseWithResolvers<void>;
   let silence: PromiseWithResolvers<void>;
-  /** Without one the table does not answer at all. */
+  /** The table's error; undefined if the table does not answer at all. */
   let fault: Error | undefined;
 
   beforeEach(async () => {
@@ -217,7 +216,7 @@ describe('a table of limits that is out of order', () => {
     });
   });
   afterEach(async () => {
-    // No call to a store lasts for ever, and what a refused call leaves behind waits for it.
+    // The table's silence ends, because the clean-up of refused calls waits for its answer.
     silence.resolve();
     await gateway.stop();
   });
@@ -250,7 +249,7 @@ describe('a table of limits that is out of order', () => {
     }
     expect(gateway.simulator.calls.map(({ provider }) => provider)).toEqual([
       ...['acme', 'acme', 'bolt', 'acme', 'bolt'],
-      // It has failed two calls.
+      // acme has failed two calls.
       'bolt',
     ]);
   });
@@ -263,7 +262,7 @@ describe('what has to answer before a provider is called', () => {
   let isSilent: boolean;
   let silence: PromiseWithResolvers<never>;
   const blobs = memoryBlobs();
-  /** Answers as usual until the part of the test that is silent. */
+  /** Answers as usual until the silent part of the test begins. */
   const orSilence = <Value>(answer: () => Promise<Value>): Promise<Value> => {
     if (!isSilent) return answer();
     asking.resolve();
@@ -297,7 +296,7 @@ describe('what has to answer before a provider is called', () => {
     });
   }
   afterEach(async () => {
-    // No call of a service lasts for ever, and what a refused call leaves behind waits for it.
+    // The silence ends, because the clean-up of refused calls waits for the service's answer.
     isSilent = false;
     silence.reject(new StoreUnavailable(new Error('no answer')));
     await gateway.stop();

@@ -1,4 +1,4 @@
-// Refusals, names and forms of single providers, and the answers that their clients get all the same.
+// Refusals, names and forms of single providers; their clients get an answer all the same.
 import type Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
@@ -296,7 +296,7 @@ describe('what was written into a cache', () => {
     const usage = { input_tokens: 1_000, output_tokens: 0, total_tokens: 1_000, input_tokens_details: details };
     answer = jsonReply({ id: 'resp_1', object: 'response', status: 'completed', output: [], usage });
     await (await gateway.postTo('/responses', { model: 'acme/gpt', input: 'Hello', store: false })).text();
-    // 400 at 2, 600 at 4, per million.
+    // The cost is 400 tokens at 2 and 600 at 4 per million.
     expect((await gateway.lastRecord())?.costPicoUsd).toBe(3_200_000_000n);
     const output = [{ type: 'message', id: 'm', role: 'assistant', content: [{ type: 'output_text', text: '' }] }];
     answer = jsonReply({ id: 'resp_1', object: 'response', status: 'completed', output, usage });

@@ -1,4 +1,4 @@
-// A gateway in a network whose only way out is a proxy, named by the usual environment variables.
+// A gateway in a network where the only way out is a proxy, which the usual environment variables name.
 
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';

@@ -1,6 +1,6 @@
 // Requests that clients send every day and real providers refuse, through the front door with the official SDKs. The
-// simulated providers refuse them in the same words (`refusals` of their formats), so that each answer here is one that
-// the provider would have given.
+// simulated providers refuse them in the same words (`refusals` of their formats), so the real provider would accept
+// each request that is answered here.
 import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 import { zodFunction } from 'openai/helpers/zod';
@@ -106,7 +106,7 @@ describe('chat completions with tools and no effort, of a model that thinks by i
     ['chat/5.6', { tools: [] }],
   ] as const)('add nothing for %s with %j', async (model, more) => {
     const answered = ask(model, more);
-    // A router in front of the model may know another way: it gets no instruction.
+    // A router in front of the model may accept it in another form, so it gets no instruction.
     await (model === 'router/5.6' ? expect(answered).rejects.toMatchObject({ status: 400 }) : answered);
     expect(sent()).toHaveLength(1);
     expect(Object.keys(sent()[0]?.body ?? {}).filter((name) => name.startsWith('reasoning'))).toEqual([]);
@@ -287,7 +287,7 @@ describe('a history that another model made', () => {
     expect(sent().map(({ format }) => format)).toHaveLength(3);
   });
 
-  // Of the other interfaces it is a row of their tables.
+  // Messages and Responses have this case as a row of their tables.
   it.each(everyFormat.slice(1))('with a result whose call is gone goes on at %s', async (model) => {
     const chat = [...messages, { role: 'tool' as const, tool_call_id: 'call_9', content: 'Sun' }];
     await openai.chat.completions.create({ model, tools: [chatTool()], messages: chat });

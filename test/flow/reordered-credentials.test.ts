@@ -1,5 +1,5 @@
-// A provider with several credentials whose list is written in another order: each keeps its cooling, its limits, its
-// conversations and the answers that it stored.
+// A provider with several credentials whose list is written in another order: each credential keeps its cooling, its
+// limits, its conversations and its stored answers.
 import { afterEach, beforeEach, describe, expect, it } from '#jest';
 import { type Account, type AccountProvider, startAccountProvider } from '../support/account-provider.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
@@ -36,7 +36,7 @@ describe('a pool whose credentials are reordered', () => {
     for (const name of names) delete process.env[name];
   });
 
-  /** A gateway that reads the file in this order; the store has what the first one counted. */
+  /** Opens a gateway whose file has this order; the store has the counts of the first gateway. */
   async function reordered(order: readonly number[]) {
     await harness.settled();
     await harness.apply(fileOf(order));

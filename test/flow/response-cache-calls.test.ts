@@ -1,4 +1,4 @@
-// Cached answers: the same question costs nothing the second time, and only the same question.
+// Cached answers: the same question costs nothing the second time, and no other question gets the answer.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { collectedStreamMaxBytes, requestBudgetMs } from '../../shared/foundation/constants/index.ts';
 import { nextTurn } from '../../shared/foundation/time/index.ts';
@@ -238,7 +238,7 @@ describe('a cached answer', () => {
     for (const members of changed)
       expect({ members, cache: (await ask({ ...body, ...members })).cache }).toEqual({ members, cache: 'MISS' });
     expect(calls()).toBe(1 + changed.length);
-    // It says nothing of who may serve where no order is written.
+    // Without an order, this field does not change which provider may serve.
     expect((await ask({ ...body, provider: { allow_fallbacks: false } })).cache).toBe('HIT');
   });
 

@@ -1,4 +1,4 @@
-// The provider loop under time: each provider's share of a call's budget, and the rest for those after it.
+// The provider loop under time: each provider's share of a call's budget, and the rest for the providers after it.
 
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from '#jest';
@@ -20,7 +20,7 @@ async function start(options: HarnessOptions): Promise<{ gateway: Harness; clock
   return { gateway, clock };
 }
 
-/** Later in catalogue order and dearer: asked after the one before it. */
+/** Returns a provider that comes later in the catalogue and costs more, so it is called after the one before it. */
 const nth = (provider: string, upstream: string, place: number) => ({
   provider,
   upstream,
@@ -37,7 +37,7 @@ describe('a budget of 55 seconds', () => {
     const answer = gateway.post(hello('acme/model'));
     for (let place = 1; place < names.length; place += 1) {
       await gateway.simulator.until((calls) => calls.length === place);
-      // 55 s among seven, then what is left among six, and so on: always a seventh.
+      // Seven providers share 55 s, then six share the rest, and so on: each has a seventh.
       clock.advance(Math.ceil(55_000 / 7));
     }
     const response = await answer;
@@ -55,7 +55,7 @@ describe('a budget of 55 seconds', () => {
     });
     const { limiter } = gateway.composition;
     const limits = { rpm: 1, tpm: null, tpd: null };
-    // Half a minute before: its window is over in 30 s.
+    // This call was half a minute before, so its window ends in 30 s.
     const entry = { provider: 'slow', model: 'acme/model' };
     expect(await limiter.admit(entry, limits, { tokens: 1, requests: 1 })).toMatchObject({ kind: 'admitted' });
     clock.advance(30_000);
@@ -94,7 +94,7 @@ describe('a provider entry', () => {
       providers: { wall: { base_url: `https://127.0.0.1:${wall.port}/v1`, connect_timeout_ms: 700 } },
     });
     for (const stream of [false, true]) {
-      // The second one finds the provider cooling.
+      // The second call finds the provider cooling.
       clock.advance(60_000);
       clock.forget();
       const answer = gateway.post(hello('acme/model', { stream, usage: { include: true } }));
@@ -164,7 +164,7 @@ describe('a provider entry', () => {
       clock.advance(13_000);
       outgoing?.write('\n');
     }
-    // 39 s have passed: the fourth drop may keep it alive for six more.
+    // 39 s have passed, so the fourth byte may extend the wait by six seconds only.
     await clock.waitsFor((delayMs) => delayMs === 6_000);
     clock.advance(6_000);
     expect(await usageOf(await answer)).toMatchObject({ provider: 'good', attempts: 2 });

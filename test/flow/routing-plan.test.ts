@@ -1,5 +1,5 @@
-// Who is asked, and in which order: every provider here rejects every request, so the calls that arrive are the plan.
-// A rejection of the caller's own cools no provider, so no test disturbs another.
+// Which providers are called, and in which order: every provider here rejects every request, so the arriving calls are
+// the plan. The caller's own rejected requests cool no provider, so no test disturbs another.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import { newKey, type Route } from '../support/gateway-file.ts';
@@ -14,7 +14,7 @@ const params = (...names: string[]) => ({
 });
 const reject = (provider: string, more: Record<string, unknown>): Route => ({ provider, upstream: 'error-400', more });
 
-/** Catalogue order is not price order, and the cheapest input is not the cheapest total. */
+/** The order of the catalogue is not that of prices, and the cheapest input is not the cheapest total. */
 const routes = [
   reject('dear', { ...price('4', '8'), ...params('tools', 'vision', 'json_mode', 'json_schema') }),
   reject('middle', { ...price('1', '5'), ...params('tools', 'json_schema') }),
@@ -118,7 +118,7 @@ describe('a request', () => {
   beforeEach(() => gateway.simulator.clear());
 
   const asked = () => gateway.simulator.calls.map(({ provider }) => provider);
-  /** The request's text is in places where any of its bytes would show. */
+  /** The request has its text in places where any of its bytes would show. */
   const marked = (model: string, more: Record<string, unknown>) =>
     hello(model, { user: canary, messages: [{ role: 'user', content: canary }], ...more });
 

@@ -1,4 +1,4 @@
-// Nothing that a model says disappears: items that a stream of Responses brings late, and sentences beside JSON.
+// No output of a model is lost: items that a stream of Responses brings late, and sentences beside JSON.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { anthropicOf, openaiOf } from '../support/official-clients.ts';
@@ -121,7 +121,7 @@ const written = {
   delta: '{"at":"sky"}',
 };
 
-/** By where the items come. */
+/** Streams by the place at which their items come. */
 const streams: Readonly<Record<string, readonly object[]>> = {
   'only in the last event': [begun, completed],
   'only when they are done': [begun, ...output.map(ended), completed],
@@ -156,7 +156,7 @@ const streams: Readonly<Record<string, readonly object[]>> = {
   ],
 };
 
-/** What a client of each interface is told: text, refusal and call, each once. */
+/** Returns what a client of each interface reads: text, refusal and call, each once. */
 const tellings: Readonly<Record<string, (isStream: boolean) => Promise<readonly unknown[]>>> = {
   async messages(isStream) {
     const client = anthropicOf(gateway).messages;
@@ -270,7 +270,7 @@ describe('a Claude on Converse with tools and a schema', () => {
       ['metadata', { usage: says().usage }],
     );
     answered = { type: contentType, body: Buffer.concat(bytes) };
-    // The helper of the SDK refuses prose: events are read as they come.
+    // The SDK's helper rejects prose, so the test reads the events as they come.
     const events: Json[] = [];
     for await (const event of await openaiOf(gateway).responses.create({ ...asked, stream: true }))
       events.push({ ...event });
@@ -334,11 +334,11 @@ describe('a sentence beside a call, where JSON was asked for beside tools', () =
     ['generate-content', 'generate-content/gemini'],
   ] as [Api, string][])('of %s (%s) reaches clients of every interface, whole and streamed', async (api, model) => {
     for (const [client, ask] of Object.entries(asks)) {
-      // A chat completion is not streamed where its schema is checked.
+      // A chat completion with a schema check is not streamed.
       for (const isStream of client === 'chat-completions' ? [false] : [false, true]) {
         answered = isStream ? streamed(streamOf(api, { blocks })) : whole(jsonOf(api, { blocks }));
         const text = await ask(model, isStream);
-        // Of a stream the first piece of the sentence.
+        // Of a stream, the first piece of the sentence suffices.
         const found = [text.includes(isStream ? '"I l' : '"I look."'), text.includes('"look"')];
         expect([client, isStream, ...found]).toEqual([client, isStream, true, true]);
       }

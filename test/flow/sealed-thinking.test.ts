@@ -1,5 +1,5 @@
-// Thinking that crosses formats is sealed for the workspace that got it: nobody forges it or carries it to another
-// workspace, and every process on the store knows what another one handed out.
+// Reasoning that crosses formats is sealed for the workspace that received it: no client can forge it or use it in
+// another workspace, and every process on the store accepts the seals of the others.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { signatureOf } from '../../infra/local/simulator/signature.ts';
 import { newKey, promptFunction } from '../support/gateway-file.ts';
@@ -40,16 +40,16 @@ type Any = any;
 
 interface Client {
   readonly path: string;
-  /** A model whose provider speaks the interface. */
+  /** A model whose provider has the client's own interface. */
   readonly relay: string;
   readonly first: Any;
-  /** Reads the part of an answer that carries its thinking. */
+  /** Reads the part of an answer that contains its reasoning. */
   readonly sealedIn: (answer: Any) => string;
-  /** The conversation with that in it. */
+  /** Returns the conversation with the sealed part in it. */
   readonly goesOn: (answer: Any, sealed: string) => Any;
-  /** The path of the thinking in the request. */
+  /** The path of the reasoning in the request. */
   readonly member: string;
-  /** Defaults to `member`. */
+  /** The same path in a relayed request; the default is `member`. */
   readonly relayMember?: string;
   readonly endOf: (text: string) => Any;
 }

@@ -1,4 +1,4 @@
-// Every way a call can end: its cost is charged exactly once, nothing stays reserved, and one record says so.
+// However a call ends, its cost is charged exactly once, nothing stays reserved, and one record says so.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { createGateway } from '../../functions/gateway/routes.ts';
 import { readKeySpending } from '../../shared/accounting/holds/index.ts';
@@ -41,7 +41,7 @@ const models = {
   ...Object.fromEntries(alone.map((upstream) => [`alone/${upstream}`, [{ provider: 'acme', upstream }]])),
   ...Object.fromEntries(['error-500', 'error-after-role'].map((upstream) => [`backed/${upstream}`, backed(upstream)])),
 };
-/** 1,000 and 500 tokens at the prices of the provider behind. */
+/** The cost of 1,000 and 500 tokens at the prices of the second provider. */
 const dearCost = 7_500_000_000n;
 
 describe('a call', () => {
@@ -59,10 +59,10 @@ describe('a call', () => {
   });
   afterAll(() => harness.stop());
 
-  /** Returns the cost of one call, and its record. */
+  /** Returns the charge of the last call, and its record. */
   async function booked() {
     await harness.settled();
-    // The records of two calls must not be of the same millisecond: the last one is the one that is looked at.
+    // Two calls must not have records of the same millisecond, because the last record is the one to look at.
     clock.advance(1);
     const spent = await expectBalancedBooks(harness);
     const charged = spent - spentBefore;
@@ -101,7 +101,7 @@ describe('a call', () => {
     'that fails before its first output costs nothing: %s, %s, stream %s',
     async (name, code, stream) => {
       harness.simulator.clear();
-      // Its sockets are new: a call that one breaks which has served another before is sent once more.
+      // This gateway has new sockets: a call on a broken socket that has served before would be sent once more.
       const { post, settled } = await harness.open();
       expect(await outcomeOf(await post(hello(`alone/${name}`, { stream })))).toBe(code);
       await settled();
@@ -128,7 +128,7 @@ describe('a call', () => {
     await harness.simulator.until((calls) => calls.length === 1);
     client.abort();
     await expect(answer).rejects.toThrow();
-    // Answered after the gateway has seen the connection close.
+    // This request is answered after the gateway has seen the connection close.
     await (await fetch(`${harness.url}/models`)).text();
   };
 
@@ -190,7 +190,7 @@ describe('a fault of ours', () => {
       const { post, settled } = await harness.open({
         replace: (composition) => {
           const faulty = Object.fromEntries(Object.keys(composition[part]).map((name) => [name, fault]));
-          // Reads before anything is taken still work.
+          // Reads still work until the call reserves something.
           const kept = {
             cooldowns: { ...composition.cooldowns, report: fault, flush: fault },
             transport: { ...composition.transport, send: fault },
@@ -212,18 +212,21 @@ describe('a fault of ours', () => {
   );
 });
 
-// A store that is away when a call settles: the client has its answer, and the call is charged once all the same.
+// A store that is away when a call settles: the client has its answer, and the call is charged exactly once.
 describe('a store that is away', () => {
-  /** Pauses between tries take no time, but for the first; budgets do, and they are counted in slices of as much. */
+  /**
+   * Pauses between tries take no time, except the first; time limits do, and they are counted in slices of the same
+   * length.
+   */
   const quickClock: Clock = {
     ...systemClock,
     after: (delayMs, callback) => systemClock.after(delayMs > 100 && delayMs < 1_000 ? 0 : delayMs, callback),
   };
 
-  /** It adds its mark to the item. */
+  /** Returns whether the write settles a call: it adds the call's mark to the item. */
   const isSettlement = ({ method, table, changes }: StoreCall): boolean =>
     method === 'update' && (table === 'keys' || table === 'ledger') && changes.addElements !== undefined;
-  /** The three places that say what a call has cost. */
+  /** The three places that store what a call has cost. */
   const places = ['key', 'workspace', 'record'] as const;
   type Place = (typeof places)[number];
   const placeOf = (call: StoreCall): Place | undefined => {
@@ -232,7 +235,7 @@ describe('a store that is away', () => {
     return call.table === 'keys' ? 'key' : 'workspace';
   };
   const charged = ['key', 'workspace'] as const;
-  /** Every way in which some of the three writes are made and the others are not: the record comes last. */
+  /** Every combination of written and missing writes of the three; the record comes last. */
   const killedBetween = Array.from({ length: 2 ** charged.length }, (_, bits) =>
     charged.filter((_place, index) => ((bits >> index) & 1) === 1),
   );
@@ -273,7 +276,7 @@ describe('a store that is away', () => {
         for (const stream of [false, true]) {
           times(6, isSettlement, when);
           expect(await outcomeOf(await harness.post(hello('acme/paid', { stream })))).toBe('ok');
-          // A call that came meanwhile would share a write that fails.
+          // A simultaneous call would share a write that fails.
           await harness.settled();
         }
         expect(await expectBalancedBooks(harness)).toBe(2n * cost);
@@ -297,7 +300,7 @@ describe('a store that is away', () => {
       });
       expect(await outcomeOf(await harness.post(hello('acme/paid')))).toBe('ok');
       await harness.settled();
-      // Key and workspace in one round.
+      // Key and workspace are charged in one round.
       expect(order.slice(0, 2).toSorted()).toEqual(['key begins', 'workspace begins']);
       expect(order.slice(2, 4).toSorted()).toEqual(['key is written', 'workspace is written']);
       expect(order.slice(4)).toEqual(['record begins', 'record is written']);
@@ -315,7 +318,7 @@ describe('a store that is away', () => {
     });
 
     it('ends within what the runtime has left: with a second to go each write is tried once, with a minute five times', async () => {
-      // The clock is stopped: the time left is what the test says.
+      // The clock stands still: the time left is what the test says.
       const clock: Clock = { ...quickClock, nowMs: () => 1_800_000_000_000 };
       harness = await start(clock);
       const gateway = createGateway(harness.composition);
@@ -348,21 +351,21 @@ describe('a store that is away', () => {
       await harness.settled();
       expect(harness.logLines.filter((line) => line.includes('settlement_failed'))).toHaveLength(1);
       expect((await harness.credit()).held).toBeGreaterThan(0n);
-      // What was not charged is told by no record.
+      // No record reports an amount that was not charged.
       expect(await harness.records()).toEqual([]);
       fails = () => undefined;
-      // 0.05 USD of the key: with 0.02 still held a call of 0.04 does not fit, once the lease is over it does.
+      // The key has 0.05 USD: with 0.02 reserved a call of 0.04 does not fit; after the lease it does.
       const clock = manualClock(systemClock.nowMs() + holdLifeMs - 5_000);
       const later = await harness.open({ clock });
       const big = hello('acme/paid', { max_tokens: 20_000 });
       expect(await outcomeOf(await later.post(big))).toBe('PAYMENT_REQUIRED');
-      // Up to five seconds after the lease, and the call came after this clock was set.
+      // The reservation ends up to five seconds after the lease, and the call came after this clock was set.
       clock.advance(12_000);
       expect(await outcomeOf(await later.post(big))).toBe('ok');
       await later.settled();
       const { held, spent } = await harness.credit();
       expect({ held, spent }).toEqual({ held: 0n, spent: cost });
-      // The answer was kept, so a retry costs nothing.
+      // The answer was stored, so a retry costs nothing.
       const replay = await later.post(hello('acme/paid', { max_tokens: 10_000 }), { 'idempotency-key': 'k' });
       expect(replay.headers.get('idempotent-replayed')).toBe('true');
       await replay.text();
@@ -407,7 +410,7 @@ describe('a store that is away', () => {
 
       async function callAndDie(idempotencyKey: string, written: readonly Place[]): Promise<void> {
         const dying = dyingProcess({ at: Number.POSITIVE_INFINITY, lastOneRuns: false });
-        // None of them is answered, so the record is not begun.
+        // These writes get no answer, so the record is not begun.
         const open = new Set<Place>(charged);
         const isOver = Promise.withResolvers<void>();
         let isAnswered = false;
@@ -453,13 +456,13 @@ describe('a store that is away', () => {
         await callAndDie(idempotencyKey, written);
         for (const place of written) owed[place] += cost;
         expect(await figures()).toMatchObject(owed);
-        // The answer was kept before the client had its end: its retry costs nothing, and adds nothing.
+        // The answer was stored before the client had its end: its retry costs nothing and charges nothing.
         aheadMs += holdLifeMs + 10_000;
         const survivor = createGateway(harness.composition);
         const retry = await callGateway(survivor, request(idempotencyKey));
         expect(retry.headers).toMatchObject({ 'idempotent-replayed': 'true' });
         expect(await figures()).toMatchObject(owed);
-        // The next caller releases what is still reserved, and pays for itself alone.
+        // The next caller's write releases what is still reserved, and charges only its own call.
         expect((await callGateway(survivor, request(`next-${idempotencyKey}`))).status).toBe(200);
         for (const place of places) owed[place] += cost;
         expect(await figures()).toEqual({ ...owed, keyHeld: 0n, held: 0n });

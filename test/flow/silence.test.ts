@@ -1,4 +1,4 @@
-// Providers that say nothing, or nothing more. Time is moved by hand: nothing here waits.
+// Providers that send nothing, or nothing more. Tests move the clock by hand, so nothing here waits.
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { openAnswerMemory } from '../../functions/gateway/provider/answer-memory.ts';
@@ -20,7 +20,8 @@ import { type SpokenInterface, spokenInterfaces, translatedInterfaces } from '..
 import { watchedClock } from '../support/watched-clock.ts';
 
 /**
- * Two forms suffice, as the work is the same for all: one relayed, and one translated stream with frames of its own.
+ * Two formats suffice, because the work is the same for all: a relayed format, and a translated one whose stream has
+ * frames of its own.
  */
 const spoken = [...spokenInterfaces, ...translatedInterfaces].filter(
   ({ name }) => name === 'chat completions' || name === 'chat completions for converse',
@@ -65,7 +66,7 @@ describe.each(spoken)('a silent provider of $name', ({ hello, ...speaks }) => {
     const answer = gateway.post(hello('three/silent'));
     await called(1);
     clock.advance(34_999);
-    // A call that ended would be seen by then.
+    // A call that had ended would show by then.
     await (await gateway.get('/models')).text();
     expect(calls().map(({ ended }) => ended)).toEqual([false]);
     clock.advance(1);
@@ -93,7 +94,7 @@ describe.each(spoken)('a silent provider of $name', ({ hello, ...speaks }) => {
   it('that stalls in the middle of a JSON answer is replaced after its idle time', async () => {
     const answer = gateway.post(hello('backed/stall'));
     await gateway.simulator.until((seen) => seen[0]?.provider === 'slow');
-    // Half of the body is on its way; its arrival starts the idle time, so both limits pass here.
+    // Half of the body has been sent; its arrival starts the idle time, so both limits pass here.
     clock.advance(45_000);
     expect((await (await answer).json()) as object).toMatchObject({ usage: { provider: 'good', attempts: 2 } });
   });
@@ -116,7 +117,7 @@ describe('a provider after its first output', () => {
       const asked = { method: 'POST', headers: version, body: provider.bodies[call] ?? '' };
       const answer = await fetch(`${gateway.simulator.urlOf('any')}${url?.slice('/v1'.length)}`, asked);
       const bytes = new Uint8Array(await answer.arrayBuffer());
-      // Between two events, where events are text.
+      // The bytes are cut between two events if events are text.
       const half = bytes.length / 2;
       const end = headers.accept === 'text/event-stream' ? Buffer.from(bytes).indexOf('\n\n', half) + 2 : half;
       outgoing.writeHead(200, { 'content-type': answer.headers.get('content-type') ?? '' });
@@ -136,7 +137,7 @@ describe('a provider after its first output', () => {
     await provider.stop();
   });
 
-  /** The first half of a stream has come, and the gateway waits for more. */
+  /** Opens a stream whose first half has come, so that the gateway waits for more. */
   async function openHalf({ path, hello, ...spoken }: SpokenInterface) {
     sendRest = Promise.withResolvers();
     clock.forget();
@@ -144,12 +145,12 @@ describe('a provider after its first output', () => {
     const text = response.text();
     await clock.waitsFor((delayMs) => delayMs === idleMs);
     const { rest, outgoing } = await sendRest.promise;
-    /** Moves the clock nearly to the end of its patience, and sends something that is no output. */
+    /** Moves the clock nearly to the end of the idle time, and sends bytes that are no output. */
     const sendLate = async (bytes: string | Uint8Array) => {
       clock.advance(idleMs - 1);
       clock.forget();
       outgoing.write(bytes);
-      // A stream that was cut ends.
+      // If the gateway cut the stream, the text ends.
       await Promise.race([clock.waitsFor((delayMs) => delayMs === idleMs), text]);
     };
     return { text, rest, outgoing, sendLate };
@@ -171,7 +172,7 @@ describe('a provider after its first output', () => {
   });
 });
 
-// A client that reads slowly: its pause is not the provider's silence.
+// A client reads slowly: its pause does not count as the provider's silence.
 const event = (delta: object, finish_reason: string | null = null) =>
   Buffer.from(`data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`);
 

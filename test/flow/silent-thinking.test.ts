@@ -1,4 +1,4 @@
-// Models that think for minutes without a word of it. Time is moved by hand: nothing here waits.
+// Models that reason for minutes without any output. Tests move the clock by hand, so nothing here waits.
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, it } from '#jest';
 import { encode } from '../../infra/local/simulator/formats/bedrock-converse.ts';
@@ -16,11 +16,11 @@ const chunk = (delta: object, reason: string | null = null) =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`;
 
 interface Thinking {
-  /** The last that a client of the same interface sees before the silence, if any. */
+  /** The last text that a client of the same interface sees before the silence, if any. */
   readonly lastSeen?: string;
   readonly contentType?: string;
   readonly begins: string | Uint8Array;
-  /** Bytes that a provider of the format sends while its model thinks; none where it is silent. */
+  /** Bytes that a provider of the format sends while its model reasons; undefined if it is silent. */
   readonly alive?: string;
   readonly answers: string | Uint8Array;
   readonly ends: string | Uint8Array;
@@ -107,10 +107,10 @@ const others = spokenInterfaces
     return apis.map((api): SpokenInterface => ({ ...spoken, api, name: `${spoken.name} for ${api}` }));
   });
 const spokenHere = [...spokenInterfaces, ...translatedInterfaces, ...others];
-/** For what knows no form: of each provider one, as each fails. */
+/** One interface for each provider format, for rules that depend on no format. */
 const someHere = spokenHere.filter(({ id, api, name }) => id === api || name === 'chat completions for converse');
 
-/** With what an answer begins that is translated. */
+/** The text with which a translated answer begins. */
 const begunWith: Readonly<Record<string, string>> = {
   'chat-completions': '"role":"assistant","content":""',
   messages: '"type":"thinking"',
@@ -155,7 +155,7 @@ afterAll(async () => {
   await provider.stop();
 });
 
-/** A stream that its provider has accepted. */
+/** Starts a stream that its provider has accepted. */
 async function startStream({ path, hello, api }: SpokenInterface, more: object = {}) {
   thinker = Promise.withResolvers();
   gateway.simulator.clear();
@@ -168,7 +168,7 @@ async function startStream({ path, hello, api }: SpokenInterface, more: object =
   return { answer, outgoing, client, thinking };
 }
 
-/** A stream of which nothing came but that its model thinks. */
+/** Starts a stream in which nothing but the model's reasoning has come. */
 async function startThinking(spoken: SpokenInterface, more: object = {}) {
   const { answer, outgoing, client, thinking } = await startStream(spoken, more);
   outgoing.write(thinking.begins);
@@ -181,7 +181,7 @@ it.each(spokenHere)(
   async (spoken) => {
     const { outgoing, reader, thinking } = await startThinking(spoken);
     if (thinking.alive !== undefined) outgoing.write(thinking.alive);
-    // From the opening on.
+    // The keep-alive runs from the opening of the stream on.
     await clock.waitsFor((delayMs) => delayMs === keepAliveCommentMs);
     clock.advance(250_000);
     expect(outgoing.closed).toBe(false);
@@ -208,7 +208,7 @@ it.each(someHere)('once it answers its provider may not fall silent: $name', asy
   expect(gateway.simulator.calls).toEqual([]);
 });
 
-/** The record of a call whose client leaves now, and the end of its provider ten seconds later. */
+/** Returns the record of a call whose client leaves now, ten seconds before its provider ends. */
 async function recordOfLeaver(client: AbortController, outgoing: ServerResponse) {
   clock.forget();
   client.abort();
@@ -218,13 +218,13 @@ async function recordOfLeaver(client: AbortController, outgoing: ServerResponse)
   await gateway.settled();
   const { spent, held } = await gateway.credit();
   const records = await gateway.records();
-  // Records add up to the charge.
+  // The records add up to the charge.
   expect(records.reduce((sum, { costPicoUsd }) => sum + costPicoUsd, 0n)).toBe(spent);
   expect(held).toBe(0n);
   return records.at(-1);
 }
 
-/** 50 a second, but for the first five seconds. */
+/** Returns the estimated tokens: 50 a second, without the first five seconds. */
 const writtenIn = (seconds: number) => (seconds - 5) * 50;
 
 it.each(someHere)(
@@ -232,7 +232,7 @@ it.each(someHere)(
   async (spoken) => {
     const { answer, outgoing, client } = await startStream(spoken);
     outgoing.flushHeaders();
-    // Answered behind the head.
+    // This request is answered after the stream's head.
     await (await gateway.get('/models')).text();
     clock.advance(8_000);
     answer.catch(() => {});
@@ -242,7 +242,7 @@ it.each(someHere)(
   },
 );
 
-/** The others show what their models think. */
+/** Chat completions and Gemini show the model's reasoning, so they are left out. */
 const unseenHere = spokenHere.filter(({ api }) => api !== 'chat-completions' && api !== 'generate-content');
 
 it.each(unseenHere)(
@@ -253,7 +253,7 @@ it.each(unseenHere)(
     const record = await recordOfLeaver(long.client, long.outgoing);
     expect(record).toMatchObject({ outcome: 'client_gone', estimated: true });
     expect(record?.completionTokens).toBeGreaterThanOrEqual(writtenIn(70));
-    // Allows for the count in a Messages start, and an empty thought.
+    // The bound allows for the count in a Messages start, and for an empty reasoning block.
     expect(record?.completionTokens).toBeLessThanOrEqual(writtenIn(70) + 9);
     const bounded = await startThinking(spoken, { max_tokens: 200 });
     clock.advance(60_000);
@@ -265,6 +265,6 @@ it('a client that leaves while it reads what a model thinks pays for what it cou
   const [chat] = spokenInterfaces.filter(({ api }) => api === 'chat-completions');
   const { outgoing, client } = await startThinking(chat as SpokenInterface);
   clock.advance(60_000);
-  // Eleven bytes.
+  // The output has eleven bytes.
   expect(await recordOfLeaver(client, outgoing)).toMatchObject({ completionTokens: 3, estimated: true });
 });

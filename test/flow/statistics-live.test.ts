@@ -1,4 +1,4 @@
-// Live statistics end to end: results of providers show in the model list and steer the order, at most a minute later.
+// Live statistics end to end: results of providers are in the model list and change the order, at most a minute later.
 import { afterEach, beforeEach, describe, expect, it } from '#jest';
 import type { ProviderLimiter } from '../../shared/accounting/limits/index.ts';
 import { createStatisticsReader, createStatisticsRecorder } from '../../shared/accounting/provider-health/index.ts';
@@ -24,12 +24,12 @@ describe('live statistics', () => {
   let clock: ManualClock;
   let gateway: Harness;
   let store: Store;
-  /** Keys of the statistics table, in the order in which they were written. */
+  /** Keys of the statistics table, in the order of the writes. */
   let writes: string[];
   let isDown: boolean;
 
   beforeEach(async () => {
-    // A window of 15 minutes begins here.
+    // A window of 15 minutes begins at this time.
     clock = manualClock(1_800_000_000_000);
     writes = [];
     isDown = false;
@@ -85,7 +85,7 @@ describe('live statistics', () => {
   const unavailable = () => Promise.reject(new StoreUnavailable(new Error('down')));
   const counterWrites = () => writes.filter((key) => key.startsWith('COUNTERS')).length;
 
-  /** One call to this provider that takes so long; resolves when it was counted. */
+  /** Makes one call to this provider, which takes this time; resolves when the call was counted. */
   async function call(provider: string, tookMs: number, body = hello('acme/model')): Promise<Response> {
     const before = counterWrites();
     gateway.simulator.clear();
@@ -125,7 +125,7 @@ describe('live statistics', () => {
     expect(stats.median_latency_ms).toBeGreaterThan(940);
     expect(stats.median_latency_ms).toBeLessThan(1_060);
     expect(Number.isInteger(stats.median_latency_ms)).toBe(true);
-    // Three calls in the 16 minutes that are read.
+    // The window of 16 minutes has three calls.
     expect(stats).toMatchObject({ throughput_rpm: expect.stringMatching(/^0\.1\d?$/), uptime: '1' });
     expect(await statsOf('acme/idle')).toEqual(noFigures);
   });
@@ -145,7 +145,7 @@ describe('live statistics', () => {
     await call('cheap', 10, hello('acme/failing'));
     await call('quick', 3_000, hello('acme/failing'));
     await call('cheap', 10, hello('acme/down'));
-    // The cooldown passes with the age of the snapshot: only the figures are left.
+    // The cooldown passes with the age of the snapshot, so only the figures are left.
     clock.advance(61_000);
     gateway.simulator.clear();
     await (await gateway.post(hello('acme/failing', { provider: { sort: 'latency' } }))).text();

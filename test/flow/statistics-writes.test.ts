@@ -1,4 +1,4 @@
-// How often a process writes what providers did.
+// How often a process writes the results of providers.
 import { describe, expect, it } from '#jest';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { hello, startHarness } from '../support/harness.ts';
@@ -31,7 +31,7 @@ describe.each([
     });
     for (let n = 0; n < 3; n += 1) await (await gateway.post(hello('acme/echo'))).text();
     const settled = gateway.settled();
-    // The record of a call is written behind its statistics, or behind their beginning to wait.
+    // The record of a call is written after its statistics, or after they have begun to wait.
     await eventually(async () => (await harness.records()).length === 3);
     if (joinsWrites) await settled;
     expect(writes).toBe(atOnce);

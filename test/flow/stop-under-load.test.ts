@@ -1,5 +1,5 @@
 // Stopping a gateway with hundreds of calls in flight: calls that end by themselves end whole, the rest is cut and
-// charged, and calls that follow elsewhere find every place free.
+// charged, and later calls elsewhere find every slot free.
 import { afterAll, beforeAll, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
@@ -10,7 +10,7 @@ const calls = 80;
 const readPauseMaxMs = 4;
 const providers = ['slow:400', 'slow-chunks:40', 'endless:40', 'silent'];
 const watched = watchedClock();
-/** Pauses between two reads of a stream take no time: it is the stop alone that this clock is for. */
+/** Pauses between two reads of a stream take no time on this clock, which only the stop needs. */
 const clock: typeof watched = {
   ...watched,
   after(delayMs, callback) {
@@ -29,7 +29,8 @@ beforeAll(async () => {
       [...providers, 'echo'].map((upstream) => [`acme/${upstream.split(':')[0]}`, [{ provider: 'acme', upstream }]]),
     ),
     workspace: { spend_limit_usd: usd },
-    // So many concurrent calls and no more: a place that was left taken would refuse one of those that follow.
+    // The key allows exactly this number of concurrent calls: a slot that stayed taken would refuse one of the later
+    // calls.
     key: { concurrency: calls, rpm: 10 * calls, spend_limit_usd: usd },
   });
 });

@@ -1,4 +1,4 @@
-// The account that keeps a stored response, when the file of the gateway has changed since.
+// The account that stores a response, after a change of the gateway file.
 import { afterAll, beforeAll, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import type { FileParts } from '../support/gateway-file.ts';
@@ -28,7 +28,7 @@ async function make(gateway: Harness): Promise<string> {
   return id;
 }
 
-/** The credential that the provider was asked with. */
+/** Reads a stored response and returns the credentials that its provider got. */
 async function readBy(gateway: Harness, served: ServedGateway, id: string) {
   gateway.simulator.clear();
   const { status } = await served.get(`/responses/${id}`);
@@ -39,7 +39,7 @@ it('is asked with the credential that made it, by its name, wherever the pool ha
   const gateway = await startHarness(fileWith(pool));
   const made: string[] = [];
   const before: (readonly unknown[])[] = [];
-  // Until both credentials have made some. Each is drawn as often as the other.
+  // The loop runs until both credentials have made a response. Both are equally likely.
   for (let call = 0; call < 64 && new Set(before.map(String)).size < 2; call += 1) {
     const id = await make(gateway);
     made.push(id);

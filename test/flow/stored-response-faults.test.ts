@@ -1,4 +1,4 @@
-// A provider that does not give a stored response: the error of its client, and how a stream of it ends.
+// A provider does not return a stored response: the client's error, and how a stream of the response ends.
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';

@@ -1,5 +1,5 @@
-// The stream budget of a stage: how long a stream may go on whose first output came in time, and what follows from it.
-// Time is moved by hand: nothing here waits.
+// The stream budget of a stage: how long a stream may go on after its first output, and what follows from it. Tests
+// move the clock by hand, so nothing here waits.
 import { afterAll, beforeEach, describe, expect, it } from '#jest';
 import { callTimes, keepAliveCommentMs } from '../../shared/foundation/constants/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
@@ -41,7 +41,7 @@ async function start(workspace: Record<string, unknown> = {}): Promise<void> {
       'gemini/stall': [{ provider: 'generate-content', upstream: 'stall:1' }],
       'slow/silent': [{ provider: 'slow', upstream: 'silent', more: slowPrices }],
     },
-    // Longer than the budget, so that moving the clock at one go meets the deadline first.
+    // These limits are longer than the budget, so that one move of the clock meets the deadline first.
     providers: Object.fromEntries([
       ['patient', patience],
       ['slow', { ...patience, apis: ['images', 'speech', 'transcriptions'] }],
@@ -62,7 +62,7 @@ describe('a stage with a stream budget of 300 seconds', () => {
       readUntil(await gateway.post(hello(`${api}/endless`, { stream: true })), 'and on ');
     const readers = await Promise.all(apis.map(open));
     clock.advance(299_999);
-    // Far more than was on its way when the clock moved: one comes in a millisecond.
+    // This is far more than had been sent when the clock moved: a chunk comes every millisecond.
     for (let chunk = 0; chunk < 50; chunk += 1)
       for (const reader of readers) expect((await reader.read()).done).toBe(false);
     expect(calls().map(({ closedEarly }) => closedEarly)).toEqual(apis.map(() => false));
@@ -129,7 +129,7 @@ describe('a stage with a stream budget of 300 seconds', () => {
     const response = await gateway.post(hello('acme/stall', { stream: true }));
     const reader = await readUntil(response, 'Hello');
     for (let silences = 0; silences < 3; silences += 1) {
-      // One timer since the opening, and one more for each comment.
+      // One timer runs since the opening, and each comment starts one more.
       await clock.waitsFor((delayMs) => delayMs === keepAliveCommentMs, 1 + silences);
       clock.advance(keepAliveCommentMs);
       const { value } = await reader.read();
@@ -168,10 +168,10 @@ describe('what a process held that died in the middle of a stream', () => {
   const ask = hello('acme/held', { stream: true, max_tokens: 100 });
 
   it('comes back within a fifteenth of the lease of the stage, and not before', async () => {
-    // Credit for one call, not for two.
+    // The credit covers one call, not two.
     await start({ credit_usd: '0.0003' });
     const client = new AbortController();
-    // As far as others can see it has died: its time does not pass.
+    // To other processes this call's process has died, because its clock stands still.
     const lost = await gateway.post(ask, { 'idempotency-key': 'held' }, client.signal);
     const reader = await readUntil(lost, 'Hello');
     const ahead = manualClock(clock.nowMs());

@@ -1,5 +1,5 @@
-// Every way in which a stream can break. Before its first output no client sees it: the next provider answers, or the
-// client gets a JSON error. After it there is one error line, the end marker, and no second provider.
+// Every way in which a stream can break. Before the first output no client sees it: the next provider answers, or the
+// client gets a JSON error. After it, the stream has one error line, the end marker, and no second provider.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { expectError } from '../support/expect-error.ts';
@@ -10,7 +10,7 @@ import { spokenInterfaces, translatedInterfaces } from '../support/spoken-interf
 
 const promptTooLong = 'error-200:context_length_exceeded';
 
-/** Upstream behaviour → what a client gets where no other provider can answer. */
+/** Behaviours of the provider, with what a client gets if no other provider can answer. */
 const beforeOutput: readonly [upstream: string, status: number, code: string][] = [
   ['error-400', 400, 'invalid_request'],
   ['error-413', 400, 'invalid_request'],
@@ -48,9 +48,12 @@ const beforeOutput: readonly [upstream: string, status: number, code: string][] 
   ].map((upstream): [string, number, string] => [upstream, 502, 'no_available_provider']),
 ];
 
-/** Each form reads failures in its own way; that the next provider answers then is one rule for all of them. */
+/**
+ * Each format reads failures in its own way, so every format has these; that the next provider answers is one rule for
+ * all formats.
+ */
 const replacedInEach = ['error-500', 'error-after-role', 'cut:0', 'garbage:0'];
-/** Faults of a status or a connection are read before any form is. */
+/** Matches faults of a status or a connection, which are read before the body's format matters. */
 const toldBeforeTheBody = /^error-(402|403|404|408|409|502|503|529|html|empty)$|^re(direct|set)/;
 
 const afterOutput: readonly [upstream: string, code: string][] = [
@@ -109,7 +112,7 @@ describe.each([...spokenInterfaces, ...translatedInterfaces])(
         const response = await post(`alone/${upstream}`);
         const text = await response.clone().text();
         if (speaks.id === 'responses' && upstream === promptTooLong) {
-          // Its clients look for this reason in a stream that failed only.
+          // Clients of Responses look for this reason only in a stream that failed.
           expect([response.status, brokenWith(text)]).toEqual([200, 'context_length_exceeded']);
           expect(faults.calledProviders()).toEqual(['bad']);
           return;

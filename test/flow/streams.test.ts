@@ -3,7 +3,7 @@ import { unknownMembersTexts } from '../../infra/local/simulator/index.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { contentOf, readStream } from '../support/read-stream.ts';
 
-// The gateway always asks for usage.
+// The gateway always asks the provider for usage.
 const { data } = unknownMembersTexts('chat-completions', { stream_options: { include_usage: true } });
 const oddChunks = data.slice(0, -2);
 const oddUsageChunk = data.at(-2);
@@ -113,7 +113,7 @@ describe('a stream', () => {
       const streamed = JSON.parse(lines.at(-1) ?? '').usage;
       const answer = (await (await gateway.post(hello(`acme/${model}`))).json()) as { usage: Record<string, unknown> };
       expect(Object.keys(streamed).toSorted()).toEqual(Object.keys(answer.usage).toSorted());
-      // Estimates rest on the bytes of two requests that differ by the fields that ask for the stream.
+      // Estimates count the bytes of two requests, which differ by the fields that ask for the stream.
       if (streamed.estimated === true) expect(answer.usage.estimated).toBe(true);
       else expect(streamed).toEqual(answer.usage);
     },

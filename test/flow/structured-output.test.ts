@@ -69,7 +69,7 @@ describe('a structured output', () => {
     return JSON.parse(text) as Answer;
   }
   const credit = () => gateway.composition.credit.show({ workspace: 'team', spendLimit: null, shards: 1 });
-  /** Reads the charge once nothing is reserved: a call is charged after its last byte. */
+  /** Returns the charge after the reservation has ended: a call is charged after its last byte. */
   async function spent(): Promise<bigint> {
     await eventually(async () => (await credit()).held === 0n);
     return (await credit()).spent;
@@ -89,7 +89,7 @@ describe('a structured output', () => {
     expect(gateway.simulator.calls).toHaveLength(2);
     const [first, second] = gateway.simulator.calls.map(({ bodyText }) => bodyText);
     expect(second).toBe(first);
-    // The numbers of tokens are those of the last answer, the cost is that of both.
+    // The numbers of tokens are those of the last answer; the cost is that of both answers.
     const { prompt_tokens: prompt, completion_tokens: completion, cost_usd: costUsd } = answer.usage;
     const last = Number(prompt) * 1 + Number(completion) * 2;
     const micros = Number(costUsd) * 1_000_000;
@@ -110,7 +110,7 @@ describe('a structured output', () => {
       expect(message).toMatch(/: the last one fails at \/.*: .+\.$/);
       expect(gateway.simulator.calls).toHaveLength(3);
       const paid = (await spent()) - before;
-      // Three times the same: a prompt of one token at 1 USD per million, and what was written at 2.
+      // The same call is charged three times: a prompt of one token at 1 USD per million, and the output at 2.
       expect([paid > 3_000_000n, paid % 3n]).toEqual([true, 0n]);
     },
   );

@@ -1,4 +1,4 @@
-// Tags say the purpose of a call: its client and its key give them, and the key's win.
+// Tags say the purpose of a call: its client and its key set them, and the key's tags win.
 import { request as httpRequest } from 'node:http';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
@@ -35,11 +35,11 @@ describe('tags of a call', () => {
     readonly status: number;
     readonly id: string;
     readonly tags: unknown;
-    /** In its log line. */
+    /** The tags in the call's log line. */
     readonly line: string | undefined;
   }
 
-  /** Returns the tags that the gateway keeps of one call. */
+  /** Returns the tags that the gateway stores for one call. */
   async function tagsOf(
     key: string,
     headers: Record<string, string>,
@@ -163,7 +163,7 @@ describe('tags of a call', () => {
       ]);
       await harness.settled();
       expect(harness.simulator.calls).toEqual([]);
-      // The tags of its key stay.
+      // The key's tags stay.
       const line = harness.logLines.find((one) => one.includes(response.headers.get('x-request-id') ?? '?'));
       expect(line).toContain('"tags":"cost.center=4711,team=search"');
     });
@@ -192,7 +192,7 @@ describe('tags of a call', () => {
   });
 });
 
-// A span id belongs to one call of its workspace: whose retry may bring it again, and whose may not.
+// A span id belongs to one call of its workspace: some calls may be retried with it, others may not.
 const upstreams = ['echo', 'silent', 'error-400', 'error-500', 'error-429', 'error-after-chunks:3'];
 
 describe('a span id', () => {
@@ -244,7 +244,8 @@ describe('a span id', () => {
     expect(replay.headers.get('idempotent-replayed')).toBe('true');
     await replay.text();
     await harness.settled();
-    // The replay gave nothing away: neither the same call without the key, nor one with another key.
+    // The replay did not free the span id: neither for the same call without the Idempotency-Key, nor for one with
+    // another.
     await expectUsed(post('echo', { 'x-gw-span-id': names1['x-gw-span-id'] }));
     await expectUsed(post('echo', { ...names1, 'idempotency-key': 'another' }));
     expect(harness.simulator.calls).toHaveLength(1);

@@ -1,5 +1,5 @@
-// Rules of single makers for a conversation, through the front door: the simulated providers refuse in the words of
-// the real ones (`refusals` of its formats), so that each 200 is an answer that the provider would have given.
+// Rules of single makers for a conversation, through the front door. The simulated providers refuse in the words of the
+// real ones (`refusals` of their formats), so the real provider would accept each request that gets a 200.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { type Harness, startHarness } from '../support/harness.ts';
 

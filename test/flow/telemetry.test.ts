@@ -1,4 +1,4 @@
-// Traces as a collector gets them: one for each request, with a span for each provider call, and no word of its
+// Traces as a collector gets them: one trace for each request, with a span for each provider call, and no text of its
 // content.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { createGateway } from '../../functions/gateway/routes.ts';
@@ -45,7 +45,7 @@ beforeAll(async () => {
       'acme/rejected': [on('acme', 'error-400')],
       'omni/echo': [on('omni', 'echo')],
       'acme/cut': [on('acme', 'cut:2')],
-      // Of its own: a provider that failed twice comes after the others.
+      // This model has a provider of its own, because a provider that failed twice comes after the others.
       'acme/unsampled': [on('initech', 'error-500'), on('acme', 'echo')],
       'acme/leaking': [on('globex', 'error-leak'), on('acme', 'echo')],
     },
@@ -77,7 +77,7 @@ interface Traced {
   readonly clients: readonly CollectedSpan[];
 }
 
-/** Spans that the collector has of everything asked until now. */
+/** Returns the spans of a call at the collector. */
 async function traceOf(asked: Promise<Response>, gateway: ServedGateway = harness): Promise<Traced> {
   const response = await asked;
   const text = await response.text();
@@ -216,7 +216,7 @@ describe('the trace of a call', () => {
     ]);
     const tokens = clients.map(({ attributes }) => attributes['gen_ai.usage.input_tokens']);
     expect(tokens[0]).toBe(3n);
-    // The second step was asked the answer of the first.
+    // The prompt of the second step contains the answer of the first step.
     expect(tokens[1]).toBeGreaterThan(3n);
   });
 
@@ -419,7 +419,7 @@ describe('a collector that fails', () => {
         expect(response.status).toBe(200);
         await response.text();
         await gateway.settled();
-        // The first of them has begun; spans during the pause after it wait.
+        // The first export has begun; spans during the pause after it wait.
         if (mode === 'hang') void gateway.composition.telemetry?.flush(20);
         else await gateway.composition.telemetry?.flush();
       }

@@ -1,5 +1,5 @@
-// Tokens per minute of keys and workspaces: held as estimated, corrected to what was used, exact over all gateways of a
-// store.
+// Tokens per minute of keys and workspaces: reserved by an estimate, corrected to the usage, exact over all gateways of
+// a store.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { countingWrites } from '../support/counting-writes.ts';
 import { expectError } from '../support/expect-error.ts';
@@ -9,9 +9,9 @@ import { manualClock } from '../support/manual-clock.ts';
 import { completionOf, type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
 import { aroundStore } from '../support/wrapped-store.ts';
 
-/** Tokens that the provider reports of each call. */
+/** The tokens that the provider reports for each call. */
 const used = 15;
-/** Of the input of these calls and 400 tokens of output: more than half of the limit, less than all of it. */
+/** The input of these calls and 400 tokens of output are more than half of the limit, and less than all of it. */
 const bound = { max_tokens: 400 };
 const tpm = 500;
 const minuteMs = 60_000;
@@ -68,7 +68,7 @@ describe('tokens per minute', () => {
   const ask = (gateway: Pick<ServedGateway, 'post'> = harness, headers = {}, more = {}) =>
     gateway.post(hello('acme/model', { ...bound, ...more }), headers);
 
-  /** Calls until one is refused. */
+  /** Makes calls until one is refused. */
   async function fill(headers = {}): Promise<{ served: number; refused: Response }> {
     for (let served = 0; ; served += 1) {
       const answer = await ask(served % 2 === 0 ? harness : other, headers);
@@ -79,7 +79,7 @@ describe('tokens per minute', () => {
 
   it('of a key count what its calls have used, over all gateways of a store, and come back when they said', async () => {
     const { served, refused } = await fill();
-    // The estimate of the next one is about 410.
+    // The estimate of the next call is about 410 tokens.
     expect(served * used).toBeGreaterThan(tpm - 420 - used);
     expect(served * used).toBeLessThan(tpm - 400);
     const asked = provider.bodies.length;
@@ -107,7 +107,7 @@ describe('tokens per minute', () => {
     expect((await harness.credit()).held).toBe(before.held);
     for (const answer of waiting.splice(0)) answer();
     expect(await (await running).json()).toMatchObject({ usage: { total_tokens: used } });
-    // No time has passed, and nothing was waited for.
+    // No time has passed, so the call did not wait.
     expect((await ask(other)).status).toBe(200);
   });
 
@@ -138,7 +138,7 @@ describe('tokens per minute', () => {
       await harness.settled();
       await expectError(await harness.post(hello('acme/broken', bound)), 502, 'no_available_provider');
     }
-    // Nothing is left of what those would have taken, which is most of the limit.
+    // The refused calls have released their reservations, which are most of the limit.
     expect((await ask(harness, by(keys.poor), { max_tokens: 10 })).status).toBe(200);
     const named = { 'idempotency-key': 'stored' };
     const first = await ask(harness, named);
@@ -204,7 +204,7 @@ describe('tokens per minute', () => {
     const counted = countingWrites(harness.testStore.store);
     const gateway = await harness.open({ wrapStore: () => counted.store });
     const writesOf = async (key: string) => {
-      // The first one reads and writes what the others know.
+      // The first call reads and writes the state that later calls find in memory.
       for (const call of [1, 2]) {
         const before = counted.writes();
         await (await ask(gateway, by(key), { max_tokens: 10 })).text();

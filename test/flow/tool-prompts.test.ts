@@ -1,5 +1,5 @@
 // Tokens that a host of Claude adds to a prompt for tools are reserved on every interface and in every format: no small
-// body costs more than what was reserved for it.
+// body costs more than its reservation.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type Harness, startHarness } from '../support/harness.ts';
 
@@ -23,7 +23,7 @@ const clients = {
       { type: 'bash_20250124', name: 'bash' },
       { type: 'computer_toolset_20260801' },
       { type: 'browser_toolset_20260801' },
-      // Of which nothing is documented.
+      // Nothing is documented about these tools.
       { type: 'memory_20250818', name: 'memory' },
       { type: 'bash_toolset_20270101' },
     ],
@@ -42,7 +42,7 @@ const clients = {
 let gateway: Harness;
 beforeAll(async () => {
   const more = {
-    // One dollar a token of input: the reservation is a count of tokens.
+    // One token of input costs one dollar, so the reservation is a count of tokens.
     input_price_per_million: '1000000',
     supported_params: { tools: true, json_mode: true, json_schema: true },
   };
@@ -74,7 +74,7 @@ describe.each(formats)('at a provider that speaks %s', (format) => {
       const added = async (more: Json) => {
         const others = await reserved(`other/${format}`, more);
         const [byModel, byHost] = [`${format}/claude-opus-4-7`, `by-host/${format}`];
-        // The id of a model is a part of the body.
+        // The model's id is part of the body, so its length counts.
         return Promise.all(
           [byModel, byHost].map(
             async (model) => (await reserved(model, more)) - others - model.length + `other/${format}`.length,

@@ -1,4 +1,4 @@
-// Kept bodies in traces: the conventions' messages on the span of the attempt that answered, where both are switched
+// Stored bodies in traces: the conventions' messages are on the span of the attempt that answered, if both are switched
 // on.
 import { afterAll, beforeAll, beforeEach, expect, it } from '#jest';
 import { readTelemetryEnvironment, type TelemetryEnvironment } from '../../shared/foundation/environment/index.ts';

@@ -1,6 +1,6 @@
-// Output bounds and prices of models of other formats, which no table of features covers: the bound that is sent is the
-// reserved one, no call costs more than its reservation, and the same usage costs the same, whoever asked and in
-// whatever form the provider reports it.
+// Output bounds and prices of models of other formats, which no table of features covers: the bound in the request is
+// the reserved one, no call costs more than its reservation, and the same usage costs the same, whichever client asked
+// and in whatever form the provider reports it.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import type { PicoUsd } from '../../shared/foundation/money/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
@@ -14,7 +14,7 @@ type Format = (typeof formats)[number];
 const clients = ['chat-completions', 'messages', 'responses'] as const;
 type Client = (typeof clients)[number];
 
-/** Families of models with a least bound, or that think with a budget. */
+/** Model families with a minimum output bound, or with a budget for reasoning. */
 const families: Readonly<Record<Format, string>> = {
   'chat-completions': 'gpt-4.1',
   messages: 'claude-sonnet-4-5',
@@ -23,7 +23,7 @@ const families: Readonly<Record<Format, string>> = {
   'generate-content': 'gemini-2.5-flash',
 };
 const usage = 'usage:1000:500:300:120:200:80';
-/** More than it can have written. */
+/** A usage that is above what the model can have written. */
 const tooMuch = 'usage:2:1000000000';
 const unreadableUsages = [
   'no-usage',
@@ -32,7 +32,8 @@ const unreadableUsages = [
 const behaviours = ['echo', tooMuch, usage, ...unreadableUsages, 'redacted-reasoning'];
 
 /**
- * Google and Responses report no cache writes, chat completions none kept for an hour: unreported ones count as input.
+ * Google and Responses report no cache writes, and chat completions report none that last an hour: unreported writes
+ * count as input.
  */
 const costs: Readonly<Record<Format, bigint>> = {
   'chat-completions': 1_800n,
@@ -49,7 +50,7 @@ const prices = {
 const microUsd = 1_000_000n;
 const outputTokenPrice = 2n * microUsd;
 
-/** The first takes tokens to think with, the second an effort. */
+/** The first model has a budget for reasoning in tokens, the second an effort. */
 const bounded = {
   messages: ['claude-sonnet-4-5', 'claude-opus-4-7'],
   converse: ['eu.anthropic.claude-sonnet-4-5-20250929-v1:0', 'amazon.nova-2-lite-v1:0'],
@@ -57,7 +58,7 @@ const bounded = {
 } as const;
 type Bounded = keyof typeof bounded;
 
-/** Each in another way, before the first output. */
+/** Each format fails in another way, before the first output. */
 const failing = {
   'chat-completions': 'error-after-role',
   messages: 'cut:0',
@@ -65,7 +66,7 @@ const failing = {
   converse: 'garbage:0',
   'generate-content': 'error-500',
 };
-/** Each format comes once right behind each other one, and once last. */
+/** Each format comes once directly after each other format, and once last. */
 const orders = [1, 2, 3, 4].flatMap((step) =>
   [0, step].map((start) => formats.map((_format, at) => formats[(start + step * at) % formats.length] as Format)),
 );
@@ -157,7 +158,7 @@ async function pay(
 it.each(clients.flatMap((client) => formats.map((format) => [client, format] as const)))(
   'a client of %s at a model of %s holds what it may cost, also where a bound is raised or thinking counts',
   async (client, format) => {
-    // A relayed bound is never raised, so it must be one that the provider accepts.
+    // A relayed bound is never raised, so the provider must accept it as it is.
     const least = client === format ? 20 : 1;
     for (const [behaviour, asked, stream] of [
       ['echo', least, true],
@@ -196,7 +197,7 @@ const sentBounds: Readonly<Record<Bounded, (body: Any) => readonly [bound: numbe
   ],
 };
 
-/** The request, its reserved output, and the thinking in it where the model takes tokens for that. */
+/** The request, its reserved output, and its reasoning budget if the model has a budget in tokens. */
 const bounds: readonly (readonly [more: Record<string, unknown>, held: number, budget?: number])[] = [
   [{}, 64_000],
   [{ max_tokens: 77 }, 77],
@@ -224,7 +225,7 @@ it.each(bounds)('no more output is asked for than is held, thinking included: %j
       // Input is free here, and a token of output costs 2 millionths of a dollar.
       expect(holds).toEqual([BigInt(held) * 2_000_000n]);
       const sent = gateway.simulator.calls.map(({ body }) => sentBounds[api as Bounded](body));
-      // Gemini refuses a larger thinking budget, whatever the bound of the output.
+      // Gemini refuses a larger reasoning budget, whatever the bound of the output.
       const known = api === 'generate-content' && budget !== undefined ? Math.min(budget, 24_576) : budget;
       expect([upstream, ...sent]).toEqual([upstream, [held, place === 0 ? known : undefined]]);
     }
@@ -257,7 +258,7 @@ describe.each(['messages', 'responses', 'converse', 'generate-content'] as const
     expect(Object.keys(choices[0].message).sort()).toEqual(['content', 'refusal', 'role']);
     expect(usage.completion_tokens).toBeGreaterThan(0);
     const { lines } = await readStream(await post(api, 'redacted-reasoning', { ...asked, stream: true }));
-    // Nor a usage chunk that was not asked for.
+    // The stream has no usage chunk either, because the client did not ask for one.
     const deltas = lines.map((line) => JSON.parse(line).choices[0].delta);
     expect(deltas.flatMap((delta) => Object.keys(delta)).filter((name) => /reasoning/.test(name))).toEqual([]);
     expect(deltas.slice(1, -1).filter((delta) => Object.keys(delta).length === 0)).toEqual([]);

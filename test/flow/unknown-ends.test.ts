@@ -1,5 +1,5 @@
-// An end that is not known is no good end: an empty word is none, and a word that says that something broke makes no
-// answer, whatever the provider speaks and whoever asked. Nothing of it is kept under a key.
+// An unknown finish reason is no good end, and neither is an empty one. A reason that reports a fault makes no answer,
+// whichever format the provider has and whichever client asked. No part of it is stored under an Idempotency-Key.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import type { InterfaceId } from '../../shared/foundation/constants/index.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
@@ -16,7 +16,7 @@ const formats = ['chat-completions', ...apis] as const;
 type Format = (typeof formats)[number];
 const said = 'Transfer 100 dollars';
 
-/** The events of one that is whole, but for the word of its end, and its format's own end behind it. */
+/** Returns the events of a whole answer with this finish reason, with or without the format's own end marker. */
 function streamed(format: Format, reason: string, hasOwnEnd: boolean): FakeAnswer {
   if (format === 'chat-completions') {
     const begun = chunkEvent({ content: 'Transfer ' }, /^\s*(null)?\s*$/.test(reason) ? reason : null);
@@ -86,7 +86,7 @@ async function ask(id: InterfaceId, model: string, stream: boolean, headers: Rec
 }
 
 const clients = ['chat-completions', 'messages', 'responses'] as const;
-/** Stop reasons of a format for something that broke, and one that is unknown. */
+/** Finish reasons of a format that report a fault, and an unknown one. */
 const brokenWords: Readonly<Record<Format, readonly string[]>> = {
   'chat-completions': ['error', 'insufficient_system_resource'],
   messages: ['error'],

@@ -1,4 +1,4 @@
-// Why a provider was not reached: said to operators wherever they look, and never to clients.
+// Why a provider was not reached: operators see it wherever they look, and clients never do.
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
@@ -15,7 +15,7 @@ interface Stoppable {
 }
 const running: Stoppable[] = [];
 
-/** A port of this machine, with what happens to each of its connections. */
+/** Opens a port of this machine and calls `onSocket` for each of its connections. */
 async function startRawServer(onSocket: (socket: Socket) => void): Promise<number> {
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
@@ -41,7 +41,7 @@ async function startSecure(name: Parameters<typeof startServerWith>[0]): Promise
   return `https://localhost:${server.port}`;
 }
 
-/** A port at which nothing listens. */
+/** Returns a port at which nothing listens. */
 async function unusedPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -51,7 +51,7 @@ async function unusedPort(): Promise<number> {
   return port;
 }
 
-/** By the word for it. */
+/** Addresses of faulty servers by the reason that the gateway reports. */
 const servers: Readonly<Record<string, () => Promise<string>>> = {
   dns_not_found: async () => 'https://nobody.invalid',
   refused: async () => `https://127.0.0.1:${await unusedPort()}`,

@@ -1,5 +1,5 @@
-// Uploads that come at once take turns in the memory of a process: as many are served as fit, none half, and the others
-// are told when to come again.
+// Simultaneous uploads take turns in the memory of a process: as many are served as fit, none in part, and the others
+// get a time after which to retry.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, it } from '#jest';
@@ -13,12 +13,12 @@ import { completionOf, type ScriptedProvider, sendJson, startScriptedProvider } 
 
 const mib = 1024 * 1024;
 const maxBytes = 24 * mib;
-/** Of large requests. */
+/** The share of the memory for large requests. */
 const largeMaxBytes = maxBytes / 2;
 
 const clock = manualClock();
 const budget = createMemoryBudget(clock, { maxBytes });
-/** Answers that their provider keeps back. */
+/** The answers that their provider holds back. */
 let held: (() => void)[] | undefined;
 let peakBytes = 0;
 let provider: ScriptedProvider;
@@ -83,7 +83,7 @@ it('as many are served as fit, the others get 503 and a time, and small calls pa
   const [seen, calls] = [provider.bodies.length, held];
   held = undefined;
   expect((await gateway.post(hello('chat'))).status).toBe(200);
-  // Those that were served keep their bodies, for another provider.
+  // Served calls keep their bodies while another provider may need them.
   while (outcomes.length < atOnce - fitting) {
     clock.advance(100);
     await nextTurn();
@@ -115,7 +115,7 @@ it('slow ones give way to a call that waits: 503, their connections end, and no 
   });
   while (budget.bytesInUse() < 9 * mib) await nextTurn();
   clock.advance(20_000);
-  // Nobody waits for them.
+  // The refused uploads do not wait any more.
   expect(budget.bytesInUse()).toBeGreaterThan(9 * mib);
   let isAnswered = false;
   const asked = gateway

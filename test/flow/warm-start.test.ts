@@ -1,4 +1,4 @@
-// Data of every first call is read before it comes (shared/composition/warm-start.ts).
+// Every first call finds its data in memory, because a start reads the data before (shared/composition/warm-start.ts).
 import { afterEach, describe, expect, it } from '#jest';
 import { warmGateway } from '../../shared/composition/index.ts';
 import { createLog } from '../../shared/foundation/log/index.ts';
@@ -20,7 +20,7 @@ describe('a gateway that was warmed', () => {
   let gateway: Harness;
   let secretReads: number;
   let storeCalls: StoreCall[];
-  /** Makes the reads fail. */
+  /** Makes the reads fail, if set. */
   let fault: (() => Promise<never>) | undefined;
   afterEach(() => gateway.stop());
 

@@ -1,4 +1,4 @@
-// Models that call tools in whole answers alone, and those that write less than clients ask for.
+// Models that call tools in whole answers only, and models that write less than clients ask for.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { dataLines, type Harness, startHarness } from '../support/harness.ts';
 import { anthropicOf, openaiOf } from '../support/official-clients.ts';
