@@ -97,7 +97,7 @@ export interface CompositionOptions extends TableReadersOptions {
   readonly wrapper: KeyWrapper;
   readonly credentials: CredentialSource;
   /**
-   * Set where all writes of one turn of the event loop cost the store one transaction, so that waiting for more saves
+   * Set if all writes of one turn of the event loop cost the store one transaction, so that waiting for more saves
    * nothing. Default: false.
    */
   readonly joinsWrites?: boolean | undefined;

@@ -6,7 +6,7 @@ import { type ErrorCode, type ErrorEntry, type ErrorStatus, errorCatalogue } fro
 /** A provider's words about the client's own request. */
 interface ProviderWords {
   readonly text: string;
-  /** Set where the client repairs its request by the exact words: then they are the whole message. */
+  /** Set if the client repairs its request by the exact words: then they are the whole message. */
   readonly isWholeMessage: boolean;
   /** Advice for the operator. */
   readonly advice?: string | undefined;
@@ -86,14 +86,14 @@ export class GatewayError extends Error {
   readonly param: string | undefined;
   readonly reason: RejectionReason | undefined;
   readonly attempts: number | undefined;
-  /** True where a retry cannot succeed, whatever the code says in general. */
+  /** True if a retry cannot succeed, whatever the code says in general. */
   readonly isFinal: boolean;
   readonly retryAfterSeconds: number | undefined;
-  /** Set where a larger stage would have served the request. */
+  /** Set if a larger stage would have served the request. */
   readonly exhausted: StageResource | undefined;
-  /** True where operators have paused the gateway. */
+  /** True if operators have paused the gateway. */
   readonly isPaused: boolean;
-  /** True where the catalogue has the model, but the caller's list of models does not. The caller never sees this. */
+  /** True if the catalogue has the model, but the caller's list of models does not. The caller never sees this. */
   readonly isUnlisted: boolean;
   /** Anthropic's name for the fault, on which its SDK branches. */
   readonly providerCode: string | undefined;

@@ -90,7 +90,7 @@ const marksMax = 1_000;
 const claimsMax = 4;
 
 interface AlertTries {
-  /** Begins to send. Undefined where too many are being sent, or this one is. The promise never rejects. */
+  /** Begins to send. Undefined if too many are being sent, or this one is. The promise never rejects. */
   begin(due: DueAlert, receiver: AlertReceiver, limitMs: number): Promise<void> | undefined;
   /** Returns the last mark, as far as this process knows, of an attribute that few items have. */
   latest(attribute: string): AlertMark | undefined;
@@ -245,7 +245,7 @@ const firstTry = ({ nowMs, leaseMs, newId }: TryTime) => ({
   due_at_ms: nowMs + leaseMs,
 });
 
-/** Returns the next try; undefined where the alert was delivered or abandoned, or is not due yet. */
+/** Returns the next try; undefined if the alert was delivered or abandoned, or is not due yet. */
 function nextTry<Mark extends AlertMark>(mark: Mark | undefined, { nowMs, leaseMs }: TryTime): Mark | undefined {
   const { tries = triesMax, due_at_ms: dueAtMs = 0 } = mark ?? {};
   if (mark === undefined || tries >= triesMax || dueAtMs > nowMs) return undefined;
@@ -272,7 +272,7 @@ function dueProvider(attempt: EndedAttempt, seen: ProviderMark | undefined, time
 }
 
 /**
- * Returns the new state; undefined where nothing changed. A provider has recovered when the model answers whose call
+ * Returns the new state; undefined if nothing changed. A provider has recovered when the model answers whose call
  * failed: others may have answered all the time.
  */
 function nextState(

@@ -38,7 +38,7 @@ interface PassedShare {
   readonly percent: number;
   readonly spent: PicoUsd;
   readonly limit: PicoUsd;
-  /** First day of the period, UTC. Null where the limit has none. */
+  /** First day of the period, UTC. Null if the limit has none. */
   readonly period: string | null;
 }
 

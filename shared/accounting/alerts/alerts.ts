@@ -25,7 +25,7 @@ export interface EndedAttempt {
   readonly model: string;
   readonly startedAtMs: number;
   readonly outcome: 'ok' | 'refused' | 'empty' | 'failed';
-  /** True where the provider is now the last choice of all workspaces' plans, because of failures. */
+  /** True if the provider is now the last choice of all workspaces' plans, because of failures. */
   readonly coolsForAll: boolean;
 }
 
@@ -35,9 +35,9 @@ interface EndedForAlerts {
 }
 
 export interface AlertReceiver {
-  /** URL; undefined where it is not set, and nothing is sent. */
+  /** URL; undefined if it is not set, and nothing is sent. */
   readonly url: string | undefined;
-  /** Key of the signature; null where none is required, undefined where it is not set, and nothing is sent. */
+  /** Key of the signature; null if none is required, undefined if it is not set, and nothing is sent. */
   readonly secret: string | null | undefined;
 }
 

@@ -17,7 +17,7 @@ interface LastProviderAlert extends LastAlert {
   readonly model: string;
 }
 
-/** Returns the last alert of a share; null where there was none. */
+/** Returns the last alert of a share; null if there was none. */
 export function readLastShare(
   item: Item,
   limit: 'own' | 'spend limit of the workspace' = 'own',

@@ -22,7 +22,7 @@ export interface CallAttempt {
   /** Status of the provider's answer; undefined when there was none. */
   readonly status?: number | undefined;
   readonly ms: number;
-  /** Catalogue id. Set only where a call went to other models than the one that answered last, or was requested. */
+  /** Catalogue id. Set only if a call went to other models than the one that answered last, or was requested. */
   readonly model?: string | undefined;
   /** Says where and by which rule the answer fails the schema of the call: `/items/0/price: required`. */
   readonly schemaMismatch?: string | undefined;
@@ -37,7 +37,7 @@ export interface ContentPlace {
   /** `failed` means that the storage did not accept them. */
   readonly state: 'kept' | 'failed';
   readonly keep: ContentKeep;
-  /** True where they were longer than the bound for a call. */
+  /** True if they were longer than the bound for a call. */
   readonly cut: boolean;
 }
 

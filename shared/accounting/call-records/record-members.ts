@@ -146,11 +146,11 @@ export const members = {
   /** The message of the error that the client got instead of an answer. */
   errorMessage: optional('error_message', text(errorMessageMaxCharacters)),
   /**
-   * True where the catalogue has the requested model, but the list of the key or of its workspace does not: only
+   * True if the catalogue has the requested model, but the list of the key or of its workspace does not: only
    * operators see it.
    */
   unlistedModel: optional('unlisted_model', flag, hidden),
-  /** Undefined where none of its bodies is stored. The bodies of a replay are those of its first call. */
+  /** Undefined if none of its bodies is stored. The bodies of a replay are those of its first call. */
   content: optional('content', content),
   /** Execution id of the call whose stored answer this is: nothing was done or charged for it. */
   replayOf: optional('replay_of', id),
@@ -174,7 +174,7 @@ export const members = {
   revisionId: optional('revision_id', id),
   stream: required('stream', flag, { usual: false }),
   cacheHit: required('cache_hit', flag, { usual: false }),
-  /** True where a provider key of the caller paid, not credit. */
+  /** True if a provider key of the caller paid, not credit. */
   isByok: required('is_byok', flag, { usual: false }),
 
   promptTokens: required('prompt_tokens', count),
@@ -190,7 +190,7 @@ export const members = {
   reasoningTokens: optional('reasoning_tokens', count),
   /** Units besides tokens. Where these determine the price, tokens without a report are 0. */
   units: optional('units', callUnits),
-  /** True where a count is estimated from bytes. */
+  /** True if a count is estimated from bytes. */
   estimated: required('estimated', flag, { usual: false }),
   costPicoUsd: required('cost_pico_usd', amount, { document: 'cost_usd' }),
   /**

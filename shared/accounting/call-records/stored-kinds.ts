@@ -93,7 +93,7 @@ export const paths = (countMax: number): StoredKind<readonly string[], readonly 
 });
 
 /**
- * Matches `provider:outcome:status:ms`, the status empty where there was none: in log lines, and in records of former
+ * Matches `provider:outcome:status:ms`, the status empty if there was none: in log lines, and in records of former
  * releases.
  */
 const attemptText = /^([a-z0-9][a-z0-9._-]{0,63})(?:#([1-9]\d?))?:([a-z0-9_]{1,40}):([1-5]\d\d)?:(\d{1,12})$/;

@@ -20,10 +20,10 @@ export interface UpstreamContent {
 export interface ContentDocument {
   readonly id: string;
   readonly workspace: string;
-  /** True where the rest of a body is missing. */
+  /** True if the rest of a body is missing. */
   readonly cut: boolean;
   readonly request: string;
-  /** JSON, or the transcript of a stream, as far as the client got it. Null where the client left before. */
+  /** JSON, or the transcript of a stream, as far as the client got it. Null if the client left before. */
   readonly answer: { readonly status: number; readonly body: string } | null;
   readonly sent: readonly UpstreamContent[];
   /** The part of the answer that a guardrail blocked, as its provider gave it. */
@@ -45,11 +45,11 @@ export async function writeContent(
 
 type RecordedContent = Pick<CallRecord, 'executionId' | 'workspace' | 'arrivedAtMs' | 'content'>;
 
-/** Returns the time at which the bodies of a call are deleted; undefined where none are stored. */
+/** Returns the time at which the bodies of a call are deleted; undefined if none are stored. */
 export const contentEndsAtMs = ({ content, arrivedAtMs }: RecordedContent): number | undefined =>
   content === undefined || content.state === 'failed' ? undefined : arrivedAtMs + daysOf(content.keep) * dayMs;
 
-/** Reads the bodies. Undefined where none were stored, or their time is over: storage deletes later. */
+/** Reads the bodies. Undefined if none were stored, or their time is over: storage deletes later. */
 export async function readContent(
   blobs: Pick<BlobStore, 'get'>,
   record: RecordedContent,

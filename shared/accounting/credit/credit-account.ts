@@ -66,7 +66,7 @@ export const ownLimit = ({ spendLimit }: CreditAccount, shard: number): PicoUsd 
 /** The amount that a shard could reserve now. */
 export interface ShardBalance {
   readonly credit: PicoUsd;
-  /** Headroom under the spend limit; null where there is none. */
+  /** Headroom under the spend limit; null if there is none. */
   readonly headroom: PicoUsd | null;
 }
 

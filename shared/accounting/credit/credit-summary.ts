@@ -13,7 +13,7 @@ export interface CreditSummary {
   readonly granted: PicoUsd;
   /** Credit that no running call and no cost has used, `expired` included; negative where real costs exceeded it. */
   readonly available: PicoUsd;
-  /** Rest of the spend limit, `expired` included; null where there is no limit. */
+  /** Rest of the spend limit, `expired` included; null if there is no limit. */
   readonly underSpendLimit: PicoUsd | null;
   /** Reserved by calls that may still be running. */
   readonly held: PicoUsd;

@@ -11,7 +11,7 @@ export interface ItemAddress {
 /** Address and limits of a counter. Amounts are integers: pico-USD, or slots. */
 export interface Counter extends ItemAddress {
   readonly balances: readonly Balance[];
-  /** Attribute that sums up settled amounts. Absent where nothing is consumed, as with slots. */
+  /** Attribute that sums up settled amounts. Absent if nothing is consumed, as with slots. */
   readonly spentAttribute?: string;
   /**
    * Maximum number of calls that may have a slot at the same time, besides their amounts. Null or absent: any number.
@@ -42,7 +42,7 @@ export interface Hold {
   /** Amount above 0, or 0 where only a slot is reserved. */
   readonly amount: bigint;
   readonly expiresAtMs: number;
-  /** True where the same writes take and release a slot too. */
+  /** True if the same writes take and release a slot too. */
   readonly slot?: boolean | undefined;
 }
 

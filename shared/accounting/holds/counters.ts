@@ -58,7 +58,7 @@ export interface Counters {
    */
   chargeKey(charge: KeyCharge, amount: bigint, options?: Pick<SettlementOptions, 'transaction'>): Promise<void>;
   /**
-   * True where enough of its slots are free, as far as this process knows, that the release of a slot may be delayed.
+   * True if enough of its slots are free, as far as this process knows, that the release of a slot may be delayed.
    */
   hasSpareSlots(counter: Counter): boolean;
   /** Writer for counters of other modules. */
@@ -70,7 +70,7 @@ type TakeOutcome = { readonly kind: 'taken' } | Insufficient;
 interface CountersOptions extends ItemWriterOptions {
   /** Lifetime of a reservation from the arrival of its call. */
   readonly holdLifeMs?: number;
-  /** True where calls of one key share the write of spending that nothing limits. Default: false. */
+  /** True if calls of one key share the write of spending that nothing limits. Default: false. */
   readonly sharesCharges?: boolean;
   /** Requests per minute of keys that set no limit; no limit if absent. */
   readonly keyRequestsPerMinute?: number | undefined;
@@ -232,7 +232,7 @@ interface KeyCharge {
 interface KeyChargesOptions {
   readonly writer: ItemWriter;
   readonly clock: Clock;
-  /** True where calls share writes. */
+  /** True if calls share writes. */
   readonly isShared: boolean;
 }
 

@@ -60,14 +60,14 @@ export interface ItemWriter {
     settlement: AfterCall,
     options?: SettlementOptions,
   ): Promise<SettlementOutcome>;
-  /** Returns the item as this process knows it; undefined where it does not. */
+  /** Returns the item as this process knows it; undefined if it does not. */
   seen(address: ItemAddress): Item | undefined;
 }
 
 export interface SettlementOptions {
   /** Default true. False in a busy process lets it be written together with the next request of the item. */
   readonly isAwaited?: boolean | undefined;
-  /** True where its outcome needs the item as the store then has it. Default false. */
+  /** True if its outcome needs the item as the store then has it. Default false. */
   readonly needsItem?: boolean | undefined;
   /** Transaction with whose writes it is written, or not at all: then it needs no mark to count once. */
   readonly transaction?: StoreTransaction | undefined;
@@ -248,7 +248,7 @@ type SentWrite =
 
 interface WriteMoment {
   readonly nowMs: number;
-  /** True where the answer decides about waiting requests. */
+  /** True if the answer decides about waiting requests. */
   readonly areOthersLeft: boolean;
 }
 

@@ -65,7 +65,7 @@ type KeyRefusal =
 export type KeyCount = { readonly kind: 'counted'; readonly item: Item } | KeyRefusal;
 
 export type KeyAdmission =
-  /** `hold` is undefined where none was requested, or nothing of it is limited. */
+  /** `hold` is undefined if none was requested, or nothing of it is limited. */
   | { readonly kind: 'admitted'; readonly item: Item; readonly hold: KeyHold | undefined }
   | {
       readonly kind: 'spend_limit';
@@ -131,7 +131,7 @@ function admissionOf(
 
 const itemIdOf = ({ publicId, known }: KeyRequest): string => String(known?.pk ?? publicId);
 
-/** True where a request writes to the key whatever else is limited. */
+/** True if a request writes to the key whatever else is limited. */
 export const hasOwnLimits = (item: Item): boolean =>
   [keyAttributes.concurrency, keyAttributes.requestsPerMinute, keyAttributes.spendLimitUsd].some(
     (attribute) => item[attribute] != null,

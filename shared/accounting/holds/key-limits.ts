@@ -22,7 +22,7 @@ export const keyAttributes = {
   publicId: 'public_id',
   /** Texts that rotations replaced, the newest first, each with an expiry. */
   formerSecrets: 'former_secrets',
-  /** Number of changes of its settings. Absent where they never changed. */
+  /** Number of changes of its settings. Absent if they never changed. */
   settingsVersion: 'settings_version',
 } as const;
 

@@ -15,7 +15,7 @@ import { WriteGroup } from './write-group.ts';
 
 interface WaitingReservation {
   readonly assess: Assess;
-  /** True where the item was read after the reservation arrived: its state may then refuse the reservation. */
+  /** True if the item was read after the reservation arrived: its state may then refuse the reservation. */
   readonly isReadLater: boolean;
 }
 
@@ -35,7 +35,7 @@ interface PlannedWrite<Reservation, Settling> {
   readonly drafted: DraftedWrite;
   readonly reserved: readonly Reservation[];
   readonly settled: readonly { readonly waiting: Settling; readonly wasLate: boolean }[];
-  /** True where one of them needs the item as the store has it afterwards. */
+  /** True if one of them needs the item as the store has it afterwards. */
   readonly needsItem: boolean;
 }
 

@@ -12,7 +12,7 @@ export interface Demand {
   readonly counts?: readonly Count[];
   /** Adds conditions and changes to the same write. */
   readonly prepare?: (draft: UpdateDraft) => void;
-  /** True where its outcome needs the item as the store then has it, not as this process knows it. */
+  /** True if its outcome needs the item as the store then has it, not as this process knows it. */
   readonly needsItem?: boolean;
 }
 
@@ -32,14 +32,14 @@ export interface Count {
 
 export interface Refusal<Reason = unknown> {
   readonly reason: Reason;
-  /** True where no newer copy of the item would change it. */
+  /** True if no newer copy of the item would change it. */
   readonly isFinal: boolean;
 }
 
 /** 'look' means that the item must be known first. */
 export type Assessment = Demand | Refusal | 'look';
 
-/** Returns the demand of a reservation by the item as it was last seen; undefined where it is not known. */
+/** Returns the demand of a reservation by the item as it was last seen; undefined if it is not known. */
 export type Assess<Assessed extends Assessment = Assessment> = (seen: SeenItem | undefined, nowMs: number) => Assessed;
 
 /** `atMs` is the moment to which its counts belong. `item` is described at `needsItem`. */

@@ -216,7 +216,7 @@ class BalanceChange {
     this.#seen = seen;
   }
 
-  /** True where expired reservations are released, whatever else is requested. */
+  /** True if expired reservations are released, whatever else is requested. */
   get releases(): boolean {
     return this.#releases;
   }

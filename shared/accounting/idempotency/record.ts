@@ -22,18 +22,18 @@ export interface StoredResult {
   readonly headers: Readonly<Record<string, string>>;
   /** JSON text, or the whole transcript of a stream. */
   readonly body: string;
-  /** Model that answered; undefined where several did. */
+  /** Model that answered; undefined if several did. */
   readonly model?: string | undefined;
   readonly provider?: string | undefined;
   /** Execution id, for function calls only. */
   readonly executionId?: string | undefined;
-  /** Ids of the guardrails that have checked it. Absent where none did. */
+  /** Ids of the guardrails that have checked it. Absent if none did. */
   readonly guardrails?: readonly string[] | undefined;
 }
 
 /**
  * Place of a body: in the item, or under a key of the blob store. The hash is over the compressed bytes. The length of
- * a body in the blob store is known before it is read (undefined where an earlier release stored it).
+ * a body in the blob store is known before it is read (undefined if an earlier release stored it).
  */
 export type PackedBody = { readonly sha256: string } & (
   | { readonly bytes: Uint8Array }
@@ -83,7 +83,7 @@ export function judge(record: IdempotencyRecord, claimant: Claimant): ClaimVerdi
 
 export const expiryAfter = (nowMs: number): number => Math.ceil(nowMs / 1000) + recordLifeSeconds;
 
-/** True where the record contains this completion's own write, whose answer was lost. */
+/** True if the record contains this completion's own write, whose answer was lost. */
 export const isOwnCompletion = (
   record: IdempotencyRecord | undefined,
   owner: string,

@@ -17,7 +17,7 @@ interface Inputs {
   readonly passedOn: PassedOn | undefined;
   /** Fields of the body that ask for nothing. */
   readonly idleMembers: ReadonlySet<string> | undefined;
-  /** Set where the path names the model. */
+  /** Set if the path names the model. */
   readonly path: CallPath | undefined;
 }
 

@@ -8,7 +8,7 @@ interface LimitUse {
   readonly used: number;
 }
 
-/** Use by limit; null where there is no such limit. */
+/** Use by limit; null if there is no such limit. */
 type LimitsUse = { readonly [Name in keyof EntryLimits]: LimitUse | null };
 
 const noDemand = { tokens: 0, requests: 0 };
@@ -39,7 +39,7 @@ export async function readLimitUse(
 const tryIntervalMinMs = 50;
 
 /**
- * Returns the milliseconds after which a limited call asks again, when the slot is free. Undefined where that would be
+ * Returns the milliseconds after which a limited call asks again, when the slot is free. Undefined if that would be
  * after its `queueMs` (of which it has spent `queuedMs`), or would leave nothing of its budget (`remainingMs`) for the
  * provider.
  */

@@ -19,12 +19,12 @@ interface StateOwner {
   readonly provider: string;
   /** Catalogue id of the model. */
   readonly model?: string | undefined;
-  /** True where the call was made with a key of the client's own. */
+  /** True if the call was made with a key of the client's own. */
   readonly withOwnKey?: boolean | undefined;
 }
 
 interface StoredState extends StateOwner {
-  /** True where the workspace created it by a call of its own, and did not only refer to it. */
+  /** True if the workspace created it by a call of its own, and did not only refer to it. */
   readonly isMade: boolean;
 }
 

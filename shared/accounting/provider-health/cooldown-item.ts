@@ -30,7 +30,7 @@ export interface FailureMark {
   readonly failedAtMs: number;
   /** End of the entry's cooldown for this workspace; 0 where there is none. */
   readonly coolingUntilMs: number;
-  /** True where the provider had limited that call. */
+  /** True if the provider had limited that call. */
   readonly isRateLimited: boolean;
 }
 

@@ -25,14 +25,14 @@ interface ReportedFailure {
   /** Id that is unique to the client's call: the failures of one call count once. */
   readonly callId: string;
   readonly isRateLimited: boolean;
-  /** Reason why the provider was not reached, in one word; absent where it was. */
+  /** Reason why the provider was not reached, in one word; absent if it was. */
   readonly unreached?: string | undefined;
   /** Wait that the provider named; 0 or absent when it named none. */
   readonly retryAfterMs?: number | undefined;
 }
 
 export interface Cooldowns {
-  /** True where the entry cools down for calls of the workspace now, as far as this instance knows. */
+  /** True if the entry cools down for calls of the workspace now, as far as this instance knows. */
   isCooling(entry: CooledEntry, workspace: string): boolean;
   /** Returns the workspaces for which the entry cools down now. */
   coolingFor(entry: CooledEntry): 'all' | readonly string[];
@@ -44,11 +44,11 @@ export interface Cooldowns {
   noted(attribute: string): unknown;
   /** Reads other instances' reports from the store, where the last read was long ago. Never rejects. */
   refresh(): Promise<void>;
-  /** Returns true where `refresh` would read. */
+  /** Returns true if `refresh` would read. */
   isStale(): boolean;
   /** Reports a failure. Of overlapping cooldowns the longest counts. Does no I/O. */
   report(entry: CooledEntry, failure: ReportedFailure): void;
-  /** Shares the reports made here with other instances; undefined where there are none. Never rejects. */
+  /** Shares the reports made here with other instances; undefined if there are none. Never rejects. */
   flush(): Promise<unknown> | undefined;
 }
 
@@ -277,6 +277,6 @@ export function createCooldowns(options: { readonly store: Store; readonly clock
 
 const nameOf = ({ provider, model }: CooledEntry): string => `${provider} ${model}`;
 
-/** True where the failure counts together with another one at this time. */
+/** True if the failure counts together with another one at this time. */
 const isRecent = ({ failedAtMs, coolingUntilMs }: FailureMark, atMs: number): boolean =>
   Math.abs(atMs - failedAtMs) <= failuresWithinMs || coolingUntilMs > atMs;

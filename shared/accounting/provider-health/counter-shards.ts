@@ -20,7 +20,7 @@ interface CounterWritePlace {
   readonly shard: number;
   /** Changes besides the counts. */
   readonly changes: Changes;
-  /** True where the answer must contain the item. */
+  /** True if the answer must contain the item. */
   readonly returnsItem: boolean;
 }
 

@@ -47,12 +47,12 @@ const lookAgainMs = 200;
 
 export interface StatisticsReader {
   /**
-   * Returns statistics that are at most 60 seconds old; empty where there are none that young. Never rejects, waits a
+   * Returns statistics that are at most 60 seconds old; empty if there are none that young. Never rejects, waits a
    * second at most.
    */
   current(): Promise<Statistics>;
   /**
-   * Resolves when no lookup or rebuild runs, undefined where none does. Awaited after the last byte, so that a frozen
+   * Resolves when no lookup or rebuild runs, undefined if none does. Awaited after the last byte, so that a frozen
    * process does not hold the lease.
    */
   settled(): Promise<void> | undefined;

@@ -77,7 +77,7 @@ export async function findCall(
 // Filters of calls. An absent filter lets every call pass.
 
 export interface CallFilter {
-  /** True where the client got no complete answer. */
+  /** True if the client got no complete answer. */
   readonly failed?: boolean | undefined;
   /** Selects failures of the gateway and its providers, or refusals of clients. */
   readonly outcome?: 'failed' | 'refused' | undefined;

@@ -10,7 +10,7 @@ export interface ConfiguredProvider {
   /** Position of the credential; undefined when the provider has one. */
   readonly credential?: number | undefined;
   readonly isDisabled: boolean;
-  /** True where the gateway has no credential for it, and skips it. */
+  /** True if the gateway has no credential for it, and skips it. */
   readonly lacksCredential: boolean;
 }
 

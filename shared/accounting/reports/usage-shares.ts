@@ -46,9 +46,9 @@ export type CountedCall = Pick<CallRecord, (typeof countedMembers)[number]> &
 
 export interface UsageShare {
   /**
-   * Group by model: those that answered, else the requested one; null where the call was refused before any was called.
-   * By key: its public id. By day: the arrival, in UTC. By provider: null where none answered. By function, user,
-   * title, tag: null where the call has none. By model and provider attempts count at the one that was called,
+   * Group by model: those that answered, else the requested one; null if the call was refused before any was called.
+   * By key: its public id. By day: the arrival, in UTC. By provider: null if none answered. By function, user,
+   * title, tag: null if the call has none. By model and provider attempts count at the one that was called,
    * everything else at the one that answered.
    */
   readonly group: string | null;
@@ -89,7 +89,7 @@ const groupOf: Readonly<Record<NamedGrouping, (record: CountedCall) => string | 
   title: ({ title }) => title ?? null,
 };
 
-/** True where nothing was called for it, and its model may be in no catalogue. */
+/** True if nothing was called for it, and its model may be in no catalogue. */
 const isRefused = ({ outcome, attempts }: CountedCall): boolean =>
   attempts === 0 && outcome !== 'ok' && outcome !== 'client_gone';
 

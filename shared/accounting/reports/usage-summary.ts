@@ -193,7 +193,7 @@ function addDuration(durations: Durations, durationMs: number, times = 1): void 
   durations.set(value, (durations.get(value) ?? 0) + times);
 }
 
-/** Returns the shortest duration that `share` of all do not exceed; undefined where there are none. */
+/** Returns the shortest duration that `share` of all do not exceed; undefined if there are none. */
 function percentileOf(durations: Durations, share: number): number | undefined {
   const total = durations.values().reduce((sum, count) => sum + count, 0);
   const rank = Math.ceil(total * share);

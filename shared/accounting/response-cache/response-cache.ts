@@ -131,6 +131,6 @@ export interface CachedAnswer {
   readonly provider: string;
   readonly model: string;
   readonly usage: CachedUsage;
-  /** Paths of parts of the request that did not reach the provider. Absent where there are none. */
+  /** Paths of parts of the request that did not reach the provider. Absent if there are none. */
   readonly leftOut?: readonly string[] | undefined;
 }

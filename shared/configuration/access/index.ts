@@ -24,7 +24,7 @@ export type OperatorRole = (typeof operatorRoles)[number];
 export interface Grant {
   readonly role: Role;
   readonly workspaces: 'all' | readonly string[];
-  /** Set where an editor may read the bodies of calls, as owners may. */
+  /** Set if an editor may read the bodies of calls, as owners may. */
   readonly content?: boolean | undefined;
 }
 
@@ -65,15 +65,15 @@ export const ownerOf = ({ email, subject }: Pick<Person, 'email' | 'subject'>): 
 // The rights from all grants of one operator or person. Pure: they are evaluated with every request of the management
 // interface.
 export interface Rights {
-  /** True where the role, or a higher one, applies in this workspace. */
+  /** True if the role, or a higher one, applies in this workspace. */
   holds(role: Role, workspace: string): boolean;
-  /** True where the role in this workspace is exactly member. A viewer reads, and makes no keys. */
+  /** True if the role in this workspace is exactly member. A viewer reads, and makes no keys. */
   isMember(workspace: string): boolean;
-  /** True where the bodies of calls of this workspace may be read. */
+  /** True if the bodies of calls of this workspace may be read. */
   readsContent(workspace: string): boolean;
-  /** True where the role, or a higher one, applies in all workspaces, later ones included. */
+  /** True if the role, or a higher one, applies in all workspaces, later ones included. */
   holdsInAll(role: Role): boolean;
-  /** True where the role, or a higher one, applies in some workspace. */
+  /** True if the role, or a higher one, applies in some workspace. */
   holdsSomewhere(role: Role): boolean;
   /** Returns the workspaces in which the role, or a higher one, applies. */
   workspacesOf(role: Role): 'all' | ReadonlySet<string>;
@@ -110,7 +110,7 @@ export function rightsOf(grants: readonly Grant[]): Rights {
 const accessKey = 'ACCESS';
 
 export interface AccessStore {
-  /** Reads the rules with strong consistency. Empty where only operator keys open the management interface. */
+  /** Reads the rules with strong consistency. Empty if only operator keys open the management interface. */
   read(): Promise<readonly AccessRule[]>;
   /** Replaces all rules. Throws WriteRefused when other writes continue to arrive between. */
   write(rules: readonly AccessRule[]): Promise<DocumentWrite>;

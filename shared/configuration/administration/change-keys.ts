@@ -79,7 +79,7 @@ export interface KeyFigures extends KeyRecord {
   /** Amount reserved by running calls; 0 without a spend limit. */
   readonly held: PicoUsd;
   readonly lastAlert: LastShareAlert | null;
-  /** True where its `expiresAtMs` has passed. */
+  /** True if its `expiresAtMs` has passed. */
   readonly isExpired: boolean;
 }
 

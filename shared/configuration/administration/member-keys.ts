@@ -57,7 +57,7 @@ const refuse = (member: string, most: unknown): never => {
 
 type Limit = number | string | null;
 
-/** True where the wanted limit is higher. Undefined asks for nothing; null means no limit. */
+/** True if the wanted limit is higher. Undefined asks for nothing; null means no limit. */
 const exceeds = (wanted: Limit | undefined, most: Limit): boolean =>
   wanted !== undefined && most !== null && (wanted === null || sizeOf(wanted) > sizeOf(most));
 

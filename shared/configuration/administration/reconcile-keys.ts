@@ -13,7 +13,7 @@ interface EndedKey {
   readonly name: string;
   /** Workspace of the key, if it is an API key. */
   readonly workspace?: string;
-  /** Expiry; null where the key is revoked. */
+  /** Expiry; null if the key is revoked. */
   readonly expiresAtMs: number | null;
 }
 

@@ -26,7 +26,7 @@ type Budgeted = Pick<Connection, 'workspace' | 'provider' | 'budgetPicoUsd'>;
 
 /**
  * Returns the amount to reserve before the provider of this connection is called. `worstCase` is the highest cost of
- * the call there; null where the catalogue has no prices for it. Returns byok_budget_unquotable where a budget applies
+ * the call there; null if the catalogue has no prices for it. Returns byok_budget_unquotable where a budget applies
  * to such a call, and byok_budget_exceeded where the call would not fit even an unused budget.
  */
 export function quoteBudget(connection: Budgeted, worstCase: PicoUsd | null): BudgetQuote | GatewayError {

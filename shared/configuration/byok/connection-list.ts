@@ -10,9 +10,9 @@ import { type Connection, itemKey, readItem } from './connection.ts';
 import type { KeyVault } from './key-vault.ts';
 
 export interface ConnectionList {
-  /** Returns connections that are at most `configFreshMs` old; empty where there are none. Throws StoreUnavailable. */
+  /** Returns connections that are at most `configFreshMs` old; empty if there are none. Throws StoreUnavailable. */
   connectionsOf(workspace: string): Promise<readonly Connection[]>;
-  /** The same from memory; undefined where they would have to be read. */
+  /** The same from memory; undefined if they would have to be read. */
   known(workspace: string): readonly Connection[] | undefined;
 }
 

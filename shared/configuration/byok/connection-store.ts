@@ -40,7 +40,7 @@ export interface ConnectionChange {
   readonly former: Connection | undefined;
   /** The new connection; undefined for a removal. It contains the former key. */
   readonly next: Connection | undefined;
-  /** True where another key replaces the former one. */
+  /** True if another key replaces the former one. */
   readonly hasNewKey: boolean;
 }
 
@@ -140,7 +140,7 @@ async function planOne(
 }
 
 /**
- * Returns true where this same key is stored. A key that no longer opens is treated like another key, and is sealed
+ * Returns true if this same key is stored. A key that no longer opens is treated like another key, and is sealed
  * again.
  */
 async function holds(vault: KeyVault, connection: Connection, key: string): Promise<boolean> {

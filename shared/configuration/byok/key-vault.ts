@@ -15,7 +15,7 @@ const formatVersion = 1;
 export interface SealedKey {
   readonly v: number;
   readonly wrapped_key: Uint8Array;
-  /** The ARN of the KMS key that wrapped it. Absent where a local master key did. */
+  /** The ARN of the KMS key that wrapped it. Absent if a local master key did. */
   readonly wrapped_by?: string;
   readonly iv: Uint8Array;
   readonly tag: Uint8Array;

@@ -18,7 +18,7 @@ export interface DataKey {
 }
 
 export interface KeyWrapper {
-  /** True where all processes on the store have the master key, wherever they run. */
+  /** True if all processes on the store have the master key, wherever they run. */
   readonly isShared: boolean;
   createDataKey(context: SealContext): Promise<DataKey>;
   /**

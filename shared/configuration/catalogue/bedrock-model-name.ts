@@ -66,7 +66,7 @@ const isAtBedrock = ({ provider }: Candidate): boolean =>
 const isNamed = ({ entry }: Candidate, modelId: string, { name }: BedrockName): boolean =>
   entry.upstream_model === modelId || readBedrockName(entry.upstream_model).name === name;
 
-/** True where the entry serves the region; an entry without a prefix has the region of its provider. */
+/** True if the entry serves the region; an entry without a prefix has the region of its provider. */
 function serves({ entry, provider }: Candidate, region: string): boolean {
   const prefix = readBedrockName(entry.upstream_model).region;
   if (prefix !== undefined) return prefix === region;

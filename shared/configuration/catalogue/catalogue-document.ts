@@ -42,7 +42,7 @@ export interface DeclaredPolicy {
 
 export interface ProviderDocument {
   id: string;
-  /** Kind of the provider; absent where the file described it completely. */
+  /** Kind of the provider; absent if the file described it completely. */
   kind?: ProviderKind | undefined;
   /** AWS region. */
   region?: string | undefined;
@@ -58,7 +58,7 @@ export interface ProviderDocument {
   apis: ProviderApi[];
   /** Authentication; where there are several credentials, with the first one. */
   auth: ProviderAuth;
-  /** Secrets of several accounts, in place of the one in `auth`. Absent where it has one. */
+  /** Secrets of several accounts, in place of the one in `auth`. Absent if it has one. */
   credentials?: SecretReference[] | undefined;
   /** Headers that are sent unchanged with each call: names in lower case, none of them a credential. */
   headers?: Record<string, string> | undefined;
@@ -76,7 +76,7 @@ export interface ProviderDocument {
   drops?: { betas?: string[] | undefined; members?: string[] | undefined } | undefined;
   /** New names of a body's fields, by the names that clients or packages use. */
   renames?: Record<string, string> | undefined;
-  /** True where every workspace may refer to objects that its account stores (responses, conversations, files). */
+  /** True if every workspace may refer to objects that its account stores (responses, conversations, files). */
   shared_state?: boolean | undefined;
   /** `additive`: reasoning tokens are counted in addition to completion tokens. */
   reasoning_tokens: 'included' | 'additive';
@@ -157,7 +157,7 @@ export interface ModelDocument {
   created: number;
   context_length: number;
   modalities: string[];
-  /** True where `model: auto` may choose it. */
+  /** True if `model: auto` may choose it. */
   auto: boolean;
   /** Default: the service's value. */
   prompt_cache?: PromptCache | undefined;
@@ -274,6 +274,6 @@ export interface CatalogueDocument {
   models: ModelDocument[];
   /** Guardrails, to which workspaces and keys refer by id. */
   guardrails?: GuardrailDocument[] | undefined;
-  /** Items of the model list, some of whose models are in `models`. Absent where the file names each model. */
+  /** Items of the model list, some of whose models are in `models`. Absent if the file names each model. */
   listed?: ListedModelsDocument[] | undefined;
 }

@@ -21,7 +21,7 @@ export interface CatalogueReader {
    * refuses while the gateway is paused.
    */
   current(): Promise<Catalogue>;
-  /** The same from memory; undefined where it would have to be read, or calls are refused. */
+  /** The same from memory; undefined if it would have to be read, or calls are refused. */
   known(): Catalogue | undefined;
 }
 

@@ -45,7 +45,7 @@ export interface CatalogueStore {
    * too large or other writes continue to arrive between, StoreUnavailable like any call.
    */
   write(plan: (former: CatalogueDocument | undefined) => CatalogueDocument, nowMs: number): Promise<CatalogueWrite>;
-  /** Returns the current document; undefined where none was ever written. */
+  /** Returns the current document; undefined if none was ever written. */
   read(): Promise<CatalogueDocument | undefined>;
   readPointer(): Promise<CataloguePointer | undefined>;
   /**

@@ -15,7 +15,7 @@ import type {
 import { type CalledProvider, poolOf } from './credential-pool.ts';
 import { readUnitPrices, type UnitPrices } from './unit-prices.ts';
 
-/** Prices in pico-USD per token. Null where the entry cannot be billed. */
+/** Prices in pico-USD per token. Null if the entry cannot be billed. */
 export interface TokenPrices {
   readonly input: TokenPrice | null;
   readonly output: TokenPrice | null;
@@ -47,15 +47,15 @@ export interface Candidate {
   readonly provider: CalledProvider;
   readonly entry: ModelProviderDocument;
   readonly prices: CandidatePrices;
-  /** True where only clients of chat completions reach it in another interface than their own. */
+  /** True if only clients of chat completions reach it in another interface than their own. */
   readonly isTranslationOff?: boolean | undefined;
 }
 
-/** True where its provider has an interface that can serve this one of a client. */
+/** True if its provider has an interface that can serve this one of a client. */
 export const serves = (candidate: Candidate, interfaceId: InterfaceId): boolean =>
   speaksOwn(candidate, interfaceId) || hubApisFor(candidate, interfaceId).length > 0;
 
-/** True where a call of this interface is relayed to it unchanged. */
+/** True if a call of this interface is relayed to it unchanged. */
 export const speaksOwn = ({ provider }: Pick<Candidate, 'provider'>, interfaceId: InterfaceId): boolean =>
   provider.apis.includes(servingApis[interfaceId].native) && apiOfKind(provider, interfaceId) === undefined;
 

@@ -4,7 +4,7 @@ import type { ProviderAuth, ProviderDocument, SecretReference } from './catalogu
 
 /** A provider with one of its credentials, which is in `auth`. */
 export interface CalledProvider extends ProviderDocument {
-  /** Position of the credential, counted from 1. Absent where the provider has only one. */
+  /** Position of the credential, counted from 1. Absent if the provider has only one. */
   credential?: number | undefined;
 }
 
@@ -26,7 +26,7 @@ type Account = Pick<CalledProvider, 'id' | 'credential' | 'auth'>;
 export const accountOf = (provider: Account): string =>
   provider.credential === undefined ? provider.id : withSecretName(provider);
 
-/** True where the name, which was made when the provider had more or fewer credentials, means this account. */
+/** True if the name, which was made when the provider had more or fewer credentials, means this account. */
 export const isAccount = (provider: Account, name: string | undefined): boolean =>
   name === (provider.credential === 1 ? provider.id : accountOf(provider)) || name === withSecretName(provider);
 

@@ -18,7 +18,7 @@ export interface ModelReasoning {
   readonly budgetMax: number;
 }
 
-/** Thinking of one call; undefined where the client does not ask for it, or the model does not think. */
+/** Thinking of one call; undefined if the client does not ask for it, or the model does not think. */
 export type Thinking =
   | { readonly kind: 'off' | 'on' }
   | { readonly kind: 'between_tools' }
@@ -150,7 +150,7 @@ export function thinkingOf(
 }
 
 /**
- * Returns the effort for a relayed chat completion; undefined where its model gets none. A host with budgets or a
+ * Returns the effort for a relayed chat completion; undefined if its model gets none. A host with budgets or a
  * switch converts an effort itself.
  */
 export function relayedEffort(preference: ReasoningPreference, ...names: readonly string[]): string | undefined {

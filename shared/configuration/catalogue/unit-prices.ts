@@ -41,7 +41,7 @@ export interface UnitPrices {
 
 const otherImages = 'default';
 
-/** Returns undefined where an entry has none. */
+/** Returns undefined if an entry has none. */
 export function readUnitPrices(written: UnitPricesDocument): UnitPrices | undefined {
   if (unitPriceMembers.every((member) => written[member] === undefined)) return undefined;
   const { [otherImages]: other, ...listed } = written.image_prices ?? {};
@@ -60,19 +60,19 @@ export function readUnitPrices(written: UnitPricesDocument): UnitPrices | undefi
 
 const priceIn = (text: string | undefined): PicoUsd | undefined => (text === undefined ? undefined : parseUsd(text));
 
-/** True where the provider chooses the size or quality. */
+/** True if the provider chooses the size or quality. */
 export const isOpenWord = (word: string | undefined): boolean => word === undefined || word === 'auto';
 
 type ImageWords = Pick<ImageCount, 'size' | 'quality'>;
 
 /**
- * Returns the price of one image; undefined where images have none. Where size or quality is unknown, or the provider
+ * Returns the price of one image; undefined if images have none. Where size or quality is unknown, or the provider
  * chooses it, the highest matching price.
  */
 export const imagePriceOf = (prices: UnitPrices, image: ImageWords): PicoUsd | undefined =>
   dearestOf(pricesThatFit(prices, image));
 
-/** True where another price might have been right. */
+/** True if another price might have been right. */
 export const isImagePriceGuessed = (prices: UnitPrices, image: ImageWords): boolean =>
   new Set(pricesThatFit(prices, image).map(({ price }) => price)).size > 1;
 

@@ -33,7 +33,7 @@ interface StoredFile {
 
 const keyNameIn = (workspace: string, key: string): string => `${workspace}/${key}`;
 
-/** Returns undefined where no file was stored, or one that this release no longer accepts. */
+/** Returns undefined if no file was stored, or one that this release no longer accepts. */
 export async function readAppliedFile(store: Pick<Store, 'get'>): Promise<AppliedFile | undefined> {
   const item = await store.get('config', itemKey);
   if (item === undefined) return undefined;

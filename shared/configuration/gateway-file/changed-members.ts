@@ -11,7 +11,7 @@ export interface MemberChange {
   readonly path: string;
   /** Former value; absent for a new field. */
   readonly from?: unknown;
-  /** New value; absent where the field was removed. */
+  /** New value; absent if the field was removed. */
   readonly to?: unknown;
 }
 

@@ -138,7 +138,7 @@ const openKeywords = ['$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf', 'if', 'p
 const scalarTypes: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'null']);
 
 /**
- * True where a JSON Schema certainly excludes a path. An optional property, a reference or a choice between schemas may
+ * True if a JSON Schema certainly excludes a path. An optional property, a reference or a choice between schemas may
  * contain it, and then the call decides.
  */
 function isCertainlyMissing(schema: unknown, path: readonly string[]): boolean {

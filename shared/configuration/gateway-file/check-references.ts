@@ -136,7 +136,7 @@ function checkModel(model: Node, known: Known, report: Report): void {
   }
 }
 
-/** True where the model list may have the entry: its provider has a kind, or it names an item of the list. */
+/** True if the model list may have the entry: its provider has a kind, or it names an item of the list. */
 const mayBeListed = (entry: Node, known: Known): boolean =>
   !known.withoutKind.has(textOf(member(entry, 'provider')) ?? '') || member(entry, 'list_model').value !== undefined;
 

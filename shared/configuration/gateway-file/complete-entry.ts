@@ -110,7 +110,7 @@ interface FilledValues extends CompletedMembers {
   readonly filled: JsonObject;
 }
 
-/** Completes an entry. `former` is the stored entry. `listed` is undefined where the list does not know the model. */
+/** Completes an entry. `former` is the stored entry. `listed` is undefined if the list does not know the model. */
 export function completeMembers(
   written: JsonObject,
   former: CompletedMembers | undefined,

@@ -68,7 +68,7 @@ const switches = new Set(['status', 'function_execution', 'byok', 'presets']);
 const offValues = new Set<unknown>(['revoked', 'disabled', false]);
 
 /**
- * Returns lines such as `models[acme/large-1] of catalogue`, `key ci of team-a is revoked`. Empty where the file only
+ * Returns lines such as `models[acme/large-1] of catalogue`, `key ci of team-a is revoked`. Empty if the file only
  * adds and changes.
  */
 export const destructiveChanges = (changes: readonly PlannedChange[]): string[] =>

@@ -299,7 +299,7 @@ function listedItems({ providers, models, listed = [] }: CatalogueDocument, list
   return itemById;
 }
 
-/** True where it equals what an item of the list adds, at any time. */
+/** True if it equals what an item of the list adds, at any time. */
 const isBare = (
   { id: _id, created: _created, providers, ...others }: Members,
   { from, upstream }: ListedItem,

@@ -39,7 +39,7 @@ interface KeyPlanOptions {
   readonly randomness: Randomness;
   readonly cell?: string | undefined;
   readonly nowMs: number;
-  /** True where a revoked key stays revoked whatever the file says. */
+  /** True if a revoked key stays revoked whatever the file says. */
   readonly keepsRevoked: boolean;
 }
 
@@ -170,7 +170,7 @@ function settingsIn(key: KeyInFile, former: KeyRecord | undefined) {
     ...settings,
     // A rotation has set its expiry.
     expiresAtMs: former?.replacedBy != null ? undefined : expiresAtMs,
-    // Undefined where the status is unchanged: a key that is revoked while the file is being applied stays revoked.
+    // Undefined if the status is unchanged: a key that is revoked while the file is being applied stays revoked.
     status: status === former?.status ? undefined : status,
   };
 }

@@ -19,9 +19,9 @@ interface Publication {
   readonly revision: string | JsonObject;
   /** Id of the revision, where its text has none or another one. */
   readonly revisionId?: string | undefined;
-  /** True where it becomes the active revision. */
+  /** True if it becomes the active revision. */
   readonly activates: boolean;
-  /** True where it becomes active even though its test cases have not passed. */
+  /** True if it becomes active even though its test cases have not passed. */
   readonly skipsCases: boolean;
 }
 

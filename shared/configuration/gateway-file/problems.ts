@@ -8,7 +8,7 @@ export interface Problem {
   /** Path such as `models[0].providers[1].input_price_per_million`. Empty for the file as a whole. */
   readonly path: string;
   readonly message: string;
-  /** Line, counted from 1. Absent where the parser does not know it. */
+  /** Line, counted from 1. Absent if the parser does not know it. */
   readonly line?: number;
 }
 

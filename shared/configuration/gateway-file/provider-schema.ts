@@ -248,7 +248,7 @@ const referenceIn = (reference: SecretReference): SecretReference =>
 const headerOfKey = (auth: ProviderAuth | undefined): string | undefined =>
   typeof auth === 'object' && 'header' in auth ? auth.header.name : undefined;
 
-/** Returns the usual authentication; undefined where its signature needs a region. */
+/** Returns the usual authentication; undefined if its signature needs a region. */
 function authOf(kind: ProviderKind | undefined): ProviderAuth | undefined {
   const known = kind && providerKinds[kind].auth;
   if (known === undefined) return 'none';

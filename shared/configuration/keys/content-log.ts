@@ -10,7 +10,7 @@ interface ContentLog {
 /** Content log of a key: absent fields are as in its workspace. */
 type KeyContentLog = { readonly [Name in keyof ContentLog]?: ContentLog[Name] | undefined };
 
-/** Returns undefined where nothing is stored. */
+/** Returns undefined if nothing is stored. */
 export function effectiveContentLog(
   ofWorkspace: ContentLog | null | undefined,
   ofKey: KeyContentLog | null,
@@ -23,7 +23,7 @@ export function effectiveContentLog(
   };
 }
 
-/** Returns where a key would store more than its workspace; undefined where it does not. */
+/** Returns where a key would store more than its workspace; undefined if it does not. */
 export function contentLogFault(
   ofWorkspace: ContentLog | null | undefined,
   ofKey: KeyContentLog | null | undefined,

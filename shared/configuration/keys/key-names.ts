@@ -14,7 +14,7 @@ export const holdersOf = (
 ): KeyRecord[] =>
   records.filter((record) => record.workspace === workspace && record.name === name && holdsName(record, nowMs));
 
-/** True where a write gives the key a name that it does not have yet. */
+/** True if a write gives the key a name that it does not have yet. */
 export function takesName(former: KeyRecord | undefined, wanted: WantedKey, nowMs: number): boolean {
   const { status = former?.status ?? 'active', expiresAtMs = former?.expiresAtMs ?? null } = wanted;
   const hasName = former?.name === wanted.name && holdsName(former, nowMs);
@@ -38,7 +38,7 @@ interface NameClaim {
   /** The name, within the group in which names are unique. */
   readonly name: string;
   readonly publicId: string;
-  /** Reads the key that claimed it: undefined where there is none with this name. */
+  /** Reads the key that claimed it: undefined if there is none with this name. */
   readonly readHolder: (
     publicId: string,
   ) => Promise<{ readonly publicId: string; readonly holdsName: boolean } | undefined>;

@@ -103,7 +103,7 @@ export function createKeyStore(store: Store): KeyStore {
   };
 }
 
-/** True where secret and workspace are equal, which identify a key; everything else may change. */
+/** True if secret and workspace are equal, which identify a key; everything else may change. */
 export const isSameKey = (left: WantedKey, right: WantedKey): boolean =>
   left.workspace === right.workspace && left.secretSha256 === right.secretSha256;
 

@@ -25,13 +25,13 @@ export type ProviderKind = (typeof providerKindNames)[number];
 
 interface KindDefaults {
   /**
-   * Base URL. Absent where each provider has an address of its own, which the file has to write; `example` shows its
+   * Base URL. Absent if each provider has an address of its own, which the file has to write; `example` shows its
    * form.
    */
   readonly baseUrl?: string | ((region: string) => string);
   readonly example?: string;
   readonly apis: readonly ProviderApi[];
-  /** Authentication, with the usual name of its variable or secret. Absent where the provider needs no key. */
+  /** Authentication, with the usual name of its variable or secret. Absent if the provider needs no key. */
   readonly auth?:
     | { readonly scheme: 'bearer'; readonly env: string }
     | { readonly scheme: 'header'; readonly name: string; readonly env: string }
@@ -47,7 +47,7 @@ interface KindDefaults {
    * Interfaces for which it has an address, besides the usual ones; absent: any, at an address that the file writes.
    */
   readonly furtherApis?: readonly ProviderApi[];
-  /** Set where names of models are those of the account's own deployments. */
+  /** Set if names of models are those of the account's own deployments. */
   readonly namesDeployments?: true;
 }
 

@@ -13,7 +13,7 @@ export interface ModelList {
    */
   offered(kind: ProviderKind, region?: string): readonly ListedModel[];
   names(kind: ProviderKind): readonly string[];
-  /** True where names of models are those of an account's own deployments. */
+  /** True if names of models are those of an account's own deployments. */
   namesDeployments(kind: ProviderKind): boolean;
 }
 
@@ -62,7 +62,7 @@ const profileRegions: Readonly<Record<string, RegExp>> = {
   ca: /^ca-/,
 };
 
-/** True where the AWS region can call profiles with this prefix. */
+/** True if the AWS region can call profiles with this prefix. */
 export const coversRegion = (prefix: string, region: string): boolean => profileRegions[prefix]?.test(region) === true;
 
 function isInRegion(kind: ProviderKind, name: string, region: string | undefined): boolean {

@@ -36,7 +36,7 @@ export interface Setting {
   readonly placeholder?: string;
   /** Note below the field. */
   readonly note?: string;
-  /** Set where the console lists a count: its unit for a key, the title of its column for a workspace. */
+  /** Set if the console lists a count: its unit for a key, the title of its column for a workspace. */
   readonly listed?: string;
 }
 

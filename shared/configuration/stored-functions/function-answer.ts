@@ -7,7 +7,7 @@ interface FunctionExecution {
   readonly functionId: string;
   /** The revision that ran, whether the call pinned it or not. */
   readonly revisionId: string;
-  /** True where a fallback model produced the result, or a part of it. */
+  /** True if a fallback model produced the result, or a part of it. */
   readonly fallbackUsed: boolean;
   /** Id of the execution, UUIDv7. */
   readonly executionId: string;
@@ -72,7 +72,7 @@ export function outputTextOf({ choices }: JsonObject): string | undefined {
 }
 
 /**
- * Returns the JSON that a model answered, in a code fence or not; undefined where there is none. Bounded in size and
+ * Returns the JSON that a model answered, in a code fence or not; undefined if there is none. Bounded in size and
  * depth.
  */
 export function jsonIn(output: string): unknown {

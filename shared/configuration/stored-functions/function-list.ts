@@ -63,7 +63,7 @@ const fromAttribute = ([name, value]: readonly [string, unknown]): ListedFunctio
   ];
 };
 
-/** True where an unpinned call would find a revision to run. */
+/** True if an unpinned call would find a revision to run. */
 export const isCallable = ({ isEnabled, active }: ListedFunction, nowMs: number): boolean =>
   isEnabled && active !== null && !isExpired(active, nowMs);
 

@@ -163,7 +163,7 @@ function changeOf(former: FunctionRecord | undefined, next: FunctionRecord): Fun
 
 interface FunctionApplyOptions {
   /**
-   * True where a draft with test cases is activated only after they have passed. A gateway file activates it without.
+   * True if a draft with test cases is activated only after they have passed. A gateway file activates it without.
    */
   readonly needsQualified?: boolean;
 }

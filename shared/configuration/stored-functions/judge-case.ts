@@ -16,7 +16,7 @@ type CaseVerdict =
 interface CaseOutcome {
   /** Text of the answer; undefined when it contains none. */
   readonly output: string | undefined;
-  /** A sentence for the operator; undefined where the case passed. */
+  /** A sentence for the operator; undefined if the case passed. */
   readonly problem: string | undefined;
 }
 

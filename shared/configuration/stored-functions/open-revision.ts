@@ -28,7 +28,7 @@ export function parseFunctionAlias(model: string): FunctionAlias | undefined {
 /** A function with the content of the revision that a call asks for. */
 export interface FoundFunction {
   readonly record: FunctionRecord;
-  /** Undefined where the revision does not exist, or was never activated. */
+  /** Undefined if the revision does not exist, or was never activated. */
   readonly content: RevisionContent | undefined;
 }
 

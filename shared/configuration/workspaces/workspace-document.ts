@@ -9,7 +9,7 @@ export interface PresetDocument {
   designated: string;
 }
 
-/** Settings that every stored workspace has. Others are absent or null where they do not apply. */
+/** Settings that every stored workspace has. Others are absent or null if they do not apply. */
 type Always = 'spend_limit_usd' | 'models' | 'data_policy' | 'function_concurrency' | 'features';
 type Sometimes = {
   [Name in Exclude<keyof WorkspaceSettings, Always | 'member_keys'>]?: WorkspaceSettings[Name] | undefined;

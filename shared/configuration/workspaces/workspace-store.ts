@@ -57,7 +57,7 @@ export interface WorkspaceReader {
    * does not exist: ids come from keys, and a key is only made for a workspace.
    */
   read(id: string): Promise<WorkspaceDocument>;
-  /** The same from memory; undefined where it would have to be read. */
+  /** The same from memory; undefined if it would have to be read. */
   known(id: string): WorkspaceDocument | undefined;
 }
 

@@ -88,7 +88,7 @@ export const providerApis: readonly ProviderApi[] = [
   ...new Set(Object.values(servingApis).flatMap(({ native, throughHub }): ProviderApi[] => [native, ...throughHub])),
 ];
 
-/** True where no model runs, so that nothing is reserved. */
+/** True if no model runs, so that nothing is reserved. */
 export const countsOnly = (id: InterfaceId): boolean => 'countsOnly' in servingApis[id];
 
 type ListedInterfaceId = (typeof servingApis)[InterfaceId]['native'];

@@ -3,7 +3,7 @@
 
 /**
  * Metrics of a request's log line and the dimensions that sum them up. CloudWatch bills each combination of metric and
- * dimension values by the month, so a line declares 12 at most. `GatewayTime` is absent where the call waited for the
+ * dimension values by the month, so a line declares 12 at most. `GatewayTime` is absent if the call waited for the
  * start of its process.
  */
 export const requestMetricSeries = [

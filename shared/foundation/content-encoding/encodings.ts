@@ -11,7 +11,7 @@ import {
 
 export interface Encoding {
   open(start: Buffer): Transform;
-  /** True where bytes that begin so can be in this encoding: some servers name an encoding and send plain text. */
+  /** True if bytes that begin so can be in this encoding: some servers name an encoding and send plain text. */
   canBegin?(start: Buffer): boolean;
 }
 

@@ -22,7 +22,7 @@ const regionShape = /^[a-z]{2,4}(-[a-z]+)+-\d{1,2}$/;
  */
 const bucketShape = /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/;
 
-/** Returns undefined where no resource is named. Throws with the name of the variable that is missing or malformed. */
+/** Returns undefined if no resource is named. Throws with the name of the variable that is missing or malformed. */
 export function readAwsEnvironment(variables: Variables): AwsEnvironment | undefined {
   const named = (name: string) => (variables[name] === '' ? undefined : variables[name]);
   const spillBucket = named(environmentNames.spillBucket);
@@ -52,6 +52,6 @@ const credentialNames = [
   ['AWS_WEB_IDENTITY_TOKEN_FILE', 'AWS_ROLE_ARN'],
 ] as const;
 
-/** True where the process names credentials. No service is asked whether they are valid. */
+/** True if the process names credentials. No service is asked whether they are valid. */
 export const hasAwsCredentials = (variables: Variables = process.env): boolean =>
   credentialNames.some((names) => names.every((name) => Boolean(variables[name])));

@@ -3,11 +3,11 @@ import { environmentNames } from '../constants/index.ts';
 import type { Variables } from './aws-environment.ts';
 
 interface ContainerEnvironment {
-  /** True where the container serves the console and the management interface. */
+  /** True if the container serves the console and the management interface. */
   readonly hasConsole: boolean;
   /** Port; undefined means the default. */
   readonly port: number | undefined;
-  /** Port of the metrics; undefined where they are not served. */
+  /** Port of the metrics; undefined if they are not served. */
   readonly metricsPort: number | undefined;
 }
 

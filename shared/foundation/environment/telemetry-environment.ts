@@ -16,7 +16,7 @@ export interface TelemetryEnvironment {
   readonly resource: Readonly<Record<string, string>>;
   /** Share of the traces that is sampled where their client does not decide. */
   readonly sampleRatio: number;
-  /** Set where stored bodies of calls are sent with their spans. */
+  /** Set if stored bodies of calls are sent with their spans. */
   readonly capturesContent?: true;
 }
 

@@ -44,7 +44,7 @@ function commonLengths(left: readonly string[], right: readonly string[]): reado
   return lengths;
 }
 
-/** True where one of the texts contains the wanted one, in upper or lower case. */
+/** True if one of the texts contains the wanted one, in upper or lower case. */
 export function hasText(wanted: string, texts: readonly (string | null | undefined)[]): boolean {
   const wantedInLowerCase = wanted.toLowerCase();
   return texts.some((text) => text?.toLowerCase().includes(wantedInLowerCase));

@@ -20,7 +20,7 @@ type OnSocket = (error: Error | null, socket: Duplex) => void;
 interface Agents {
   readonly http: HttpAgent;
   readonly https: HttpsAgent;
-  /** True where the socket could carry a request. */
+  /** True if the socket could carry a request. */
   hasConnected(socket: Duplex): boolean;
   /** Aborts connections that are being opened through a proxy. */
   close(): void;

@@ -40,7 +40,7 @@ export class ConnectionBroken extends Error {
   /** False: no connection was established, so no byte of the request left. True proves nothing. */
   readonly mayHaveArrived: boolean;
   /**
-   * True where a pooled socket broke at once, because it had most likely died before. The idle sockets beside it are
+   * True if a pooled socket broke at once, because it had most likely died before. The idle sockets beside it are
    * closed already.
    */
   readonly wasDead: boolean;
@@ -128,7 +128,7 @@ export function createOutgoingCalls(options: SocketPoolOptions): OutgoingCalls {
 
 interface Address {
   readonly isEncrypted: boolean;
-  /** True where the proxy gets the whole request, and answers it. */
+  /** True if the proxy gets the whole request, and answers it. */
   readonly isProxied: boolean;
   readonly address: ConnectOptions & { readonly headers: Readonly<Record<string, string>> };
 }

@@ -12,7 +12,7 @@ export interface ProxyServer {
    * address.
    */
   readonly servername: string | undefined;
-  /** The header `proxy-authorization`; empty where the proxy needs none. */
+  /** The header `proxy-authorization`; empty if the proxy needs none. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -76,7 +76,7 @@ loopback.addAddress('::1', 'ipv6');
 const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' || hostname.endsWith('.localhost') || isIn(loopback, hostname);
 
-/** True where the address is in the list; an IPv4 address written as IPv6 is looked up as IPv4 too. */
+/** True if the address is in the list; an IPv4 address written as IPv6 is looked up as IPv4 too. */
 const isIn = (list: BlockList, hostname: string): boolean =>
   isIP(hostname) !== 0 && list.check(hostname, isIPv6(hostname) ? 'ipv6' : 'ipv4');
 

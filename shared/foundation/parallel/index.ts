@@ -10,7 +10,7 @@ export async function collect<Value>(source: AsyncIterable<Value>): Promise<Valu
 }
 
 /**
- * Joins work that has begun into one promise; undefined where there is none, because most calls have nothing to do at
+ * Joins work that has begun into one promise; undefined if there is none, because most calls have nothing to do at
  * most points.
  */
 export function allBegun(work: readonly (Promise<unknown> | undefined)[]): Promise<unknown> | undefined {

@@ -32,7 +32,7 @@ const followedCharacters = 8 * pieceCharacters;
 /** Length up to which a match is found wherever the text is divided into pieces. */
 const matchMaxCharacters = 1_024;
 
-/** Returns the fault of the pattern; undefined where it compiles. */
+/** Returns the fault of the pattern; undefined if it compiles. */
 export function patternFault(source: string): string | undefined {
   try {
     RE2JS.compile(source);

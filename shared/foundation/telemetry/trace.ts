@@ -60,7 +60,7 @@ function isWithin(ratio: number, traceId: string): boolean {
 
 /** Telemetry for the rest of a process: where it is off, the modules behind it are not loaded. */
 export interface Telemetry {
-  /** True where stored bodies of calls are sent with their spans. */
+  /** True if stored bodies of calls are sent with their spans. */
   readonly capturesContent: boolean;
   /** Opens the trace of a new request. */
   open(origin: TraceOrigin): Trace;

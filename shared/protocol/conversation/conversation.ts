@@ -28,7 +28,7 @@ export const asText = (value: unknown): string => (typeof value === 'string' ? v
 export const textPart = (text: string): ConversationPart[] => (text === '' ? [] : [{ kind: 'text', text }]);
 export const thinkingPart = (text: string): ConversationPart[] => (text === '' ? [] : [{ kind: 'thinking', text }]);
 export const otherPart = (value: unknown): ConversationPart => ({ kind: 'other', text: asText(value) });
-/** Returns a turn; undefined where it would be empty. */
+/** Returns a turn; undefined if it would be empty. */
 export const turnOf = (
   role: string,
   parts: readonly ConversationPart[],

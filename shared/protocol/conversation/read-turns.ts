@@ -10,7 +10,7 @@ export interface TurnsOfBodies {
   readonly ofStream: (events: readonly Value[]) => readonly ConversationTurn[];
 }
 
-/** Returns undefined where the body is not a conversation. */
+/** Returns undefined if the body is not a conversation. */
 export function readRequestTurns(
   reader: TurnsOfBodies | undefined,
   text: string,

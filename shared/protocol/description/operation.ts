@@ -22,7 +22,7 @@ export interface VendorBody {
   /** Media types of an answer that is not JSON. */
   readonly answerTypes?: Readonly<Record<string, JsonSchema>>;
   readonly streams: boolean;
-  /** Set where the body may be a form, or must be one: with these files, of which the ones in `needed` are required. */
+  /** Set if the body may be a form, or must be one: with these files, of which the ones in `needed` are required. */
   readonly form?: {
     readonly files: Readonly<Record<string, JsonSchema>>;
     readonly needed: readonly [string, ...string[]];

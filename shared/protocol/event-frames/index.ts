@@ -119,7 +119,7 @@ export async function* splitFrames(
   if (heldBytes > 0) yield { frames: [], cut: Buffer.concat(pieces) };
 }
 
-/** True where the checksum of a frame's lengths is right, so that they may be trusted. */
+/** True if the checksum of a frame's lengths is right, so that they may be trusted. */
 function hasWholePrelude(bytes: Buffer): boolean {
   const headersBytes = bytes.readUInt32BE(4);
   return (

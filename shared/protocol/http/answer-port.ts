@@ -27,7 +27,7 @@ export interface AnswerPort {
 interface Http1Exchange {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
-  /** Returns true where the connection ends with this answer: the server is closing, or the body was abandoned. */
+  /** Returns true if the connection ends with this answer: the server is closing, or the body was abandoned. */
   readonly endsConnection: () => boolean;
 }
 

@@ -34,7 +34,7 @@ const traceparentShape =
 export const correlationShapes = { id: idShape, session: sessionShape, traceparent: traceparentShape } as const;
 
 interface CorrelationOptions {
-  /** True where a malformed `traceparent` counts as absent. */
+  /** True if a malformed `traceparent` counts as absent. */
   readonly ignoresTraceparent?: boolean;
   /**
    * Header of other clients that names the session where the gateway's header is absent. A malformed one counts as

@@ -42,7 +42,7 @@ interface Delivery {
   readonly arrivedAtMs: number;
   /** Aborts when the client hangs up. */
   readonly clientGone: AbortSignal;
-  /** Breaks the answer off, so that its client notices. Absent where no answer consists of bytes. */
+  /** Breaks the answer off, so that its client notices. Absent if no answer consists of bytes. */
   readonly cut?: () => void;
 }
 

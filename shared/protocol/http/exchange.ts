@@ -13,7 +13,7 @@ export interface GatewayRequest {
   readonly method: string;
   /** Canonical path without query string. */
   readonly path: string;
-  /** The query string as sent, without the question mark; empty where there is none. */
+  /** The query string as sent, without the question mark; empty if there is none. */
   readonly query: string;
   readonly headers: HeaderValues;
   /** Scheme of the client's connection to the gateway. Absent on functions, whose clients always use TLS. */
@@ -45,13 +45,13 @@ export interface RequestContext {
   readonly keyFound?: () => void;
   /** Aborts when the client closes its connection, where the server can know that (Lambda cannot). */
   readonly clientGone: AbortSignal;
-  /** Time at which the runtime ends this request, whatever still runs; absent where the runtime never does. */
+  /** Time at which the runtime ends this request, whatever still runs; absent if the runtime never does. */
   readonly endsAtMs?: number | undefined;
   /**
    * Aborts when a closing server waits no longer: a running call is cut off and settled with the usage known so far.
    */
   readonly cut?: AbortSignal | undefined;
-  /** True where the client gets its answer only after `finish`: nothing that can be deferred may wait there. */
+  /** True if the client gets its answer only after `finish`: nothing that can be deferred may wait there. */
   readonly answersLast?: boolean;
 }
 
@@ -60,7 +60,7 @@ export interface BodyPart {
   readonly text: string;
   /** True for the end of the stream as its client recognizes it: nothing may follow, because SDKs would not read it. */
   readonly isEnd: boolean;
-  /** Set where the connection is cut in place of this part: the answer broke, and its format cannot express that. */
+  /** Set if the connection is cut in place of this part: the answer broke, and its format cannot express that. */
   readonly isCut?: true;
 }
 

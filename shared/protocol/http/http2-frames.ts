@@ -25,7 +25,7 @@ export interface Http2Frame {
   readonly streamId: number;
   /** Length with the frame's head; for a request's head with the frames that continue it. */
   readonly bytes: number;
-  /** True where all bytes are there. */
+  /** True if all bytes are there. */
   readonly isWhole: boolean;
 }
 

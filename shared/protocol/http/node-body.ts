@@ -19,7 +19,7 @@ export interface IncomingBody {
   fault(): GatewayError | undefined;
   /** Reads the whole body, once: it is not stored here. Rejects with the GatewayError that refuses it. */
   read(reading?: BodyReading): Promise<Buffer>;
-  /** Returns true where its reader abandoned it: its connection ends with the answer, however short the rest is. */
+  /** Returns true if its reader abandoned it: its connection ends with the answer, however short the rest is. */
   isGivenUp(): boolean;
 }
 
@@ -95,7 +95,7 @@ export const declaredBytes = (headers: { readonly 'content-length'?: string | un
 /** Bound up to which Node reads the rest of a body itself, and keeps the connection. */
 const shortRestMaxBytes = 64 * 1024;
 
-/** True where the rest of the body may be so long that its connection must end with the answer. */
+/** True if the rest of the body may be so long that its connection must end with the answer. */
 export const hasLongRest = ({ complete, headers }: IncomingMessage): boolean =>
   !complete && (headers['transfer-encoding'] !== undefined || declaredBytes(headers) > shortRestMaxBytes);
 

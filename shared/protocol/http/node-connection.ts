@@ -139,7 +139,7 @@ export class NodeConnection extends ConnectionStream {
     } else if (this.waiting.length > 0) this.#inTurn(() => this.#handNow());
   }
 
-  /** Returns true where bytes after the current request's body have arrived. */
+  /** Returns true if bytes after the current request's body have arrived. */
   #hasMoreThan(bodyBytes: number | undefined): boolean {
     if (bodyBytes !== undefined) return this.waiting.length > bodyBytes;
     const end = this.waiting.indexOf(endOfChunks, 0, 'latin1');

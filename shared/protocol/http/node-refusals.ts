@@ -79,7 +79,7 @@ export const onlyForLoopback =
   (request, context) =>
     gateway(request, namesLoopback(request) ? context : { ...context, refusal: otherHost() });
 
-/** True where the host is loopback, or absent: a client that names no host is not a browser. */
+/** True if the host is loopback, or absent: a client that names no host is not a browser. */
 const namesLoopback = ({ headers }: GatewayRequest): boolean =>
   (headers.host ?? []).every((host) => isLoopback(host.replace(/:\d+$/, '')));
 

@@ -15,7 +15,7 @@ export function createDistinctIds(): (id: string) => string {
 
 interface SeenCall {
   readonly id: string;
-  /** True where its arguments came in one piece. */
+  /** True if its arguments came in one piece. */
   readonly isWhole: boolean;
 }
 

@@ -47,7 +47,7 @@ export interface SourceCall {
   readonly call: HubCall;
   /** Opens a fold for one whole answer, which assembles the events of its parts. */
   readonly openFold: (head: AnswerHead) => AnswerFold;
-  /** Set where its streams write one tool call at a time: parts of another call wait until it has ended. */
+  /** Set if its streams write one tool call at a time: parts of another call wait until it has ended. */
   readonly writesOneCallAtATime?: true;
   /**
    * Opens a writer for one stream: it returns the events of each part. The last part is `finish`; error parts are not

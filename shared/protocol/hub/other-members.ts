@@ -11,7 +11,7 @@ export interface MembersRead {
   readonly read: ReadonlySet<string>;
   /** Fields that some targets can express. */
   readonly names?: ReadonlyMap<string, OptionalName>;
-  /** True where a value asks for something. */
+  /** True if a value asks for something. */
   readonly isSent: (value: unknown) => boolean;
   /** Path of the object in the body, with its dot. */
   readonly path?: string;

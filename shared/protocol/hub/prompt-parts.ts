@@ -47,7 +47,7 @@ export function fileOfData(declared: string, written: string): LanguageModelV4Fi
   return { type: 'file', mediaType, data: { type: 'data', data } };
 }
 
-/** True where an image asks for a level of detail, which determines its tokens; `auto` is the models' default. */
+/** True if an image asks for a level of detail, which determines its tokens; `auto` is the models' default. */
 const asksForDetail = (detail: unknown): detail is string => typeof detail === 'string' && detail !== 'auto';
 
 export const withDetail = (image: LanguageModelV4FilePart, detail: unknown): LanguageModelV4FilePart =>

@@ -27,7 +27,7 @@ export interface Signatures {
   /** Reads its package's signature of a part. */
   readonly readSigned: (metadata: SharedV4ProviderMetadata | undefined) => Signed;
   /**
-   * Returns the options of the package for a signed part that is sent again; undefined where such a part cannot carry
+   * Returns the options of the package for a signed part that is sent again; undefined if such a part cannot carry
    * the signature.
    */
   readonly signedOptions: (

@@ -6,7 +6,7 @@ import type { AssistantPart } from './hub-call.ts';
 import type { AnswerHead } from './hub-source.ts';
 import type { Signatures, Signed, SignedBy, SignedPart } from './signatures.ts';
 
-/** Origin of a signature; absent where the client no longer knows it, so that every target may try. */
+/** Origin of a signature; absent if the client no longer knows it, so that every target may try. */
 interface SignedOrigin {
   /** The group of models that can read it, as `originOf` of a target returns it. */
   readonly origin?: string;
@@ -42,7 +42,7 @@ export const envelopeOptions = ({
     ...(encrypted === undefined ? {} : { encrypted }),
   });
 
-/** Returns options for the text after thinking that is sent again; undefined where its provider named no phase. */
+/** Returns options for the text after thinking that is sent again; undefined if its provider named no phase. */
 export const phaseOptions = ({ origin, model, phase }: SignedEnvelope): SharedV4ProviderOptions | undefined =>
   phase === undefined ? undefined : signedOptions({ origin, model, phase });
 

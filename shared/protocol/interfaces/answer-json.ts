@@ -69,7 +69,7 @@ export async function readInTurns<Read>(
 }
 
 /**
- * Reads a provider's answer. `readUsage` reads from an answer that is not passed on what it is charged by; absent where
+ * Reads a provider's answer. `readUsage` reads from an answer that is not passed on what it is charged by; absent if
  * nothing is charged.
  */
 export const readAnswerIn = async (

@@ -39,18 +39,18 @@ export interface ClientInterface {
   readonly gatewayMembers: ReadonlySet<string>;
   /** The field that contains a schema, whose nesting has an error code of its own. */
   readonly schemaMember: string | undefined;
-  /** Description of its forms; undefined where its bodies are always JSON. */
+  /** Description of its forms; undefined if its bodies are always JSON. */
   readonly formFields: FormFields | undefined;
   /** Reads from the files of a form the figures by which the request is priced. Never rejects. */
   readonly measureForm: ((form: FormBody) => Promise<void>) | undefined;
-  /** True where a whole answer may take as long as a stream: its models are silent for a minute and more. */
+  /** True if a whole answer may take as long as a stream: its models are silent for a minute and more. */
   readonly takesLong: boolean;
-  /** True where a model may be the alias of a stored function. */
+  /** True if a model may be the alias of a stored function. */
   readonly callsFunctions: boolean;
   readonly credentialPlace: CredentialPlace;
   /** Headers of the request that providers get unchanged, in lower case. */
   readonly passedHeaders: readonly string[];
-  /** True where providers get the query string too. */
+  /** True if providers get the query string too. */
   readonly passesQuery: boolean;
   /**
    * Says what the interface does, where many of its servers lack this path. Its calls do not show how well a provider
@@ -78,7 +78,7 @@ export interface ClientInterface {
   readonly openEventReader: (choices: number) => EventReader;
   /** Loads the texts, ends and other delivery of its bodies. */
   readonly grammar: () => Promise<InterfaceGrammar>;
-  /** Loads the translation of its calls for providers of other formats. Undefined where they are never translated. */
+  /** Loads the translation of its calls for providers of other formats. Undefined if they are never translated. */
   readonly translation: (() => Promise<HubSource>) | undefined;
   /** The AI SDK's kind of model that serves it at kinds of providers with a format of their own. */
   readonly packageModels: 'embedding' | 'image' | 'reranking' | undefined;
@@ -88,7 +88,7 @@ export interface ClientInterface {
    */
   readonly operation: (of?: string) => Promise<InterfaceOperation>;
   /**
-   * Loads the writer of its calls for the playground of the console. Undefined where the playground does not offer it.
+   * Loads the writer of its calls for the playground of the console. Undefined if the playground does not offer it.
    */
   readonly playground: (() => Promise<PlaygroundInterface>) | undefined;
   /** Providers that get cache marks which the gateway adds to a relayed call. */
@@ -133,7 +133,7 @@ export interface RejectionToTell {
 /** Parts of a request besides its body that providers get unchanged. */
 export interface PassedOn {
   readonly headers: Readonly<Record<string, string>>;
-  /** Query string without the question mark; empty where there is none. */
+  /** Query string without the question mark; empty if there is none. */
   readonly query: string;
 }
 
@@ -145,7 +145,7 @@ export interface RequestReading {
   readonly dropsIdleMembers: boolean;
   /** The header with the requested betas, where the interface passes it on. */
   readonly betas?: string | undefined;
-  /** Set where the path names the model. */
+  /** Set if the path names the model. */
   readonly path?: CallPath | undefined;
 }
 
@@ -172,19 +172,19 @@ export interface ClientRequest extends RoutedRequest {
   readonly idleMembers?: ReadonlySet<string> | undefined;
   /** Paths of parts that the gateway has dropped, whatever the provider. */
   readonly leftOut?: readonly string[] | undefined;
-  /** Set where the path names the model. */
+  /** Set if the path names the model. */
   readonly path?: CallPath | undefined;
   /** The client's form, with its files. */
   readonly form?: FormBody | undefined;
-  /** Set where its stream consists of bytes, not events. */
+  /** Set if its stream consists of bytes, not events. */
   readonly bytes?: BytesAnswer | undefined;
-  /** Set where its stream is not a stream of server-sent events. */
+  /** Set if its stream is not a stream of server-sent events. */
   readonly streamForm?: StreamForm | undefined;
   /** Headers for a provider in place of fields of the body. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Returns the body for a provider with this interface. */
   readonly upstreamBody: (target: UpstreamTarget) => UpstreamBody;
-  /** Answers without a provider, where the candidate has another interface. Undefined where that is impossible. */
+  /** Answers without a provider, where the candidate has another interface. Undefined if that is impossible. */
   readonly answerItself?: (() => JsonAnswer) | undefined;
   /** Checks answers against the schema of the request; undefined when it has none. */
   readonly schemaCheck: SchemaCheck | undefined;
@@ -201,7 +201,7 @@ export interface ClientRequest extends RoutedRequest {
 /** An answer that is not a text, relayed as it arrives. */
 export interface BytesAnswer {
   readonly accept: string;
-  /** Returns its media type for the client, by the provider's; undefined where the answer is of another kind. */
+  /** Returns its media type for the client, by the provider's; undefined if the answer is of another kind. */
   readonly typeOf: (contentType: string) => string | undefined;
 }
 
@@ -274,7 +274,7 @@ export interface SchemaCheck {
 }
 
 export interface AnswerChecking {
-  /** True where the client itself checks an answer that was cut off. */
+  /** True if the client itself checks an answer that was cut off. */
   readonly skipsTruncated: boolean;
   readonly schemaWork: SchemaWork;
 }

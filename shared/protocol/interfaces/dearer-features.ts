@@ -53,7 +53,7 @@ export function dearerTools(tools: unknown, pathOf: (index: number) => string): 
   return [...found.values()];
 }
 
-/** True where the client runs the tool. */
+/** True if the client runs the tool. */
 export const isClientTool = (tool: unknown): boolean => extraOf(tool) === undefined;
 
 /** Yields the extras of a tool and of those in it. It recurses within the depth of a body. */

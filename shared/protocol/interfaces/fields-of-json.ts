@@ -13,7 +13,7 @@ export function withFields(
   return `{${pieces.filter((piece) => piece !== '').join(',')}}`;
 }
 
-/** Returns the text of a field's value, as it came; undefined where there is none. */
+/** Returns the text of a field's value, as it came; undefined if there is none. */
 export const fieldText = (json: JsonText, name: string, object = 0): string | undefined => {
   const value = findMember(json, name, object);
   return value === undefined ? undefined : json.slice(value);

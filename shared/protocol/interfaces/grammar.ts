@@ -5,25 +5,25 @@ import type { AnswerEvent, EventText, JsonAnswer, JsonText } from '../wire/index
 
 export interface InterfaceGrammar {
   /**
-   * Yields every text of a request that a model reads, in the order of the body, and undefined where other work may
+   * Yields every text of a request that a model reads, in the order of the body, and undefined if other work may
    * run.
    */
   readonly textsOfRequest: (json: JsonText) => Iterable<FoundText | undefined>;
-  /** True where input is written in the tokens of a model, which no guardrail can read. */
+  /** True if input is written in the tokens of a model, which no guardrail can read. */
   readonly hasTokens: (json: JsonText) => boolean;
   /**
    * Returns the field that makes the model think, where the turn needs thinking that is no longer in the conversation,
    * so that its provider would refuse it.
    */
   readonly thinkingToStop: (json: JsonText) => string | undefined;
-  /** Undefined where its answers have no text: vectors, audio, an order, flags. */
+  /** Undefined if its answers have no text: vectors, audio, an order, flags. */
   readonly answers: AnswerTexts | undefined;
   /**
-   * Converts a whole answer to a stream and the reverse, or bytes to events and the reverse. Undefined where its
+   * Converts a whole answer to a stream and the reverse, or bytes to events and the reverse. Undefined if its
    * answers have one delivery only.
    */
   readonly otherDelivery: OtherDelivery | BytesDelivery | undefined;
-  /** Undefined where its calls are not a conversation. */
+  /** Undefined if its calls are not a conversation. */
   readonly turns: TurnsOfBodies | undefined;
 }
 
@@ -56,7 +56,7 @@ export interface AnswerTexts {
   /** Yields the texts of an answer, as `textsOfRequest` does for a request. */
   readonly ofAnswer: (json: JsonText) => Iterable<FoundText | undefined>;
   readonly ofEvent: (json: JsonText) => EventPiece[];
-  /** True where each event is complete, so that it waits for no other. */
+  /** True if each event is complete, so that it waits for no other. */
   readonly eventsStandAlone: boolean;
   /** Fields whose lists repeat a text as tokens or words: they are emptied where that text is masked. */
   readonly spellingFields: ReadonlySet<string>;
@@ -87,7 +87,7 @@ export interface OtherDelivery {
 export interface BytesDelivery {
   readonly toEvents: (body: AsyncIterable<Uint8Array>) => AsyncIterable<EventText>;
   /**
-   * Returns the bytes of an event that its reader has accepted, with this type. Undefined where it has none to pass on.
+   * Returns the bytes of an event that its reader has accepted, with this type. Undefined if it has none to pass on.
    */
   readonly bytesOf: (event: AnswerEvent, contentType: string) => AnswerEvent | undefined;
 }

@@ -4,7 +4,7 @@ import { openAiStopsMax, ownStopMaxCharacters, ownStopsMax } from '../../foundat
 import { type HubNeed, isJsonObject, type JsonObject, type JsonText, parseInTurns, parseJson } from '../wire/index.ts';
 import type { ClientRequest } from './client-interface.ts';
 
-/** Returns the values for the translation of a request. `readNeeds` is absent where its interface is not translated. */
+/** Returns the values for the translation of a request. `readNeeds` is absent if its interface is not translated. */
 export function hubMembers(
   text: () => JsonText,
   readNeeds: (body: JsonObject) => readonly HubNeed[] = () => [],

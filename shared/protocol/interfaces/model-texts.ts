@@ -99,7 +99,7 @@ export function* stringsIn(json: JsonText, value: number): Generator<FoundText |
 }
 
 interface Surroundings {
-  /** True where the value is an item of a list. */
+  /** True if the value is an item of a list. */
   readonly isListed?: boolean;
   /** True for a piece of a text, which may be blank. */
   readonly keepsBlanks?: boolean;
@@ -164,7 +164,7 @@ const signatureFields = wordsOf('signature encrypted_content thoughtSignature');
 const isSignature = (json: JsonText, value: number): boolean =>
   signatureFields.has(json.name(value)) && json.isString(value) && json.slice(value) !== '""';
 
-/** True where an object has a signature. It builds no list, because it is called for every object of a body. */
+/** True if an object has a signature. It builds no list, because it is called for every object of a body. */
 function isSigned(json: JsonText, object: number): boolean {
   const end = json.next(object);
   for (let value = object + 1; value < end; value = json.next(value)) if (isSignature(json, value)) return true;
@@ -268,7 +268,7 @@ export interface MaskedBody {
 
 /**
  * Returns the body with other texts in place of some. An item whose signed text would change is dropped. `texts` are
- * one for each text found. Returns undefined where all are unchanged.
+ * one for each text found. Returns undefined if all are unchanged.
  */
 export function withTexts(
   json: JsonText,

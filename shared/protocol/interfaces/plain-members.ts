@@ -25,7 +25,7 @@ export function readModel(json: JsonText): string | undefined {
 }
 
 /**
- * True where the body names a function, even by a malformed alias, whose fault is reported before the types of other
+ * True if the body names a function, even by a malformed alias, whose fault is reported before the types of other
  * fields.
  */
 export const namesFunction = (json: JsonText): boolean => readModel(json)?.startsWith(functionAliasPrefix) === true;
@@ -106,7 +106,7 @@ export const betasIn = (passedOn: PassedOn): string | undefined => passedOn.head
 export const passesAnything = (passedOn: PassedOn | undefined): boolean =>
   passedOn !== undefined && (passedOn.query !== '' || Object.keys(passedOn.headers).length > 0);
 
-/** Returns settings with the operator's bound of the output; undefined where the client has set one. */
+/** Returns settings with the operator's bound of the output; undefined if the client has set one. */
 export function withDefaultBound(
   json: JsonText,
   member: string,

@@ -35,7 +35,7 @@ export const stateMemberShapes: Readonly<Record<string, Shape>> = {
   diagnostics: membersOf({ previous_message_id: {} }),
 };
 
-/** The referring value of each field; undefined or null where it refers to nothing. */
+/** The referring value of each field; undefined or null if it refers to nothing. */
 const stateMembers: Readonly<Record<string, (body: JsonObject) => unknown>> = {
   previous_response_id: (body) => body.previous_response_id,
   conversation: (body) => body.conversation,
@@ -146,7 +146,7 @@ export function providerStateIn(body: JsonObject, lists = partLists): readonly S
   return [...found.values()];
 }
 
-/** True where any reference brings input to the model or to the work of its provider. */
+/** True if any reference brings input to the model or to the work of its provider. */
 export const bringsInput = (references: readonly StateReference[]): boolean =>
   references.some(({ isCompared }) => !isCompared);
 

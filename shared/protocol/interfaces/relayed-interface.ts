@@ -61,9 +61,9 @@ interface RelayedInterface<Schema extends PlainSchema> {
     raw: JsonObject,
     form: FormBody | undefined,
   ) => RelayedInput;
-  /** Set where its bodies may be forms too. */
+  /** Set if its bodies may be forms too. */
   readonly formFields?: FormFields;
-  /** Set where `stream` asks for events. */
+  /** Set if `stream` asks for events. */
   readonly streams?: {
     readonly openEventReader: ClientInterface['openEventReader'];
     readonly openStreamWriter: ClientRequest['openStreamWriter'];
@@ -80,7 +80,7 @@ interface RelayedInterface<Schema extends PlainSchema> {
 
 /** Input of one request. */
 export interface RelayedInput {
-  /** Set where the answer is a stream whatever `stream` says. */
+  /** Set if the answer is a stream whatever `stream` says. */
   readonly stream?: true;
   readonly bytes?: BytesAnswer | undefined;
   /** Differences from the default size: a text of the length of the body, and no output. */

@@ -7,7 +7,7 @@ interface SchemaRequest {
 }
 
 interface SchemaOptions {
-  /** True where a streamed answer is checked against the schema at its end. */
+  /** True if a streamed answer is checked against the schema at its end. */
   readonly allowsStream: boolean;
   readonly work: SchemaWork;
 }

@@ -31,7 +31,7 @@ export type AnswerCheck =
       readonly kind: 'invalid';
       readonly problem: string;
       readonly mismatch: string;
-      /** Set where the check itself exceeded a bound, which the check of a similar answer would too. */
+      /** Set if the check itself exceeded a bound, which the check of a similar answer would too. */
       readonly isUnchecked?: true;
     };
 
@@ -208,7 +208,7 @@ export function runBounded<Value>(work: () => Value, maxMs: number): BoundedRun<
 // Finds lists that repeat an item, in one pass: the validator compares each item with each other, which takes a minute
 // for 20,000.
 
-/** Returns true where a list anywhere in a value, the value itself included, has two equal items. */
+/** Returns true if a list anywhere in a value, the value itself included, has two equal items. */
 function hasRepeatedItems(value: unknown): boolean {
   const ids = new Map<string, number>();
   let isRepeated = false;

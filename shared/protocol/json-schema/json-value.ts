@@ -6,7 +6,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** True where objects and arrays are nested more than `max` deep. */
+/** True if objects and arrays are nested more than `max` deep. */
 export const nestsDeeperThan = (value: unknown, max: number): boolean =>
   typeof value === 'object' &&
   value !== null &&
@@ -34,7 +34,7 @@ export const joinPath = (path: string, member: string | number): string =>
   `${path}/${shorten(String(member), segmentMaxCharacters).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 
 export class UnusableSchema extends Error {
-  /** True where `items` are a list, which draft 7 allows and 2020-12 does not. */
+  /** True if `items` are a list, which draft 7 allows and 2020-12 does not. */
   readonly isListOfItems: boolean;
   /** `problem` continues the sentence "The schema at /a/b …". */
   constructor(path: string, problem: string, isListOfItems = false) {

@@ -24,7 +24,7 @@ function draftOf(uri: unknown): SchemaDraft | undefined {
 
 const swapProtocol = (protocol: string): string => (protocol === 'http' ? 'https' : 'http');
 
-/** Returns undefined where `$schema` is absent. Throws UnusableSchema when it names an unknown draft. */
+/** Returns undefined if `$schema` is absent. Throws UnusableSchema when it names an unknown draft. */
 export function readDraft(schema: unknown): SchemaDraft | undefined {
   if (!isObject(schema) || schema.$schema === undefined) return undefined;
   const draft = draftOf(schema.$schema);
@@ -34,7 +34,7 @@ export function readDraft(schema: unknown): SchemaDraft | undefined {
 
 export const isDraft = (uri: unknown, draft: SchemaDraft): boolean => draftOf(uri) === draft;
 
-/** True where keywords beside a `$ref` mean nothing. */
+/** True if keywords beside a `$ref` mean nothing. */
 export const refIsAlone = (draft: SchemaDraft): boolean => validatorDraft(draft) === '7';
 
 /** Returns the draft for the validator: differences of drafts 6 and 4 are rewritten to draft 7. */

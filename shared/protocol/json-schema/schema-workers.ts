@@ -86,7 +86,7 @@ function createSchemaWorkers() {
   }
 
   return {
-    /** True where a job of this owner runs or waits. */
+    /** True if a job of this owner runs or waits. */
     isBusy: (owner: string): boolean => running.has(owner) || waiting.has(owner),
     /** Runs a job. Rejects with RATE_LIMITER_UNAVAILABLE where too many jobs of the owner wait already. */
     run: (owner: string, text: string): Promise<JobResult | 'out_of_memory'> =>

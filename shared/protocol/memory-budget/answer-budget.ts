@@ -17,7 +17,7 @@ const beyondAfterMs = 1_000;
 const waitMaxMs = requestBudgetMs;
 
 export interface AnswerTake {
-  /** True where it waits when there is no memory. */
+  /** True if it waits when there is no memory. */
   readonly mayWait: boolean;
   /** Ends the wait when it aborts. */
   readonly signal?: AbortSignal | undefined;
@@ -80,7 +80,7 @@ export class AnswerBudget {
   }
 
   /**
-   * Reserves memory. Returns undefined where it is free at once. Rejects with RATE_LIMITER_UNAVAILABLE where the wait
+   * Reserves memory. Returns undefined if it is free at once. Rejects with RATE_LIMITER_UNAVAILABLE where the wait
    * ends without it.
    */
   take(holder: AnswerHolder, addedBytes: number, { mayWait, signal }: AnswerTake): Promise<void> | undefined {
@@ -172,7 +172,7 @@ export class AnswerBudget {
     }
   }
 
-  /** Returns true where the first in line may get its memory. */
+  /** Returns true if the first in line may get its memory. */
   #mayTake(waiting: Waiting): boolean {
     if (this.#fits(waiting.addedBytes)) return true;
     if (this.#beyond !== undefined) return false;

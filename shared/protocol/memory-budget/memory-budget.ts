@@ -51,7 +51,7 @@ export interface CallMemory {
 /** Memory of a request. */
 export interface RequestAllocation {
   /**
-   * Raises it to at least this many bytes. Returns undefined where it fits at once; otherwise a promise that resolves
+   * Raises it to at least this many bytes. Returns undefined if it fits at once; otherwise a promise that resolves
    * when it does. Rejects with RATE_LIMITER_UNAVAILABLE where that takes more than two seconds, or too many calls wait.
    */
   take(take: RequestTake): Promise<void> | undefined;

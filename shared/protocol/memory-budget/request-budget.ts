@@ -22,7 +22,7 @@ const judgedEveryMs = 1_000;
 export interface RequestTake {
   readonly workspace: string;
   readonly bytes: number;
-  /** True where the body is longer than a small one. */
+  /** True if the body is longer than a small one. */
   readonly isLarge: boolean;
   /** The body that is about to be read. Until the first release it is judged by its speed. */
   readonly upload?: Upload | undefined;
@@ -54,7 +54,7 @@ export const openHolder = (): RequestHolder => ({
 
 interface JudgedUpload extends Upload {
   readonly bytesPerSecond: number;
-  /** Bytes at the last judgement; undefined where there was none. */
+  /** Bytes at the last judgement; undefined if there was none. */
   seenBytes: number | undefined;
 }
 
@@ -93,7 +93,7 @@ export class RequestBudget {
     this.#lines = { small: new Line(maxBytes), large: new Line(Math.floor((maxBytes * 3) / 4)) };
   }
 
-  /** Raises the memory of a request to this many bytes. Returns undefined where it is free at once. */
+  /** Raises the memory of a request to this many bytes. Returns undefined if it is free at once. */
   take(holder: RequestHolder, take: RequestTake): Promise<void> | undefined {
     const size = take.isLarge ? 'large' : holder.size;
     const line = this.#lines[size];
@@ -345,7 +345,7 @@ class Line {
     else this.#bytesOf.delete(workspace);
   }
 
-  /** Returns true where the workspace has half of the memory with these bytes; never where it holds nothing. */
+  /** Returns true if the workspace has half of the memory with these bytes; never where it holds nothing. */
   hasHalf(workspace: string, added: number): boolean {
     const bytes = this.#ofWorkspace(workspace);
     const half = this.maxBytes / 2;

@@ -48,7 +48,7 @@ export interface PlaygroundInterface {
   /** Path below the base URL. */
   readonly path: string;
   readonly hasStreams: boolean;
-  /** True where its calls continue a conversation, with instructions, tools and images. */
+  /** True if its calls continue a conversation, with instructions, tools and images. */
   readonly hasTurns: boolean;
   /** Field and types of the file, where its calls are forms with one. */
   readonly file?: { readonly field: string; readonly types: string };
@@ -57,7 +57,7 @@ export interface PlaygroundInterface {
   readonly callOf?: (body: Readonly<Record<string, unknown>>) => PlaygroundCall;
   // biome-ignore lint/suspicious/noExplicitAny: an answer of any provider, read with care for what is not there.
   readonly readAnswer: (answer: any) => ShownOutput;
-  /** Assembles the events of a stream as an answer. Undefined where there are no streams. */
+  /** Assembles the events of a stream as an answer. Undefined if there are no streams. */
   readonly openFold: (() => EventFold) | undefined;
   /** Writes code with the SDK of the interface. `origin` is the gateway's. */
   readonly python: (origin: string, body: Readonly<Record<string, unknown>>, file?: SentFile) => string;

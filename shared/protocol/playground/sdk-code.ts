@@ -27,7 +27,7 @@ interface Sdk {
   readonly options: string;
   /** Arguments for fields that the SDK does not know, from the outside in. */
   readonly others?: readonly string[];
-  /** Set where methods are called by the name of the resource alone. */
+  /** Set if methods are called by the name of the resource alone. */
   readonly isFlat?: true;
 }
 

@@ -11,15 +11,15 @@ export interface BaseUrlRules {
    * answer for a complete one.
    */
   readonly endsBrokenStreamWithDone: boolean;
-  /** True where a streamed answer is checked against its schema at its end. Otherwise such a request is refused. */
+  /** True if a streamed answer is checked against its schema at its end. Otherwise such a request is refused. */
   readonly streamsSchemas: boolean;
-  /** True where a truncated answer is returned to the client without a schema check. */
+  /** True if a truncated answer is returned to the client without a schema check. */
   readonly skipsTruncated: boolean;
-  /** True where fields of a function call that ask for nothing are dropped: frameworks always send them. */
+  /** True if fields of a function call that ask for nothing are dropped: frameworks always send them. */
   readonly dropsIdleMembers: boolean;
-  /** True where the usage chunk of a stream is the merged one: its clients have no other way to ask for the cost. */
+  /** True if the usage chunk of a stream is the merged one: its clients have no other way to ask for the cost. */
   readonly mergesUsageChunk: boolean;
-  /** True where a malformed `traceparent` counts as absent. */
+  /** True if a malformed `traceparent` counts as absent. */
   readonly ignoresMalformedTraceparent: boolean;
 }
 

@@ -13,7 +13,7 @@ interface EndedRequest {
   readonly scope: Pick<RequestScope, 'correlationId' | 'correlation' | 'clientGone' | 'details'>;
   readonly status: number;
   readonly error: GatewayError | undefined;
-  /** True where it waited for the start of its process. */
+  /** True if it waited for the start of its process. */
   readonly coldStart: boolean;
 }
 

@@ -22,12 +22,12 @@ export interface RequestScope {
   /** The error invalid_correlation, for the stage that checks it. */
   readonly correlationFault: GatewayError | undefined;
   readonly clientGone: AbortSignal;
-  /** Called once the key of the request exists. Undefined where the server has no connections to bound. */
+  /** Called once the key of the request exists. Undefined if the server has no connections to bound. */
   readonly keyFound?: (() => void) | undefined;
-  /** Aborts when the ending process waits no longer. Undefined where a process never does. */
+  /** Aborts when the ending process waits no longer. Undefined if a process never does. */
   readonly cut: AbortSignal | undefined;
   /**
-   * Time at which the runtime ends this request, by which settlement must be over. Undefined where the runtime never
+   * Time at which the runtime ends this request, by which settlement must be over. Undefined if the runtime never
    * does.
    */
   readonly endsAtMs: number | undefined;

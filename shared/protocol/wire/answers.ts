@@ -68,7 +68,7 @@ export interface AnswerEvent extends EventText {
 }
 
 export interface EventDetails extends AnswerDetails {
-  /** Set where the event is a piece of an answer with this type, whose bytes are the characters of the text. */
+  /** Set if the event is a piece of an answer with this type, whose bytes are the characters of the text. */
   readonly contentType?: string | undefined;
   /**
    * True once there is output that a client can use, or the model has begun to think: until then another provider may
@@ -96,8 +96,8 @@ export type EventReading =
 
 export interface EventReader {
   readonly read: (event: EventText) => EventReading;
-  /** Returns true where the answer is complete, however the connection ends. */
+  /** Returns true if the answer is complete, however the connection ends. */
   readonly isComplete: () => boolean;
-  /** Set where an end marker may follow its last event. */
+  /** Set if an end marker may follow its last event. */
   readonly mayBeMarked?: true;
 }

@@ -12,7 +12,7 @@ interface ListOptions {
   readonly itemsMin?: number;
   readonly itemsMax?: number;
   /**
-   * True where an item surely satisfies its schema, so that zod does not check a list of fifty thousand messages one by
+   * True if an item surely satisfies its schema, so that zod does not check a list of fifty thousand messages one by
    * one.
    */
   readonly isGood?: (item: unknown) => boolean;

@@ -18,7 +18,7 @@ export const imageTypeOf = (base64: string): string | undefined =>
 const headsMax = 1_500;
 
 /**
- * Opens a reader for one request. It returns undefined where the head has no size, the size is impossible, or enough
+ * Opens a reader for one request. It returns undefined if the head has no size, the size is impossible, or enough
  * heads were read.
  */
 export function openPixelReader(): (base64: string) => Pixels | undefined {

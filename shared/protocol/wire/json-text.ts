@@ -45,7 +45,7 @@ export class JsonText {
     this.#members = [];
   }
 
-  /** True where work on the whole text is divided into turns of the event loop. */
+  /** True if work on the whole text is divided into turns of the event loop. */
   get isLong(): boolean {
     return this.#text.length > atOnceMaxCharacters || this.next(0) > atOnceMaxValues;
   }
@@ -89,7 +89,7 @@ export class JsonText {
     return this.text.charCodeAt(this.start(value)) === 0x5b;
   }
 
-  /** Returns the name as written, quotes included; empty where the value is not a field. */
+  /** Returns the name as written, quotes included; empty if the value is not a field. */
   quotedName(value: number): string {
     return this.text.slice(this.nameStart(value), this.#field(value, fields.nameEnd));
   }

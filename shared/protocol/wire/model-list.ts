@@ -46,7 +46,7 @@ export interface ModelObject extends UnitPricesObject {
   output_price_per_million: string;
   modalities: string[];
   routable: boolean;
-  /** The interfaces that serve it; absent where chat completions alone do. */
+  /** The interfaces that serve it; absent if chat completions alone do. */
   apis?: InterfaceId[];
   /** Interfaces, chat completions among them, for which every provider of the model needs a translation. */
   translated_apis?: InterfaceId[];

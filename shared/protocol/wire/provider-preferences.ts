@@ -67,10 +67,10 @@ export type PriceCap = Readonly<Partial<Record<PriceCapField, PicoUsd>>>;
 
 export interface ProviderPreferences {
   readonly sort: SortOrder | undefined;
-  /** Price cap; undefined where nothing is capped. */
+  /** Price cap; undefined if nothing is capped. */
   readonly maxPrice: PriceCap | undefined;
   readonly only: readonly string[] | undefined;
-  /** True where `only` was sent as a list. */
+  /** True if `only` was sent as a list. */
   readonly isOnlyList: boolean;
   readonly order: readonly string[];
   readonly ignore: readonly string[];

@@ -190,7 +190,7 @@ function isPlainInteger(text: string): boolean {
   return true;
 }
 
-/** True where a number is rounded, or beyond the range of a double. */
+/** True if a number is rounded, or beyond the range of a double. */
 const isUnsafe = (value: number): boolean =>
   !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
 

@@ -5,7 +5,7 @@ export interface PlacedRead<Read> {
   readonly read: Read;
   /** `end` means that nothing of the answer follows. `stop` means that nothing that follows is read. */
   readonly place?: 'end' | 'stop' | undefined;
-  /** True where the event counts after the end too. */
+  /** True if the event counts after the end too. */
   readonly isAddition?: boolean;
 }
 

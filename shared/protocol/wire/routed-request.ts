@@ -13,14 +13,14 @@ export interface RoutedRequest {
   /** Returns all fields as they were sent, for counting and comparing. */
   readonly text: () => JsonText;
   readonly model: string;
-  /** Set where its clients may also name models as Amazon Bedrock does. */
+  /** Set if its clients may also name models as Amazon Bedrock does. */
   readonly namesModelsOf?: 'bedrock' | undefined;
   /** `models` without `model`: they are tried in this order after it. */
   readonly fallbackModels: readonly string[];
   /** Finds the field of the body that names a model id. */
   readonly memberOfModel: (id: string) => string;
   readonly stream: boolean;
-  /** True where no number of tokens bounds its output. */
+  /** True if no number of tokens bounds its output. */
   readonly isOutputOpen: boolean;
   readonly provider: ProviderPreferences;
   readonly cache: CacheOptions | undefined;
@@ -59,9 +59,9 @@ export interface RoutedRequest {
 export interface StateReference {
   /** The field that refers to it, as a path. */
   readonly member: string;
-  /** Id as the provider issued it; absent where the client's reference contains none that can be read. */
+  /** Id as the provider issued it; absent if the client's reference contains none that can be read. */
   readonly id?: string;
-  /** True where the provider only compares the request with it: it adds no input, and every provider can serve. */
+  /** True if the provider only compares the request with it: it adds no input, and every provider can serve. */
   readonly isCompared: boolean;
 }
 
@@ -144,7 +144,7 @@ export type AbilityName = 'tools' | 'vision' | 'audio' | 'json_mode' | 'streamin
 export type Feature =
   | { readonly name: AbilityName; readonly member: string }
   /**
-   * Set where it makes a call more expensive than the catalogue's prices: only an entry that lists it in `extras` is
+   * Set if it makes a call more expensive than the catalogue's prices: only an entry that lists it in `extras` is
    * called.
    */
   | { readonly extra: Extra; readonly member: string }
@@ -166,12 +166,12 @@ export interface RequestNeeds {
 export interface OutputSize {
   /** The client's bound of output tokens, if it sent a number. */
   readonly maxOutputTokens: number | undefined;
-  /** True where the provider's own limit counts, if it is higher. */
+  /** True if the provider's own limit counts, if it is higher. */
   readonly isOutputOpen: boolean;
-  /** True where no bound was sent at all: the entry's `default_output_tokens` counts, if it has some. */
+  /** True if no bound was sent at all: the entry's `default_output_tokens` counts, if it has some. */
   readonly namesNoBound?: boolean | undefined;
   /**
-   * Set where its providers refuse a bound below their least and get it unchanged. If absent, a translated call raises
+   * Set if its providers refuse a bound below their least and get it unchanged. If absent, a translated call raises
    * it.
    */
   readonly keepsBound?: true;
@@ -193,7 +193,7 @@ export interface InputSize {
   /** Tokens that a host of Claude adds to the prompt for the tools of the request. */
   readonly claudeToolTokens: number;
   /**
-   * True where some media are behind a URL: a provider that accepts media of any kind bills whatever it finds there.
+   * True if some media are behind a URL: a provider that accepts media of any kind bills whatever it finds there.
    */
   readonly hasMediaElsewhere: boolean;
   /** Number of texts that each have a context of their own in the model: more than one in embeddings only. */
@@ -218,17 +218,17 @@ export interface UpstreamTarget {
   /** The provider's name of the model. */
   readonly model: string;
   readonly reasoningStyle: 'effort' | 'object' | 'none';
-  /** Returns the effort in the target model's own value; undefined where it gets none. */
+  /** Returns the effort in the target model's own value; undefined if it gets none. */
   readonly effortOf: (preference: EffortPreference | { readonly budgetTokens: number }) => string | undefined;
   /** True for Google, which reads the signatures of its calls again. */
   readonly readsGoogleSignatures: boolean;
   /** True for a model that thinks by default, refuses tools then, and can be asked not to think. */
   readonly wantsNoEffortWithTools: boolean;
-  /** True where it can report the usage of a stream. */
+  /** True if it can report the usage of a stream. */
   readonly reportsStreamUsage: boolean;
-  /** True where its model knows only `max_completion_tokens`; absent when unknown. */
+  /** True if its model knows only `max_completion_tokens`; absent when unknown. */
   readonly takesNewerBound?: boolean | undefined;
-  /** True where nothing of the call may be stored. */
+  /** True if nothing of the call may be stored. */
   readonly zdr: boolean;
   /** Bound for a call that names none. */
   readonly defaultBound?: { readonly tokens: number; readonly chatMember: string } | undefined;

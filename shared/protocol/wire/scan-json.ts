@@ -172,7 +172,7 @@ class Scan {
     return isEmpty;
   }
 
-  /** Reads past a field or an item. Returns true where another one must follow. */
+  /** Reads past a field or an item. Returns true if another one must follow. */
   #goesOn(close: number): boolean {
     this.#skipBlanks();
     const code = this.#text.charCodeAt(this.#at);

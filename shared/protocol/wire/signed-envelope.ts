@@ -111,5 +111,5 @@ const encodedPrefix = 'Z3cxL';
 
 export const mayHoldEncodedEnvelope = (text: string): boolean => text.includes(`"${encodedPrefix}`);
 
-/** True where a body can contain an envelope: most cannot, and are not searched further. */
+/** True if a body can contain an envelope: most cannot, and are not searched further. */
 export const mayHoldEnvelope = (text: string): boolean => text.includes(`"${prefix}`);

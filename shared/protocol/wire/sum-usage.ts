@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from './json-body.ts';
 /** Maximum nesting: `completion_tokens_details` is the deepest in use. Deeper objects are dropped. */
 const depthMax = 3;
 
-/** Returns undefined where no provider reported anything. */
+/** Returns undefined if no provider reported anything. */
 export function sumUsage(reported: readonly (JsonObject | undefined)[]): JsonObject | undefined {
   const usages = reported.filter((usage) => usage !== undefined);
   return usages.length === 0 ? undefined : usages.reduce((sum, usage) => add(sum, usage, depthMax), {});

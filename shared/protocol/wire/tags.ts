@@ -14,7 +14,7 @@ export const tagsForm =
   'pairs such as team=search,feature=rerank: names of lower-case letters, digits, _, . and -, which begin with a letter, ' +
   'at most 32 characters, each once; values of 1 to 64 visible ASCII characters without , and =';
 
-/** Parses tags; spaces may follow a comma. Returns undefined where a pair is malformed, or a name occurs twice. */
+/** Parses tags; spaces may follow a comma. Returns undefined if a pair is malformed, or a name occurs twice. */
 export function readTags(text: string): Tags | undefined {
   const pairs = text.split(/, */).map((pair): [string, string] => {
     const end = pair.indexOf('=');
@@ -32,6 +32,6 @@ export const formatTags = (tags: Tags): string =>
     .map((name) => `${name}=${tags[name]}`)
     .join(',');
 
-/** Returns undefined where no tag has this name. */
+/** Returns undefined if no tag has this name. */
 export const tagOf = (tags: Tags | undefined, name: string): string | undefined =>
   tags !== undefined && Object.hasOwn(tags, name) ? tags[name] : undefined;

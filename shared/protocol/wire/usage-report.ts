@@ -41,7 +41,7 @@ export function partsWithin(input: number, { cached, cacheWrite, cacheWrite1h }:
 
 export interface ImageCount {
   readonly count: number;
-  /** Size as the request, or the answer, states it; absent where the provider chooses. */
+  /** Size as the request, or the answer, states it; absent if the provider chooses. */
   readonly size?: string | undefined;
   readonly quality?: string | undefined;
 }
@@ -80,7 +80,7 @@ export const mediaIn = (input: unknown, output: unknown): MediaTokens => ({
 
 const detailOf = (details: unknown, name: string): number => (isJsonObject(details) ? toCount(details[name]) : 0) ?? 0;
 
-/** True where a report contains a count at all. */
+/** True if a report contains a count at all. */
 export const hasCounts = ({ tokens }: UsageReport): boolean =>
   tokens.input !== undefined || tokens.output !== undefined;
 const isNothing = ({ tokens }: UsageReport): boolean => (tokens.input ?? 0) === 0 && (tokens.output ?? 0) === 0;

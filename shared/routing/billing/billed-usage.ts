@@ -27,7 +27,7 @@ export interface BilledUsage {
   readonly units?: Units | undefined;
   /** Whether the provider reported the tokens of input and of output, and the requests. */
   readonly reported?: { readonly input: boolean; readonly output: boolean; readonly requests: boolean } | undefined;
-  /** True where a count is estimated, because the provider did not report it. */
+  /** True if a count is estimated, because the provider did not report it. */
   readonly estimated: boolean;
 }
 

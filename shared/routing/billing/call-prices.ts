@@ -15,7 +15,7 @@ export interface CallPrices {
 }
 
 /**
- * Returns the prices of the kinds and tiers that the request can reach. `writesCache` is true where a part of its
+ * Returns the prices of the kinds and tiers that the request can reach. `writesCache` is true if a part of its
  * prompt is marked for a cache.
  */
 export const callPrices = (candidate: Candidate, size: CallSize, writesCache: () => boolean): CallPrices =>

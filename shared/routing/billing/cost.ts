@@ -50,7 +50,7 @@ function unitBilled({ units, reported }: BilledUsage, prices: CandidatePrices, c
   return reported?.output && hasOutputPrice ? {} : { output: costs.image?.total };
 }
 
-/** True where no estimated number of tokens is in the price. */
+/** True if no estimated number of tokens is in the price. */
 export function isExactByUnits(usage: BilledUsage, prices: CandidatePrices): boolean {
   const { whole, output } = unitBilled(usage, prices, unitCosts(prices, usage.units));
   if (usage.reported?.requests === true && !isPriced([prices.input, prices.output])) return true;
@@ -58,7 +58,7 @@ export function isExactByUnits(usage: BilledUsage, prices: CandidatePrices): boo
 }
 
 /**
- * True where the price of its images is uncertain, because neither the request nor the answer states their size or
+ * True if the price of its images is uncertain, because neither the request nor the answer states their size or
  * quality.
  */
 export function isGuessedByUnits(usage: BilledUsage, prices: CandidatePrices): boolean {

@@ -16,7 +16,7 @@ export function recordedUsage({ charges }: Pick<Bill, 'charges'>): RecordedUsage
   return { promptTokens, cachedTokens, cacheWriteTokens, completionTokens, estimated, units: unitsOf(usages) };
 }
 
-/** True where units determine its exact price. */
+/** True if units determine its exact price. */
 const isByUnits = (usage: BilledUsage): boolean => !usage.estimated && unitsOf([usage]) !== undefined;
 
 /** Removes tokens that the provider has not reported, and that no price includes. */

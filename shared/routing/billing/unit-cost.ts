@@ -41,7 +41,7 @@ function costOfTime(each: PicoUsd | undefined, seconds: number): UnitCost | unde
   return { each, total: (ms * each + divisor - 1n) / divisor };
 }
 
-/** Returns the cost of characters or seconds, which is the price of the whole call; undefined where they have none. */
+/** Returns the cost of characters or seconds, which is the price of the whole call; undefined if they have none. */
 export const wholeCost = ({ character, second }: UnitCosts): PicoUsd | undefined =>
   character === undefined && second === undefined ? undefined : (character?.total ?? 0n) + (second?.total ?? 0n);
 
@@ -75,7 +75,7 @@ const tokensPerMinute = 1_250;
 const charactersPerMinute = 900;
 
 /**
- * Returns tokens of speech that its provider does not report; undefined where characters have a price, or there are
+ * Returns tokens of speech that its provider does not report; undefined if characters have a price, or there are
  * none.
  */
 export const unreportedSpeechTokens = ({ characters }: Units, prices: CandidatePrices): number | undefined =>

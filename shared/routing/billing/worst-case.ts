@@ -31,7 +31,7 @@ function inputTokens(target: Target, size: InputSize, bytesAToken: number): numb
 const isClaude = ({ entry, model, provider }: Target): boolean =>
   provider.kind === 'anthropic' || modelNames({ entry, model }).some((name) => /claude/i.test(name));
 
-/** True where it fetches a URL's content, and accepts a video in place of an image. */
+/** True if it fetches a URL's content, and accepts a video in place of an image. */
 export const takesAnyMedia = ({ provider }: Pick<Target, 'provider'>): boolean =>
   provider.apis.includes('generate-content');
 

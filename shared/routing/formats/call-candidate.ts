@@ -135,7 +135,7 @@ async function callWith(
 }
 
 /**
- * True where a model calls tools only in whole answers, so that it is asked for one: its client gets it as a stream.
+ * True if a model calls tools only in whole answers, so that it is asked for one: its client gets it as a stream.
  */
 const asksForWhole = ({ entry }: Candidate, { stream, raw }: ClientRequest): boolean =>
   stream && entry.supported_params.tools_in_streams === false && Array.isArray(raw.tools) && raw.tools.length > 0;
@@ -201,7 +201,7 @@ async function relay(call: FormatCall, candidate: Candidate, send: ReceivingSend
 }
 
 /**
- * True where the answer has the delivery that the client asked for. A stream with the type of bytes may consist of
+ * True if the answer has the delivery that the client asked for. A stream with the type of bytes may consist of
  * events: its interface knows.
  */
 const isInClientDelivery = ({ isStream, contentType }: ReceivedAnswer, { stream }: ClientRequest): boolean =>

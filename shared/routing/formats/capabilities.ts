@@ -88,7 +88,7 @@ const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ab
 const unforceable = /claude-(sonnet-5-5|opus-5-5|fable-5-[12])/;
 
 /**
- * True where the model can be forced to call a tool. The provider's and the catalogue's names decide, because the name
+ * True if the model can be forced to call a tool. The provider's and the catalogue's names decide, because the name
  * of a host's profile does not show its model.
  */
 export const canBeForced = (candidate: Pick<Candidate, 'entry' | 'model'>): boolean =>
@@ -135,7 +135,7 @@ const lacksFeature = (candidate: Candidate, api: HubApi, need: HubNeed): boolean
   (need.kind === 'dimensions' && api === 'converse' && !hasDimensions(candidate)) ||
   (need.kind === 'long_stops' && api === 'chat-completions' && !takesStops(candidate));
 
-/** True where the candidate accepts stops; OpenAI's models with thinking do not. */
+/** True if the candidate accepts stops; OpenAI's models with thinking do not. */
 const takesStops = (candidate: Candidate): boolean => !isOpenAiThinker(...openAiNames(candidate));
 
 export type CandidateFormat =
@@ -148,7 +148,7 @@ export type CandidateFormat =
   | { readonly kind: 'hub' | 'task'; readonly api: HubApi; readonly lacks: readonly HubNeed[] };
 
 /**
- * True where the client's own interface cannot express a part of the request, and another interface of its provider
+ * True if the client's own interface cannot express a part of the request, and another interface of its provider
  * can.
  */
 function canUseResponsesInstead(candidate: Candidate, interfaceId: InterfaceId): boolean {
@@ -162,7 +162,7 @@ function canUseResponsesInstead(candidate: Candidate, interfaceId: InterfaceId):
 
 const thinksByItself = (candidate: Candidate): boolean => thinksUnasked(...openAiNames(candidate));
 
-/** True where the format depends on the whole body. */
+/** True if the format depends on the whole body. */
 export const mayGoThroughHub = (candidate: Candidate, interfaceId: InterfaceId): boolean =>
   speaksOwn(candidate, interfaceId)
     ? canUseResponsesInstead(candidate, interfaceId)

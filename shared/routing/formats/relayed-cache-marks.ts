@@ -40,7 +40,7 @@ export function leastCachedTokens(
   return plain.some((name) => name.includes('claude-')) ? { tokens: leastTokensOfOthers, isListed: false } : undefined;
 }
 
-/** True where the operator asks for it, the provider bills marked parts, and the prompt is long enough. */
+/** True if the operator asks for it, the provider bills marked parts, and the prompt is long enough. */
 export function marksCache(candidate: Candidate, size: CallSize): boolean {
   const { entry } = candidate;
   if (entry.prompt_cache !== 'auto') return false;
@@ -52,7 +52,7 @@ const mark = '"cache_control":{"type":"ephemeral"}';
 /** Matches a mark of the client. Inside a client's string the second quote has a backslash before it. */
 const ownMark = /"(?:cache_control|prompt_cache_breakpoint|prompt_cache_options)"\s*:/;
 
-/** True where a client marks parts of its prompt for the cache of its provider. `text` is that of its body. */
+/** True if a client marks parts of its prompt for the cache of its provider. `text` is that of its body. */
 export const marksItsCache = (text: string): boolean => ownMark.test(text);
 
 /**

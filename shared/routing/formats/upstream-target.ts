@@ -33,7 +33,7 @@ const targetNamed = ({ entry, model, provider }: Candidate, zdr: boolean, names:
 });
 
 /**
- * True where the vendor is unknown: a deployment's name need not be its model's. All of OpenAI's accept the newer name
+ * True if the vendor is unknown: a deployment's name need not be its model's. All of OpenAI's accept the newer name
  * of the bound, and not all the older one.
  */
 const isOfUnknownMaker = (names: readonly string[]): boolean =>

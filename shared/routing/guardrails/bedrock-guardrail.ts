@@ -94,7 +94,7 @@ async function apply(
   return answer;
 }
 
-/** True where a finding blocks, which it does unless it says that it is masked or only reported. */
+/** True if a finding blocks, which it does unless it says that it is masked or only reported. */
 function isBlocked({ action, assessments = [] }: ApplyGuardrailResponse): boolean {
   if (action === 'NONE') return false;
   const actions = [...actionsIn(assessments)];
@@ -156,7 +156,7 @@ function cutBefore(text: string, at: number): number {
   return /[\ud800-\udbff]/.test(text.charAt(at - 1)) ? at - 1 : at;
 }
 
-/** Joins masked pieces; undefined where a mask reaches into the repeated part, so that it cannot be removed. */
+/** Joins masked pieces; undefined if a mask reaches into the repeated part, so that it cannot be removed. */
 function joinPieces(pieces: readonly Piece[], masked: readonly string[]): string | undefined {
   let whole = '';
   for (const [index, { text, repeated }] of pieces.entries()) {

@@ -30,7 +30,7 @@ interface Channel {
   sent: string;
   pending: string;
   readonly kind: CheckedText['kind'];
-  /** True where a mask has changed a text of the channel. */
+  /** True if a mask has changed a text of the channel. */
   isChanged: boolean;
   /** The whole text, as it came and as it left. */
   raw: string;
@@ -89,7 +89,7 @@ export class EventWindow {
   }
 
   /**
-   * Returns true where the window has to be checked. An event without a text waits for those before it, and at the
+   * Returns true if the window has to be checked. An event without a text waits for those before it, and at the
    * start for the first check.
    */
   isFull(): boolean {
@@ -98,7 +98,7 @@ export class EventWindow {
     return this.#characters >= Math.max(this.#options.windowCharacters, this.#nextCheckAtCharacters);
   }
 
-  /** Adds an event. Returns undefined where it waits now. */
+  /** Adds an event. Returns undefined if it waits now. */
   async hold(event: AnswerEvent): Promise<NotHeld | undefined> {
     const { json } = event;
     const texts = event.details.isEndMarker === true ? [] : this.#options.answers.ofEvent(json);
@@ -183,7 +183,7 @@ export class EventWindow {
   }
 
   /**
-   * Returns true where more text has to be awaited. `checked` has the results of the texts that were checked, in their
+   * Returns true if more text has to be awaited. `checked` has the results of the texts that were checked, in their
    * order.
    */
   #waitsForMore(pending: readonly Channel[], openTexts: readonly CheckedText[], checked: readonly string[]): boolean {
@@ -232,7 +232,7 @@ const openChannel = (kind: Channel['kind']): Channel => ({
   ...{ sent: '', pending: '', kind, isChanged: false, raw: '', masked: '', hasGrown: true, waitedAtCharacters: 0 },
 });
 
-/** True where the masked part reaches the end of the text. */
+/** True if the masked part reaches the end of the text. */
 const endsInMask = (text: string, maskedText: string): boolean =>
   text !== maskedText && text.at(-1) !== maskedText.at(-1);
 

@@ -122,7 +122,7 @@ function readIban(text: string, { start }: TextSpan): MatchReading {
   return !isAlphanumeric(text[end]) && hasIbanCheck(characters) ? one(start, end) : nothing(start + 1);
 }
 
-/** True where the check digits of ISO 7064, MOD 97-10, are right. */
+/** True if the check digits of ISO 7064, MOD 97-10, are right. */
 function hasIbanCheck(iban: string): boolean {
   let rest = 0;
   for (const character of iban.slice(4) + iban.slice(0, 4)) {

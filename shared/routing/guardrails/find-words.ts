@@ -67,7 +67,7 @@ const nameOf = (token: string, isApart: boolean): string => (isApart ? ` ${token
 
 interface Token {
   readonly token: string;
-  /** True where white space precedes it. */
+  /** True if white space precedes it. */
   readonly isApart: boolean;
   readonly start: number;
   readonly end: number;

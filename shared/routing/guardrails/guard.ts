@@ -48,7 +48,7 @@ interface MaskedText {
 }
 
 export type GuardedRequest =
-  /** `masked` is undefined where the request continues unchanged. */
+  /** `masked` is undefined if the request continues unchanged. */
   | { readonly kind: 'passed'; readonly masked: MaskedText | undefined }
   | Exclude<CheckedTexts, { readonly kind: 'passed' }>
   /** The input consists of tokens of a model, which no guardrail can read. */
@@ -68,7 +68,7 @@ export type { FailedCheck };
 type StreamReading = Pick<GuardedStreamOptions, 'reader' | 'onBlocked' | 'onFailed'>;
 
 type GuardedAnswer =
-  /** `masked` is undefined where it leaves unchanged. A blocked one contains the guardrail's message. */
+  /** `masked` is undefined if it leaves unchanged. A blocked one contains the guardrail's message. */
   { readonly kind: 'passed'; readonly masked: MaskedText | undefined; readonly isBlocked: boolean } | FailedCheck;
 
 export async function openGuard({

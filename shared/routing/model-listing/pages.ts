@@ -2,13 +2,13 @@
 import { fail } from '../../errors/index.ts';
 
 interface PageSize {
-  /** The parameter's value; null where it was not sent. */
+  /** The parameter's value; null if it was not sent. */
   readonly sent: string | null;
   /** Name of the parameter in errors. */
   readonly param: string;
   readonly fallback: number;
   readonly max: number;
-  /** True where a size of 0 counts as absent. */
+  /** True if a size of 0 counts as absent. */
   readonly zeroIsNone: boolean;
 }
 

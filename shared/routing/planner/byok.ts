@@ -10,7 +10,7 @@ export type ByokSource = 'header' | 'connection';
 export interface ByokSources {
   /** Returns the source of the client's key for this candidate; undefined for the gateway's own credential. */
   readonly sourceOf: (candidate: Pick<Candidate, 'provider'>) => ByokSource | undefined;
-  /** True where a connection with `policy: always` applies: then no provider may be called with the gateway's key. */
+  /** True if a connection with `policy: always` applies: then no provider may be called with the gateway's key. */
   readonly isRequired: boolean;
 }
 
@@ -21,7 +21,7 @@ export const payerOf = (byok: ByokSources | undefined, candidate: Candidate): 'w
 export interface ByokConnection {
   readonly provider: string;
   readonly policy: 'always' | 'allowed';
-  /** True where its key can be read. Otherwise only its policy applies. */
+  /** True if its key can be read. Otherwise only its policy applies. */
   readonly isAuthorised: boolean;
 }
 
@@ -47,7 +47,7 @@ const isAlwaysBound = (connections: readonly ByokConnection[]): boolean =>
   connections.some(({ policy }) => policy === 'always');
 
 /**
- * True where a call of the workspace may reach this candidate with a key of the client's own: a stored one, or its
+ * True if a call of the workspace may reach this candidate with a key of the client's own: a stored one, or its
  * header's.
  */
 export const mayBringKey = (

@@ -37,7 +37,7 @@ export const tighten = (requestPolicy: PolicyOptions, enforced: PolicyOptions): 
   data_residency: requestPolicy.data_residency ?? enforced.data_residency,
 });
 
-/** True where the provider satisfies the policy. A policy that it does not declare counts as not satisfied. */
+/** True if the provider satisfies the policy. A policy that it does not declare counts as not satisfied. */
 export function satisfies(declared: DeclaredPolicy, policy: PolicyOptions): boolean {
   if (policy.zdr === true && declared.zdr !== true) return false;
   if (policy.data_collection === 'deny' && declared.data_collection !== 'deny') return false;

@@ -17,7 +17,7 @@ const abilities: Readonly<Record<AbilityName, (candidate: Candidate) => boolean>
 };
 
 /**
- * True where the candidate supports the feature. A translation drops features that cost more than tokens: only a relay
+ * True if the candidate supports the feature. A translation drops features that cost more than tokens: only a relay
  * passes them to the provider.
  */
 const supports = (candidate: Candidate, feature: Feature, interfaceId: InterfaceId): boolean => {

@@ -36,7 +36,7 @@ type Rank = readonly (number | bigint)[];
 
 /** The comparison of the candidates of one call. */
 interface CandidateRanking {
-  /** True where the candidate may not fit the prompt. */
+  /** True if the candidate may not fit the prompt. */
   readonly isDoubtful: (candidate: Candidate) => boolean;
   /** Returns the price by which calls are compared: the cheapest comes first. */
   readonly priceOf: (candidate: Candidate) => bigint;
@@ -134,5 +134,5 @@ const bytesPerToken = 5;
 export const probablyFits = ({ entry }: Candidate, promptBytes: number): boolean =>
   promptBytes <= entry.context_length * bytesPerToken;
 
-/** True where both prices are known: otherwise nothing can be billed, and such an entry serves BYOK calls only. */
+/** True if both prices are known: otherwise nothing can be billed, and such an entry serves BYOK calls only. */
 export const isBillable = ({ prices }: Candidate): boolean => prices.input !== null && prices.output !== null;

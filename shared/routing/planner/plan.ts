@@ -20,7 +20,7 @@ import { failUnknownModel, type VisibilityInput, visibleCandidates } from './vis
 
 export interface PlanInput extends OrderInput, VisibilityInput {
   readonly workspace: VisibilityInput['workspace'] & { readonly data_policy: PolicyOptions };
-  /** Returns true where there is a credential for the provider, or it needs none. */
+  /** Returns true if there is a credential for the provider, or it needs none. */
   readonly isConfigured: (candidate: Candidate) => boolean;
   /** Keys of the client; undefined when every candidate is called with the gateway's credential and billed. */
   readonly byok?: ByokSources | undefined;

@@ -41,7 +41,7 @@ const fieldPrices = (prices: CallPrices): readonly FieldPrice[] => [
 
 const isUnit = (field: PriceCapField): boolean => field !== 'prompt' && field !== 'completion';
 
-/** True where a price is above the cap. An unknown price cannot be promised to be under any. */
+/** True if a price is above the cap. An unknown price cannot be promised to be under any. */
 function isOver({ field, price }: FieldPrice, cap: PriceCap): boolean {
   const most = cap[field];
   // Nothing else limits the cost of a unit, so a cap without a field for it does not allow it.

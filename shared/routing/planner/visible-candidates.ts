@@ -77,7 +77,7 @@ function idsMeant(name: string, { catalogue, workspace }: VisibilityInput): read
   return idsMeantBy(name, isId, known);
 }
 
-/** True where some candidate of its models is called in a way that depends on its whole body. */
+/** True if some candidate of its models is called in a way that depends on its whole body. */
 export const mayBeTranslated = (
   { model, fallbackModels, interfaceId, namesModelsOf }: RoutedRequest,
   input: VisibilityInput,

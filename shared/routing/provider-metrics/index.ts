@@ -129,7 +129,7 @@ function stateOf(outcome: Attempt['outcome']): EndedAttempt['outcome'] | undefin
 /** A candidate that may be called now, because its limits were asked. */
 export interface AdmittedCandidate {
   readonly candidate: Candidate;
-  /** Undefined where a client's key pays, whose limits the gateway does not count. */
+  /** Undefined if a client's key pays, whose limits the gateway does not count. */
   readonly permit: Permit | undefined;
   readonly startedAtMs: number;
   /** Id of its span; undefined when telemetry is off. */

@@ -61,9 +61,9 @@ export type OpenPart = () => {
   readonly send: Send;
   /** Releases the memory of its answer except for this many bytes. */
   readonly keep: (bytes: number) => void;
-  /** Returns true where it went to a pooled socket that had died. */
+  /** Returns true if it went to a pooled socket that had died. */
   readonly wasDead: () => boolean;
-  /** Set where its provider finished an answer that is too long, or that had no memory. */
+  /** Set if its provider finished an answer that is too long, or that had no memory. */
   readonly refused: () => AttemptFailure | undefined;
 };
 

@@ -24,13 +24,13 @@ export interface AttemptFailure {
   /** The field about which the provider complains, in its spelling; only for `invalid`. */
   readonly param?: string | undefined;
   readonly retryAfterSeconds?: number | undefined;
-  /** True where the provider refused the credential. */
+  /** True if the provider refused the credential. */
   readonly refusedCredential?: boolean | undefined;
-  /** True where the account of the credential has no quota left. */
+  /** True if the account of the credential has no quota left. */
   readonly hasNoQuota?: boolean | undefined;
   /** True for a fault of the gateway itself: it is logged, and counts neither in statistics nor for a cooldown. */
   readonly isOurFault?: boolean | undefined;
-  /** True where a precondition of the call did not answer, so that the provider was not called. */
+  /** True if a precondition of the call did not answer, so that the provider was not called. */
   readonly isUnavailable?: boolean | undefined;
   /**
    * Final answer to the call, whatever other candidates said: there is no memory for the request, or for the answer.
@@ -42,7 +42,7 @@ export interface AttemptFailure {
    */
   readonly refusedAnswer?: RefusedAnswer | undefined;
   /**
-   * True where it was sent on a pooled socket that broke at once: most likely it was not read, and it says nothing
+   * True if it was sent on a pooled socket that broke at once: most likely it was not read, and it says nothing
    * about the provider.
    */
   readonly wasDead?: boolean | undefined;
@@ -182,7 +182,7 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
  * Returns the seconds from now until a provider may be called again, rounded up, at least 1. Three spellings are in
- * use. Returns undefined where it sent none, or no valid time.
+ * use. Returns undefined if it sent none, or no valid time.
  */
 export function readRetryAfterSeconds(headers: Headers, nowMs: number): number | undefined {
   const milliseconds = Number(textOf(headers['retry-after-ms']) ?? Number.NaN);

@@ -17,11 +17,11 @@ interface SignableCall {
 
 /** Authentication of a provider call. */
 export interface Credential {
-  /** Headers, with names in lower case. Empty where the provider requires no credential, or the call is signed. */
+  /** Headers, with names in lower case. Empty if the provider requires no credential, or the call is signed. */
   readonly headers: Readonly<Record<string, string>>;
   /** Returns all headers of the call, including its signature. Rejects where the process has no AWS credentials. */
   readonly sign?: ((call: SignableCall) => Promise<Record<string, string>>) | undefined;
-  /** True where signing calls the provider's own token endpoint, within a limit of its own. */
+  /** True if signing calls the provider's own token endpoint, within a limit of its own. */
   readonly fetchesToken?: boolean | undefined;
 }
 

@@ -61,7 +61,7 @@ const messages: readonly (readonly [RegExp, FaultBehindInvalid])[] = [
   [/^the provided model identifier is invalid|^invocation of model id .{1,200} isn.t supported/, failed],
 ];
 
-/** Returns undefined where the request is at fault, as the status says. `message` is in lower case. */
+/** Returns undefined if the request is at fault, as the status says. `message` is in lower case. */
 export function faultBehindInvalid(
   body: unknown,
   message: string,

@@ -4,7 +4,7 @@ import { masked, maskSecrets, maskSecretsAcross, redact } from '../../foundation
 import { isJsonObject } from '../../protocol/wire/index.ts';
 import { innerError } from './error-bodies.ts';
 
-/** The texts, which are undefined where the provider says nothing. */
+/** The texts, which are undefined if the provider says nothing. */
 export interface ProviderText {
   readonly forOperator: string | undefined;
   /** Text for a request that was rejected for its own content. */

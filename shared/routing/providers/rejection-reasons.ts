@@ -1,7 +1,7 @@
 // Finds the reason of a provider's rejection in its code, its type, the field it names, or its text.
 import type { RejectionReason } from '../../errors/index.ts';
 
-/** Parts of an error, each in lower case, and empty where the provider gives none. */
+/** Parts of an error, each in lower case, and empty if the provider gives none. */
 export interface ErrorDetails {
   readonly code: string;
   readonly type: string;

@@ -13,7 +13,7 @@ interface SignedCredentialsOptions {
   /** Source for every provider that is not signed. */
   readonly source: CredentialSource;
   readonly awsCredentials: AwsCredentialProvider;
-  /** Returns true where the process has AWS credentials; otherwise such a provider is not configured. */
+  /** Returns true if the process has AWS credentials; otherwise such a provider is not configured. */
   readonly isAvailable: () => boolean;
   readonly clock: Clock;
 }

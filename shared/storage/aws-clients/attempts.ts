@@ -95,7 +95,7 @@ const rejectionOf = (signal: AbortSignal): Promise<never> =>
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
 
-/** True where the same call may be sent once more after this error. */
+/** True if the same call may be sent once more after this error. */
 export function maySendAgain(error: unknown, kind: CallKind): boolean {
   if (!(error instanceof Error)) return false;
   const sdkError = error as Parameters<typeof isThrottlingError>[0];

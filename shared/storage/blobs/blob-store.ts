@@ -30,7 +30,7 @@ export interface BlobStore {
   put(key: string, bytes: Uint8Array, options?: BlobCallOptions): Promise<void>;
   /** Returns undefined when there is no value, or no longer one. */
   get(key: string, options?: BlobCallOptions): Promise<Uint8Array | undefined>;
-  /** Deletes expired blobs; undefined where the storage does so by itself. Never rejects. */
+  /** Deletes expired blobs; undefined if the storage does so by itself. Never rejects. */
   readonly sweep?: (() => Promise<void>) | undefined;
 }
 

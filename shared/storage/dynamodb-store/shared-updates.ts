@@ -172,7 +172,7 @@ function errorOf(code: string): Error {
   });
 }
 
-/** True where the request was refused for its syntax or rights, so that none of its statements ran. */
+/** True if the request was refused for its syntax or rights, so that none of its statements ran. */
 const isUnsupported = (error: unknown): boolean => error instanceof Error && unsupportedNames.has(error.name);
 
 const unsupportedNames: ReadonlySet<string> = new Set([

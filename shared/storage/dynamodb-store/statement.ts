@@ -16,7 +16,7 @@ export interface Statement {
 /** Maximum length of a statement: DynamoDB's limit. */
 const statementMaxLength = 8_192;
 
-/** Returns undefined where no statement can express the update: it changes nothing, or has too many names. */
+/** Returns undefined if no statement can express the update: it changes nothing, or has too many names. */
 export function statementOf(nameOf: NameTable, update: Update): Statement | undefined {
   const terms = new Terms();
   const changes = renderChanges(update.changes, terms);

@@ -31,7 +31,7 @@ interface ItemWrite {
 
 interface ItemsOptions {
   readonly database: DatabaseSync;
-  /** True where other processes may write to the file. */
+  /** True if other processes may write to the file. */
   readonly isShared: boolean;
   readonly clock: Clock;
   readonly freezes: boolean;

@@ -12,7 +12,7 @@ import { createTransactions } from './transactions.ts';
 interface SqliteStoreOptions {
   /** Folder of the file; the store is in memory if absent. */
   readonly folder?: string | undefined;
-  /** True where acknowledged writes have to survive a loss of power too. */
+  /** True if acknowledged writes have to survive a loss of power too. */
   readonly isDurable?: boolean;
   readonly clock?: Clock;
   /** Time for which a call waits for a file that another process has locked. Default `storeCallTimeoutMs`. */

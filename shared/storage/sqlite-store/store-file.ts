@@ -23,7 +23,7 @@ export class StoreFileRefused extends Error {
 
 export const databasePath = (folder: string): string => join(folder, databaseFile);
 
-/** True where the folder contains a store. */
+/** True if the folder contains a store. */
 export const hasStoreFile = (folder: string): boolean =>
   (statSync(databasePath(folder), { throwIfNoEntry: false })?.size ?? 0) > 0;
 

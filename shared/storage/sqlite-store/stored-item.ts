@@ -70,7 +70,7 @@ export function writeItem(item: Item): string {
   return text;
 }
 
-/** Returns true where an item with a text of so many characters is never too large. */
+/** Returns true if an item with a text of so many characters is never too large. */
 export const isSurelySmall = (characters: number): boolean => characters * bytesPerCharacterMax <= itemMaxBytes;
 
 /** Characters of an integer of 38 digits with its sign, its tag, and its name's quotes, colon and comma. */
@@ -99,7 +99,7 @@ function charactersMaxOf(value: unknown): number {
   return characters;
 }
 
-/** True where JSON can express the value unchanged. */
+/** True if JSON can express the value unchanged. */
 function isPlain(value: unknown): boolean {
   if (typeof value === 'bigint') return false;
   if (typeof value !== 'object' || value === null) return true;

@@ -22,7 +22,7 @@ export function batchRuns<Request>(
 ): AskForRun<Request> {
   let waiting: Request[] = [];
   let isRunning = false;
-  /** True where a caller waits for a queued request. */
+  /** True if a caller waits for a queued request. */
   let isOneAwaited = false;
   let cancelTimer: (() => void) | undefined;
 

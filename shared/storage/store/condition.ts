@@ -33,7 +33,7 @@ export const atMost = (at: AttributePath, value: Ordered): Condition => ({ kind:
 export const atLeast = (at: AttributePath, value: Ordered): Condition => ({ kind: 'atLeast', at, value });
 /** Tests a set of texts for an element. False where the attribute is absent. */
 export const contains = (at: AttributePath, element: string): Condition => ({ kind: 'contains', at, element });
-/** Tests whether the attribute is as it was read: `value`, or absent where that is undefined. */
+/** Tests whether the attribute is as it was read: `value`, or absent if that is undefined. */
 export const unchanged = (at: AttributePath, value: unknown): Condition =>
   value === undefined ? absent(at) : equals(at, value);
 /** Combines at least one condition. */
@@ -41,7 +41,7 @@ export const and = (...of: readonly Condition[]): Condition => ({ kind: 'and', o
 export const or = (...of: readonly Condition[]): Condition => ({ kind: 'or', of });
 export const not = (of: Condition): Condition => ({ kind: 'not', of });
 
-/** True where a write with this condition would be made to this item. */
+/** True if a write with this condition would be made to this item. */
 export function holds(condition: Condition, item: Item | undefined): boolean {
   switch (condition.kind) {
     case 'and':

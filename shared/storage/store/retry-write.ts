@@ -50,7 +50,7 @@ export function retryWrite(
 const triesMax = 64;
 
 /**
- * Writes by `tryOnce`, which reads again on each call and returns undefined where its write was refused. `what` begins
+ * Writes by `tryOnce`, which reads again on each call and returns undefined if its write was refused. `what` begins
  * the sentence for the operator where other writes continue to arrive between: `the catalogue is`.
  */
 export async function writeOptimistically<Value extends object | string>(

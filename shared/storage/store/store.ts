@@ -46,7 +46,7 @@ interface Conditional {
   readonly condition?: Condition | undefined;
   readonly returnOld?: boolean;
   /**
-   * True where a write whose answer was lost may be sent again: only for writes that do no harm when they run twice, or
+   * True if a write whose answer was lost may be sent again: only for writes that do no harm when they run twice, or
    * whose caller recognizes its own first attempt in the refused item (by an owner id, say). Never for a bare addition.
    */
   readonly repeatable?: boolean;
@@ -84,7 +84,7 @@ export interface TransactionItems {
 export interface Store {
   /**
    * Runs `work`, which does not wait, within one transaction: all of its writes are made, or none of them where it
-   * throws. Absent where the store is not in the process. Where it rejects, nothing was written, unless the disk did
+   * throws. Absent if the store is not in the process. Where it rejects, nothing was written, unless the disk did
    * not confirm a commit.
    */
   readonly transact?: (<Value>(work: (items: TransactionItems) => Value) => Promise<Value>) | undefined;
@@ -114,7 +114,7 @@ export class StoreUnavailable extends Error {
   }
 
   override readonly name = 'StoreUnavailable';
-  /** Set where the process did not even call the store. */
+  /** Set if the process did not even call the store. */
   readonly exhausted: StageResource | undefined;
 
   constructor(cause: unknown, exhausted?: StageResource) {
@@ -123,7 +123,7 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** True where there was no connection to any address of the host, so that no byte of the request left. */
+/** True if there was no connection to any address of the host, so that no byte of the request left. */
 export function neverConnected(error: unknown): boolean {
   const errors: readonly NodeJS.ErrnoException[] = error instanceof AggregateError ? error.errors : [error];
   return errors.every((each) => each?.syscall === 'connect' || each?.syscall === 'getaddrinfo');

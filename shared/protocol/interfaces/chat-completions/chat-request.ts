@@ -67,15 +67,15 @@ export type CheckedBody = z.infer<typeof chatRequestSchema>;
 export type ReasoningOptions = z.infer<typeof reasoningSchema>;
 
 export interface ChatRequest extends ClientRequest {
-  /** True where the client asked for the provider's usage chunk itself. */
+  /** True if the client asked for the provider's usage chunk itself. */
   readonly includeUsage: boolean;
-  /** True where the client asked for the gateway's merged usage at the end of a stream: `usage: {include: true}`. */
+  /** True if the client asked for the gateway's merged usage at the end of a stream: `usage: {include: true}`. */
   readonly includeMergedUsage: boolean;
   readonly reasoning: ReasoningOptions | undefined;
   /** The largest output bound in tokens that the client sent; undefined when it sent none. */
   readonly maxOutputTokens: number | undefined;
   /**
-   * True where no bound was sent, or a value that is not a number of tokens (`-1`): then anything that the provider
+   * True if no bound was sent, or a value that is not a number of tokens (`-1`): then anything that the provider
    * writes counts.
    */
   readonly isOutputOpen: boolean;

@@ -4,7 +4,7 @@ import { textBytesOf } from '../index.ts';
 
 export interface OutputOfDeltas {
   readonly hasOutput: boolean;
-  /** True where all of it is thinking. */
+  /** True if all of it is thinking. */
   readonly isOnlyThinking: boolean;
   readonly outputBytes: number;
 }

@@ -253,7 +253,7 @@ function outputBytesOf(json: JsonText, value: number): number {
 
 /**
  * Applies `reasoning.exclude` to a chunk: returns its text without delta fields whose name begins with reasoning, or
- * undefined where nothing remains. A chunk without such fields is unchanged, byte for byte.
+ * undefined if nothing remains. A chunk without such fields is unchanged, byte for byte.
  */
 export function withoutReasoningDeltas(chunk: StreamChunk): string | undefined {
   const { text, details } = chunk;

@@ -45,7 +45,7 @@ function streamOptions(sent: unknown, reportsUsage: boolean): object | undefined
   return Object.keys(options).length === 0 ? undefined : options;
 }
 
-/** Returns undefined where its model or its provider cannot express the requested effort. */
+/** Returns undefined if its model or its provider cannot express the requested effort. */
 function effortMembers({ raw, reasoning }: ChatMembers, target: UpstreamTarget): Record<string, unknown> | undefined {
   if (reasoning === undefined) return {};
   if (target.reasoningStyle === 'object') return { reasoning: raw.reasoning };

@@ -76,7 +76,7 @@ function outputIn(name: string | undefined, event: JsonObject): EventOutput {
   return { hasOutput: isOnlyThinking || isFilled(piece), isOnlyThinking, outputBytes };
 }
 
-/** True where the value contains anything. It recurses within the depth of an answer. */
+/** True if the value contains anything. It recurses within the depth of an answer. */
 function isFilled(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return value !== null && value !== '' && value !== undefined;
   return Object.values(value).some(isFilled);

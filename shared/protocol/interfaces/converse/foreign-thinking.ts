@@ -77,7 +77,7 @@ function isForeign(one: unknown): boolean {
   return isEnvelope(redactedContent) || (isJsonObject(reasoningText) && isEnvelope(reasoningText.signature));
 }
 
-/** True where a result of a tool call has no thinking before it: a Claude with a thinking budget refuses that. */
+/** True if a result of a tool call has no thinking before it: a Claude with a thinking budget refuses that. */
 function lacksThinking(messages: readonly unknown[]): boolean {
   const last = messages.findLast((message) => isJsonObject(message) && message.role === 'assistant');
   const kinds = isJsonObject(last) ? blocksIn(last.content).flatMap((one) => blockOf(one)?.kind ?? []) : [];

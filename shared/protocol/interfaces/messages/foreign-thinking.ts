@@ -58,7 +58,7 @@ function thinksByBudget(json: JsonText): boolean {
   return thinking !== undefined && (pick(json, thinking, thinkingShape) as JsonObject | undefined)?.type === 'enabled';
 }
 
-/** True where a result of a tool call has no thinking before it: a Claude with a thinking budget refuses that. */
+/** True if a result of a tool call has no thinking before it: a Claude with a thinking budget refuses that. */
 export function lacksThinking(json: JsonText): boolean {
   const messages = findMember(json, 'messages');
   if (messages === undefined || !thinksByBudget(json)) return false;
@@ -83,7 +83,7 @@ const messageShape = membersOf({ content: { items: blockShape } });
 const ownCallId = /^toolu_/;
 
 /**
- * True where another model made the call before a result: a Claude with a thinking budget refuses results before which
+ * True if another model made the call before a result: a Claude with a thinking budget refuses results before which
  * it has not thought itself.
  */
 function wasCalledByAnother(json: JsonText, messages: number): boolean {

@@ -65,7 +65,7 @@ export const countTokens: ClientInterface = {
 // conversation or drop images, and send it again: a provider that meant the same is therefore quoted in Anthropic's
 // words.
 
-/** Returns undefined where the provider gave no text, or the gateway has no words for it. */
+/** Returns undefined if the provider gave no text, or the gateway has no words for it. */
 function repairWords(rejection: RejectionToTell): string | undefined {
   const { providerText, reason } = rejection;
   if (providerText !== undefined && ownWords.test(providerText)) return providerText;

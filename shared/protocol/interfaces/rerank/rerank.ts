@@ -156,7 +156,7 @@ function searchUnits({ sizes, queryBytes }: Searched, bytesPerToken: number): nu
 interface DocumentSizes {
   /** Bytes of each document. */
   readonly sizes: readonly number[];
-  /** True where the documents are both texts and objects. */
+  /** True if the documents are both texts and objects. */
   readonly isMixed: boolean;
 }
 

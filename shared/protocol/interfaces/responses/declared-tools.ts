@@ -9,7 +9,7 @@ export interface DeclaredTool {
   readonly tool: JsonObject;
   /** Name of the namespace that contains it. */
   readonly namespace?: string;
-  /** True where a model that does not know such a tool can get it as a function. */
+  /** True if a model that does not know such a tool can get it as a function. */
   readonly isCallable: boolean;
 }
 

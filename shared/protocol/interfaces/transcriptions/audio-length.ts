@@ -11,7 +11,7 @@ import { walkWebm } from './webm-length.ts';
 const headMaxSeconds = 24 * 60 * 60;
 
 /**
- * Returns undefined where its frames cannot be walked. The bytes decide the format, as in decoders: the client's name
+ * Returns undefined if its frames cannot be walked. The bytes decide the format, as in decoders: the client's name
  * or type of the file does not count.
  */
 export async function audioSeconds(file: Uint8Array): Promise<number | undefined> {
@@ -171,7 +171,7 @@ function* walkOgg(bytes: Buffer): Walk {
 
 interface Page {
   readonly stream: Stream;
-  /** True where the page begins with the rest of a packet that was counted. */
+  /** True if the page begins with the rest of a packet that was counted. */
   readonly isContinued: boolean;
 }
 
@@ -238,7 +238,7 @@ function* walkFlac(bytes: Buffer): Walk {
 
 const lastBlock = 0x80;
 
-/** True where the description of the stream comes first, and only once. */
+/** True if the description of the stream comes first, and only once. */
 function isFirstOfItsKind(bytes: Buffer): boolean {
   for (let at = 4, count = 0; at + 4 <= bytes.length; count += 1) {
     const type = bytes[at] ?? 0;

@@ -120,7 +120,7 @@ const aacObjects = new Set([0x40, 0x66, 0x67, 0x68]);
 const decoderConfig = 4;
 const specificConfig = 5;
 
-/** Returns the configuration; undefined where it describes another codec. */
+/** Returns the configuration; undefined if it describes another codec. */
 function aacConfigIn(descriptors: Buffer): Buffer | undefined {
   const stream = contentOf(descriptors);
   const flags = stream[2] ?? 0;

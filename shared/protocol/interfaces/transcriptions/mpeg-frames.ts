@@ -132,7 +132,7 @@ const framesInRow = 4;
 /** Words of four bytes that begin each frame of DTS. */
 const dtsWords = ['7ffe8001', 'fe7f0180', '1fffe800', 'ff1f00e8'].map((word) => Buffer.from(word, 'hex'));
 
-/** Returns true where frames of audio follow each other anywhere in the bytes. */
+/** Returns true if frames of audio follow each other anywhere in the bytes. */
 export function* hidesFrames(bytes: Buffer): Generator<void, boolean> {
   for (let at = 0; at < bytes.length; at += 1) {
     if (at % stepsPerTurn === 0) yield;

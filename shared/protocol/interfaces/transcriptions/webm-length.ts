@@ -83,7 +83,7 @@ type Codec = number | PacketSeconds;
 /** Returns the length of a number, which its leading zeros state. */
 const lengthAt = (bytes: Buffer, at: number): number => Math.clz32(bytes.readUInt8(at)) - 23;
 
-/** Returns undefined where the file ends within the element's head. */
+/** Returns undefined if the file ends within the element's head. */
 function elementAt(bytes: Buffer, at: number, end: number): Element | undefined {
   const idLength = lengthAt(bytes, at);
   if (idLength > 4) throw new RangeError('no element begins here');
@@ -103,7 +103,7 @@ function elementAt(bytes: Buffer, at: number, end: number): Element | undefined 
   return { id, begin, end: Math.min(begin + size, end) };
 }
 
-/** Returns the number; undefined where all of its bits are set. */
+/** Returns the number; undefined if all of its bits are set. */
 function varint(bytes: Buffer, at: number, length: number): number | undefined {
   let value = bytes.readUInt8(at) & (0xff >> length);
   let isOpen = value === 0xff >> length;

@@ -64,13 +64,13 @@ interface HubRequest {
   readonly id: string;
   readonly times: Pick<AnswerHead, 'createdSeconds' | 'elapsedMs'>;
   readonly envelopes: Envelopes;
-  /** True where the model can be forced to call a tool. */
+  /** True if the model can be forced to call a tool. */
   readonly canForceTools: boolean;
-  /** True where the model answers only whole, whatever the client asked for. */
+  /** True if the model answers only whole, whatever the client asked for. */
   readonly asksWhole: boolean;
   /** The client's name of its output bound. */
   readonly boundMember: string;
-  /** True where the gateway adds cache marks that its client does not set. */
+  /** True if the gateway adds cache marks that its client does not set. */
   readonly marksCache: boolean;
   /** Fields outside the body that are not sent to another interface. */
   readonly leftOut: readonly string[];

@@ -25,7 +25,7 @@ interface EmbeddedPart {
   readonly kind: 'part';
   /** Vectors as JSON texts. */
   readonly vectors: readonly string[];
-  /** Tokens; undefined where the provider reports none. */
+  /** Tokens; undefined if the provider reports none. */
   readonly tokens: number | undefined;
 }
 

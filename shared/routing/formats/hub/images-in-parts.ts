@@ -156,7 +156,7 @@ function readFiles(parts: readonly FormPart[], prompt: string): Pick<ImageCall, 
 const typeOf = (bytes: Uint8Array): string =>
   imageTypeOf(Buffer.from(bytes.subarray(0, typeMaxBytes)).toString('base64')) ?? 'image/png';
 
-/** True where Bedrock's package throws for a successful answer that says why no image was made. */
+/** True if Bedrock's package throws for a successful answer that says why no image was made. */
 const isModerated = (error: unknown): boolean =>
   error instanceof Error && /was moderated|returned no images/.test(error.message);
 
@@ -164,7 +164,7 @@ const promptText = ({ size, quality }: JsonObject) => ({ size: word(size), quali
 const word = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== 'auto' ? value : undefined;
 
-/** Returns the usage; undefined where the provider reports nothing. */
+/** Returns the usage; undefined if the provider reports nothing. */
 function usageOf(parts: readonly ImagesPart[]): UsageReport | undefined {
   const sum = (counts: readonly (number | undefined)[]): number | undefined =>
     counts.length === 0 || counts.some((count) => count === undefined)

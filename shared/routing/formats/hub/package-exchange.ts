@@ -26,7 +26,7 @@ export interface Exchange {
   /** True while nothing was sent. */
   readonly isUnsent: () => boolean;
   /**
-   * True where a stream came in place of JSON, or JSON in place of a stream: the package gets it when it asks for that
+   * True if a stream came in place of JSON, or JSON in place of a stream: the package gets it when it asks for that
    * delivery.
    */
   readonly hasOtherDelivery: () => boolean;

@@ -10,7 +10,7 @@ interface RunParts<Part> {
   readonly done: readonly (Part | undefined)[];
   /** The first failure. No part is begun after it, and running ones are awaited, because their usage is charged. */
   readonly failure: AttemptFailure | undefined;
-  /** Set where the connection of a part broke, or was ended. */
+  /** Set if the connection of a part broke, or was ended. */
   readonly broken: { readonly error: unknown } | undefined;
 }
 

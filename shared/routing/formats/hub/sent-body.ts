@@ -100,7 +100,7 @@ function leftOutOf(
 }
 
 /**
- * True where the body marks a tool as strict: packages omit the field for models that do not know it. Gemini has one
+ * True if the body marks a tool as strict: packages omit the field for models that do not know it. Gemini has one
  * for all tools.
  */
 const saysStrict = (json: JsonText): boolean =>

@@ -21,7 +21,7 @@ export interface RuledMessages {
   readonly leftOut: readonly string[];
 }
 
-/** Returns undefined where the target accepts the messages as they are, as is usual. */
+/** Returns undefined if the target accepts the messages as they are, as is usual. */
 export function ruledMessages(json: JsonText, rules: TargetRules): RuledMessages | undefined {
   const read = readHistory(json, rules, () => false);
   const texts = read?.history.end();
@@ -30,13 +30,13 @@ export function ruledMessages(json: JsonText, rules: TargetRules): RuledMessages
   );
 }
 
-/** Returns true where a message has to change: it reads no further than the first one. */
+/** Returns true if a message has to change: it reads no further than the first one. */
 function breaksRules(json: JsonText, rules: TargetRules): boolean {
   const read = readHistory(json, rules, ({ isChanged }) => isChanged);
   return read !== undefined && (read.history.isChanged || read.history.end() !== undefined);
 }
 
-/** Reads the messages up to the first after which `isEnough`. Returns undefined where the target takes any messages. */
+/** Reads the messages up to the first after which `isEnough`. Returns undefined if the target takes any messages. */
 function readHistory(json: JsonText, rules: TargetRules, isEnough: (history: RuledHistory) => boolean) {
   const value = listToRule(json, rules);
   if (value === undefined) return undefined;
@@ -50,7 +50,7 @@ function readHistory(json: JsonText, rules: TargetRules, isEnough: (history: Rul
   return { value, history };
 }
 
-/** Returns the list of messages; undefined where the target takes any. */
+/** Returns the list of messages; undefined if the target takes any. */
 function listToRule(json: JsonText, rules: TargetRules): number | undefined {
   const isLenient = rules.takesTurnsInARow && rules.takesDeveloper && rules.callIds === 'any';
   const value = isLenient && !mayHoldThinking(json, rules) ? undefined : findMember(json, 'messages');
@@ -129,7 +129,7 @@ class RuledHistory {
     this.#change(() => joined);
   }
 
-  /** Returns the messages; undefined where nothing changed. */
+  /** Returns the messages; undefined if nothing changed. */
   end(): readonly string[] | undefined {
     this.#endTurn(undefined);
     const last = this.#sent.at(-1);
@@ -237,7 +237,7 @@ function withoutThinking(answer: JsonObject, foreign: readonly string[]): JsonOb
 
 const joinable: ReadonlySet<string> = new Set(['role', 'content', 'refusal', 'tool_calls']);
 
-/** Merges two consecutive turns; undefined where something beside their content would be lost. */
+/** Merges two consecutive turns; undefined if something beside their content would be lost. */
 function joinedTurn(first: JsonObject, second: JsonObject, growing: WeakSet<unknown[]>): JsonObject | undefined {
   if (!isPlain(first) || !isPlain(second) || (first.tool_calls ?? null) !== null) return undefined;
   return { ...first, ...second, content: joinedContent(first.content, second.content, growing) };

@@ -13,23 +13,23 @@ import type { HubApi } from '../../../foundation/constants/index.ts';
 export interface TargetRules {
   /** Form of the ids of tool calls. `nine_letters`: nine letters and digits. */
   readonly callIds: 'any' | 'nine_letters';
-  /** True where each call requires a result, and results require an answer before the user's next turn. */
+  /** True if each call requires a result, and results require an answer before the user's next turn. */
   readonly wantsWholeTurns: boolean;
-  /** True where instructions are refused after an answer or a result. */
+  /** True if instructions are refused after an answer or a result. */
   readonly wantsInstructionsFirst: boolean;
-  /** True where a last message of the assistant must say that the answer continues it. */
+  /** True if a last message of the assistant must say that the answer continues it. */
   readonly wantsPrefixFlag: boolean;
-  /** True where turns of one role may follow each other. */
+  /** True if turns of one role may follow each other. */
   readonly takesTurnsInARow: boolean;
-  /** True where `developer` is a role of its own. */
+  /** True if `developer` is a role of its own. */
   readonly takesDeveloper: boolean;
   /** Place of thinking. `parts`: in the content. `fields`: beside it. `parts_or_fields`: as its host chooses. */
   readonly thinkingIn: 'parts' | 'fields' | 'parts_or_fields';
-  /** True where files may be inside the result of a tool. */
+  /** True if files may be inside the result of a tool. */
   readonly takesFilesInResults: boolean;
-  /** True where an answer in JSON may have texts beside a call of a tool; elsewhere a package drops them. */
+  /** True if an answer in JSON may have texts beside a call of a tool; elsewhere a package drops them. */
   readonly keepsTextsBesideJson: boolean;
-  /** True where a result has a field that says that its tool failed. */
+  /** True if a result has a field that says that its tool failed. */
   readonly flagsFailures: boolean;
 }
 

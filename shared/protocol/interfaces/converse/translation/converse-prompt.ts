@@ -116,7 +116,7 @@ function toAssistant(content: unknown, path: string, reading: AssistantReading):
   const signedCalls = new Map<string, OpenedEnvelope>();
   let lastText = -1;
   let ofNextText: SharedV4ProviderOptions | undefined;
-  /** True where the previous text had a signature, which is sent back without its text too. */
+  /** True if the previous text had a signature, which is sent back without its text too. */
   let isSignedText = false;
   const addText = (part: Extract<AssistantPart, { type: 'text' }>): void => {
     lastText = parts.length;

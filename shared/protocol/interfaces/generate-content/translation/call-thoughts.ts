@@ -11,7 +11,7 @@ export interface Thought extends Signed {
 /** Maximum length of thinking that is repeated: longer thinking is only in the parts with thoughts. */
 const thoughtsMaxCharacters = 256 * 1024;
 
-/** Returns the signature of a call: its own, with the thinking before it. Undefined where there is neither. */
+/** Returns the signature of a call: its own, with the thinking before it. Undefined if there is neither. */
 export function sealCall(
   head: AnswerHead,
   call: string,

@@ -34,7 +34,7 @@ interface Known extends ContentsReading {
   readonly callsByName: Map<string, KnownCall[]>;
   /** Results by the id of their call: each call has one. */
   readonly results: Map<string, string>;
-  /** True where the model's last message has thinking. */
+  /** True if the model's last message has thinking. */
   hasReasoning: boolean;
   /**
    * Pieces of a thought whose signature has not come yet: in a history each chunk of a stream is a content of its own.
@@ -206,7 +206,7 @@ const withOptions = <Part extends AssistantPart>(part: Part, options: SharedV4Pr
 
 interface CallReading {
   readonly envelope: OpenedEnvelope | undefined;
-  /** True where the client has sent the thinking before the call as parts of its own. */
+  /** True if the client has sent the thinking before the call as parts of its own. */
   readonly hasThoughts: boolean;
   readonly known: Known;
 }
@@ -236,7 +236,7 @@ function addCall(content: AssistantPart[], call: JsonObject, { envelope, hasThou
 }
 
 /**
- * Opens a signature. Undefined where a provider signed for itself, or where another workspace got it: no other model
+ * Opens a signature. Undefined if a provider signed for itself, or where another workspace got it: no other model
  * can read it.
  */
 function openSignature(

@@ -115,7 +115,7 @@ function toAssistant(content: unknown, path: string, reading: AssistantReading):
   const parts: AssistantPart[] = textParts(content);
   let lastText = -1;
   let ofNextText: SharedV4ProviderOptions | undefined;
-  /** True where the previous text had a signature, which is sent back without its text too. */
+  /** True if the previous text had a signature, which is sent back without its text too. */
   let isSignedText = false;
   const add = (part: AssistantPart): void => {
     if (part.type !== 'text') {

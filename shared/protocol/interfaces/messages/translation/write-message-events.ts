@@ -323,7 +323,7 @@ interface MessageUsage {
   readonly cache_read_input_tokens: number;
   readonly output_tokens: number;
   readonly output_tokens_details: { readonly thinking_tokens: number };
-  /** The interface has no field for audio and images: absent where there are none. */
+  /** The interface has no field for audio and images: absent if there are none. */
   readonly input_tokens_details?: object;
   /** Null when nothing is known of written tokens. */
   readonly cache_creation: {

@@ -127,7 +127,7 @@ function madeByProvider(item: JsonObject): AssistantPart[] {
 
 interface ReadThinking {
   /**
-   * Envelopes by item. Absent where a provider encrypted thinking for itself, or another workspace got it: no other
+   * Envelopes by item. Absent if a provider encrypted thinking for itself, or another workspace got it: no other
    * model can read it.
    */
   readonly envelopes: ReadonlyMap<JsonObject, OpenedEnvelope>;

@@ -239,7 +239,7 @@ function createOpenItem(items: OutputItems) {
     else closeReasoning(items, closing);
   }
 
-  /** Begins an item. `item` is absent where the client gets it only when it is complete. */
+  /** Begins an item. `item` is absent if the client gets it only when it is complete. */
   function begin<One extends OpenText | OpenCall>(one: One, item?: object): One {
     open = one;
     if (item !== undefined) items.writer.beginItem(item);

@@ -306,7 +306,7 @@ async function* chatEvents(bytes: AsyncIterable<Uint8Array>, _takeOut: unknown, 
 // Corrects chat completions of servers that their package cannot read: arguments of calls that are not texts, and a
 // whole message in place of pieces.
 
-/** True where a call begins, whose id an earlier one may have. */
+/** True if a call begins, whose id an earlier one may have. */
 function hasCallWithId(text: string): boolean {
   const at = text.indexOf('"tool_calls"');
   return at >= 0 && text.includes('"id"', at);

@@ -18,7 +18,7 @@ type Word = (options: NonNullable<Marked['providerOptions']>) => JsonObject;
 const openRouters: Word = ({ anthropic }) => ({ cache_control: anthropic?.cacheControl });
 const openAis: Word = ({ openai }) => ({ prompt_cache_breakpoint: openai?.promptCacheBreakpoint });
 
-/** Returns the field's name; undefined where its servers may not know any. */
+/** Returns the field's name; undefined if its servers may not know any. */
 export function markWord(
   { provider, openAiNames }: Pick<TargetCall, 'provider' | 'openAiNames'>,
   isOpenAi: boolean,

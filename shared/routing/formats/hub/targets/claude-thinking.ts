@@ -60,7 +60,7 @@ const messageShape = {
 };
 
 /**
- * True where Claude refuses to think with a budget, because the thinking before results of calls is missing. Most
+ * True if Claude refuses to think with a budget, because the thinking before results of calls is missing. Most
  * clients drop it, and expect their answer all the same.
  */
 function goesOnWithoutThinking(body: JsonText): boolean {
@@ -82,7 +82,7 @@ function goesOnWithoutThinking(body: JsonText): boolean {
 const jsonToolName = 'json';
 
 /**
- * True where a package would take a call of the client's own tool for the answer, or would not force a call that is
+ * True if a package would take a call of the client's own tool for the answer, or would not force a call that is
  * required.
  */
 function needsJsonInstruction({ call, knownAs, canForceTools, rules }: TargetCall): boolean {

@@ -49,10 +49,10 @@ export interface TargetCall {
   readonly boundTokens: number;
   readonly thinking: Thinking | undefined;
   readonly reasoning: ModelReasoning;
-  /** True where the model can be forced to call a tool. */
+  /** True if the model can be forced to call a tool. */
   readonly canForceTools: boolean;
   /**
-   * True where the operator wants the cache used, and the client marks nothing: where it marks something, nothing is
+   * True if the operator wants the cache used, and the client marks nothing: where it marks something, nothing is
    * added.
    */
   readonly marksCache: boolean;
@@ -93,7 +93,7 @@ export interface EmbeddingTarget {
   readonly readable?: (text: string) => string;
   /** Returns the input tokens that the answer reports where its package does not read them. */
   readonly tokensIn?: (result: EmbeddingModelV4Result, answer: CandidateAnswer | undefined) => unknown;
-  /** Set where vectors that were cut to `dimensions` are not normalized to length 1. */
+  /** Set if vectors that were cut to `dimensions` are not normalized to length 1. */
   readonly leavesLength?: true;
 }
 
@@ -114,7 +114,7 @@ export interface RerankTarget {
   readonly nextPage: (answer: unknown) => string | undefined;
 }
 
-/** Options with the client's values; undefined where the provider chooses. */
+/** Options with the client's values; undefined if the provider chooses. */
 interface ImageOptions {
   readonly size: string | undefined;
   readonly quality: string | undefined;
@@ -134,11 +134,11 @@ export interface ImageTarget {
 }
 
 export interface HubTarget extends Signatures {
-  /** Image models; absent where its package has none. */
+  /** Image models; absent if its package has none. */
   readonly imaging?: ImageTarget;
-  /** Reranking models; absent where its package has none. */
+  /** Reranking models; absent if its package has none. */
   readonly reranking?: RerankTarget;
-  /** Embedding models; absent where its package has none, or a provider of the format has OpenAI's interface. */
+  /** Embedding models; absent if its package has none, or a provider of the format has OpenAI's interface. */
   readonly embeddings?: EmbeddingTarget;
   readonly openModel: (options: ModelOptions) => LanguageModelV4;
   /** Returns the reasoning style of models that the table does not know; undefined when they get no effort. */
@@ -154,7 +154,7 @@ export interface HubTarget extends Signatures {
   readonly rewritten?: (body: JsonText, call: TargetCall) => readonly (readonly [value: number, text: string])[];
   /** The optional fields that the target supports, or supports with this model. */
   readonly says: ReadonlySet<OptionalName> | ((call: TargetCall) => ReadonlySet<OptionalName>);
-  /** The schema subset for strict tools; absent where the provider accepts any schema, or has no strict tools. */
+  /** The schema subset for strict tools; absent if the provider accepts any schema, or has no strict tools. */
   readonly strictness?: Strictness;
   /** Returns paths of the request's fields that it got with other values. */
   readonly leavesOut?: (call: TargetCall) => readonly string[];
@@ -170,7 +170,7 @@ export interface HubTarget extends Signatures {
     takeOut: (text: string) => string,
     endCame: () => void,
   ) => AsyncGenerator<Uint8Array, void, undefined>;
-  /** Absent where the arguments of calls are texts. */
+  /** Absent if the arguments of calls are texts. */
   readonly argumentsShape?: ArgumentsShape;
   /** Steps that make a whole answer readable for its package, with a usage that it accepts: its text, or its value. */
   readonly readable: readonly ((text: string) => string | object)[];
@@ -179,7 +179,7 @@ export interface HubTarget extends Signatures {
    */
   readonly usageIn?: (text: string) => UsageReport | undefined;
   /**
-   * Returns whether an answer without content means that the provider refused the prompt; absent where a status says
+   * Returns whether an answer without content means that the provider refused the prompt; absent if a status says
    * so.
    */
   readonly isBlockedPrompt?: (metadata: SharedV4ProviderMetadata | undefined) => boolean;
@@ -189,11 +189,11 @@ export interface HubTarget extends Signatures {
    */
   readonly endOfAnswer?: unknown;
   /**
-   * Set where an answer without content counts as failed, although its end reports success, unless the client gave
+   * Set if an answer without content counts as failed, although its end reports success, unless the client gave
    * stops.
    */
   readonly failsEmpty?: true;
   readonly refusalOf?: RefusalOf;
-  /** Returns stops that it does not support, at which the gateway ends the answer. Absent where it supports all. */
+  /** Returns stops that it does not support, at which the gateway ends the answer. Absent if it supports all. */
   readonly unsupportedStops?: (call: TargetCall) => readonly string[];
 }

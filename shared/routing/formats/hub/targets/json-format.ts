@@ -38,7 +38,7 @@ export function withOwnSchemas(call: HubCall): HubCall {
 const asItIs = (schema: JSONSchema7): JSONSchema7 => ({ toJSON: () => schema }) as JSONSchema7;
 
 /**
- * True where the schema allows no other properties, and uses only keywords that a strict one may have: any other would
+ * True if the schema allows no other properties, and uses only keywords that a strict one may have: any other would
  * be refused.
  */
 export const isStrictFormat = ({ responseFormat }: HubCall): boolean =>
@@ -51,7 +51,7 @@ export function callOptions({ call, boundTokens }: TargetCall): LanguageModelV4C
   return { ...options, maxOutputTokens: boundTokens };
 }
 
-/** True where the answer has to be JSON, without a schema. */
+/** True if the answer has to be JSON, without a schema. */
 export const isAnyJson = ({ responseFormat }: HubCall): boolean =>
   responseFormat?.type === 'json' && responseFormat.schema === undefined;
 

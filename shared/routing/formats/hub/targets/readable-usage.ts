@@ -20,7 +20,7 @@ export interface UsageShape {
   readonly counts: readonly string[];
   /** Parts of these counts: an invalid part is dropped. */
   readonly parts: readonly string[];
-  /** True where packages require it in a whole answer. */
+  /** True if packages require it in a whole answer. */
   readonly isWanted: boolean;
 }
 

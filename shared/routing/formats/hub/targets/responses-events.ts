@@ -87,7 +87,7 @@ interface OpenItems {
   /** Ended items by id: indexes in the last event may differ, and ids may change. */
   readonly endedIds: Set<unknown>;
   readonly pieces: Set<number>;
-  /** True where an item came without its index: then none is known to be missing. */
+  /** True if an item came without its index: then none is known to be missing. */
   isUnplaced: boolean;
   /** True from the first event of an item on, even one that no other interface has. */
   hasItem: boolean;

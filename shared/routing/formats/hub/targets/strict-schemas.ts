@@ -6,9 +6,9 @@ import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.t
 
 interface Subset {
   readonly words: ReadonlySet<string>;
-  /** True where every property must be required. */
+  /** True if every property must be required. */
   readonly requiresAll: boolean;
-  /** True where a schema may refer to itself. */
+  /** True if a schema may refer to itself. */
   readonly isRecursive: boolean;
   /** Finds further faults of one schema, without the schemas inside it. */
   readonly refuses?: (schema: JsonObject) => boolean;
@@ -48,7 +48,7 @@ const claude: Subset = {
     (Array.isArray(values) && values.some((value) => typeof value === 'object' && value !== null)),
 };
 
-/** True where the schema is within the subset. It recurses within the depth of a body. */
+/** True if the schema is within the subset. It recurses within the depth of a body. */
 function holds(schema: unknown, subset: Subset, isInDefinition = false): boolean {
   if (!isJsonObject(schema) || !Object.keys(schema).every((word) => subset.words.has(word))) return false;
   const { type, properties, required, items, anyOf, $ref: reference, additionalProperties: more } = schema;
