@@ -1,5 +1,5 @@
 // Adapters outside the store for a deployed stage: large results in S3, the master key in KMS, provider credentials in
-// Secrets Manager. Each exists where the environment names it.
+// Secrets Manager. Each exists if the environment names it.
 import { type KeyWrapper, kmsKeyWrapper, SealBroken } from '../configuration/byok/index.ts';
 import { type Environment, hasAwsCredentials, readVariable } from '../foundation/environment/index.ts';
 import { type Randomness, systemRandomness } from '../foundation/ids/index.ts';

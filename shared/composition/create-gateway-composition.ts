@@ -52,7 +52,7 @@ const busyGatherMs = 50;
 /** Delay of counts that no caller waits for: they are read every half minute. */
 const statisticsGatherMs = 1_000;
 /**
- * Number of calls per sample in a deployed stage, where a call that arrives alone would write its counts alone: for a
+ * Number of calls per sample in a deployed stage, if a call that arrives alone would write its counts alone: for a
  * thousand calls, figures from a hundred are as good.
  */
 const callsPerSample = 10;
@@ -114,7 +114,7 @@ export function createGatewayComposition(options: CompositionOptions): GatewayCo
   const callsUnderWay = createCallsUnderWay();
   const gathering = joinsWrites ? undefined : { clock, gatherMs: () => (callsUnderWay.isBusy() ? busyGatherMs : 0) };
   // A function does not delay counts, because it is frozen after its call; and neither does a store that joins writes,
-  // where a further write costs nothing.
+  // if a further write costs nothing.
   const gathersStatistics = () => callsUnderWay.isBusy() || !(isFunction || joinsWrites);
   const { holdLifeMs } = times;
   const counters = createCounters({

@@ -1,4 +1,4 @@
-// The trace exporter, loaded only where telemetry is on: to a collector, with headers of its own that may be a secret,
+// The trace exporter, loaded only if telemetry is on: to a collector, with headers of its own that may be a secret,
 // or to CloudWatch, signed with the credentials of the process.
 import { readPairs, type TelemetryEnvironment, toHeaders } from '../foundation/environment/index.ts';
 import type { Log } from '../foundation/log/index.ts';

@@ -118,7 +118,7 @@ const googleDetail = (type: string, members: object): object => ({
 });
 
 /**
- * Returns the actual wait in seconds, however long. Undefined if no later try can succeed, or where the code
+ * Returns the actual wait in seconds, however long. Undefined if no later try can succeed, or if the code
  * specifies none.
  */
 function waitSecondsOf({ entry, isFinal, retryAfterSeconds }: GatewayError): number | undefined {

@@ -10,7 +10,7 @@ export interface ErrorEntry<Status extends number = number> {
   readonly status: Status;
   readonly message: string;
   readonly retry: RetryAdvice;
-  /** Path of the request's field at fault, such as `provider.sort`, where the code alone determines it. */
+  /** Path of the request's field at fault, such as `provider.sort`, if the code alone determines it. */
   readonly param?: string;
 }
 

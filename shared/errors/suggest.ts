@@ -21,7 +21,7 @@ export function nearestOf(wanted: string, known: Iterable<string>): string | und
   return nearest?.name;
 }
 
-/** Returns `Did you mean "…"?`, or `otherwise` where no name is near. */
+/** Returns `Did you mean "…"?`, or `otherwise` if no name is near. */
 export function suggest(wanted: string, known: Iterable<string>, otherwise: string): string {
   const nearest = nearestOf(wanted, known);
   return nearest === undefined ? otherwise : `Did you mean "${nearest}"?`;

@@ -4,7 +4,7 @@ import type { ErrorStatus } from './error-table.ts';
 interface VendorWords {
   /** `error.status` in Google's format: a name of google.rpc.Code. */
   readonly google: string;
-  /** The exception in AWS's format: Bedrock's runtime's own, where it has one for the case. */
+  /** The exception in AWS's format: Bedrock's runtime's own, if it has one for the case. */
   readonly aws: string;
 }
 

@@ -9,7 +9,7 @@ export const triesMax = 3;
 
 export interface MarkPlace extends ItemAddress {
   readonly attribute: string;
-  /** Lifetime of its item from the write on, where items of its table expire. */
+  /** Lifetime of its item from the write on, if items of its table expire. */
   readonly lifeSeconds?: number | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface ShareMark extends AlertMark {
   readonly percent: number;
   readonly spent: bigint;
   readonly limit: bigint;
-  /** Amount spent before the scope began, where it does not count. */
+  /** Amount spent before the scope began, if it does not count. */
   readonly from?: bigint | undefined;
 }
 
@@ -53,7 +53,7 @@ export function readShareMark(item: Item, attribute: string): ShareMark | undefi
 }
 
 /**
- * Claims a try. `seen` is the mark that it follows. Returns the item that was in the way where the try is not the
+ * Claims a try. `seen` is the mark that it follows. Returns the item that was in the way if the try is not the
  * caller's.
  */
 export async function claimMark(

@@ -114,7 +114,7 @@ function createAlertTries({ store, clock, log, isFunction, persist }: TriesOptio
   }
 
   /**
-   * Claims a due alert, and returns the one whose try is now the caller's: where another process was faster, the one
+   * Claims a due alert, and returns the one whose try is now the caller's: if another process was faster, the one
    * that is due after its mark.
    */
   async function claim(due: DueAlert): Promise<DueAlert | undefined> {
@@ -210,7 +210,7 @@ interface DueAlert {
   readonly seen: AlertMark | undefined;
   readonly mark: AlertMark;
   readonly alert: Alert;
-  /** Returns the alert that is due where another process has written the item. */
+  /** Returns the alert that is due if another process has written the item. */
   readonly behind: (item: Item) => DueAlert | undefined;
 }
 
@@ -237,7 +237,7 @@ function dueShare(spending: WatchedSpending, at: readonly number[], time: TryTim
   };
 }
 
-/** Returns the mark of the first try, where nothing was alerted yet. */
+/** Returns the mark of the first try, if nothing was alerted yet. */
 const firstTry = ({ nowMs, leaseMs, newId }: TryTime) => ({
   id: newId(),
   at_ms: nowMs,

@@ -28,7 +28,7 @@ export interface Alert {
   /** Name of the key. */
   readonly key?: string | undefined;
   readonly provider?: string | undefined;
-  /** Position of the provider's credential, where it has several. */
+  /** Position of the provider's credential, if it has several. */
   readonly credential?: number | undefined;
   readonly model?: string | undefined;
   readonly share?: PassedShare | undefined;

@@ -188,7 +188,7 @@ export const members = {
   completionTokens: required('completion_tokens', count),
   /** Tokens as reported; part of completionTokens. */
   reasoningTokens: optional('reasoning_tokens', count),
-  /** Units besides tokens. Where these determine the price, tokens without a report are 0. */
+  /** Units besides tokens. If these determine the price, tokens without a report are 0. */
   units: optional('units', callUnits),
   /** True if a count is estimated from bytes. */
   estimated: required('estimated', flag, { usual: false }),

@@ -98,7 +98,7 @@ export const paths = (countMax: number): StoredKind<readonly string[], readonly 
  */
 const attemptText = /^([a-z0-9][a-z0-9._-]{0,63})(?:#([1-9]\d?))?:([a-z0-9_]{1,40}):([1-5]\d\d)?:(\d{1,12})$/;
 
-/** Writes `openai#2`: the provider with the position of its credential, where it has several. */
+/** Writes `openai#2`: the provider with the position of its credential, if it has several. */
 export const calledName = ({ provider, credential }: Pick<CallAttempt, 'provider' | 'credential'>): string =>
   credential === undefined ? provider : `${provider}#${credential}`;
 

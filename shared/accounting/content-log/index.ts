@@ -8,7 +8,7 @@ import type { CallRecord, ContentPlace } from '../call-records/index.ts';
 /** Bound of all bodies of a call together; the rest is cut off. */
 export const contentMaxBytes = 4 * 1024 * 1024;
 
-/** A body as a provider got it, where it is not the client's own. */
+/** A body as a provider got it, if it is not the client's own. */
 export interface UpstreamContent {
   readonly provider: string;
   readonly model: string;
@@ -32,7 +32,7 @@ export interface ContentDocument {
 
 const nameOf = (keep: ContentPlace['keep'], id: string): string => contentPrefixOf(keep) + id;
 
-/** Writes the bodies. Rejects where the storage does not accept them. */
+/** Writes the bodies. Rejects if the storage does not accept them. */
 export async function writeContent(
   blobs: Pick<BlobStore, 'put'>,
   keep: ContentPlace['keep'],

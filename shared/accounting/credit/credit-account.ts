@@ -1,4 +1,4 @@
-// Items with the credit of a workspace: one, or several shards where one item cannot take the writes of all calls: a
+// Items with the credit of a workspace: one, or several shards if one item cannot take the writes of all calls: a
 // partition takes 1,000 write units a second, and a call is two writes of one unit.
 //
 // Invariants of all shards together, at any moment:

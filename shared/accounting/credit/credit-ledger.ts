@@ -192,7 +192,7 @@ interface AdditionUnderWay {
   readonly number: number;
 }
 
-/** Finishes a pending addition. Returns the additions afterwards, or the given ones where none is pending. */
+/** Finishes a pending addition. Returns the additions afterwards, or the given ones if none is pending. */
 async function finishAddition(context: Omit<ShardContext, 'account'>, workspace: string, seen: Item): Promise<Item> {
   const underWay = seen.addition_out as AdditionUnderWay | undefined;
   if (underWay === undefined) return seen;
@@ -210,7 +210,7 @@ async function finishAddition(context: Omit<ShardContext, 'account'>, workspace:
   return item;
 }
 
-/** Adds the amount to the counter. Returns false where the credit does not cover it, and its number was skipped. */
+/** Adds the amount to the counter. Returns false if the credit does not cover it, and its number was skipped. */
 async function arrive(context: ShardContext, amount: PicoUsd, number: number): Promise<boolean> {
   const { store, account } = context;
   for (let tried = 1; ; tried += 1) {

@@ -11,7 +11,7 @@ import { readTransfer, type Transfer } from './transfer.ts';
 export interface CreditSummary {
   /** Total that was ever granted. */
   readonly granted: PicoUsd;
-  /** Credit that no running call and no cost has used, `expired` included; negative where real costs exceeded it. */
+  /** Credit that no running call and no cost has used, `expired` included; negative if real costs exceeded it. */
   readonly available: PicoUsd;
   /** Rest of the spend limit, `expired` included; null if there is no limit. */
   readonly underSpendLimit: PicoUsd | null;

@@ -1,4 +1,4 @@
-// Reserves credit of a workspace, with one write where the first shard has enough.
+// Reserves credit of a workspace, with one write if the first shard has enough.
 import { createCache } from '../../foundation/cache/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
@@ -16,7 +16,7 @@ import { gather, readShards, type Shard } from './credit-shards.ts';
 
 /** Number of shards that are tried in turn before all are read. */
 const probesMax = 3;
-/** Maximum number of times that all shards are read; a further time is needed where other calls were faster. */
+/** Maximum number of times that all shards are read; a further time is needed if other calls were faster. */
 const looksMax = 5;
 /**
  * Shard in which credit is gathered in a shortage: two shortages at once must not move the same credit back and forth.

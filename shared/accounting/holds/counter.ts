@@ -28,7 +28,7 @@ export interface Counter extends ItemAddress {
 export interface Balance {
   readonly attribute: string;
   /**
-   * A limit outside the item that is added to the balance: 0 where only the balance may be spent. Null: no limit, and
+   * A limit outside the item that is added to the balance: 0 if only the balance may be spent. Null: no limit, and
    * the balance only counts.
    */
   readonly limit: bigint | null;
@@ -39,7 +39,7 @@ export interface Hold {
    * Unique per request, matches `idPattern`. It is not stored: it distinguishes a repeated settlement from another one.
    */
   readonly owner: string;
-  /** Amount above 0, or 0 where only a slot is reserved. */
+  /** Amount above 0, or 0 if only a slot is reserved. */
   readonly amount: bigint;
   readonly expiresAtMs: number;
   /** True if the same writes take and release a slot too. */
@@ -54,7 +54,7 @@ export interface HeldAmount {
 
 /** The item as the store last returned it. */
 export interface SeenItem {
-  /** The item; {} where there is none. */
+  /** The item; {} if there is none. */
   readonly item: Item;
   /** Time of the read: the item was current then or later. */
   readonly atMs: number;

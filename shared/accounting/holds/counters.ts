@@ -83,7 +83,7 @@ interface CountersOptions extends ItemWriterOptions {
  */
 const spareSlotsMinDefault = 25n;
 /**
- * Maximum number of requests for which one is counted. A default rate keeps one caller from slowing others: where it
+ * Maximum number of requests for which one is counted. A default rate keeps one caller from slowing others: if it
  * would be the only reason for a write, one of ten requests is counted for all of them, of a smaller rate more. Six
  * hundred counts a minute are exact to a few percent.
  */
@@ -198,7 +198,7 @@ function createSampling(
   return (publicId) => {
     const isNth = samplers.get(publicId) ?? createEveryNth(requestsPerCount, randomness);
     samplers.set(publicId, isNth);
-    /** The answer stays the same where the question is asked again because other writes came first. */
+    /** The answer stays the same if the question is asked again because other writes came first. */
     let isOne: boolean | undefined;
     return {
       requestsPerCount,

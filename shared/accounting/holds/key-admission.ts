@@ -20,19 +20,19 @@ export interface KeyRequest {
    * a rotation made, it says where the item is.
    */
   readonly known?: Item | undefined;
-  /** Default true. False where an earlier call has counted this request and only the reservation is needed. */
+  /** Default true. False if an earlier call has counted this request and only the reservation is needed. */
   readonly countsRequest?: boolean;
   /** Limit for keys that set none; no limit if absent. */
   readonly defaultRequestsPerMinute?: number | undefined;
   /**
-   * Counts one request for a number of them, where only the default limit would make the request a write. If absent,
+   * Counts one request for a number of them, if only the default limit would make the request a write. If absent,
    * each is counted.
    */
   readonly sampling?: { readonly requestsPerCount: number; readonly isCounted: () => boolean } | undefined;
 }
 
 export interface PaidKeyRequest extends KeyRequest {
-  /** The amount is reserved where the key has a spend limit, the slot where the key has a concurrency. */
+  /** The amount is reserved if the key has a spend limit, the slot if the key has a concurrency. */
   readonly hold?: Hold | undefined;
   /** Limit for keys that set none. Null or absent: no limit. */
   readonly defaultConcurrency?: number | null | undefined;

@@ -18,7 +18,7 @@ export const keyAttributes = {
   spendLimitReset: 'spend_limit_reset',
   /** Expiry; null or absent: never. */
   expiresAtMs: 'expires_at_ms',
-  /** Public id of its text, where a rotation made that; if absent, that of the item. */
+  /** Public id of its text, if a rotation made that; if absent, that of the item. */
   publicId: 'public_id',
   /** Texts that rotations replaced, the newest first, each with an expiry. */
   formerSecrets: 'former_secrets',

@@ -1,11 +1,11 @@
 // Plans the next write to an item for the requests that wait for it, and refuses some of them. Pure.
 //
 // Invariants of a counter after every write, whichever process stops in between (a hold is a reservation in a counter):
-// 1. balance + held + spent = total granted, where held is the sum of the buckets. Each write moves an amount from one
+// 1. balance + held + spent = total granted, if held is the sum of the buckets. Each write moves an amount from one
 // term to another, so a crash between two writes loses nothing and creates nothing.
-// 2. A hold is taken only where limit + balance covers it in the same instant: no number of concurrent calls can hold
+// 2. A hold is taken only if limit + balance covers it in the same instant: no number of concurrent calls can hold
 // and spend more than the limit. Only real costs exceed it: above the amount held, or late.
-// 3. A settlement removes its amount from its bucket. Where the bucket no longer has it the owner is late: the amount
+// 3. A settlement removes its amount from its bucket. If the bucket no longer has it the owner is late: the amount
 // was released, and the cost is charged although nothing is held for it, because the provider was paid.
 // 4. An expired bucket is released once: the write compares it with the amount that it releases.
 import type { SeenItem } from './counter.ts';
@@ -42,8 +42,8 @@ interface PlannedWrite<Reservation, Settling> {
 /**
  * Plans a write. Settlements and corrections always fit. Reservations join in order of arrival, as long as they fit.
  * One that does not fit is refused if the item was read after it arrived. Otherwise it waits for the answer of this
- * write: alone where others of this write are in its way, with everything that arrived after it where the known item
- * may be too old. Where nothing is refused and nothing written, the item must be read first.
+ * write: alone if others of this write are in its way, with everything that arrived after it if the known item
+ * may be too old. If nothing is refused and nothing written, the item must be read first.
  */
 export function planWrite<Reservation extends WaitingReservation, Settling extends WaitingSettlement>(
   reservations: readonly Reservation[],

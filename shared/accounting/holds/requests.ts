@@ -26,7 +26,7 @@ export interface Count {
   readonly window: Window;
   readonly amount: bigint;
   readonly limit: bigint;
-  /** Default true. False where another demand is counted for it, and it is only checked against the limit. */
+  /** Default true. False if another demand is counted for it, and it is only checked against the limit. */
   readonly isCounted?: boolean;
 }
 
@@ -103,7 +103,7 @@ export interface UnreservedCharge {
   readonly amount: bigint;
   /** Attribute that every item of its kind has, so that a deleted item is not created again. */
   readonly requiredAttribute: string;
-  /** The item as its caller has seen it: its configuration counts where the writer does not know the item. */
+  /** The item as its caller has seen it: its configuration counts if the writer does not know the item. */
   readonly known: Item;
   readonly prepare?: Settlement['prepare'];
 }

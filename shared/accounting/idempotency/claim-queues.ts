@@ -22,7 +22,7 @@ interface ClaimRules<Claim, Outcome> {
   readonly toPut: (claim: Claim) => Put & { readonly condition: Condition };
   /** Outcome for the claim that was written. */
   readonly written: Outcome;
-  /** Returns the outcome where the item does not meet the condition of the claim's write. */
+  /** Returns the outcome if the item does not meet the condition of the claim's write. */
   readonly judge: (item: Item, claim: Claim) => Outcome;
 }
 

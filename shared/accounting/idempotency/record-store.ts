@@ -59,7 +59,7 @@ type ClaimOutcome =
 
 interface Completion extends KeyOwner {
   /**
-   * A complete 2xx answer: nothing else is ever stored. Where its body is missing or too long, its call still counts as
+   * A complete 2xx answer: nothing else is ever stored. If its body is missing or too long, its call still counts as
    * done.
    */
   readonly result: Omit<StoredResult, 'body'> & { readonly body: string | undefined };
@@ -77,7 +77,7 @@ export interface IdempotencyStore {
    */
   claim(claim: Claim, options?: LoadOptions): Promise<ClaimOutcome>;
   complete(completion: Completion, options?: CallOptions): Promise<CompletionOutcome>;
-  /** Releases a running claim after a failure. Does nothing where the claim is no longer this owner's. */
+  /** Releases a running claim after a failure. Does nothing if the claim is no longer this owner's. */
   release(owner: KeyOwner, options?: CallOptions): Promise<void>;
 }
 
@@ -118,7 +118,7 @@ export function createIdempotencyStore({ store, blobs }: IdempotencyStoreOptions
   };
 }
 
-/** Returns the outcome, or the record itself where its answer has to be loaded. */
+/** Returns the outcome, or the record itself if its answer has to be loaded. */
 function outcomeOf(record: IdempotencyRecord, claim: Claim): ClaimOutcome | DoneRecord {
   switch (judge(record, claim)) {
     case 'own':
@@ -130,7 +130,7 @@ function outcomeOf(record: IdempotencyRecord, claim: Claim): ClaimOutcome | Done
   }
 }
 
-// Bodies of results in the store: compressed, in the item where they fit, otherwise in the blob store. Both return
+// Bodies of results in the store: compressed, in the item if they fit, otherwise in the blob store. Both return
 // exactly the stored text, or fail.
 
 /**
@@ -166,7 +166,7 @@ interface LoadOptions extends CallOptions {
 }
 
 /**
- * Loads a body. Throws StoreUnavailable when the blob store does not answer, RATE_LIMITER_UNAVAILABLE where there is no
+ * Loads a body. Throws StoreUnavailable when the blob store does not answer, RATE_LIMITER_UNAVAILABLE if there is no
  * memory for it. Throws an Error when the body is gone or damaged: the call is not run again, because that would charge
  * twice for a key whose whole purpose is that it is charged once.
  */

@@ -39,7 +39,7 @@ interface SpanClaim {
   readonly spanId: string;
   /** Id that is unique to the call, for instance its execution id. */
   readonly owner: string;
-  /** Idempotency-Key as sent, where the call has one. */
+  /** Idempotency-Key as sent, if the call has one. */
   readonly idempotencyKey?: string | undefined;
   /** Fingerprint of the call's inputs. */
   readonly fingerprint: Fingerprint;
@@ -56,10 +56,10 @@ export interface SpanStore {
   claim(claim: SpanClaim, options?: CallOptions): Promise<SpanOutcome>;
   /**
    * Releases a span after a failure that a client may retry, and only then: any other end leaves the span used. Does
-   * nothing where the span is another call's.
+   * nothing if the span is another call's.
    */
   release(claim: OwnSpan, options?: CallOptions): Promise<void>;
-  /** Makes the span free again, for a call that was refused first. Does nothing where the span is another call's. */
+  /** Makes the span free again, for a call that was refused first. Does nothing if the span is another call's. */
   withdraw(claim: OwnSpan, options?: CallOptions): Promise<void>;
 }
 

@@ -61,7 +61,7 @@ export function demandsOf({ rpm, tpm, tpd }: EntryLimits, call: CallDemand): Lim
 /** Admissions of one shard: 500 a second. */
 const admissionsPerShardAndMinute = 30_000;
 /**
- * Least tokens per admission where only tokens are limited: calls reserve at least this much on average, for a short
+ * Least tokens per admission if only tokens are limited: calls reserve at least this much on average, for a short
  * prompt and a short answer.
  */
 const tokensPerAdmissionMin = 100;

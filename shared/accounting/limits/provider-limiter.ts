@@ -1,5 +1,5 @@
 // Provider admission: rpm, tpm and tpd of an entry apply across any number of gateway instances, because the write that
-// counts a call is the decision itself. An admission is one write where the item is known and the limits are open.
+// counts a call is the decision itself. An admission is one write if the item is known and the limits are open.
 //
 // pk                         provider#<provider id>#<model id>#<shard>, key#<id>#<shard>, workspace#<id>#<shard>
 // requests_total …           windows of requests and tokens (shared/accounting/holds)
@@ -31,8 +31,8 @@ export interface Permit {
 export type Admission =
   | { readonly kind: 'admitted'; readonly permit: Permit }
   /**
-   * `retryAfterMs` is the time until this same demand fits, if no other call is admitted before: hours where a day's
-   * tokens are used up, infinite where it has more requests than a whole minute.
+   * `retryAfterMs` is the time until this same demand fits, if no other call is admitted before: hours if a day's
+   * tokens are used up, infinite if it has more requests than a whole minute.
    */
   | { readonly kind: 'limited'; readonly retryAfterMs: number };
 

@@ -15,7 +15,7 @@ const knownMax = 20_000;
 
 /** The account that stores it, and the call that created it. */
 interface StateOwner {
-  /** The provider's account, where it has several. */
+  /** The provider's account, if it has several. */
   readonly provider: string;
   /** Catalogue id of the model. */
   readonly model?: string | undefined;

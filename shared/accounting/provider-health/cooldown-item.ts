@@ -28,7 +28,7 @@ import { windowMs } from './layout.ts';
 export interface FailureMark {
   readonly workspace: string;
   readonly failedAtMs: number;
-  /** End of the entry's cooldown for this workspace; 0 where there is none. */
+  /** End of the entry's cooldown for this workspace; 0 if there is none. */
   readonly coolingUntilMs: number;
   /** True if the provider had limited that call. */
   readonly isRateLimited: boolean;
@@ -89,7 +89,7 @@ type Value =
 export function createCooldownItem({ store, clock }: { readonly store: Store; readonly clock: Clock }): CooldownItem {
   let item: Item = {};
 
-  /** Writes a value. Returns the item before, or as it is where it has something later. */
+  /** Writes a value. Returns the item before, or as it is if it has something later. */
   async function write(attribute: string, value: Value): Promise<Item> {
     const nowMs = clock.nowMs();
     const over = Object.entries(item).filter(([name, seen]) => name !== attribute && isOver(name, seen, nowMs));

@@ -38,11 +38,11 @@ export interface Cooldowns {
   coolingFor(entry: CooledEntry): 'all' | readonly string[];
   /** Returns the latest failure of the entry, while its mark is stored. */
   lastFailure(entry: CooledEntry): 'limited' | 'failing' | undefined;
-  /** Returns why the provider was not reached, where that was its last kind of failure. */
+  /** Returns why the provider was not reached, if that was its last kind of failure. */
   unreached(provider: string): string | undefined;
   /** Returns an attribute that other modules store beside the cooldowns, as far as this instance knows. */
   noted(attribute: string): unknown;
-  /** Reads other instances' reports from the store, where the last read was long ago. Never rejects. */
+  /** Reads other instances' reports from the store, if the last read was long ago. Never rejects. */
   refresh(): Promise<void>;
   /** Returns true if `refresh` would read. */
   isStale(): boolean;
@@ -63,7 +63,7 @@ const entriesMax = 1_000;
 /** Shortest time between two shared reasons for one provider. */
 const unreachedAgainMs = 10_000;
 /**
- * Maximum number of workspaces per entry, the latest ones. Where more than two have recent failures, the entry cools
+ * Maximum number of workspaces per entry, the latest ones. If more than two have recent failures, the entry cools
  * down for all already.
  */
 const workspacesPerEntryMax = 8;
@@ -82,7 +82,7 @@ function createCooldownMemory(clock: Clock) {
   const failures: Cache<readonly Failure[]> = createCache({ sizeMax: entriesMax });
   const unreached: Cache<UnreachedMark> = createCache({ sizeMax: entriesMax });
   const failuresAt = (name: string): readonly Failure[] => failures.get(name) ?? [];
-  /** Returns the end of the cooldown for all workspaces; 0 where there is none. */
+  /** Returns the end of the cooldown for all workspaces; 0 if there is none. */
   const untilMsOf = (name: string): number => untilMs.get(name) ?? 0;
   return {
     untilMsOf,

@@ -161,7 +161,7 @@ interface SnapshotStore {
    * a lease runs.
    */
   elect(seen: StoredSnapshot | undefined, owner: string, nowMs: number): Promise<boolean>;
-  /** Publishes a snapshot. Returns false where the lease was lost to another instance, and nothing was written. */
+  /** Publishes a snapshot. Returns false if the lease was lost to another instance, and nothing was written. */
   publish(owner: string, measuredAtMs: number, tables: FigureTables): Promise<boolean>;
 }
 

@@ -43,7 +43,7 @@ interface StatisticsRecorderOptions {
   /** Delay of counts. If absent, they are written at once while no other write runs. */
   readonly gathering?: Gathering | undefined;
   /**
-   * Number of calls that one noted call counts for: where a process has one call at a time, each would be a write of
+   * Number of calls that one noted call counts for: if a process has one call at a time, each would be a write of
    * its own. Default: 1.
    */
   readonly callsPerSample?: number | undefined;

@@ -1,5 +1,5 @@
-// Reads calls from the newest back, window by window, so that a reader stops where it has enough. Windows grow while
-// calls are few, and are cut where they are many: no more than a bound is in memory, or read without use, at a time.
+// Reads calls from the newest back, window by window, so that a reader stops when it has enough. Windows grow while
+// calls are few, and are cut when they are many: no more than a bound is in memory, or read without use, at a time.
 import { mergeParallel } from '../../foundation/parallel/index.ts';
 import { nextTurn } from '../../foundation/time/index.ts';
 import { type CallRecord, type CallRecords, type MemberName, utcDaysBetween } from '../call-records/index.ts';
@@ -13,7 +13,7 @@ export interface CallRange {
 }
 
 /**
- * A reader's accumulator for the calls of a window, while they are read. Where its window is truncated, it is dropped.
+ * A reader's accumulator for the calls of a window, while they are read. If its window is truncated, it is dropped.
  */
 interface Keeper<Name extends MemberName = MemberName> {
   add(call: Pick<CallRecord, Name>): void;

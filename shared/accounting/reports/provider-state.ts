@@ -14,14 +14,14 @@ export interface ConfiguredProvider {
   readonly lacksCredential: boolean;
 }
 
-/** State over the last 15 to 30 minutes, except where the operator's own settings determine it. */
+/** State over the last 15 to 30 minutes, except if the operator's own settings determine it. */
 export type ProviderState = 'serving' | 'failing' | 'limited' | 'refusing' | 'no credential' | 'disabled' | 'unused';
 
 export interface ProviderHealth extends ConfiguredProvider {
   readonly state: ProviderState;
   /** Workspaces in whose plans it is last, or all, because it failed or was rate limited recently. */
   readonly coolingFor: 'all' | readonly string[];
-  /** Reason why it was not reached, in one word, where it fails or cools down for that. */
+  /** Reason why it was not reached, in one word, if it fails or cools down for that. */
   readonly reason: string | undefined;
   /** Figures; undefined when no call succeeded, failed or was limited recently. */
   readonly figures: HealthFigures | undefined;

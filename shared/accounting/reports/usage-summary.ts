@@ -32,7 +32,7 @@ export interface UsageSummary {
 interface GroupedUsage {
   /** A summary of each group, ordered by group, null first. */
   readonly groups: readonly UsageSummary[];
-  /** Total, in which every call counts once, even where it counts in several groups. */
+  /** Total, in which every call counts once, even if it counts in several groups. */
   readonly total: UsageSummary;
 }
 

@@ -8,7 +8,7 @@ import { canonicalText, type JsonText, type PolicyOptions } from '../../protocol
 interface CacheKeyParts {
   /** One body may be valid for two interfaces, and their answers differ. */
   readonly interfaceId: InterfaceId;
-  /** Operation in the path, where the path names the model. */
+  /** Operation in the path, if the path names the model. */
   readonly operation?: string | undefined;
   /** Region of the entries that may serve the name of the model. */
   readonly region?: string | undefined;
@@ -20,7 +20,7 @@ interface CacheKeyParts {
   /** Values of `provider.only` and `provider.ignore`. */
   readonly only?: readonly string[] | undefined;
   readonly ignore: readonly string[];
-  /** Value of `provider.order`, where no other provider may serve. */
+  /** Value of `provider.order`, if no other provider may serve. */
   readonly order?: readonly string[] | undefined;
   /** The fields of the request, with a preset merged in. */
   readonly body: JsonText;

@@ -25,7 +25,7 @@ interface ReadOptions extends CallOptions {
 
 export interface ResponseCache {
   /**
-   * Returns the first answer found, or undefined when there is none that is fresh and could be read. Rejects only where
+   * Returns the first answer found, or undefined when there is none that is fresh and could be read. Rejects only if
    * there is an answer and no memory for it.
    */
   read(keys: readonly CacheKey[], nowMs: number, options?: ReadOptions): Promise<CachedAnswer | undefined>;
@@ -117,7 +117,7 @@ interface CachedUsage {
   readonly estimated: boolean;
 }
 
-/** Texts of events, each with its name where it has one. */
+/** Texts of events, each with its name if it has one. */
 export type CacheableEvents = readonly (string | readonly [name: string, text: string])[];
 
 export interface CachedAnswer {

@@ -1,13 +1,13 @@
-// Limits how many calls of a workspace or of the whole service may run at once, where no other write of a call could
+// Limits how many calls of a workspace or of the whole service may run at once, if no other write of a call could
 // count them. A large pool is spread over shards, each with its part of the slots, so the sum is exact; a slot is
-// refused only where every shard was found full.
+// refused only if every shard was found full.
 import { createCache } from '../../foundation/cache/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import type { Counter, Counters, Hold, SettlementOptions } from '../holds/index.ts';
 
 /**
- * Slots per shard. A counter takes some 500 writes a second, two for each call: 50 concurrent calls need as many where
+ * Slots per shard. A counter takes some 500 writes a second, two for each call: 50 concurrent calls need as many if
  * each takes 0.2 s.
  */
 const slotsPerShard = 50;

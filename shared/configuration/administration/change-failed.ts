@@ -13,7 +13,7 @@ import { StoreUnavailable } from '../../storage/store/index.ts';
 export type ChangeFailure = 'absent' | 'taken' | 'invalid' | 'conflict' | 'insufficient' | 'forbidden' | 'unanswered';
 
 /**
- * Thrown where a change that an operator asked for was not made; nothing was written, unless the store did not answer.
+ * Thrown when a change that an operator asked for was not made; nothing was written, unless the store did not answer.
  * The message has one line.
  */
 export class ChangeFailed extends Error {

@@ -27,13 +27,13 @@ export async function readFunctions(
   return records.sort((a, b) => (`${a.workspace}/${a.id}` < `${b.workspace}/${b.id}` ? -1 : 1));
 }
 
-/** Returns a function with the contents of its revisions. Throws ChangeFailed where there is none. */
+/** Returns a function with the contents of its revisions. Throws ChangeFailed if there is none. */
 export const showFunction = async (
   { functionStore }: Pick<Dependencies, 'functionStore'>,
   name: FunctionName,
 ): Promise<FunctionWithContents> => present(await functionStore.show(name.workspace, name.id), name);
 
-/** Returns a function. Throws ChangeFailed where there is none. */
+/** Returns a function. Throws ChangeFailed if there is none. */
 export const readFunction = async (
   { functionStore }: Pick<Dependencies, 'functionStore'>,
   name: FunctionName,
@@ -44,7 +44,7 @@ function present<Found>(found: Found | undefined, { workspace, id }: FunctionNam
   return found;
 }
 
-/** Changes a function. Throws ChangeFailed, also where its state does not allow the change. */
+/** Changes a function. Throws ChangeFailed, also if its state does not allow the change. */
 export async function changeFunction(
   deps: Dependencies,
   name: FunctionName,

@@ -18,7 +18,7 @@ type Dependencies = Pick<
 interface WantedNewKey extends KeyChanges {
   readonly workspace: string;
   readonly name: string;
-  /** Called with the public id of the new key before it is made: throws where it may not be made. */
+  /** Called with the public id of the new key before it is made: throws if it may not be made. */
   readonly claim?: ((publicId: string) => Promise<void>) | undefined;
 }
 
@@ -43,14 +43,14 @@ export async function createKey(deps: Dependencies, { claim, ...wanted }: Wanted
   return { publicId, text };
 }
 
-/** Returns the key. Throws ChangeFailed where there is none. */
+/** Returns the key. Throws ChangeFailed if there is none. */
 export async function readKey({ keys }: Pick<Dependencies, 'keys'>, publicId: string): Promise<KeyRecord> {
   const record = await keys.read(publicId);
   if (record === undefined) throw new ChangeFailed('absent', `there is no key ${publicId}`);
   return record;
 }
 
-/** Applies all changes or, where ChangeFailed is thrown, none. They take effect from the next request on. */
+/** Applies all changes or, if ChangeFailed is thrown, none. They take effect from the next request on. */
 export async function updateKey(
   deps: Dependencies,
   publicId: string,

@@ -19,7 +19,7 @@ interface NewOperator extends Omit<OperatorRecord, 'secretSha256'> {
 }
 
 /**
- * Makes an operator key. Throws ChangeFailed where another active operator has the name: a log line names the operator
+ * Makes an operator key. Throws ChangeFailed if another active operator has the name: a log line names the operator
  * who made a change.
  */
 export async function createOperator(
@@ -39,7 +39,7 @@ export async function createOperator(
   return { ...record, text };
 }
 
-/** Returns the operator. Throws ChangeFailed where there is none. */
+/** Returns the operator. Throws ChangeFailed if there is none. */
 export async function readOperator(
   { operators }: Pick<Dependencies, 'operators'>,
   publicId: string,

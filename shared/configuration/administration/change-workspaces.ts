@@ -12,7 +12,7 @@ import type { AdministrationDependencies, OperatorStores } from './operator-stor
 
 type Dependencies = Pick<AdministrationDependencies, 'workspaceStore' | 'credit' | 'catalogues'>;
 
-/** Creates a workspace. Throws ChangeFailed where the id is taken, or a name means no model of the catalogue. */
+/** Creates a workspace. Throws ChangeFailed if the id is taken, or a name means no model of the catalogue. */
 export async function createWorkspace(deps: Dependencies, wanted: WorkspaceChanges): Promise<WorkspaceDocument> {
   const models = await modelIdsOf(deps, wanted.models);
   await checkGuardrails(deps, wanted.guardrails);
@@ -94,7 +94,7 @@ export async function readWorkspaces(stores: Stores, id?: string): Promise<Works
   return documents.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** Returns the workspace. Throws ChangeFailed where there is none with that id. */
+/** Returns the workspace. Throws ChangeFailed if there is none with that id. */
 export async function readWorkspace({ workspaceStore }: Stores, id: string): Promise<WorkspaceDocument> {
   const document = await workspaceStore.read(id);
   if (document !== undefined) return document;

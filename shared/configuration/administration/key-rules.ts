@@ -36,7 +36,7 @@ export function checkContentLog({ content_log }: Pick<WorkspaceDocument, 'conten
 }
 
 /**
- * Makes a key, or changes the differences from the one that was read. Throws ChangeFailed where another active key of
+ * Makes a key, or changes the differences from the one that was read. Throws ChangeFailed if another active key of
  * the workspace has the name, or gets it at the same time.
  */
 export async function writeKey(

@@ -16,7 +16,7 @@ interface Bounds {
   readonly limits: Partial<Pick<WrittenKey, MemberLimit | 'expires_at'>>;
 }
 
-/** Returns the limits. Throws ChangeFailed where members may not make keys in this workspace. */
+/** Returns the limits. Throws ChangeFailed if members may not make keys in this workspace. */
 export function memberBounds({ id, member_keys: allowed }: WorkspaceDocument, nowMs: number): Bounds {
   if (allowed === undefined || allowed === null) {
     const message = `workspace ${id} lets members make no keys: one of its owners sets member_keys`;

@@ -22,7 +22,7 @@ export interface Encrypted {
   readonly ciphertext: Uint8Array;
 }
 
-/** Thrown where the bytes were changed, moved from their place, or encrypted with another key. */
+/** Thrown when the bytes were changed, moved from their place, or encrypted with another key. */
 export class SealBroken extends Error {
   override readonly name = 'SealBroken';
   /** `wrappedBy` is the master key that the sealed key names. */

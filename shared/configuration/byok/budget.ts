@@ -19,15 +19,15 @@ interface BudgetCounter {
 }
 
 type BudgetQuote =
-  /** Nothing is reserved where there is no budget, or the call costs nothing. */
+  /** Nothing is reserved if there is no budget, or the call costs nothing. */
   { readonly kind: 'free' } | { readonly kind: 'held'; readonly counter: BudgetCounter; readonly amount: PicoUsd };
 
 type Budgeted = Pick<Connection, 'workspace' | 'provider' | 'budgetPicoUsd'>;
 
 /**
  * Returns the amount to reserve before the provider of this connection is called. `worstCase` is the highest cost of
- * the call there; null if the catalogue has no prices for it. Returns byok_budget_unquotable where a budget applies
- * to such a call, and byok_budget_exceeded where the call would not fit even an unused budget.
+ * the call there; null if the catalogue has no prices for it. Returns byok_budget_unquotable if a budget applies
+ * to such a call, and byok_budget_exceeded if the call would not fit even an unused budget.
  */
 export function quoteBudget(connection: Budgeted, worstCase: PicoUsd | null): BudgetQuote | GatewayError {
   const limit = connection.budgetPicoUsd;

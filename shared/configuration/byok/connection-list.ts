@@ -19,7 +19,7 @@ export interface ConnectionList {
 export interface ConnectionReader extends ConnectionList {
   /**
    * Returns the clear key of a connection whose candidate was chosen: for its header and nothing else. Throws
-   * StoreUnavailable, and SealBroken where it cannot be opened here: then this connection serves no call until the file
+   * StoreUnavailable, and SealBroken if it cannot be opened here: then this connection serves no call until the file
    * is applied again.
    */
   openKey(connection: Connection): Promise<string>;

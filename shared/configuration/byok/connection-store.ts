@@ -24,9 +24,9 @@ export const connectionsPerWorkspaceMax = 100;
 export interface WantedConnection {
   readonly provider: string;
   readonly isRemoved: boolean;
-  /** Policy; where undefined, a new connection has `allowed`. */
+  /** Policy; if undefined, a new connection has `allowed`. */
   readonly policy: ConnectionPolicy | undefined;
-  /** Budget; where undefined, a new connection has none. */
+  /** Budget; if undefined, a new connection has none. */
   readonly budgetPicoUsd: PicoUsd | null | undefined;
   /** The clear key; undefined keeps the stored one, if there is one. */
   readonly key: string | undefined;
@@ -60,7 +60,7 @@ export interface ConnectionStore {
   /** Returns the changes that `write` would make now, in the order of `wanted`. */
   plan(workspace: string, wanted: readonly WantedConnection[]): Promise<ConnectionChange[]>;
   /**
-   * Writes the named connections, and leaves others unchanged. It writes all changes or none, and nothing where nothing
+   * Writes the named connections, and leaves others unchanged. It writes all changes or none, and nothing if nothing
    * changes. Throws WriteRefused when other writes continue to arrive between.
    */
   write(workspace: string, wanted: readonly WantedConnection[]): Promise<ConnectionChange[]>;

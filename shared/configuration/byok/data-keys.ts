@@ -20,7 +20,7 @@ const dataKeysMax = 1_000;
 interface DataKeys {
   /**
    * Runs `work` with the clear key, which is overwritten some time after `work` has returned: it must not refer to the
-   * key afterwards. Throws SealBroken, and StoreUnavailable where the master key does not answer within the time of a
+   * key afterwards. Throws SealBroken, and StoreUnavailable if the master key does not answer within the time of a
    * store call.
    */
   use<Value>(wrapped: Uint8Array, context: SealContext, work: (clear: Buffer) => Value): Promise<Value>;

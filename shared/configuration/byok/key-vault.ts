@@ -33,7 +33,7 @@ interface KeyPlace {
 
 export interface KeyVault {
   /**
-   * Seals a key for the operator. Throws StoreUnavailable where the wrapper does not answer in time, or the wrapper's
+   * Seals a key for the operator. Throws StoreUnavailable if the wrapper does not answer in time, or the wrapper's
    * own error.
    */
   seal(place: KeyPlace, key: string): Promise<SealedKey>;

@@ -22,7 +22,7 @@ export interface KeyWrapper {
   readonly isShared: boolean;
   createDataKey(context: SealContext): Promise<DataKey>;
   /**
-   * Returns a new buffer with the clear data key, which the caller overwrites after use. Throws SealBroken where the
+   * Returns a new buffer with the clear data key, which the caller overwrites after use. Throws SealBroken if the
    * bytes were not wrapped here for this context; any other error means that the master key is unavailable now.
    */
   unwrap(wrapped: Uint8Array, context: SealContext): Promise<Buffer>;

@@ -21,7 +21,7 @@ export function kmsKeyWrapper({ keyId, ...options }: KmsKeyWrapperOptions): KeyW
     async createDataKey(context): Promise<DataKey> {
       const input = { KeyId: keyId, KeySpec: 'AES_256', EncryptionContext: { ...context } } as const;
       const { Plaintext, CiphertextBlob, KeyId } = await (await kms()).generateDataKey(input);
-      // KMS answers with the ARN, also where an alias was requested.
+      // KMS answers with the ARN, also if an alias was requested.
       return { clear: readDataKey(Plaintext), wrapped: readBytes(CiphertextBlob), wrappedBy: KeyId };
     },
     async unwrap(wrapped, context) {

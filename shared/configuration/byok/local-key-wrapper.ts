@@ -1,4 +1,4 @@
-// The master key of a local run: 32 random bytes in a file that only its owner may read, or in memory where no data are
+// The master key of a local run: 32 random bytes in a file that only its owner may read, or in memory if no data are
 // stored. It protects a copied table, not a disk that others can read; in an account KMS does the wrapping.
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,12 +12,12 @@ const fileMode = 0o600;
 
 interface LocalKeyWrapperOptions {
   /**
-   * Folder that stores the master key between runs, created where it does not exist. Without it the key ends with the
+   * Folder that stores the master key between runs, created if it does not exist. Without it the key ends with the
    * process.
    */
   readonly folder?: string | undefined;
   readonly randomness?: Randomness;
-  /** False where no master key may be made: without one, nothing opens. Default true. */
+  /** False if no master key may be made: without one, nothing opens. Default true. */
   readonly makesKey?: boolean;
 }
 
@@ -53,7 +53,7 @@ function masterKeyIn(folder: string, randomness: Randomness, makesKey: boolean):
 }
 
 /**
- * Creates the file. Gateways that start together on one folder must use one key: linking fails where the name is taken.
+ * Creates the file. Gateways that start together on one folder must use one key: linking fails if the name is taken.
  */
 function create(folder: string, path: string, randomness: Randomness): Buffer {
   mkdirSync(folder, { recursive: true, mode: folderMode });

@@ -19,7 +19,7 @@ interface WorkspaceConnections {
   connectionTo(provider: string): Connection | undefined;
 }
 
-/** Returns the connections for plain calls. Stored connections have no effect where BYOK is not enabled. */
+/** Returns the connections for plain calls. Stored connections have no effect if BYOK is not enabled. */
 export function workspaceConnections(
   { features }: Pick<WorkspaceDocument, 'features'>,
   stored: readonly Connection[],
@@ -37,7 +37,7 @@ export function workspaceConnections(
 
 /**
  * True for function calls that fail with function_requires_managed_funding: with a key header always, with a stored
- * connection where BYOK is enabled.
+ * connection if BYOK is enabled.
  */
 export const requiresManagedFunding = (
   byokKey: string | undefined,

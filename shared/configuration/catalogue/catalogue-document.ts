@@ -56,7 +56,7 @@ export interface ProviderDocument {
   base_url: string;
   /** The interfaces of the provider. */
   apis: ProviderApi[];
-  /** Authentication; where there are several credentials, with the first one. */
+  /** Authentication; if there are several credentials, with the first one. */
   auth: ProviderAuth;
   /** Secrets of several accounts, in place of the one in `auth`. Absent if it has one. */
   credentials?: SecretReference[] | undefined;
@@ -70,7 +70,7 @@ export interface ProviderDocument {
   connect_timeout_ms: number;
   /** Absent: `effort`, and no reasoning options for unknown models. */
   reasoning_style?: 'effort' | 'object' | 'none' | undefined;
-  /** False where it refuses `stream_options.include_usage`, so that a stream is billed by estimate. */
+  /** False if it refuses `stream_options.include_usage`, so that a stream is billed by estimate. */
   stream_usage?: boolean | undefined;
   /** Betas of Anthropic and fields, of a body or inside one of its fields, that it never gets. */
   drops?: { betas?: string[] | undefined; members?: string[] | undefined } | undefined;
@@ -87,7 +87,7 @@ export interface SupportedParams {
   vision: boolean;
   json_mode: boolean;
   json_schema: boolean;
-  /** False where it supports tools only in whole answers, which the gateway writes as streams. */
+  /** False if it supports tools only in whole answers, which the gateway writes as streams. */
   tools_in_streams?: boolean | undefined;
   /** Extras that the entry allows. Absent: none. */
   extras?: Extra[] | undefined;
@@ -143,7 +143,7 @@ export interface ModelProviderDocument extends MediaPrices, UnitPricesDocument {
   rate_limit_rpm: number | null;
   rate_limit_tpm: number | null;
   rate_limit_tpd: number | null;
-  /** The fields that the file wrote itself, where the model list filled in the others. */
+  /** The fields that the file wrote itself, if the model list filled in the others. */
   written?: string[] | undefined;
 }
 

@@ -10,7 +10,7 @@ import { type CataloguePointer, type CatalogueStore, isSamePointer } from './cat
 /** Age of the last confirmation after which a copy is too old to bill by: prices and providers change within days. */
 const catalogueStaleMaxMs = 3_600_000;
 /**
- * Shortest time between two reads where there is no copy to serve, and a second read failed, however many calls the
+ * Shortest time between two reads if there is no copy to serve, and a second read failed, however many calls the
  * process has.
  */
 const failedAskAgainMs = 1_000;

@@ -49,8 +49,8 @@ export interface CatalogueStore {
   read(): Promise<CatalogueDocument | undefined>;
   readPointer(): Promise<CataloguePointer | undefined>;
   /**
-   * Makes every process refuse calls, or serve them again, within seconds. Returns false where that was so before.
-   * Throws WriteRefused where no file was ever applied.
+   * Makes every process refuse calls, or serve them again, within seconds. Returns false if that was so before.
+   * Throws WriteRefused if no file was ever applied.
    */
   setPaused(isPaused: boolean): Promise<boolean>;
   readDocument(pointer: CataloguePointer): Promise<CatalogueDocument | undefined>;
@@ -161,7 +161,7 @@ async function packBody(json: string): Promise<Uint8Array> {
   return bytes;
 }
 
-/** Returns false where another write came in between. */
+/** Returns false if another write came in between. */
 async function movePointer(
   store: Store,
   former: CataloguePointer | undefined,

@@ -19,11 +19,11 @@ import { readUnitPrices, type UnitPrices } from './unit-prices.ts';
 export interface TokenPrices {
   readonly input: TokenPrice | null;
   readonly output: TokenPrice | null;
-  /** Price of cached prompt tokens; the input price where the entry names none. */
+  /** Price of cached prompt tokens; the input price if the entry names none. */
   readonly cachedInput: TokenPrice | null;
-  /** Price of prompt tokens that are written into a cache; the input price where the entry names none. */
+  /** Price of prompt tokens that are written into a cache; the input price if the entry names none. */
   readonly cacheWrite: TokenPrice | null;
-  /** Price of tokens cached for an hour; `cacheWrite` where the entry names none. */
+  /** Price of tokens cached for an hour; `cacheWrite` if the entry names none. */
   readonly cacheWrite1h: TokenPrice | null;
   /** Prices that the entry names; other media are priced like text. */
   readonly media: Readonly<Partial<Record<MediaKind, TokenPrice>>>;
@@ -229,7 +229,7 @@ const namesOfEntry = ({ upstream_model, list_model }: NamedCandidate['entry']): 
 export const modelNames = ({ entry, model }: NamedCandidate): readonly string[] => [...namesOfEntry(entry), model.id];
 
 /**
- * Returns the names by which a model may be one of OpenAI's. The catalogue's name counts where names are those of
+ * Returns the names by which a model may be one of OpenAI's. The catalogue's name counts if names are those of
  * deployments; at other hosts it may be any word of the operator's.
  */
 export const openAiNames = ({
@@ -239,7 +239,7 @@ export const openAiNames = ({
   kind === 'openai' || kind === 'azure' ? modelNames(named) : namesOfEntry(named.entry);
 
 /**
- * Returns the name by which a vendor's package knows the model: the list's name without its kind, where the file has
+ * Returns the name by which a vendor's package knows the model: the list's name without its kind, if the file has
  * one.
  */
 export const listedName = ({ upstream_model, list_model }: NamedCandidate['entry']): string =>

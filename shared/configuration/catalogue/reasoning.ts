@@ -12,7 +12,7 @@ export interface ModelReasoning {
   readonly kind: 'budget' | 'adaptive' | 'effort' | 'switch' | 'none';
   /** The names of efforts that it knows, the lowest first. */
   readonly efforts: readonly Effort[];
-  /** The lowest option, where thinking cannot be turned off. */
+  /** The lowest option, if thinking cannot be turned off. */
   readonly least: Effort | 'between_tools' | 'budget' | undefined;
   readonly budgetMin: number;
   readonly budgetMax: number;

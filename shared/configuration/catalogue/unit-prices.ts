@@ -66,7 +66,7 @@ export const isOpenWord = (word: string | undefined): boolean => word === undefi
 type ImageWords = Pick<ImageCount, 'size' | 'quality'>;
 
 /**
- * Returns the price of one image; undefined if images have none. Where size or quality is unknown, or the provider
+ * Returns the price of one image; undefined if images have none. If size or quality is unknown, or the provider
  * chooses it, the highest matching price.
  */
 export const imagePriceOf = (prices: UnitPrices, image: ImageWords): PicoUsd | undefined =>

@@ -45,7 +45,7 @@ export async function readAppliedFile(store: Pick<Store, 'get'>): Promise<Applie
   return { path, file: checked.value, keyHashes: new Map(Object.entries(keys)), modelIds: new Set(models) };
 }
 
-/** Stores the file. Returns false where it is too large, so that the next start applies it completely. */
+/** Stores the file. Returns false if it is too large, so that the next start applies it completely. */
 export async function keepAppliedFile(
   store: Pick<Store, 'put' | 'delete'>,
   { file, source }: Pick<ReadFile, 'file' | 'source'>,

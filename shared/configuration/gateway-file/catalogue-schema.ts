@@ -1,5 +1,5 @@
 // The sections service, providers and models, as a file writes them. Absent fields of providers and models are filled
-// in where the file is applied (complete-catalogue.ts): from the store, and from the model list.
+// in when the file is applied (complete-catalogue.ts): from the store, and from the model list.
 import * as z from 'zod';
 import { autoModelId, extraNames, reservedModelPrefix } from '../../foundation/constants/index.ts';
 import { parsePricePerMillion, parseUsd } from '../../foundation/money/index.ts';

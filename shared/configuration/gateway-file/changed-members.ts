@@ -18,7 +18,7 @@ export interface MemberChange {
 /** Fields by which the lists of a gateway file name their items. */
 const nameMembers = ['id', 'provider', 'slug', 'version'] as const;
 
-/** Returns the changes, none where both are equal. An undefined field counts as absent. */
+/** Returns the changes, none if both are equal. An undefined field counts as absent. */
 export const changedMembers = (former: unknown, next: unknown): MemberChange[] => compare(former, next, '');
 
 function compare(former: unknown, next: unknown, path: string): MemberChange[] {

@@ -79,7 +79,7 @@ export function referenceIssues(value: unknown): Issue[] {
   return issues;
 }
 
-/** Returns issues for names of unknown guardrails, where the file leaves the stored guardrails unchanged. */
+/** Returns issues for names of unknown guardrails, if the file leaves the stored guardrails unchanged. */
 export function guardrailReferenceIssues(file: object, known: ReadonlySet<string>): Issue[] {
   const issues: Issue[] = [];
   const report: Report = ({ path }, message) => void issues.push({ path, message });

@@ -62,7 +62,7 @@ const completeService = ({ service }: CatalogueInFile, { former }: CatalogueSour
   ...written(service),
 });
 
-/** Returns the guardrails; a guardrail is removed only where the file says so. */
+/** Returns the guardrails; a guardrail is removed only if the file says so. */
 function guardrailsOf({ guardrails: inFile }: CatalogueInFile, { former }: CatalogueSources) {
   const guardrails = inFile ?? former?.guardrails ?? [];
   return guardrails.length === 0 ? {} : { guardrails };

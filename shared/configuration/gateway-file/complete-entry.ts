@@ -85,7 +85,7 @@ export function entryMembers(entry: EntryInFile | ModelProviderDocument): JsonOb
   return Object.fromEntries(listableMembers.map((member) => [member, all[member]]));
 }
 
-/** Adds token prices of 0, where something else has a price. */
+/** Adds token prices of 0, if something else has a price. */
 export const withTokenPrices = (values: JsonObject): JsonObject =>
   unitPriceMembers.every((member) => values[member] === undefined)
     ? values
@@ -138,7 +138,7 @@ export function completeMembers(
 export const isSame = (one: unknown, other: unknown): boolean =>
   one === undefined || other === undefined ? one === other : canonicalJson(one) === canonicalJson(other);
 
-/** Returns the provider's name for a model, where the file does not state it. */
+/** Returns the provider's name for a model, if the file does not state it. */
 export function upstreamModelOf(
   modelId: string,
   { provider: providerId, upstream_model: written }: EntryInFile,

@@ -62,7 +62,7 @@ function valueText(value: unknown): string {
 }
 
 // Changes of a plan that remove access, or restore revoked access: the former may affect someone at work, and a revoked
-// key may be in wrong hands. A person must confirm both where one can be asked; a start reports the former.
+// key may be in wrong hands. A person must confirm both if one can be asked; a start reports the former.
 
 const switches = new Set(['status', 'function_execution', 'byok', 'presets']);
 const offValues = new Set<unknown>(['revoked', 'disabled', false]);

@@ -27,7 +27,7 @@ export function writtenModels(
   for (const [index, item] of items.entries()) {
     const path = ['models', index];
     if (!isListedModels(item)) {
-      // It takes precedence over an item of the list, and has its position where the list added the id before.
+      // It takes precedence over an item of the list, and has its position if the list added the id before.
       byId.set(item.id, { model: item, path });
       continue;
     }

@@ -126,7 +126,7 @@ function narrowingLost(
 const withEffect = (record: KeyRecord, { content_log }: WorkspaceDocument): KeyRecord =>
   contentLogFault(content_log, record.contentLog) === undefined ? record : { ...record, contentLog: null };
 
-/** Fields that are always written; others only where they differ from their default. */
+/** Fields that are always written; others only if they differ from their default. */
 const alwaysExported: readonly string[] = ['name', 'rpm', 'spend_limit_usd'] satisfies (keyof WrittenKey)[];
 const isTold = ([member, value]: readonly [string, unknown]): boolean =>
   alwaysExported.includes(member) || canonicalJson(initialKey[member as keyof WrittenKey]) !== canonicalJson(value);
@@ -277,7 +277,7 @@ interface ListedItem {
 }
 
 /**
- * Returns items by the stored models that each adds. Where the list has more of them by now, the stored ones are named.
+ * Returns items by the stored models that each adds. If the list has more of them by now, the stored ones are named.
  */
 function listedItems({ providers, models, listed = [] }: CatalogueDocument, list: ModelList): Map<string, ListedItem> {
   const byId = new Map(providers.map((provider) => [provider.id, provider]));

@@ -58,7 +58,7 @@ function unknownMember(name: string, path: Path, known: readonly string[]): stri
 }
 
 /**
- * Options of a rule over several parts of a value: it also runs where some part is wrong, so that one fault hides no
+ * Options of a rule over several parts of a value: it also runs if some part is wrong, so that one fault hides no
  * other.
  */
 export const besideFaults = {

@@ -11,13 +11,13 @@ export interface Node {
 
 export type Report = (at: Node, message: string) => void;
 
-/** Returns a field of a mapping; a node without a value where there is none. */
+/** Returns a field of a mapping; a node without a value if there is none. */
 export const member = (node: Node, name: string): Node => ({
   value: isMapping(node.value) && Object.hasOwn(node.value, name) ? node.value[name] : undefined,
   path: [...node.path, name],
 });
 
-/** Returns the entries of a list; none where there is no list. */
+/** Returns the entries of a list; none if there is no list. */
 export const entries = (node: Node): Node[] =>
   Array.isArray(node.value)
     ? node.value.map((value: unknown, index): Node => ({ value, path: [...node.path, index] }))

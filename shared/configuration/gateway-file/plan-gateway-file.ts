@@ -58,7 +58,7 @@ export interface ApplyReport {
 }
 
 /**
- * Thrown where the store cannot be changed to match the file: a key is taken, credit shards would be lost, an activated
+ * Thrown when the store cannot be changed to match the file: a key is taken, credit shards would be lost, an activated
  * revision would change.
  */
 export class GatewayFileRefused extends Error {
@@ -71,7 +71,7 @@ export class GatewayFileRefused extends Error {
 }
 
 /**
- * Thrown where a part of the file was applied before something failed. The keys in the report may have been stored and
+ * Thrown when a part of the file was applied before something failed. The keys in the report may have been stored and
  * cannot be made again: show them. Applying the file once more does the rest.
  */
 export class ApplyInterrupted extends Error {
@@ -83,7 +83,7 @@ export class ApplyInterrupted extends Error {
   }
 }
 
-/** Thrown where the catalogue has changed since the writer of the file read it. Nothing was written. */
+/** Thrown when the catalogue has changed since the writer of the file read it. Nothing was written. */
 export class ChangedMeanwhile extends Error {
   override readonly name = 'ChangedMeanwhile';
   constructor() {
@@ -322,7 +322,7 @@ function mergeValue(name: string, { former, next, stored }: CatalogueVersions<un
 }
 
 /**
- * Merges lists. An item that the file changed is restored where operators removed it; one that it did not change stays
+ * Merges lists. An item that the file changed is restored if operators removed it; one that it did not change stays
  * removed. If the file's order changed, it determines the order of the items, with those of operators last.
  */
 function mergeItems<Name extends string, Item extends { readonly [name in Name]: string }>(

@@ -12,11 +12,11 @@ interface ListUpdate {
   /** The day on which the list was generated. */
   readonly listDate: string;
   readonly differences: readonly ListDifference[];
-  /** Writes the values; does nothing where there are no differences. */
+  /** Writes the values; does nothing if there are no differences. */
   write(nowMs: number): Promise<void>;
 }
 
-/** Plans the update. Empty `models` select all stored ones. Throws ChangeFailed where one is not stored. */
+/** Plans the update. Empty `models` select all stored ones. Throws ChangeFailed if one is not stored. */
 export async function planListUpdate(
   catalogues: Pick<CatalogueStore, 'read' | 'write'>,
   models: readonly string[] = [],

@@ -17,7 +17,7 @@ interface Publication {
   readonly kind?: FunctionDocument['kind'];
   /** The revision as the file writes it: its fields, or their text (YAML or JSON), which may contain its kind too. */
   readonly revision: string | JsonObject;
-  /** Id of the revision, where its text has none or another one. */
+  /** Id of the revision, if its text has none or another one. */
   readonly revisionId?: string | undefined;
   /** True if it becomes the active revision. */
   readonly activates: boolean;

@@ -55,7 +55,7 @@ async function planSettings(
   };
 }
 
-/** Returns the lists unchanged where they differ only in models that no longer exist, which an export omits. */
+/** Returns the lists unchanged if they differ only in models that no longer exist, which an export omits. */
 function withoutListOfExport(
   changes: WorkspaceChanges,
   former: WorkspaceDocument | undefined,

@@ -41,7 +41,7 @@ export interface FileApplyOptions {
   /** The file as it was last applied: only its changes since are applied. If absent, all of it. */
   readonly former?: AppliedFile | undefined;
   /**
-   * True for a start, where no person can be asked: revoked keys stay revoked whatever the file says. Default false.
+   * True for a start, if no person can be asked: revoked keys stay revoked whatever the file says. Default false.
    */
   readonly keepsRevoked?: boolean;
 }

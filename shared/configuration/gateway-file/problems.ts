@@ -110,7 +110,7 @@ const credentialShape =
 /** True for a secret in the place of its name: it must not be taken for a name, and then be printed. */
 export const looksLikeCredential = (text: string): boolean => credentialShape.test(text);
 
-/** Advice where a credential was about to be written into the file. */
+/** Advice if a credential was about to be written into the file. */
 export const credentialAdvice = '{ env: NAME }, the credential itself in the variable NAME of the gateway';
 
 export const authAdvice =

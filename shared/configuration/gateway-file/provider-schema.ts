@@ -156,7 +156,7 @@ export const awsRegion = region.regex(/^[a-z]{2}(-[a-z]+)+-\d$/, {
 
 /**
  * A provider in a file. Without a status it keeps the stored one. Its address and its signature may lack the region,
- * which is filled in where the file is applied.
+ * which is filled in when the file is applied.
  */
 type ProviderInFile = Omit<ProviderDocument, 'status' | 'base_url' | 'auth'> & {
   status?: ProviderDocument['status'] | undefined;
@@ -288,7 +288,7 @@ function withKind({ display_name, region: writtenRegion, ...written }: WrittenPr
 }
 
 /**
- * Returns the provider with its region, where it needs one: the file's, else where the gateway runs, else the stored
+ * Returns the provider with its region, if it needs one: the file's, else where the gateway runs, else the stored
  * one; undefined for none.
  */
 export function inRegion(
@@ -312,7 +312,7 @@ export function inRegion(
 }
 
 /**
- * Returns a provider of a file with its kind, its region where it needs one, and its credentials where its kind has a
+ * Returns a provider of a file with its kind, its region if it needs one, and its credentials if its kind has a
  * secret.
  */
 export function bareProvider({

@@ -82,7 +82,7 @@ function syntaxFaults(all: readonly YAMLError[]): readonly YAMLError[] {
 
 const tooDeep = 'is nested too deeply';
 
-/** Advice where the parser's message has none. */
+/** Advice if the parser's message has none. */
 const adviceByCode: Partial<Record<ErrorCode, string>> = {
   TAB_AS_INDENT: 'a tab stands where YAML takes spaces only: indent with spaces',
   BLOCK_AS_IMPLICIT_KEY: 'a text with a colon in it must stand in quotes, or the line is indented wrongly',

@@ -20,7 +20,7 @@ interface CredentialReading {
 
 /**
  * Returns the key of this gateway among those sent; a key of another service beside it is ignored. Throws UNAUTHORIZED
- * where none is of this gateway, or two that differ are.
+ * if none is of this gateway, or two that differ are.
  */
 export function readCredential(
   request: AuthenticatedRequest,

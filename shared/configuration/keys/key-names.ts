@@ -6,7 +6,7 @@ import { isKeyExpired, type KeyRecord, readKeyItem, recordsOf, type WantedKey } 
 const holdsName = (record: Pick<KeyRecord, 'status' | 'replacedBy' | 'expiresAtMs'>, nowMs: number): boolean =>
   record.status === 'active' && record.replacedBy === null && !isKeyExpired(record, nowMs);
 
-/** Returns the key with this name, or several where they were made before names were unique. */
+/** Returns the key with this name, or several if they were made before names were unique. */
 export const holdersOf = (
   records: readonly KeyRecord[],
   { workspace, name }: Pick<KeyRecord, 'workspace' | 'name'>,

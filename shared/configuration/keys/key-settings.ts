@@ -91,7 +91,7 @@ export function writtenKey(key: Some<KeySettings>): Some<WrittenKey> {
   );
 }
 
-/** Settings of a new key where none are written. */
+/** Settings of a new key if none are written. */
 export const initialKey = writtenKey(readKeySettings({ status }));
 
 export const fromWrittenKey = (written: Some<WrittenKey>) =>

@@ -40,7 +40,7 @@ export interface KeyStore {
   /** Reads the item as it is stored, with which the admission of a request compares. */
   readItem(publicId: string): Promise<Item | undefined>;
   /**
-   * Creates a key, or changes the settings of a stored one, leaving its counters unchanged. Writes nothing where
+   * Creates a key, or changes the settings of a stored one, leaving its counters unchanged. Writes nothing if
    * nothing changes. Throws WriteRefused when the public id belongs to another secret or another
    * workspace: a key never moves.
    */
@@ -52,16 +52,16 @@ export interface KeyStore {
    */
   update(stored: KeyRecord, changes: KeySettingChanges): Promise<KeyWrite>;
   /**
-   * Gives a key its next text and the former one its expiry, in one write. Returns false where `stored` is not active
+   * Gives a key its next text and the former one its expiry, in one write. Returns false if `stored` is not active
    * any more or was rotated, and nothing is changed.
    */
   rotate(stored: KeyRecord, next: NextText, formerEndsAtMs: number): Promise<boolean>;
   /**
    * Claims a name; called before a write by which a key gets it. Returns the public id of the key that has the name
-   * afterwards: another one where it is taken.
+   * afterwards: another one if it is taken.
    */
   claimName(key: NamedKey, nowMs: number): Promise<string>;
-  /** Claims a slot; called before a key is made for a person. Returns false where the person has the maximum number. */
+  /** Claims a slot; called before a key is made for a person. Returns false if the person has the maximum number. */
   claimMemberSlot(wanted: WantedSlot, nowMs: number): Promise<boolean>;
   /** Yields every text of every key. For the operator, never on a request's path. */
   list(): AsyncIterable<KeyRecord>;
@@ -211,7 +211,7 @@ interface Claim {
 }
 
 /**
- * Claims a slot. Returns false where the person has the maximum number. Throws WriteRefused when other claims continue
+ * Claims a slot. Returns false if the person has the maximum number. Throws WriteRefused when other claims continue
  * to arrive between.
  */
 async function claimSlot(store: Store, wanted: WantedSlot, nowMs: number): Promise<boolean> {

@@ -3,7 +3,7 @@ import type * as z from 'zod/mini';
 import type { Role } from '../access/index.ts';
 import type { DocumentName } from './managed-documents.ts';
 
-/** A gateway file as text, where the body is not JSON. */
+/** A gateway file as text, if the body is not JSON. */
 export type GatewayFileText = 'gateway file';
 
 export interface ManagementRoute {
@@ -13,7 +13,7 @@ export interface ManagementRoute {
   /** Names of the commands that make this request in the process of the command line. */
   readonly commands?: readonly string[];
   /**
-   * The required role, checked before anything of a request is read: in any workspace, where the work itself checks the
+   * The required role, checked before anything of a request is read: in any workspace, if the work itself checks the
    * workspace; in all of them; or in the one that the path names first.
    */
   readonly role: Role | `${Role} of all` | `${Role} there`;

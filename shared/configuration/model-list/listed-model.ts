@@ -12,7 +12,7 @@ export interface ListedPrices {
   readonly cacheWrite1h?: string | undefined;
 }
 
-/** Prices of tokens other than text, where they differ. */
+/** Prices of tokens other than text, if they differ. */
 export type ListedMediaPrices = Readonly<Partial<Record<MediaKind, string>>>;
 
 /** Prices in USD per unit. */
@@ -42,14 +42,14 @@ export interface ListedModel {
   readonly maxOutputTokens: number;
   readonly features: readonly ListedFeature[];
   readonly modalities: readonly ListedModality[];
-  /** False where it supports tools only in whole answers. */
+  /** False if it supports tools only in whole answers. */
   readonly toolsInStreams?: false | undefined;
   readonly apis: readonly ProviderApi[];
   readonly tiers: readonly ListedTier[];
   readonly media: ListedMediaPrices;
   /** Prices per unit, by their fields in the gateway file; absent for most. */
   readonly units?: ListedUnitPrices | undefined;
-  /** The day on which its provider ends it, where that is announced. */
+  /** The day on which its provider ends it, if that is announced. */
   readonly endsOn?: string | undefined;
 }
 

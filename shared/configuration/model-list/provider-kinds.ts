@@ -41,7 +41,7 @@ interface KindDefaults {
     | { readonly scheme: 'written'; readonly example: string };
   readonly headers?: Readonly<Record<string, string>>;
   readonly reasoningStyle?: 'effort' | 'object' | 'none';
-  /** False where it refuses `stream_options`, and reports usage without it. */
+  /** False if it refuses `stream_options`, and reports usage without it. */
   readonly streamUsage?: false;
   /**
    * Interfaces for which it has an address, besides the usual ones; absent: any, at an address that the file writes.

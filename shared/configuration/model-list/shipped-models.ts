@@ -5,7 +5,7 @@ import { type ProviderKind, providerKinds } from './provider-kinds.ts';
 export interface ModelList {
   /** The day on which it was generated. */
   readonly date: string;
-  /** Finds a model. `region` is an AWS provider's, where prices of some models differ by region. */
+  /** Finds a model. `region` is an AWS provider's, if prices of some models differ by region. */
   find(kind: ProviderKind, name: string, region?: string): ListedModel | undefined;
   /**
    * Returns models that a provider of the kind offers; for Amazon Bedrock, those callable from the region. Models that

@@ -9,13 +9,13 @@ export type SettingKind =
 
 export interface Setting {
   readonly kind: SettingKind;
-  /** Name in records of keys, where it differs. */
+  /** Name in records of keys, if it differs. */
   readonly name?: string;
-  /** Attribute in the items of keys, where it differs. */
+  /** Attribute in the items of keys, if it differs. */
   readonly attribute?: string;
   /** Text in the API description. */
   readonly description?: string;
-  /** Lowest role that sets it, where the owner of a key may not. */
+  /** Lowest role that sets it, if the owner of a key may not. */
   readonly role?: 'editor';
   /** Option of the command line. */
   readonly option: readonly [flags: `--${string}`, help: string];
@@ -32,7 +32,7 @@ export interface Setting {
   };
   /** Title of the field in forms of the console. */
   readonly title: string;
-  /** Text in the empty field, where it is not `absent`. */
+  /** Text in the empty field, if it is not `absent`. */
   readonly placeholder?: string;
   /** Note below the field. */
   readonly note?: string;

@@ -1,5 +1,5 @@
 // The secret of a store: the processes that serve calls on it share it, so that each recognizes the signatures of the
-// others. The first process that needs it makes it. Where all processes have one master key (KMS) it wraps the secret;
+// others. The first process that needs it makes it. If all processes have one master key (KMS) it wraps the secret;
 // others store it unwrapped, since gateways on several machines share no other key.
 //
 // It is one item in the table `spans`, of which every gateway reads and writes items already:
@@ -15,7 +15,7 @@ import { type KeyWrapper, SealBroken } from '../byok/index.ts';
 const keyBytes = 32;
 
 export interface StoreKey {
-  /** Reads the secret, once in a process. Throws StoreUnavailable, also where the master key does not answer. */
+  /** Reads the secret, once in a process. Throws StoreUnavailable, also if the master key does not answer. */
   read(): Promise<Uint8Array>;
 }
 
@@ -41,7 +41,7 @@ export function createStoreKey({ store, wrapper, stage, clock, randomness }: Sto
 
   /** Returns undefined when there is no key, or a lost master key wrapped it. */
   async function openItem(item: Item | undefined): Promise<Uint8Array | undefined> {
-    // Where a master key wraps it, a key that is not wrapped was put there without it.
+    // If a master key wraps it, a key that is not wrapped was put there without it.
     if (!wrapper.isShared && typeof item?.key === 'string') return Buffer.from(item.key, 'base64');
     if (typeof item?.wrapped_key !== 'string') return undefined;
     try {

@@ -98,5 +98,5 @@ const revisionFrom = (item: Item): RevisionRecord => ({
   contentSha256: String(item.content_sha256),
 });
 
-/** Returns the version; zero where there is no item yet. */
+/** Returns the version; zero if there is no item yet. */
 export const versionOf = (item: Item | undefined): number => Number(item?.version ?? 0);

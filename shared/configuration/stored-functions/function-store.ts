@@ -46,7 +46,7 @@ export interface PlannedFunction {
 export interface FunctionStore extends FunctionReads {
   /** Returns the change that `apply` would make now. Throws its errors. */
   plan(workspace: string, declared: FunctionDocument, nowMs: number): Promise<PlannedFunction>;
-  /** Writes a checked function of the gateway file; writes nothing where it is unchanged. */
+  /** Writes a checked function of the gateway file; writes nothing if it is unchanged. */
   apply(
     workspace: string,
     declared: FunctionDocument,
@@ -112,7 +112,7 @@ export function createFunctionStore(store: Store): FunctionStore {
   return functions;
 }
 
-// Reads, plans and writes; and repeats that where another write came in between. Contents are written first: a record
+// Reads, plans and writes; and repeats that if another write came in between. Contents are written first: a record
 // never names a missing one. The former content of a draft stays, some kilobytes that no record names: deleting it
 // could remove content that another write has just named again.
 

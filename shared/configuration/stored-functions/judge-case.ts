@@ -20,13 +20,13 @@ interface CaseOutcome {
   readonly problem: string | undefined;
 }
 
-/** Thrown where a call of a test case gave no answer that can be judged. The message is for the operator. */
+/** Thrown when a call of a test case gave no answer that can be judged. The message is for the operator. */
 export class CaseFailed extends Error {
   override readonly name = 'CaseFailed';
 }
 
 /**
- * Runs a case. `textOf` makes a call and returns its text, if there is one. Throws its errors, and an error where the
+ * Runs a case. `textOf` makes a call and returns its text, if there is one. Throws its errors, and an error if the
  * input does not fit.
  */
 export async function runCase(

@@ -14,7 +14,7 @@ export interface FunctionAlias {
 }
 
 /**
- * Parses an alias. Returns undefined for a text in neither form, which is `invalid_function_alias` where a function is
+ * Parses an alias. Returns undefined for a text in neither form, which is `invalid_function_alias` if a function is
  * called.
  */
 export function parseFunctionAlias(model: string): FunctionAlias | undefined {
@@ -38,7 +38,7 @@ interface RevisionInput {
   /** The function in the workspace of the key; undefined when there is none there. */
   readonly found: FoundFunction | undefined;
   readonly alias: FunctionAlias;
-  /** Ids of the workspace's functions, for the message where this one is not among them. */
+  /** Ids of the workspace's functions, for the message if this one is not among them. */
   readonly knownIds: readonly string[];
   readonly nowMs: number;
 }

@@ -12,7 +12,7 @@ const renderedMaxBytes = plainBodyMaxBytes;
 export interface StepOutput {
   /** The answer of the step, unchanged. */
   readonly text: string;
-  /** The JSON in the answer, where a template asks for a part of it, if there is any. */
+  /** The JSON in the answer, if a template asks for a part of it, if there is any. */
   readonly json: unknown;
 }
 
@@ -25,7 +25,7 @@ export interface RenderScope {
 export const noSteps: RenderScope['steps'] = new Map();
 
 /**
- * Renders messages. Throws invalid_function_request where the input lacks a path, execution_failed where the answer of
+ * Renders messages. Throws invalid_function_request if the input lacks a path, execution_failed if the answer of
  * a step does.
  */
 export function renderMessages(messages: readonly MessageTemplate[], scope: RenderScope): MessageTemplate[] {

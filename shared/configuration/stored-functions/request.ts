@@ -24,7 +24,7 @@ export const toRequest = (
 });
 
 /**
- * Returns the one provider call of a prompt. Throws invalid_function_request where the input does not fill its
+ * Returns the one provider call of a prompt. Throws invalid_function_request if the input does not fill its
  * templates.
  */
 export const promptRequest = (content: PromptContent, { input, passed }: MatchedInput): FunctionRequest =>

@@ -34,7 +34,7 @@ export interface StoredContent {
   readonly bytes: number;
 }
 
-/** Returns the write. Throws WriteRefused where the content is too large to be stored. */
+/** Returns the write. Throws WriteRefused if the content is too large to be stored. */
 export async function contentPut(record: FunctionRecord, { text, textSha256 }: RevisionText): Promise<Put> {
   const name = `function ${record.id} of ${record.workspace}`;
   const bytes = Buffer.byteLength(text);

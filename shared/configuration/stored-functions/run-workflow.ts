@@ -33,7 +33,7 @@ interface WorkflowResult<Answer> {
 }
 
 /**
- * Runs the workflow. Rejects with the first failure: the error of `callStep`, or execution_failed where an answer lacks
+ * Runs the workflow. Rejects with the first failure: the error of `callStep`, or execution_failed if an answer lacks
  * a path.
  */
 export async function runWorkflow<Answer extends StepAnswer>(

@@ -23,7 +23,7 @@ export function activateRevision(revision: RevisionRecord, nowMs: number): Revis
   return { ...activated, expiresAtMs: isValid ? expiresAtMs : nowMs + validForMs };
 }
 
-/** Throws where a draft has test cases that have not passed, or whose qualification has expired. */
+/** Throws if a draft has test cases that have not passed, or whose qualification has expired. */
 export function checkQualified(revision: RevisionRecord, nowMs: number): void {
   if (revision.state === 'activated' || !revision.hasCases) return;
   if (revision.qualifiedAtMs === null) {

@@ -20,7 +20,7 @@ interface AppliedPreset<Workspace> {
   readonly body: Record<string, unknown>;
   /**
    * The workspace for this call, with its data policy and the preset's together, so a request that loosens either is
-   * refused where every loosening is, after unknown models.
+   * refused if every loosening is, after unknown models.
    */
   readonly workspace: Workspace;
 }

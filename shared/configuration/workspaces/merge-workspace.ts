@@ -15,7 +15,7 @@ const defaults: Omit<WorkspaceDocument, 'id'> = {
   presets: [],
 };
 
-/** Merges the changes. Throws WriteRefused where they would remove credit shards. */
+/** Merges the changes. Throws WriteRefused if they would remove credit shards. */
 export function mergeWorkspace(former: WorkspaceDocument | undefined, changes: WorkspaceChanges): WorkspaceDocument {
   const base = former ?? { id: changes.id, ...defaults };
   const {
@@ -43,7 +43,7 @@ export function mergeWorkspace(former: WorkspaceDocument | undefined, changes: W
 const mergeIdempotency = (change: WorkspaceChanges['idempotency']) =>
   change === null || change?.zdr !== undefined ? { idempotency: change?.zdr ? { zdr: change.zdr } : null } : {};
 
-/** Initial fields of a setting, where a workspace had none before. */
+/** Initial fields of a setting, if a workspace had none before. */
 const begun = { member_keys: { max: 5 }, content_log: { keep: '30d', share: 1 } } as const;
 
 /** Merges the fields of a setting. Null removes the setting; absent fields of it keep their values. */

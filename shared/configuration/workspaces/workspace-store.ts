@@ -20,8 +20,8 @@ export interface WorkspaceStore {
   /** Returns the workspace; undefined when there is none. */
   read(id: string): Promise<WorkspaceDocument | undefined>;
   /**
-   * Makes checked changes with `mergeWorkspace`; writes nothing where nothing changes. Throws WriteRefused for the
-   * operator where `mergeWorkspace` does, or when other writes continue to arrive between.
+   * Makes checked changes with `mergeWorkspace`; writes nothing if nothing changes. Throws WriteRefused for the
+   * operator if `mergeWorkspace` does, or when other writes continue to arrive between.
    */
   write(changes: WorkspaceChanges): Promise<DocumentWrite>;
   /** Yields every workspace, in no order. For the operator: reads the whole table. */

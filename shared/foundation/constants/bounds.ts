@@ -26,7 +26,7 @@ export const responsesOutputMinTokens = 16;
 /** Bound of `n`, and so of the choices in an answer. */
 export const choicesMax = 128;
 
-/** Number and length of stop sequences that the gateway applies itself, where the provider accepts fewer or none. */
+/** Number and length of stop sequences that the gateway applies itself, if the provider accepts fewer or none. */
 export const ownStopsMax = 64;
 export const ownStopMaxCharacters = 256;
 /** Maximum number of stop sequences in OpenAI's chat completions. */

@@ -3,7 +3,7 @@
 
 interface ConnectionFault {
   readonly meaning: string;
-  /** Advice, where there is one thing to do about the fault. */
+  /** Advice, if there is one thing to do about the fault. */
   readonly advice?: string;
 }
 

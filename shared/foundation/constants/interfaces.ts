@@ -12,7 +12,7 @@ const imageModels = { bedrock: 'converse', google: 'generate-content', vertex: '
 /**
  * Client interfaces by their stored names, each with the provider interfaces that can serve it: calls of its `native`
  * one are relayed unchanged, the others are translated, ordered by how much they can express. `wider`: a translated one
- * that can express more than the native one. `isAlwaysTranslated`: calls are translated even where an operator has
+ * that can express more than the native one. `isAlwaysTranslated`: calls are translated even if an operator has
  * switched translation off. `ofKinds`: kinds of providers with a format of their own, each with the interface whose
  * package writes that format. `countsOnly`: no model runs, so nothing is reserved.
  */

@@ -36,7 +36,7 @@ export function readAwsEnvironment(variables: Variables): AwsEnvironment | undef
   return { region: readRegion(variables), spillBucket, isBucketInPath, byokKeyId, providerSecret };
 }
 
-/** Returns the region. Throws where the process has none. */
+/** Returns the region. Throws if the process has none. */
 export function readRegion(variables: Variables = process.env): string {
   const region = variables[regionName] ?? '';
   if (!regionShape.test(region)) throw new Error(`${regionName} must name a region`);

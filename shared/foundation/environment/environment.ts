@@ -12,7 +12,7 @@ export interface Environment {
   readonly originSecret?: string | undefined;
   readonly logLevel: 'info' | 'error' | 'silent';
   /**
-   * Version of the running code, where a deployment shifts calls from one version to the next. Absent: no version is
+   * Version of the running code, if a deployment shifts calls from one version to the next. Absent: no version is
    * logged.
    */
   readonly version?: string | undefined;

@@ -14,7 +14,7 @@ export interface TelemetryEnvironment {
   readonly cloudwatchRegion: string | undefined;
   /** Attributes that describe the sender. */
   readonly resource: Readonly<Record<string, string>>;
-  /** Share of the traces that is sampled where their client does not decide. */
+  /** Share of the traces that is sampled if their client does not decide. */
   readonly sampleRatio: number;
   /** Set if stored bodies of calls are sent with their spans. */
   readonly capturesContent?: true;

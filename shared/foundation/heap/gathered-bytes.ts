@@ -13,7 +13,7 @@ interface GatheredBytes {
 
 const startMinBytes = 1_024;
 
-/** Collects bytes. `expectedBytes` is the most that is expected, 0 where it is unknown. */
+/** Collects bytes. `expectedBytes` is the most that is expected, 0 if it is unknown. */
 export function gatherBytes(expectedBytes: number): GatheredBytes {
   let buffer: ArrayBuffer = new ArrayBuffer(0);
   let length = 0;

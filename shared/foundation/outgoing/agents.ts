@@ -11,7 +11,7 @@ import { openTunnel } from './tunnel.ts';
 export interface ConnectOptions extends ClientRequestArgs {
   /** Time limit that includes the TLS handshake; the caller limits it if absent. */
   readonly connectTimeoutMs?: number | undefined;
-  /** TLS server name, where it differs from the `host` header. */
+  /** TLS server name, if it differs from the `host` header. */
   readonly servername?: string | undefined;
 }
 

@@ -9,7 +9,7 @@ export interface OutgoingAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /**
-   * The decompressed body. Reading rejects with AnswerNotDecoded where that fails, and with another error where the
+   * The decompressed body. Reading rejects with AnswerNotDecoded if that fails, and with another error if the
    * connection breaks. Leaving the loop early keeps the socket: `drain` the rest, or abort the signal of the request.
    */
   readonly body: AsyncIterable<Buffer>;

@@ -53,7 +53,7 @@ export class ConnectionBroken extends Error {
 
 interface OutgoingCalls {
   /**
-   * Resolves when the head of a final answer has arrived. Where the exchange ends in another way (no answer, 101, an
+   * Resolves when the head of a final answer has arrived. If the exchange ends in another way (no answer, 101, an
    * upgrade, an interim answer other than 100 and 103), it rejects with ConnectionBroken.
    */
   send(request: OutgoingRequest): Promise<OutgoingAnswer>;
@@ -196,7 +196,7 @@ const partBytes = (part: OutgoingPiece): number =>
     ? Buffer.byteLength(part)
     : 4 * Math.ceil(part.base64Of.byteLength / 3);
 
-/** Writes the body, and ends early where the request does. */
+/** Writes the body, and ends early if the request does. */
 function writeBody(outgoing: ClientRequest, body: OutgoingBody): void {
   const parts = partsOf(body);
   const [only = ''] = parts;

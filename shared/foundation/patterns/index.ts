@@ -23,7 +23,7 @@ interface Pattern {
 }
 
 /**
- * Number of characters that the engine gets at once: where each match looks far ahead, the time grows with the square
+ * Number of characters that the engine gets at once: if each match looks far ahead, the time grows with the square
  * of it.
  */
 const pieceCharacters = 4_096;
@@ -43,7 +43,7 @@ export function patternFault(source: string): string | undefined {
   }
 }
 
-/** Compiles the pattern. Throws where it does not compile. */
+/** Compiles the pattern. Throws if it does not compile. */
 export function compilePattern(source: string): Pattern {
   const engine = RE2JS.compile(source);
   return { spansIn: (text, read = asItIs) => spansIn(engine, text, read) };
@@ -95,7 +95,7 @@ function* spansIn(
   }
 }
 
-/** Returns the same position, or one less where it is within a surrogate pair. */
+/** Returns the same position, or one less if it is within a surrogate pair. */
 const wholeCharacterAt = (text: string, at: number): number =>
   isLowSurrogate(text.charCodeAt(at)) && isHighSurrogate(text.charCodeAt(at - 1)) ? at - 1 : at;
 

@@ -79,7 +79,7 @@ export function createOtlpExporter({ clock, endpoint, resource, headers, sign }:
   };
 }
 
-/** Returns the number of rejected spans: 0 where the answer does not mention any. */
+/** Returns the number of rejected spans: 0 if the answer does not mention any. */
 function rejectedIn(text: string): number {
   try {
     const answer = JSON.parse(text) as { partialSuccess?: { rejectedSpans?: unknown } } | null;

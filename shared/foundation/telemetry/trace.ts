@@ -58,14 +58,14 @@ function isWithin(ratio: number, traceId: string): boolean {
   return Number.parseInt(digits, 16) / 16 ** randomDigits < ratio;
 }
 
-/** Telemetry for the rest of a process: where it is off, the modules behind it are not loaded. */
+/** Telemetry for the rest of a process: if it is off, the modules behind it are not loaded. */
 export interface Telemetry {
   /** True if stored bodies of calls are sent with their spans. */
   readonly capturesContent: boolean;
   /** Opens the trace of a new request. */
   open(origin: TraceOrigin): Trace;
   /**
-   * Records the spans of a request that has ended, where its trace is sampled or something in it failed. It does not
+   * Records the spans of a request that has ended, if its trace is sampled or something in it failed. It does not
    * wait.
    */
   record(trace: Trace, request: Span): void;

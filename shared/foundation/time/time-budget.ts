@@ -9,7 +9,7 @@ import { boundedWait } from './wait.ts';
  */
 const sliceMs = 100;
 /**
- * One wait ends after this time by the clock, however busy the process is, or after the budget where that is longer.
+ * One wait ends after this time by the clock, however busy the process is, or after the budget if that is longer.
  */
 const waitMaxMs = 10_000;
 

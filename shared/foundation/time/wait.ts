@@ -13,7 +13,7 @@ const onAbort =
     return () => signal.removeEventListener('abort', end);
   };
 
-/** Returns the value of the promise, or the result of `otherwise` where the wait ends first. */
+/** Returns the value of the promise, or the result of `otherwise` if the wait ends first. */
 export function boundedWait<Value, Otherwise>(
   promise: Promise<Value>,
   endOfWait: EndOfWait,

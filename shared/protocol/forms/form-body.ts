@@ -28,7 +28,7 @@ export class FormBody {
   readonly #digest: string;
   /** Bytes of the body, which stays in memory as long as a part of it. */
   readonly byteLength: number;
-  /** Length of its audio, where its interface measures it. */
+  /** Length of its audio, if its interface measures it. */
   seconds: number | undefined;
 
   /** `digest` is a hash over names, types and contents of all parts. */
@@ -72,7 +72,7 @@ export class FormBody {
 
   /**
    * Returns the parts without those of the fields `without`, and with other texts for some fields, which are added
-   * where the form lacks them.
+   * if the form lacks them.
    */
   rewritten(texts: ReadonlyMap<string, string>, without: ReadonlySet<string>): MultipartBody {
     const written = new Set<string>();

@@ -14,7 +14,7 @@ export interface AnswerPort {
   readonly stream: Writable;
   /** Calls `listener` if the client leaves before the end of its answer. */
   onGone(listener: () => void): void;
-  /** Sends status and headers. Throws, and sends nothing, where a header cannot be written. */
+  /** Sends status and headers. Throws, and sends nothing, if a header cannot be written. */
   begin(head: Head): void;
   /** Sends the written bytes, which are the whole answer except for its end. */
   flush(): void;

@@ -17,7 +17,7 @@ export interface SharedByConnections {
    */
   inTurn(next: () => Promise<void> | undefined): void;
   readonly open: OpenConnections;
-  /** Adds to the count of waiting bytes, or subtracts. Returns false where more bytes wait than allowed. */
+  /** Adds to the count of waiting bytes, or subtracts. Returns false if more bytes wait than allowed. */
   countWaiting(addedBytes: number): boolean;
   /** Continues a connection whose client speaks HTTP/2, from its first byte on. */
   continueAsHttp2(socket: Socket, bytes: Buffer): void;

@@ -37,7 +37,7 @@ interface CorrelationOptions {
   /** True if a malformed `traceparent` counts as absent. */
   readonly ignoresTraceparent?: boolean;
   /**
-   * Header of other clients that names the session where the gateway's header is absent. A malformed one counts as
+   * Header of other clients that names the session if the gateway's header is absent. A malformed one counts as
    * absent.
    */
   readonly foreignSessionId?: string | undefined;

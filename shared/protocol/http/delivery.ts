@@ -24,7 +24,7 @@ const turnMaxCharacters = 2 * 1024 * 1024;
 /** The part of a stream that is used: the Lambda runtime's is a facade and no `Writable`. */
 export interface TextSink {
   /**
-   * Returns false where the writer has to wait for `drain`. It takes strings only: the runtime turns any other object
+   * Returns false if the writer has to wait for `drain`. It takes strings only: the runtime turns any other object
    * into JSON text.
    */
   write(text: string): boolean;
@@ -55,7 +55,7 @@ export function deliverBody(delivery: Delivery, waits: Waits & Times): Promise<v
   const { body } = response;
   const encoding = encodingOf(response);
   const isPiece = typeof body === 'string' && body.length <= pieceMaxCharacters;
-  // Most answers are written at once: where the text is taken immediately, there is nothing to wait for.
+  // Most answers are written at once: if the text is taken immediately, there is nothing to wait for.
   if (isPiece && writeTo(sink, body, encoding)) return undefined;
   return deliverInTime(delivery, { isWritten: isPiece, encoding }, waits);
 }
@@ -130,7 +130,7 @@ const writeTo = (sink: TextSink, text: string, encoding: 'latin1' | undefined): 
 const isSound = ({ headers }: Pick<GatewayResponse, 'headers'>): boolean =>
   headers['content-type']?.startsWith('audio/') === true;
 
-/** Returns 'latin1' where the characters of a body are the bytes of something other than text. */
+/** Returns 'latin1' if the characters of a body are the bytes of something other than text. */
 export const encodingOf = (response: Pick<GatewayResponse, 'headers'>): 'latin1' | undefined =>
   isSound(response) || response.headers['content-type'] === frameStreamType ? 'latin1' : undefined;
 

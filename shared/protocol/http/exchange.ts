@@ -18,10 +18,10 @@ export interface GatewayRequest {
   readonly headers: HeaderValues;
   /** Scheme of the client's connection to the gateway. Absent on functions, whose clients always use TLS. */
   readonly scheme?: 'http' | 'https' | undefined;
-  /** Size of the body as its headers declare it, before it is read; 0 where they do not. */
+  /** Size of the body as its headers declare it, before it is read; 0 if they do not. */
   readonly declaredBodyBytes: number;
   /**
-   * Reads the bytes of the body, once, for a call whose key exists. Rejects with a GatewayError where the body is too
+   * Reads the bytes of the body, once, for a call whose key exists. Rejects with a GatewayError if the body is too
    * large or was cut off, and with the errors of `came` and `signal`.
    */
   readonly readBody: (reading?: BodyReading) => Promise<Buffer>;
@@ -43,7 +43,7 @@ export interface RequestContext {
   readonly refusal?: GatewayError | undefined;
   /** Called once the key of the request exists: connections without one have tighter bounds. */
   readonly keyFound?: () => void;
-  /** Aborts when the client closes its connection, where the server can know that (Lambda cannot). */
+  /** Aborts when the client closes its connection, if the server can know that (Lambda cannot). */
   readonly clientGone: AbortSignal;
   /** Time at which the runtime ends this request, whatever still runs; absent if the runtime never does. */
   readonly endsAtMs?: number | undefined;

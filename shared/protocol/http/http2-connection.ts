@@ -112,7 +112,7 @@ export class Http2Connection extends ConnectionStream {
     this.#session.close();
   }
 
-  /** Ends after the written bytes, or without them where the client does not read. */
+  /** Ends after the written bytes, or without them if the client does not read. */
   override destroySoon(): void {
     super.destroySoon();
     this.#endSoon();
@@ -170,7 +170,7 @@ export class Http2Connection extends ConnectionStream {
     return length;
   }
 
-  /** Returns the length of the frame; zero where the parser may not have it yet. */
+  /** Returns the length of the frame; zero if the parser may not have it yet. */
   #frameBytes(frame: Http2Frame | undefined, offset: number): number {
     this.needsMore = frame?.isWhole !== true;
     if (frame === undefined) return 0;
@@ -314,7 +314,7 @@ interface Rate {
 }
 
 interface RateBound {
-  /** Returns false where the limit is exceeded. */
+  /** Returns false if the limit is exceeded. */
   take(): boolean;
 }
 

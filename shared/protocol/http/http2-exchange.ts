@@ -39,7 +39,7 @@ function readHead(rawHeaders: readonly string[]) {
     else if (Object.hasOwn(headers, name)) headers[name]?.push(value);
     else headers[name] = [value];
   }
-  // Where both fields name a host, both are checked.
+  // If both fields name a host, both are checked.
   const { ':authority': authority, ':method': method = '', ':path': target = '/' } = pseudoHeaders;
   if (authority !== undefined && !headers.host?.includes(authority))
     headers.host = [authority, ...(headers.host ?? [])];

@@ -45,7 +45,7 @@ export function frameAt(bytes: Buffer, offset: number): Http2Frame | undefined {
 }
 
 /**
- * Measures a head with its continuation frames. Where another frame follows, the head counts as complete, and the
+ * Measures a head with its continuation frames. If another frame follows, the head counts as complete, and the
  * parser finds the fault.
  */
 function wholeHead(bytes: Buffer, offset: number, firstFlags: number): Pick<Http2Frame, 'bytes' | 'isWhole'> {

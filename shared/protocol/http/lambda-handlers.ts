@@ -40,7 +40,7 @@ export function createBufferedHandler(gateway: Gateway, dependencies: AdapterDep
 
 /**
  * Creates a handler for RESPONSE_STREAM with its own execution mode: middy's uses `pipeline`, which kills the process
- * when a body fails, and cannot run work after the last byte. Throws where there is no Lambda runtime, so call it in
+ * when a body fails, and cannot run work after the last byte. Throws if there is no Lambda runtime, so call it in
  * the handler file only.
  */
 export function createStreamingHandler(gateway: Gateway, dependencies: AdapterDependencies): StreamingHandler {

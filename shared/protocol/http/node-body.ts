@@ -88,7 +88,7 @@ export function incomingBody(request: Readable, declaredBytes: number, beforeRea
 
 const cutOff = () => fail('invalid_request', { message: 'The body ended before it was complete.' });
 
-/** Returns the length declared in the headers; 0 where there is none. */
+/** Returns the length declared in the headers; 0 if there is none. */
 export const declaredBytes = (headers: { readonly 'content-length'?: string | undefined }): number =>
   Number(headers['content-length'] ?? 0);
 

@@ -37,7 +37,7 @@ export class NodeConnection extends ConnectionStream {
   }
 
   /**
-   * Serves a parsed request: at once, or in a turn of its own where the client has sent more already. A request after a
+   * Serves a parsed request: at once, or in a turn of its own if the client has sent more already. A request after a
    * body without a declared length comes too early and is not served: the connection ends before it. Such a body may be
    * malformed, which the parser finds in this same turn, so its own request is served after that.
    */
@@ -69,7 +69,7 @@ export class NodeConnection extends ConnectionStream {
 
   /**
    * Called on a parse error; the parser gets nothing more. Returns the first bytes of a bad head, to be answered. In a
-   * body that is being read, its reader gets the error; where an answer has already begun, the connection ends in it.
+   * body that is being read, its reader gets the error; if an answer has already begun, the connection ends in it.
    */
   refuse(fault: GatewayError): string | undefined {
     this.#seeBodyEnd();
@@ -210,7 +210,7 @@ export class NodeConnection extends ConnectionStream {
 
 // Finds how many of a connection's bytes belong to the head of one request: the bytes after it may belong to another.
 
-/** Size of pieces where the end is unknown: in a head, or in a body without a declared length. */
+/** Size of pieces if the end is unknown: in a head, or in a body without a declared length. */
 const pieceOfUnknownBytes = 1_024;
 const endOfHead = '\r\n\r\n';
 /** Ends of a head, including empty lines that HTTP does not allow. */
@@ -223,7 +223,7 @@ function emptyLinesBytes(bytes: Buffer): number {
   return length;
 }
 
-/** Finds the bytes up to the end of the head, or a piece of it where the end has not arrived. */
+/** Finds the bytes up to the end of the head, or a piece of it if the end has not arrived. */
 function headPiece(bytes: Buffer): { readonly length: number; readonly isWhole: boolean } {
   const end = bytes.indexOf(endOfHead, 0, 'latin1');
   if (end !== -1) return { length: end + endOfHead.length, isWhole: true };

@@ -60,7 +60,7 @@ export function refusePlainHttp(connection: Duplex, dependencies: AdapterDepende
   writeRawAnswer(connection, refusalAnswer(fail('invalid_request', { message }), dependencies));
 }
 
-/** Writes an answer where there is no response object for it, and closes the connection. */
+/** Writes an answer if there is no response object for it, and closes the connection. */
 function writeRawAnswer(connection: Duplex, { status, headers, body }: GatewayResponse): void {
   const text = typeof body === 'string' ? body : '';
   const all = { ...headers, 'content-length': String(Buffer.byteLength(text)), connection: 'close' };

@@ -49,7 +49,7 @@ interface ClosingTimes {
 const closingDefault: ClosingTimes = { endMaxMs: 5_000, answerMaxMs: 1_000, settleMaxMs: 1_000 };
 
 export interface NodeServer {
-  /** Resolves with the port once the server listens. Rejects where the port is not available (`code: EADDRINUSE`). */
+  /** Resolves with the port once the server listens. Rejects if the port is not available (`code: EADDRINUSE`). */
   listen(port: number, host: string): Promise<number>;
   /**
    * Accepts nothing new, gives running requests their time to end, and then cuts them off: they answer, settle, and are

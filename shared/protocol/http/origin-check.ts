@@ -9,7 +9,7 @@ import { StoreUnavailable } from '../../storage/store/index.ts';
 import type { HeaderValues } from './exchange.ts';
 
 export interface OriginCheck {
-  /** Rejects with StoreUnavailable where nothing accepts the request and the secrets cannot be read. */
+  /** Rejects with StoreUnavailable if nothing accepts the request and the secrets cannot be read. */
   accepts(headers: HeaderValues): boolean | Promise<boolean>;
   /** Reads the secrets while the process starts. A failure is dropped. Never rejects. */
   warm(): Promise<void>;

@@ -19,7 +19,7 @@ interface BodyTaking extends Pick<RequestTake, 'workspace' | 'gone'> {
 
 /**
  * Reads the body, and releases the memory that it does not need. Rejects with a GatewayError as `readBody` and the
- * memory do, and where the body does not match its encoding.
+ * memory do, and if the body does not match its encoding.
  */
 export async function readPlainBody(
   request: GatewayRequest,

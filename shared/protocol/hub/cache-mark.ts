@@ -91,7 +91,7 @@ const pathOfMark = (place: string, one: JsonObject): string =>
   `${place}.${isJsonObject(one.cache_control) ? 'cache_control' : 'prompt_cache_breakpoint'}`;
 
 /**
- * Returns the path of a call's mark. A chat message has the mark itself, a message of Messages its blocks. Where there
+ * Returns the path of a call's mark. A chat message has the mark itself, a message of Messages its blocks. If there
  * is a text, it carries the mark.
  */
 function firstOfCall(path: string, list: unknown): string[] {

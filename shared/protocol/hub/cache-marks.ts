@@ -35,7 +35,7 @@ export function withTopMarks(
 
 const withLongTtl = <Part extends Marked>(part: Part): Part => (hasTtl(part) ? part : withMark(part, markOf(longTtl)));
 
-/** Adds marks at tools, instructions and both ends of the last turn, where its client sets none. */
+/** Adds marks at tools, instructions and both ends of the last turn, if its client sets none. */
 export function withMarksOfOurs(call: HubCall): HubCall {
   if (markedIn(call).length > 0) return call;
   const { prompt, tools } = call;

@@ -15,7 +15,7 @@ export const numberOption = <Name extends string>(name: Name, value: unknown): {
  */
 const schemaMembersMax = 256;
 
-/** Returns a schema with its type: targets require one even where a function has no parameters. */
+/** Returns a schema with its type: targets require one even if a function has no parameters. */
 export function toInputSchema(parameters: unknown): JSONSchema7 {
   if (!isJsonObject(parameters)) return { type: 'object', properties: {} };
   const isSent = parameters.type !== undefined || Object.keys(parameters).length > schemaMembersMax;

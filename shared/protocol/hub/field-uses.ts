@@ -67,7 +67,7 @@ export function collectFieldsInside(useOf: (object: JsonObject) => ObjectUse): F
     for (const name in use) {
       const uses = use[name] as FieldUses;
       const fields = name === '' ? object : object[name];
-      // Paths are made where a field is found: there may be a hundred thousand objects.
+      // Paths are made when a field is found: there may be a hundred thousand objects.
       if (!hasOtherFields(fields, uses)) continue;
       found.push(...leftOutFields(fields, uses, `${list()}[${at}]${name === '' ? '' : `.${name}`}.`));
     }

@@ -5,7 +5,7 @@ import { type AnswerEvent, type Envelopes, isJsonObject, type JsonAnswer, type J
 import type { HubCall, HubPart, OptionalMember } from './hub-call.ts';
 import type { Signatures } from './signatures.ts';
 
-/** Returns why the model refused, where the provider explains it. */
+/** Returns why the model refused, if the provider explains it. */
 export type RefusalOf = (metadata: SharedV4ProviderMetadata | undefined) => string | undefined;
 
 /** Metadata of an answer that its provider does not send. */
@@ -31,7 +31,7 @@ export interface AnswerHead {
 /** The parts of an answer that the gateway needs: its text is written once, and not parsed again. */
 export interface FoldedAnswer extends Omit<JsonAnswer, 'json' | 'model' | 'text'> {
   readonly whole: object;
-  /** The answer around its text, where fields beside it are texts already. */
+  /** The answer around its text, if fields beside it are texts already. */
   readonly around?: (text: string) => string;
 }
 

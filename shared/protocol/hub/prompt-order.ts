@@ -26,7 +26,7 @@ export function instructionsFirst(prompt: LanguageModelV4Prompt): LanguageModelV
   return begunByUser([...ordered, ...waiting]);
 }
 
-/** First message where the client sent no other. */
+/** First message if the client sent no other. */
 const beginning: LanguageModelV4Message = {
   role: 'user',
   content: [{ type: 'text', text: '(The conversation begins with an answer.)' }],

@@ -105,7 +105,7 @@ const hourIn = (details: unknown): number =>
  */
 const bytesPerToken = 3;
 
-/** Estimates the count for an interface that reports it where the provider did not. */
+/** Estimates the count for an interface that reports it if the provider did not. */
 export const estimatedOutputTokens = (outputBytes: number): number => Math.ceil(outputBytes / bytesPerToken);
 
 /** Bytes that are decoded within a few milliseconds. */

@@ -10,9 +10,9 @@ import type { Signatures, Signed, SignedBy, SignedPart } from './signatures.ts';
 interface SignedOrigin {
   /** The group of models that can read it, as `originOf` of a target returns it. */
   readonly origin?: string;
-  /** The model that made it, where only this model may get it back. */
+  /** The model that made it, if only this model may get it back. */
   readonly model?: string;
-  /** The field that it had in the client's request, where it was in an envelope. */
+  /** The field that it had in the client's request, if it was in an envelope. */
   readonly field?: string;
 }
 

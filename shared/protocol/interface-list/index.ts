@@ -24,7 +24,7 @@ export interface ListedRoute {
   /** Base path; `all`: each base path of OpenAI's interfaces. */
   readonly base: 'all' | '/v1' | VendorBasePath;
   readonly path: string;
-  /** Operation of the route, where the path names the model. */
+  /** Operation of the route, if the path names the model. */
   readonly operation?: string;
 }
 

@@ -101,7 +101,7 @@ async function readUnscanned(text: string, readUsage: UsageReading, usageMember 
 export type UsageReading = (usage: unknown) => UsageReport | undefined;
 
 /**
- * Returns the last field of this name, where it is an object, found without the structure around it. No text of a model
+ * Returns the last field of this name, if it is an object, found without the structure around it. No text of a model
  * is mistaken for it: inside a string a backslash precedes each quotation mark.
  */
 export function lastObjectIn(text: string, name: string): unknown {

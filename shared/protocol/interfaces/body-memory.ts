@@ -13,7 +13,7 @@ export interface BodyMemory {
   /** Drops the media of a long body once its size and needs are known, because nothing else reads them. */
   readonly letGoMedia: () => void;
   /**
-   * Drops a long body when no further candidate is called. A short one may be sent again where an answer breaks. `path`
+   * Drops a long body when no further candidate is called. A short one may be sent again if an answer breaks. `path`
    * is the form in which a part of it stays elsewhere.
    */
   readonly letGo: (path?: RequestPath) => void;

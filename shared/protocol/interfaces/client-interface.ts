@@ -29,7 +29,7 @@ import type { InterfaceGrammar } from './grammar.ts';
 /** Everything that the gateway knows of a client interface. Parts that few calls need are functions that load them. */
 export interface ClientInterface {
   readonly id: InterfaceId;
-  /** OpenTelemetry's operation name of its calls; where the conventions define none, a name of the gateway. */
+  /** OpenTelemetry's operation name of its calls; if the conventions define none, a name of the gateway. */
   readonly telemetryOperation: string;
   /** Returns the path behind the base URL of a provider with this interface. `model` is the provider's name of it. */
   readonly upstreamPath: (call: { readonly model: string; readonly stream: boolean }) => string;
@@ -53,13 +53,13 @@ export interface ClientInterface {
   /** True if providers get the query string too. */
   readonly passesQuery: boolean;
   /**
-   * Says what the interface does, where many of its servers lack this path. Its calls do not show how well a provider
+   * Says what the interface does, if many of its servers lack this path. Its calls do not show how well a provider
    * answers: they count in no statistics, and cool no provider down.
    */
   readonly seldomOffered: string | undefined;
   /**
    * Returns the whole message of a rejected request, for clients that repair the request by these words and send it
-   * again. Where undefined, the message has the gateway's own words first, then the provider's.
+   * again. If undefined, the message has the gateway's own words first, then the provider's.
    */
   readonly repairWords: ((rejection: RejectionToTell) => string | undefined) | undefined;
   /** Reads the request. An error is returned, not thrown: a key that is refused takes precedence over it. */
@@ -83,7 +83,7 @@ export interface ClientInterface {
   /** The AI SDK's kind of model that serves it at kinds of providers with a format of their own. */
   readonly packageModels: 'embedding' | 'image' | 'reranking' | undefined;
   /**
-   * Loads its operation for the description of the whole interface. `of` is the operation in the path, where the path
+   * Loads its operation for the description of the whole interface. `of` is the operation in the path, if the path
    * names the model.
    */
   readonly operation: (of?: string) => Promise<InterfaceOperation>;
@@ -106,7 +106,7 @@ export interface StreamFraming {
   readonly write: (event: EventText) => Uint8Array;
 }
 
-/** The format of a stream for a client, where it is not a stream of server-sent events. */
+/** The format of a stream for a client, if it is not a stream of server-sent events. */
 export interface StreamForm {
   readonly contentType: string;
   /** Text of a keep-alive, in place of a comment. */
@@ -143,7 +143,7 @@ export interface RequestReading {
   readonly form?: FormBody | undefined;
   /** True for a function call, whose fields that ask for nothing are dropped. */
   readonly dropsIdleMembers: boolean;
-  /** The header with the requested betas, where the interface passes it on. */
+  /** The header with the requested betas, if the interface passes it on. */
   readonly betas?: string | undefined;
   /** Set if the path names the model. */
   readonly path?: CallPath | undefined;
@@ -184,7 +184,7 @@ export interface ClientRequest extends RoutedRequest {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Returns the body for a provider with this interface. */
   readonly upstreamBody: (target: UpstreamTarget) => UpstreamBody;
-  /** Answers without a provider, where the candidate has another interface. Undefined if that is impossible. */
+  /** Answers without a provider, if the candidate has another interface. Undefined if that is impossible. */
   readonly answerItself?: (() => JsonAnswer) | undefined;
   /** Checks answers against the schema of the request; undefined when it has none. */
   readonly schemaCheck: SchemaCheck | undefined;
@@ -192,7 +192,7 @@ export interface ClientRequest extends RoutedRequest {
   /** Opens a writer for one stream, from its start. */
   readonly openStreamWriter: (options: StreamWriting) => StreamWriter;
   /**
-   * Writes a whole stream in place of an error, for clients that react to the error only there. Where absent or
+   * Writes a whole stream in place of an error, for clients that react to the error only there. If absent or
    * undefined, they get the error.
    */
   readonly refusedStream?: ((error: GatewayError, answer: RefusedStream) => Promise<string | undefined>) | undefined;
@@ -207,7 +207,7 @@ export interface BytesAnswer {
 
 export interface UpstreamBody {
   readonly text: string;
-  /** The form in place of the text, where the client sent a form. */
+  /** The form in place of the text, if the client sent a form. */
   readonly form?: MultipartBody | undefined;
   /** Paths of dropped parts of the client's body: thinking of other models, the first of each field. */
   readonly leftOut: readonly string[];
@@ -257,7 +257,7 @@ export interface StreamWriter {
    */
   readonly beforeEnd: (reported: UsageReport | undefined, cost: () => AnswerCost) => string;
   /**
-   * An event without content, where clients expect one in a silent stream: used where its provider has another
+   * An event without content, if clients expect one in a silent stream: used if its provider has another
    * interface and sends none.
    */
   readonly ping?: string | undefined;

@@ -70,7 +70,7 @@ export function openWrittenEvents() {
   };
 }
 
-/** Returns the values in a list; none where there is no list. */
+/** Returns the values in a list; none if there is no list. */
 export const itemsOf = (json: JsonText, list: number | undefined): readonly number[] =>
   list !== undefined && json.isArray(list) ? [...json.inside(list)] : [];
 

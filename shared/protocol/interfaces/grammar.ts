@@ -12,7 +12,7 @@ export interface InterfaceGrammar {
   /** True if input is written in the tokens of a model, which no guardrail can read. */
   readonly hasTokens: (json: JsonText) => boolean;
   /**
-   * Returns the field that makes the model think, where the turn needs thinking that is no longer in the conversation,
+   * Returns the field that makes the model think, if the turn needs thinking that is no longer in the conversation,
    * so that its provider would refuse it.
    */
   readonly thinkingToStop: (json: JsonText) => string | undefined;
@@ -58,7 +58,7 @@ export interface AnswerTexts {
   readonly ofEvent: (json: JsonText) => EventPiece[];
   /** True if each event is complete, so that it waits for no other. */
   readonly eventsStandAlone: boolean;
-  /** Fields whose lists repeat a text as tokens or words: they are emptied where that text is masked. */
+  /** Fields whose lists repeat a text as tokens or words: they are emptied when that text is masked. */
   readonly spellingFields: ReadonlySet<string>;
   /** Returns a blocked answer. It is built from known fields, so that nothing of the text remains elsewhere. */
   readonly blocked: (json: JsonText, message: string) => string;
@@ -69,7 +69,7 @@ export interface AnswerTexts {
 export interface BlockedEnd {
   /** Called with each event that the client gets. */
   see(json: JsonText): void;
-  /** Called with the first event of a stream where that event is not sent. */
+  /** Called with the first event of a stream when that event is not sent. */
   identify?(json: JsonText): void;
   /** Returns the events with the message; called once, in place of the blocked text. */
   message(text: string): EventText[];
@@ -96,6 +96,6 @@ export interface BytesDelivery {
 export interface StreamFold {
   /** Adds an event that its reader has accepted. */
   readonly add: (text: string) => void;
-  /** Returns the answer, as a text where its parts were written before. */
+  /** Returns the answer, as a text if its parts were written before. */
   readonly whole: () => object | string;
 }

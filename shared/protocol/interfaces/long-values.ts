@@ -73,7 +73,7 @@ export const countValues = (text: string, looked: LongValues): number => [...val
 
 /** Returns the text with its values again. `text` is a result of `takeOutValues`, with other fields rewritten. */
 export function putBackValues({ text, values }: WithoutValues, looked: LongValues): string {
-  // `join` is not used: it would copy 60 MB here, and the text is copied once more where it is written.
+  // `join` is not used: it would copy 60 MB here, and the text is copied once more when it is written.
   let whole = '';
   const remaining = values.values();
   let from = 0;

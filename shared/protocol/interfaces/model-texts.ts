@@ -155,7 +155,7 @@ function* textsOfObject(
 const isNoText = (name: string, text: string): boolean =>
   idFields.has(name) ? idShape.test(text) : encodedFields.has(name) && !text.includes(' ');
 
-/** Returns the signed item around a text: its provider refuses the item where one of its texts has changed. */
+/** Returns the signed item around a text: its provider refuses the item if one of its texts has changed. */
 const signedItemOf = (json: JsonText, object: number, { signedItem }: Surroundings): number | undefined =>
   signedItem ?? (isSigned(json, object) ? object : undefined);
 

@@ -33,7 +33,7 @@ export const namesFunction = (json: JsonText): boolean => readModel(json)?.start
 /** Maximum number of `models`: each may be tried within one budget. */
 const fallbackModelsMax = 8;
 
-/** Returns `model` and `models` of a body that was checked. Throws invalid_request where it names none. */
+/** Returns `model` and `models` of a body that was checked. Throws invalid_request if it names none. */
 /** Model of a request that leaves the choice to its preset. */
 export const unnamedModel = '';
 

@@ -13,7 +13,7 @@ interface ReadingAgain {
   readonly dropsIdleMembers: boolean;
   readonly passedOn: PassedOn;
   readonly path: CallPath | undefined;
-  /** The form with the same changes, where the body is one. */
+  /** The form with the same changes, if the body is one. */
   readonly form?: FormBody | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Counts of the tokens of a prompt: the provider's, and the gateway's estimate where the model's provider cannot count.
+// Counts of the tokens of a prompt: the provider's, and the gateway's estimate if the model's provider cannot count.
 // Agents shorten their conversation by the number, and one that is too low makes them exceed the context, so the
 // estimate is high.
 import {
@@ -29,7 +29,7 @@ export const sizeOfCount = (size: CallSize): CallSize => ({
   namesNoBound: false,
   claudeToolTokens: 0,
   hasMediaElsewhere: false,
-  // No request to the model counts, where requests have a price.
+  // No request to the model counts, if requests have a price.
   units: { requests: 0 },
 });
 
@@ -88,7 +88,7 @@ interface TextTokens {
 }
 
 const lettersPerToken = 3.3;
-/** Characters per token where letters and digits are mixed: ids, hashes, base64. */
+/** Characters per token if letters and digits are mixed: ids, hashes, base64. */
 const mixedPerToken = 1.35;
 const punctuationPerToken = 2.2;
 const spacesPerToken = 16;

@@ -1,5 +1,5 @@
 // Checks schemas, and answers against them, on this thread within a time limit: that of the event loop first, then that
-// of a worker where the first was too short.
+// of a worker if the first was too short.
 
 import { type Context, createContext, Script } from 'node:vm';
 import { type OutputUnit, type Schema, validate } from '@cfworker/json-schema';
@@ -233,7 +233,7 @@ function hasRepeatedItems(value: unknown): boolean {
   return isRepeated;
 }
 
-/** Runs the rules of schemas on a value; where no list of it repeats an item, the validator skips that rule. */
+/** Runs the rules of schemas on a value; if no list of it repeats an item, the validator skips that rule. */
 function withItemsSeen<Result>(value: unknown, wantUnique: readonly Schema[], run: () => Result): Result {
   if (wantUnique.length === 0 || hasRepeatedItems(value)) return run();
   for (const schema of wantUnique) schema.uniqueItems = false;

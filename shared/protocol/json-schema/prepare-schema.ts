@@ -72,7 +72,7 @@ function copySchema(value: unknown): { readonly schema: unknown; readonly draft:
 }
 
 /**
- * Reads the schema. Without `$schema` it is read as 2020-12, or as draft 7 where its `items` are a list, which 2020-12
+ * Reads the schema. Without `$schema` it is read as 2020-12, or as draft 7 if its `items` are a list, which 2020-12
  * does not allow.
  */
 function readAsDraft(
@@ -96,7 +96,7 @@ function resolveReferences({ schema, places }: ReadSchema, draft: SchemaDraft): 
       throw new UnusableSchema(joinPath(path, '$ref'), 'must point at a schema inside this schema');
     }
   }
-  // The schema is run on null, to the end even where it fails: a schema that refers to itself, doubles at every step or
+  // The schema is run on null, to the end even if it fails: a schema that refers to itself, doubles at every step or
   // exceeds the stack fails here, not with an answer that was paid for.
   validate(null, schema, validatorDraft(draft), lookup, false);
   return lookup;
@@ -238,7 +238,7 @@ function adaptDraft4(copy: CopiedSchema): void {
   }
 }
 
-/** Renames `name` to `plainName`, in a schema of its own where that name is already used. */
+/** Renames `name` to `plainName`, in a schema of its own if that name is already used. */
 function move(
   copy: CopiedSchema,
   name: string,

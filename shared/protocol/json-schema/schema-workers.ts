@@ -88,7 +88,7 @@ function createSchemaWorkers() {
   return {
     /** True if a job of this owner runs or waits. */
     isBusy: (owner: string): boolean => running.has(owner) || waiting.has(owner),
-    /** Runs a job. Rejects with RATE_LIMITER_UNAVAILABLE where too many jobs of the owner wait already. */
+    /** Runs a job. Rejects with RATE_LIMITER_UNAVAILABLE if too many jobs of the owner wait already. */
     run: (owner: string, text: string): Promise<JobResult | 'out_of_memory'> =>
       new Promise((resolve, reject) => {
         const jobs = waiting.get(owner) ?? [];
@@ -105,7 +105,7 @@ const tooMany = () =>
     exhausted: 'schema_workers',
   });
 
-/** Runs a job. Resolves with the worker, where it can take another job. */
+/** Runs a job. Resolves with the worker, if it can take another job. */
 async function runJob({ text, resolve, reject }: WaitingJob, worker: Worker): Promise<Worker | undefined> {
   const { promise: reply, resolve: onMessage, reject: onError } = Promise.withResolvers<WorkerReply>();
   const onExit = () => onError(new Error('a schema worker ended'));

@@ -80,7 +80,7 @@ export class AnswerBudget {
   }
 
   /**
-   * Reserves memory. Returns undefined if it is free at once. Rejects with RATE_LIMITER_UNAVAILABLE where the wait
+   * Reserves memory. Returns undefined if it is free at once. Rejects with RATE_LIMITER_UNAVAILABLE if the wait
    * ends without it.
    */
   take(holder: AnswerHolder, addedBytes: number, { mayWait, signal }: AnswerTake): Promise<void> | undefined {

@@ -6,7 +6,7 @@ import { type RequestPath, type RequestSize, requestBytes } from './weights.ts';
 
 export interface BodyAllocation {
   /**
-   * Raises it to what these paths need. Rejects where they need more than the head of the request suggested, and there
+   * Raises it to what these paths need. Rejects if they need more than the head of the request suggested, and there
    * is no memory for it.
    */
   take(...paths: readonly RequestPath[]): Promise<void> | undefined;

@@ -38,8 +38,8 @@ export interface CallMemory {
   openRequest(): RequestAllocation;
   openAnswer(): AnswerAllocation;
   /**
-   * Counts the unread bytes of the answer, where they are more than the reserved ones; called when the client stops
-   * reading. `end` is called where they are needed, for the answer that was unread longest first.
+   * Counts the unread bytes of the answer, if they are more than the reserved ones; called when the client stops
+   * reading. `end` is called when they are needed, for the answer that was unread longest first.
    */
   standStill(bytes: number, end: () => void): void;
   /** Called when the client reads again, or has left. */
@@ -52,7 +52,7 @@ export interface CallMemory {
 export interface RequestAllocation {
   /**
    * Raises it to at least this many bytes. Returns undefined if it fits at once; otherwise a promise that resolves
-   * when it does. Rejects with RATE_LIMITER_UNAVAILABLE where that takes more than two seconds, or too many calls wait.
+   * when it does. Rejects with RATE_LIMITER_UNAVAILABLE if that takes more than two seconds, or too many calls wait.
    */
   take(take: RequestTake): Promise<void> | undefined;
   /** Releases all but this many bytes. */
@@ -61,14 +61,14 @@ export interface RequestAllocation {
 
 /** Memory of an answer, or of a part of it. */
 export interface AnswerAllocation {
-  /** Raises it to at least this many bytes. Rejects with RATE_LIMITER_UNAVAILABLE where the wait for them was ended. */
+  /** Raises it to at least this many bytes. Rejects with RATE_LIMITER_UNAVAILABLE if the wait for them was ended. */
   take(bytes: number, take: AnswerTake): Promise<void> | undefined;
   /** Releases all but this many bytes. */
   keepOnly(bytes: number): void;
 }
 
 export interface Copies {
-  /** Returns false where there is no memory for this many further bytes. */
+  /** Returns false if there is no memory for this many further bytes. */
   take(bytes: number): boolean;
   end(): void;
 }

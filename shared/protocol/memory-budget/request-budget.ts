@@ -127,7 +127,7 @@ export class RequestBudget {
     this.serve();
   }
 
-  /** Reserves memory for copies that no call waits for; false where none is free at once. */
+  /** Reserves memory for copies that no call waits for; false if none is free at once. */
   takeCopies(bytes: number): boolean {
     if (this.#copiesBytes + bytes > this.#copiesMaxBytes || this.bytes + bytes > this.#maxBytes) return false;
     this.#copiesBytes += bytes;
@@ -235,7 +235,7 @@ export class RequestBudget {
   #refusal(line: Line, bytes: number, letInBytes: number, workspace: string): GatewayError {
     const waits = line.waitingBytes + bytes;
     const seconds = letInBytes === 0 ? retryMaxSeconds : Math.ceil((waits * waitMaxMs) / letInBytes / 1_000);
-    // Where a workspace has its share already, the refusal says nothing about the stage's size.
+    // If a workspace has its share already, the refusal says nothing about the stage's size.
     const hasHalf = line.hasHalf(workspace, 0);
     return fail('RATE_LIMITER_UNAVAILABLE', {
       message: memoryFull,
@@ -345,7 +345,7 @@ class Line {
     else this.#bytesOf.delete(workspace);
   }
 
-  /** Returns true if the workspace has half of the memory with these bytes; never where it holds nothing. */
+  /** Returns true if the workspace has half of the memory with these bytes; never if it holds nothing. */
   hasHalf(workspace: string, added: number): boolean {
     const bytes = this.#ofWorkspace(workspace);
     const half = this.maxBytes / 2;

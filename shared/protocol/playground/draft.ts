@@ -50,10 +50,10 @@ export interface PlaygroundInterface {
   readonly hasStreams: boolean;
   /** True if its calls continue a conversation, with instructions, tools and images. */
   readonly hasTurns: boolean;
-  /** Field and types of the file, where its calls are forms with one. */
+  /** Field and types of the file, if its calls are forms with one. */
   readonly file?: { readonly field: string; readonly types: string };
   readonly body: (draft: Draft) => Record<string, unknown>;
-  /** Returns the call of a body, where the path names the model; the path is below the origin. */
+  /** Returns the call of a body, if the path names the model; the path is below the origin. */
   readonly callOf?: (body: Readonly<Record<string, unknown>>) => PlaygroundCall;
   // biome-ignore lint/suspicious/noExplicitAny: an answer of any provider, read with care for what is not there.
   readonly readAnswer: (answer: any) => ShownOutput;

@@ -4,10 +4,10 @@ import type { ErrorFormat } from '../../errors/index.ts';
 import type { BasePath, VendorBasePath } from '../../foundation/constants/index.ts';
 
 export interface BaseUrlRules {
-  /** Format of errors where no header names another. */
+  /** Format of errors if no header names another. */
   readonly errorFormat: ErrorFormat;
   /**
-   * False where nothing follows the error line of a stream: clients that skip lines they do not know took a broken
+   * False if nothing follows the error line of a stream: clients that skip lines they do not know took a broken
    * answer for a complete one.
    */
   readonly endsBrokenStreamWithDone: boolean;

@@ -1,4 +1,4 @@
-// Writes one log line per request, after its last byte and its settlement. Field names follow OpenTelemetry where it
+// Writes one log line per request, after its last byte and its settlement. Field names follow OpenTelemetry if it
 // has one; the numbers are metrics too.
 import type { GatewayError } from '../../errors/index.ts';
 import { requestMetricSeries } from '../../foundation/constants/index.ts';
@@ -27,7 +27,7 @@ export function logRequest({ clock, log }: { readonly clock: Clock; readonly log
   const outcome = recorded === 'ok' && error !== undefined ? error.code : recorded;
   const fields: LogFields = {
     event: 'request',
-    // The path is client text where no route answers. The query is never logged: some clients put their key there.
+    // The path is client text if no route answers. The query is never logged: some clients put their key there.
     route: withoutKeys(request.path),
     method: request.method,
     status,

@@ -29,7 +29,7 @@ export interface GuardrailCheck {
 }
 
 export interface CallDetails {
-  /** Outcome of the call; where undefined, its status determines it. */
+  /** Outcome of the call; if undefined, its status determines it. */
   readonly outcome?: string;
   /** The reason why its stream was cut off. */
   readonly cutCode?: ErrorCode | undefined;

@@ -28,7 +28,7 @@ export interface RouteRules {
    * counts.
    */
   readonly formatWith?: Readonly<Record<string, ErrorFormat>> | undefined;
-  /** Header that names the session where none of the gateway's does. */
+  /** Header that names the session if none of the gateway's does. */
   readonly foreignSessionId?: string | undefined;
   /** A second name for the header with the id of the request. */
   readonly requestIdHeader?: string | undefined;
@@ -50,7 +50,7 @@ export interface RouteTable {
 
 export interface Location {
   readonly basePath: BasePath;
-  /** False where the path is below no base path. */
+  /** False if the path is below no base path. */
   readonly isBelowBase: boolean;
   /** Endpoints by method; undefined for an unknown path. */
   readonly methods: Readonly<Record<string, Endpoint>> | undefined;
@@ -173,7 +173,7 @@ function decodePart(part: string): string {
   }
 }
 
-/** Paths that clients of other vendors call where their base URL is for another service, or lacks its end. */
+/** Paths that clients of other vendors call if their base URL is for another service, or lacks its end. */
 const misplacedBases: readonly { readonly start: RegExp; readonly advice: string }[] = [
   {
     start: /^\/anthropic(\/|$)/,

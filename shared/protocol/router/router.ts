@@ -71,7 +71,7 @@ interface RouterOptions {
   /** Rules for a path's clients, by the path of its route. */
   readonly routeRules?: RouteTable['routeRules'];
   /**
-   * False where pages of other origins may not read an answer, and `OPTIONS` is a method like any other. Default: true.
+   * False if pages of other origins may not read an answer, and `OPTIONS` is a method like any other. Default: true.
    */
   readonly cors?: boolean;
 }
@@ -259,7 +259,7 @@ async function answer(
   }
 }
 
-/** Returns the endpoint of the request's method, or the answer where none is called. */
+/** Returns the endpoint of the request's method, or the answer if none is called. */
 function endpointFor(
   methods: Readonly<Record<string, Endpoint>>,
   request: GatewayRequest,

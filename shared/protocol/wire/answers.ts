@@ -26,7 +26,7 @@ export interface JsonAnswer extends AnswerDetails {
   readonly json: JsonText;
   readonly isPlain?: true;
   readonly usage: UsageReport | undefined;
-  /** Bytes of text that the model wrote, for the estimate where a provider reports no usage. */
+  /** Bytes of text that the model wrote, for the estimate if a provider reports no usage. */
   readonly outputBytes: number;
 }
 

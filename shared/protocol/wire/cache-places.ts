@@ -1,11 +1,11 @@
-// The messages of a conversation that are marked for the provider's cache where its client marks nothing. With tools,
+// The messages of a conversation that are marked for the provider's cache if its client marks nothing. With tools,
 // and instructions beside the messages in place of the first, there are four marks: providers refuse more.
 
 const instructionRoles: ReadonlySet<string> = new Set(['system', 'developer']);
 const clientRoles: ReadonlySet<string> = new Set(['user', 'tool']);
 
 interface CachePlaces {
-  /** Index of the last leading instruction; -1 where there is none, as in each field. */
+  /** Index of the last leading instruction; -1 if there is none, as in each field. */
   readonly instructions: number;
   /**
    * Both ends of the client's last turn. The first is where the previous call had its last mark: between two marks

@@ -22,7 +22,7 @@ export const brokenStreamMessages = {
   schema_validation_failed: 'The answer does not satisfy the schema of response_format.',
 } as const;
 
-/** Replaces the code's message where no provider failed. */
+/** Replaces the code's message if no provider failed. */
 export const stoppedMessage = 'The gateway was stopped while the call ran: send it again.';
 
 export type MidStreamCode = keyof typeof brokenStreamMessages;

@@ -24,7 +24,7 @@ const letterOfNumber = 0x75;
 type StringEnd = { readonly end: number; readonly saved: number };
 
 /**
- * Returns a function that finds the end of the string that begins after the quote at `from`, quote included; -1 where
+ * Returns a function that finds the end of the string that begins after the quote at `from`, quote included; -1 if
  * there is none.
  */
 export function createStringReader(text: string): (from: number) => StringEnd {
@@ -61,14 +61,14 @@ export function createStringReader(text: string): (from: number) => StringEnd {
 }
 
 /**
- * Returns the position after the bracket that closes the one at `from`, whatever is between them; -1 where none does
+ * Returns the position after the bracket that closes the one at `from`, whatever is between them; -1 if none does
  * before `to`.
  */
 export const endOfBrackets = (text: string, from: number, to = text.length): number =>
   createBracketReader(text, from)(to);
 
 /**
- * Returns a function that searches for that bracket up to ever later positions; -1 where it is not before the given
+ * Returns a function that searches for that bracket up to ever later positions; -1 if it is not before the given
  * one.
  */
 export function createBracketReader(text: string, from: number): (to: number) => number {
@@ -111,7 +111,7 @@ function readHex(text: string, from: number): number {
   return unit;
 }
 
-/** Returns the end of the number, `true`, `false` or `null` at `from`; -1 where there is none. */
+/** Returns the end of the number, `true`, `false` or `null` at `from`; -1 if there is none. */
 export function endOfScalar(text: string, from: number): number {
   for (const word of ['true', 'false', 'null']) if (text.startsWith(word, from)) return from + word.length;
   let at = from;

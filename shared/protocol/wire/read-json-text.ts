@@ -17,7 +17,7 @@ export interface Shape {
 export const presence: Shape = { isPresence: true };
 
 /**
- * Thrown where a field that is read occurs twice in its object: the gateway and a provider might use different ones.
+ * Thrown when a field that is read occurs twice in its object: the gateway and a provider might use different ones.
  */
 export class NameTwice extends Error {
   readonly path: string;
@@ -117,7 +117,7 @@ export function removeItems(json: JsonText, items: ReadonlySet<number>, replaced
 }
 
 /**
- * Returns the parts to remove: a comma is removed with the item before it, or, where no item before it stays, with the
+ * Returns the parts to remove: a comma is removed with the item before it, or, if no item before it stays, with the
  * item after it.
  */
 function removals(json: JsonText, list: number, items: ReadonlySet<number>) {

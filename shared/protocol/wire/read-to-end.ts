@@ -16,7 +16,7 @@ export interface EndReading {
   readonly endCame: () => void;
 }
 
-/** Yields events that arrived together, parsed. Throws where the stream breaks before its end. */
+/** Yields events that arrived together, parsed. Throws if the stream breaks before its end. */
 export async function* readToEnd<Read>(
   batches: AsyncIterable<readonly EventText[]>,
   read: (event: EventText) => PlacedRead<Read>,

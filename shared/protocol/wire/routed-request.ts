@@ -29,7 +29,7 @@ export interface RoutedRequest {
   /** References to input that one provider stores, so that no other can serve it. */
   readonly providerState: readonly StateReference[];
   /**
-   * Whether later calls may refer to the answer: where its provider stores it (`stored`), at any provider (`compared`),
+   * Whether later calls may refer to the answer: if its provider stores it (`stored`), at any provider (`compared`),
    * or never.
    */
   readonly answerIs: 'stored' | 'compared' | 'unnamed';
@@ -43,7 +43,7 @@ export interface RoutedRequest {
   readonly needs: () => RequestNeeds;
   readonly size: () => CallSize;
   /**
-   * Returns every field as a value, numbers as they were written. Parsed where the call may be translated, and stored
+   * Returns every field as a value, numbers as they were written. Parsed if the call may be translated, and stored
    * until it is dropped.
    */
   readonly wholeBody: () => Readonly<Record<string, unknown>>;
@@ -188,7 +188,7 @@ export interface InputSize {
   readonly textBytes: number;
   /** The most tokens of its images; undefined for media that only the context bounds (audio, files, other kinds). */
   readonly mediaTokens: number | undefined;
-  /** Kind of these tokens, where all are of one kind: it determines their price where the provider reports nothing. */
+  /** Kind of these tokens, if all are of one kind: it determines their price if the provider reports nothing. */
   readonly mediaKind?: 'audioInput' | 'imageInput' | undefined;
   /** Tokens that a host of Claude adds to the prompt for the tools of the request. */
   readonly claudeToolTokens: number;
@@ -202,7 +202,7 @@ export interface InputSize {
 
 /** Sizes of input and output, on which reservation, estimate and limits are based. */
 export interface CallSize extends InputSize, OutputSize {
-  /** Maximum number of answers that may be charged: more than one where an output is checked and requested again. */
+  /** Maximum number of answers that may be charged: more than one if an output is checked and requested again. */
   readonly answersMax: number;
   /** The most units that may have a price of their own. */
   readonly units?: Units | undefined;

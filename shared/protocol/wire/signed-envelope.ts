@@ -1,4 +1,4 @@
-// Envelopes that replace a model's signed or encrypted thinking where the client's interface is not the provider's.
+// Envelopes that replace a model's signed or encrypted thinking if the client's interface is not the provider's.
 // Each names the API and model that made it, so that no other model ever gets it, and is sealed for its workspace; the
 // text of an envelope with another seal is not parsed.
 //

@@ -18,7 +18,7 @@ export interface TokenReport {
   readonly cacheWrite1h: number;
   /** Undefined when not reported. */
   readonly output: number | undefined;
-  /** Part of the output, or additional to it: the provider's entry decides where the report does not. */
+  /** Part of the output, or additional to it: the provider's entry decides if the report does not. */
   readonly reasoning: number;
   /** The reasoning that was additional to the output by the sums of the report; the output above includes it. */
   readonly addedReasoning?: number | undefined;

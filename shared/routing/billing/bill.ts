@@ -36,7 +36,7 @@ interface ChargedAnswer {
 }
 
 export interface Bill {
-  /** Prices the provider's report, or observed tokens where it reported nothing. */
+  /** Prices the provider's report, or observed tokens if it reported nothing. */
   charge(answer: ChargedAnswer): Charge;
   readonly charges: readonly Charge[];
   /** Returns the usage of all charges, paid by the workspace or by the client. */

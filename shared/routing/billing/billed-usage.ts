@@ -37,7 +37,7 @@ export interface ObservedOutput {
   readonly bytesAfterUsage?: number;
   /** Counted outputs that may have prices of their own; absent: everything that was requested. */
   readonly units?: Units | undefined;
-  /** Tokens that a provider wrote before any was seen, where its client left. No report includes them. */
+  /** Tokens that a provider wrote before any was seen, if its client left. No report includes them. */
   readonly unseenTokens?: number;
 }
 
@@ -46,9 +46,9 @@ interface Observed extends ObservedOutput {
   readonly promptTokens: number;
   /** Parts of promptTokens that are known to be other than text. */
   readonly promptMedia?: MediaTokens | undefined;
-  /** Tokens of output other than text, where the provider reports none. */
+  /** Tokens of output other than text, if the provider reports none. */
   readonly unreportedTokens?: number | undefined;
-  /** Kind of these tokens, where their price may differ from that of text. */
+  /** Kind of these tokens, if their price may differ from that of text. */
   readonly unreportedKind?: MediaKind | undefined;
 }
 

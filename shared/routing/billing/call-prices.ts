@@ -9,7 +9,7 @@ import { inputTokensMax, outputTokensMax, takesAnyMedia } from './worst-case.ts'
 export interface CallPrices {
   /** Highest price of an input token. Null: unknown, never free. */
   readonly input: TokenPrice | null;
-  /** Highest price of an output token, or 0 where there can be no output. */
+  /** Highest price of an output token, or 0 if there can be no output. */
   readonly output: TokenPrice | null;
   readonly units: UnitCosts;
 }
@@ -113,7 +113,7 @@ function worstCaseAt(candidate: Candidate, size: CallSize): PicoUsd {
 const dearerCost = (one: PicoUsd, other: PicoUsd): PicoUsd => (one > other ? one : other);
 
 /**
- * Returns the price by which candidates of a call are compared: one token of input and one of output together; where
+ * Returns the price by which candidates of a call are compared: one token of input and one of output together; if
  * another unit is billed, the amount that the call reserves. Unknown prices add nothing.
  */
 export function comparedPrice<Priced extends Candidate>(

@@ -39,7 +39,7 @@ interface UnitBilled {
   readonly output?: PicoUsd | undefined;
 }
 
-/** Returns the billed units. Where reported tokens have a price, they are billed instead. */
+/** Returns the billed units. If reported tokens have a price, they are billed instead. */
 function unitBilled({ units, reported }: BilledUsage, prices: CandidatePrices, costs: UnitCosts): UnitBilled {
   if (units === undefined || prices.units === undefined) return {};
   const hasOutputPrice = isPriced([prices.output, ...outputMedia.map((kind) => prices.media[kind])]);

@@ -46,7 +46,7 @@ export const wholeCost = ({ character, second }: UnitCosts): PicoUsd | undefined
   character === undefined && second === undefined ? undefined : (character?.total ?? 0n) + (second?.total ?? 0n);
 
 /**
- * Returns units that never exceed the reserved ones. The answer's size and quality count only where the request left
+ * Returns units that never exceed the reserved ones. The answer's size and quality count only if the request left
  * them open.
  */
 export function unitsWithin(requestUnits: Units, came: Units): Units {

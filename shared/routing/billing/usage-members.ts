@@ -4,7 +4,7 @@ import type { UsageReport } from '../../protocol/wire/index.ts';
 import type { BilledUsage } from './billed-usage.ts';
 import type { Cost } from './cost.ts';
 
-/** Counts that are reported where the provider gave none. */
+/** Counts that are reported if the provider gave none. */
 type ReportedTokens = Pick<BilledUsage, 'promptTokens' | 'completionTokens' | 'estimated'>;
 
 interface ServedBy {
@@ -18,7 +18,7 @@ interface ServedBy {
 }
 
 interface Charged {
-  /** Price for the workspace: zero where a client's own key or the cache paid. */
+  /** Price for the workspace: zero if a client's own key or the cache paid. */
   readonly total: PicoUsd;
   /** The provider's charge, paid by the workspace or by the client. */
   readonly upstream: Cost;
@@ -50,7 +50,7 @@ export function mergeUsage(
   };
 }
 
-/** Returns the standard fields where the provider gave no usable count, marked as estimates. */
+/** Returns the standard fields if the provider gave no usable count, marked as estimates. */
 const tokenMembers = (billed: ReportedTokens): Record<string, unknown> => ({
   prompt_tokens: billed.promptTokens,
   completion_tokens: billed.completionTokens,

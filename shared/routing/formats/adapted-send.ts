@@ -98,7 +98,7 @@ function adaptedBody(text: string, { members, renames }: BodyChanges, dropped: S
 const boundNames: readonly string[] = outputBoundNames;
 
 /**
- * Renames a field. Where a client sends both names, the one that the provider knows counts, and the other is reported.
+ * Renames a field. If a client sends both names, the one that the provider knows counts, and the other is reported.
  * However, an output bound that the gateway has read is not replaced by a name that it has not read.
  */
 function rename(

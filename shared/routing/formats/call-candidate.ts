@@ -43,7 +43,7 @@ import { marksCache, withRelayedMarks } from './relayed-cache-marks.ts';
 import { rulesOf, withRuledMessages } from './target-rules/index.ts';
 import { upstreamTarget } from './upstream-target.ts';
 
-/** Calls the candidate. Rejects where `send` does, or where the body breaks. */
+/** Calls the candidate. Rejects if `send` does, or if the body breaks. */
 export async function callCandidate(
   call: FormatCall,
   candidate: Candidate,
@@ -179,7 +179,7 @@ interface CandidateExchange {
 // Relays to a provider with the client's own interface: the body is sent unchanged except for the gateway's fields, and
 // answers and events are returned unchanged.
 
-/** Relays the call. Rejects where `send` does, or where the body breaks. */
+/** Relays the call. Rejects if `send` does, or if the body breaks. */
 async function relay(call: FormatCall, candidate: Candidate, send: ReceivingSend): Promise<CandidateOutcome> {
   const { clientInterface, request } = call;
   const { framing } = clientInterface;
@@ -237,7 +237,7 @@ async function relayBytes(
   return { kind: 'stream', batches, drain: sent.drain, reachedVia };
 }
 
-/** Yields the pieces; the answer is complete where the body ends without an error. */
+/** Yields the pieces; the answer is complete if the body ends without an error. */
 async function* piecesOf(
   { body, eventCame }: CandidateAnswer,
   contentType: string,

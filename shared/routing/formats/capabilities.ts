@@ -169,7 +169,7 @@ export const mayGoThroughHub = (candidate: Candidate, interfaceId: InterfaceId):
     : hubApisFor(candidate, interfaceId).length > 0;
 
 /**
- * Chooses the client's own interface where its provider has it and it supports the request; otherwise the first format
+ * Chooses the client's own interface if its provider has it and it supports the request; otherwise the first format
  * that supports everything, or else the first. Undefined when its provider serves no such client.
  */
 export function chooseFormat(

@@ -99,7 +99,7 @@ async function asWhole(
 }
 
 /**
- * Returns the body of a stream that came as one text: events, or a list of chunks, which Gemini sends where events are
+ * Returns the body of a stream that came as one text: events, or a list of chunks, which Gemini sends if events are
  * not requested.
  */
 export async function streamIn(text: string, isEvents: boolean): Promise<AsyncIterable<Uint8Array> | undefined> {

@@ -24,7 +24,7 @@ const leastTokens: readonly (readonly [RegExp, number])[] = [
   [/claude-(haiku-3|3-5-haiku|3-haiku)/, 2_048],
   [/claude-(opus-4-(0|1|8|2025)|sonnet-(4|5)|haiku-5|3-7-sonnet)/, 1_024],
 ];
-/** Value for a Claude that no row names. A test fails where the installed package has one. */
+/** Value for a Claude that no row names. A test fails if the installed package has one. */
 const leastTokensOfOthers = 1_024;
 
 /**
@@ -56,8 +56,8 @@ const ownMark = /"(?:cache_control|prompt_cache_breakpoint|prompt_cache_options)
 export const marksItsCache = (text: string): boolean => ownMark.test(text);
 
 /**
- * Returns the body with marks at its tools, where these can be marked, at its instructions and at both ends of its last
- * turn, where its client marks nothing.
+ * Returns the body with marks at its tools, if these can be marked, at its instructions and at both ends of its last
+ * turn, if its client marks nothing.
  */
 export function withRelayedMarks(text: string, onTools: boolean): string {
   const scanned = marksItsCache(text) ? undefined : scanJson(text, { depthMax: bodyDepthMax });

@@ -148,7 +148,7 @@ function piecesOf(text: string, maxCharacters: number): Piece[] {
   return pieces;
 }
 
-/** Returns the position of a cut: at a blank where there is one, and never between the halves of a character. */
+/** Returns the position of a cut: at a blank if there is one, and never between the halves of a character. */
 function cutBefore(text: string, at: number): number {
   if (at >= text.length) return text.length;
   const blank = text.slice(at - cutSearchCharacters, at).search(/\s\S*$/);

@@ -63,7 +63,7 @@ export async function checkTexts(
 }
 
 /**
- * Turns masks into a block where a text cannot change: JSON with masked texts in it may have another meaning, and other
+ * Turns masks into a block if a text cannot change: JSON with masked texts in it may have another meaning, and other
  * parts of a request refer to a name.
  */
 function withoutFixedMasks(

@@ -57,7 +57,7 @@ const checksPerWindow = 4;
 /** Bytes of events that are checked before their window is full: a single call has no other bound. */
 const heldMaxBytes = 8 * 1024 * 1024;
 
-/** The result where there is no memory for an event. */
+/** The result if there is no memory for an event. */
 export interface NotHeld {
   readonly kind: 'not_held';
   readonly error: unknown;
@@ -139,7 +139,7 @@ export class EventWindow {
   }
 
   /**
-   * Returns the events of a window that has passed, none where the end of a finding is awaited; otherwise why it has
+   * Returns the events of a window that has passed, none if the end of a finding is awaited; otherwise why it has
    * not passed.
    */
   async release(isEnd: boolean): Promise<AnswerEvent[] | Stopped> {

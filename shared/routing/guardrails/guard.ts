@@ -36,7 +36,7 @@ export interface GuardOptions extends Omit<TextChecks, 'guardrails'>, HttpGuardr
   /** Grammar of the client's interface. */
   readonly grammar: InterfaceGrammar;
   readonly memory: CallMemory;
-  /** Deadline of the answer: later than that of the request where it is a stream. */
+  /** Deadline of the answer: later than that of the request if it is a stream. */
   readonly outputDeadline: Deadline;
 }
 
@@ -57,9 +57,9 @@ export type GuardedRequest =
 export interface Guard {
   readonly ids: readonly string[];
   checkRequest(json: JsonText): Promise<GuardedRequest>;
-  /** Checks an answer. Rejects where there is no memory for the texts. */
+  /** Checks an answer. Rejects if there is no memory for the texts. */
   checkAnswer(json: JsonText): Promise<GuardedAnswer>;
-  /** Returns the same stream where nothing is checked. `reader` is that of its interface, at its start. */
+  /** Returns the same stream if nothing is checked. `reader` is that of its interface, at its start. */
   checkStream(batches: AsyncIterator<EventBatch, void>, reading: StreamReading): AsyncIterator<EventBatch, void>;
 }
 
@@ -220,9 +220,9 @@ interface StoppedStreamOptions {
   readonly end: BlockedEnd;
   /** Reads the events that are written here. */
   readonly reader: EventReader;
-  /** Called where a guardrail blocks the stream, with the events that it blocks. */
+  /** Called when a guardrail blocks the stream, with the events that it blocks. */
   readonly onBlocked: (dropped: readonly AnswerEvent[]) => void;
-  /** Called where the stream ends because a check gave no answer, or because memory is missing. */
+  /** Called when the stream ends because a check gave no answer, or because memory is missing. */
   readonly onFailed: (failed: FailedCheck | NotHeld) => void;
 }
 

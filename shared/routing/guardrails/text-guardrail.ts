@@ -22,7 +22,7 @@ interface Finding {
   readonly name: string;
 }
 
-/** Number of matches and pieces of text between two turns: some 20 ms where each match looks far ahead. */
+/** Number of matches and pieces of text between two turns: some 20 ms if each match looks far ahead. */
 const turnMaxSteps = 32;
 
 /** Finders by the document of a catalogue, which lives until the next one is read. */
@@ -104,7 +104,7 @@ async function* findings(
 
 const maskOf = (name: string): string => `[${name}]`;
 
-/** True inside a mask of an earlier check, which stays unchanged, even where its own name is searched for. */
+/** True inside a mask of an earlier check, which stays unchanged, even if its own name is searched for. */
 function isInMask(text: string, { start, end }: Finding, finders: readonly Finder[]): boolean {
   return finders.some(({ name }) => {
     const written = maskOf(name);
@@ -114,7 +114,7 @@ function isInMask(text: string, { start, end }: Finding, finders: readonly Finde
   });
 }
 
-/** Masks the findings. Where some overlap all of their text is masked, with the mask of the longest. */
+/** Masks the findings. If some overlap all of their text is masked, with the mask of the longest. */
 function masked(text: string, found: readonly Finding[]): string {
   const parts: string[] = [];
   let before = 0;

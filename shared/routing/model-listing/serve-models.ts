@@ -1,5 +1,5 @@
 // GET /v1/models and /v1/models/{id}: a function of their own behind the distribution, and routes of the chat function
-// where there is none.
+// if there is none.
 import type { StatisticsReader } from '../../accounting/provider-health/index.ts';
 import { type ConnectionList, type PlannedConnection, workspaceConnections } from '../../configuration/byok/index.ts';
 import type { Catalogue, CatalogueReader } from '../../configuration/catalogue/index.ts';
@@ -97,7 +97,7 @@ interface ListingRequest {
 
 type Read = (input: CallerListing, request: GatewayRequest, listing: ListingRequest) => Promise<object>;
 
-/** Reads the connections only where they matter: an entry without prices needs a key of the client's own. */
+/** Reads the connections only if they matter: an entry without prices needs a key of the client's own. */
 async function readConnections(
   { connections }: ModelListingDependencies,
   workspace: WorkspaceDocument,

@@ -3,7 +3,7 @@
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import { type InterfaceId, type ProviderApi, servingApis, taskInterfaceIds } from '../../foundation/constants/index.ts';
 
-/** Returns the entries made for the interface; all where none is known to be. */
+/** Returns the entries made for the interface; all if none is known to be. */
 export function madeFor(interfaceId: InterfaceId, candidates: readonly Candidate[]): readonly Candidate[] {
   const { native } = servingApis[interfaceId];
   const specialists = candidates.filter((candidate) => isMadeFor(native, candidate));

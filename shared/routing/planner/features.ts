@@ -30,7 +30,7 @@ export const supportsAll = (candidate: Candidate, features: readonly Feature[], 
   features.every((feature) => supports(candidate, feature, interfaceId));
 
 /**
- * Returns the error with the fields that no remaining candidate supports; where each supports a part, all requested
+ * Returns the error with the fields that no remaining candidate supports; if each supports a part, all requested
  * fields. The message says what the operator must configure.
  */
 export function failUnsupported(
@@ -76,7 +76,7 @@ function extrasHint(features: readonly Feature[]): string {
 }
 
 /**
- * Returns the error with the fields that no remaining format supports; where each lacks another part, all that any
+ * Returns the error with the fields that no remaining format supports; if each lacks another part, all that any
  * lacks.
  */
 export function failUntranslatable(lacks: readonly (readonly HubNeed[])[]): GatewayError {

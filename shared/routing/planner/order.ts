@@ -45,7 +45,7 @@ interface CandidateRanking {
 /**
  * Orders the candidates: named providers in their order, then by `sort`, then those with a weight, as they are drawn,
  * then the cheapest. Cooling candidates come last, under `sort` too: only a named order is preserved. Candidates that
- * may not fit come just before cooling ones, where a request has neither a named order nor `sort`. Credentials of an
+ * may not fit come just before cooling ones, if a request has neither a named order nor `sort`. Credentials of an
  * entry follow each other, as they are drawn. Without fallbacks and without names, only the first entry is tried.
  */
 export function orderCandidates(
@@ -99,7 +99,7 @@ const drawDigits = 12;
 
 /**
  * Returns an exponentially distributed number that session and name determine. The smallest of several, each divided by
- * its weight, is drawn with a chance in proportion to the weight; where one is removed, all sessions of the others
+ * its weight, is drawn with a chance in proportion to the weight; if one is removed, all sessions of the others
  * stay.
  */
 function draw(session: string, name: string): number {
@@ -107,7 +107,7 @@ function draw(session: string, name: string): number {
   return -Math.log((drawn + 1) / 16 ** drawDigits);
 }
 
-/** Returns the position of a provider in `order`; after all of them where it is not named. Its first mention counts. */
+/** Returns the position of a provider in `order`; after all of them if it is not named. Its first mention counts. */
 function readPlaces(order: readonly string[]): (providerId: string) => number {
   const places = new Map(order.map((id, place): [string, number] => [id, place]).toReversed());
   return (providerId) => places.get(providerId) ?? order.length;

@@ -36,7 +36,7 @@ export interface PlanInput extends OrderInput, VisibilityInput {
 export type Plan = readonly [Candidate, ...Candidate[]];
 
 /**
- * Makes the plan: candidates of the model, then those of its fallback models. Where none remains, the first error
+ * Makes the plan: candidates of the model, then those of its fallback models. If none remains, the first error
  * counts.
  */
 export function makePlan(request: RoutedRequest, input: PlanInput): Plan | GatewayError {
@@ -75,7 +75,7 @@ function planModel(request: RoutedRequest, input: PlanInput): readonly Candidate
 
 type PricesOf = (candidate: Candidate) => CallPrices;
 
-/** Returns the prices of the call; the body is searched for cache marks only where an entry has a price of them. */
+/** Returns the prices of the call; the body is searched for cache marks only if an entry has a price of them. */
 function pricesOfCall(request: RoutedRequest): PricesOf {
   const isMarked = once(() => marksItsCache(request.text().text));
   const known = new Map<Candidate['entry'], CallPrices>();
@@ -89,7 +89,7 @@ function pricesOfCall(request: RoutedRequest): PricesOf {
 }
 
 interface Condition {
-  /** Returns the error where no candidate remains, for those that remained before. */
+  /** Returns the error if no candidate remains, for those that remained before. */
   readonly refuse: (remaining: readonly Candidate[]) => GatewayError;
   readonly keeps: (candidate: Candidate) => boolean;
 }
@@ -103,7 +103,7 @@ function readConditions(request: RoutedRequest, input: PlanInput, pricesOf: Pric
   const loosening = looseningMember(requestPolicy, enforced) ?? (policy.zdr === true ? needs.storingMember : undefined);
   const mustBringKey = input.byok?.isRequired ?? false;
   const bringsKey = (candidate: Candidate) => input.byok?.sourceOf(candidate) !== undefined;
-  // Where the client must bring a key, the gateway's prices do not matter, and a missing key has a code of its own.
+  // If the client must bring a key, the gateway's prices do not matter, and a missing key has a code of its own.
   const isPaid = (candidate: Candidate) => mustBringKey || bringsKey(candidate) || isBillable(candidate);
   const servesClient = (candidate: Candidate) => serves(candidate, request.interfaceId);
   const lacks = (candidate: Candidate) => lacksOf(candidate, request);
@@ -212,7 +212,7 @@ const failUnconfigured = (remaining: readonly Candidate[]): GatewayError =>
 
 const isEnabled = ({ provider }: Candidate): boolean => provider.status === 'enabled';
 
-/** Returns the error. Where the request itself asks for zdr, the workspace need not enforce anything. */
+/** Returns the error. If the request itself asks for zdr, the workspace need not enforce anything. */
 const failLoosening = (member = '', storing: string | undefined, enforced: PolicyOptions): GatewayError =>
   fail('data_policy_loosening_forbidden', {
     param: member,
@@ -281,7 +281,7 @@ const providersOf = (candidates: readonly Candidate[]): string =>
   [...new Set(candidates.map(({ provider }) => provider.id))].join(', ');
 
 /**
- * Writes, for candidates that all fail the policy, the fields that none declares, or all that apply where each is
+ * Writes, for candidates that all fail the policy, the fields that none declares, or all that apply if each is
  * declared by some.
  */
 function undeclaredText(remaining: readonly Candidate[], requestPolicy: PolicyOptions, policy: PolicyOptions): string {

@@ -20,7 +20,7 @@ export interface VisibilityInput {
 
 /**
  * Returns candidates in catalogue order, or undefined for an unknown model. `auto` always exists, and covers every
- * model marked for it; where the whole catalogue marks none, every model.
+ * model marked for it; if the whole catalogue marks none, every model.
  */
 export function visibleCandidates(
   modelId: string,

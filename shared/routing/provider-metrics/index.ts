@@ -148,7 +148,7 @@ export interface Attempt extends AdmittedCandidate {
   readonly charge?: Charge | undefined;
   /** Says where and by which rule its answer fails the schema of the call, if it does. */
   readonly schemaMismatch?: string | undefined;
-  /** Says how its provider was called, where it answered. */
+  /** Says how its provider was called, if it answered. */
   readonly reachedVia?: ReachedVia | undefined;
   /** Metadata of the answer. */
   readonly details?: AnswerDetails | undefined;

@@ -30,7 +30,7 @@ export type CandidateOutcome =
 export interface CandidateRequest {
   /** Path behind the provider's base URL. */
   readonly path: string;
-  /** Returns the host of the call, where it differs from the provider's. */
+  /** Returns the host of the call, if it differs from the provider's. */
   readonly hostname?: ((ofProvider: string) => string) | undefined;
   readonly accept: string;
   /** Method; default: POST. */
@@ -68,13 +68,13 @@ export type OpenPart = () => {
 };
 
 /**
- * Waits before a limited part is called again. Returns false where the call has no time for that, or has ended
+ * Waits before a limited part is called again. Returns false if the call has no time for that, or has ended
  * meanwhile.
  */
 export type Pause = (seconds: number) => Promise<boolean>;
 
 /**
- * Sends a request: adds URL, credential and signature, and measures silence by bytes. Rejects where the connection
+ * Sends a request: adds URL, credential and signature, and measures silence by bytes. Rejects if the connection
  * breaks or the call is ended.
  */
 export type Send = (request: CandidateRequest) => Promise<({ readonly kind: 'answer' } & CandidateAnswer) | NoAnswer>;

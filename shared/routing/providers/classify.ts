@@ -19,7 +19,7 @@ export type FailureKind = 'invalid' | 'rate_limited' | 'failed' | 'deadline' | '
 
 export interface AttemptFailure {
   readonly kind: FailureKind;
-  /** Reason; only for `invalid`, and only where the cause is recognized. */
+  /** Reason; only for `invalid`, and only if the cause is recognized. */
   readonly reason?: RejectionReason | undefined;
   /** The field about which the provider complains, in its spelling; only for `invalid`. */
   readonly param?: string | undefined;
@@ -68,7 +68,7 @@ const credentialStatuses = new Set([401, 403]);
 const quotaStatus = 402;
 
 /**
- * Classifies an unsuccessful answer by its status, its body, and `x-amzn-errortype` where it has one.
+ * Classifies an unsuccessful answer by its status, its body, and `x-amzn-errortype` if it has one.
  * `statedRetrySeconds` comes from its headers.
  */
 export function classifyStatus(

@@ -19,14 +19,14 @@ interface SignableCall {
 export interface Credential {
   /** Headers, with names in lower case. Empty if the provider requires no credential, or the call is signed. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Returns all headers of the call, including its signature. Rejects where the process has no AWS credentials. */
+  /** Returns all headers of the call, including its signature. Rejects if the process has no AWS credentials. */
   readonly sign?: ((call: SignableCall) => Promise<Record<string, string>>) | undefined;
   /** True if signing calls the provider's own token endpoint, within a limit of its own. */
   readonly fetchesToken?: boolean | undefined;
 }
 
 /**
- * Thrown where a token for a provider's calls could not be fetched: a failure of that provider. The cause contains no
+ * Thrown when a token for a provider's calls could not be fetched: a failure of that provider. The cause contains no
  * secret.
  */
 export class TokenUnavailable extends Error {
@@ -45,13 +45,13 @@ export interface CredentialSource {
   /** Returns a secret that is not a provider's, if it is set. Throws as `find` does. */
   secretOf(reference: SecretReference): string | undefined;
   /**
-   * Returns why nothing is found, where the source knows more than that nothing is set: words that follow the name of
+   * Returns why nothing is found, if the source knows more than that nothing is set: words that follow the name of
    * the secret.
    */
   faultOf?(provider: CalledProvider): string | undefined;
   /** Reads the credentials for coming calls while the process starts. A failure is dropped. Never rejects. */
   warm(): Promise<void>;
-  /** Called before a plan: waits where nothing was read yet, otherwise returns undefined. Never rejects. */
+  /** Called before a plan: waits if nothing was read yet, otherwise returns undefined. Never rejects. */
   ready(): Promise<void> | undefined;
   /** Called when a provider refused the gateway's credential: a newer one may exist. Never rejects. */
   refresh(): Promise<void>;

@@ -59,7 +59,7 @@ function readServiceAccount(text: string): ServiceAccount {
 
 /**
  * Returns the key. A text that went through a shell or a form has its line ends as two characters. Throws
- * TokenUnavailable where it is not a key.
+ * TokenUnavailable if it is not a key.
  */
 function pemOf(text: string): string {
   const key = text.replaceAll('\\r', '').replaceAll('\\n', '\n');

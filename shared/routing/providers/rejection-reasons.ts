@@ -67,7 +67,7 @@ const reasonSigns: readonly [RejectionReason, (details: ErrorDetails) => boolean
       has(`${code} ${type}`, /content_policy|content_filter|moderation/) ||
       has(message, /content policy|content management policy|content filter|violates the usage polic/),
   ],
-  // Such a code outweighs the parameter that it names: max_tokens, for instance, where only max_completion_tokens is
+  // Such a code outweighs the parameter that it names: max_tokens, for instance, if only max_completion_tokens is
   // supported.
   ['unsupported_parameter', ({ code }) => has(code, /unsupported_parameter|unknown_parameter/)],
   ['image_too_large', ({ message }) => has(message, /image (is |size )?.{0,20}(too large|exceeds)/)],

@@ -38,8 +38,8 @@ export interface StreamSource {
 }
 
 /**
- * Yields batches of events. Returns after the provider's end marker, or where the stream ends, in whatever way, once
- * the answer is complete. Throws where the connection breaks before that. A batch without events is a comment or an
+ * Yields batches of events. Returns after the provider's end marker, or if the stream ends, in whatever way, once
+ * the answer is complete. Throws if the connection breaks before that. A batch without events is a comment or an
  * event without text.
  */
 export async function* readStream(

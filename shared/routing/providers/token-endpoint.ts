@@ -20,7 +20,7 @@ export interface AccessTokens {
 /** An answer with an `access_token`. */
 type TokenGrant = JsonObject & { readonly access_token: string };
 
-/** Returns a function that posts a form, and rejects where no token comes. */
+/** Returns a function that posts a form, and rejects if no token comes. */
 export function tokenEndpoint(url: URL, clock: Clock): (form: string) => Promise<TokenGrant> {
   const calls = createOutgoingCalls({ clock, socketsMax, idleSocketMs: keepAliveIdleMs });
   return async (form) => {

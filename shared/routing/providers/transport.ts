@@ -10,7 +10,7 @@ export type UpstreamRequest = Omit<OutgoingRequest, 'method'> & {
 export type UpstreamAnswer = OutgoingAnswer;
 
 export interface Transport {
-  /** Sends a request. Rejects with ConnectionBroken where the provider was not reached, or closed the connection. */
+  /** Sends a request. Rejects with ConnectionBroken if the provider was not reached, or closed the connection. */
   send(request: UpstreamRequest): Promise<UpstreamAnswer>;
   close(): void;
 }

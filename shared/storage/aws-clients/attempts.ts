@@ -33,7 +33,7 @@ export interface AttemptOptions {
   readonly callerSignal?: AbortSignal | undefined;
 }
 
-/** Thrown where a batch was only partly written: DynamoDB accepts the rest later, like a call that it throttled. */
+/** Thrown when a batch was only partly written: DynamoDB accepts the rest later, like a call that it throttled. */
 export class ItemsUnprocessed extends Error {
   override readonly name = 'ItemsUnprocessed';
 }

@@ -28,7 +28,7 @@ const connectTimeoutDefaultMs = 500;
  */
 export const processCredentials = (): AwsCredentialProvider => fromNodeProviderChain();
 
-/** Returns the access; options default to those of the process. Throws where nothing names a region. */
+/** Returns the access; options default to those of the process. Throws if nothing names a region. */
 export const awsAccess = ({
   region = readRegion(),
   credentials = processCredentials(),

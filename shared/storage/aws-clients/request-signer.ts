@@ -14,7 +14,7 @@ interface SignableRequest {
   readonly method?: string | undefined;
 }
 
-/** Returns all headers, the signature included. Rejects where the process has no AWS credentials. */
+/** Returns all headers, the signature included. Rejects if the process has no AWS credentials. */
 type SignRequest = (request: SignableRequest) => Promise<Record<string, string>>;
 
 interface RequestSignerOptions {

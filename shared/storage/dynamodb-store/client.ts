@@ -43,7 +43,7 @@ interface DynamoClientOptions extends Partial<AwsAccess> {
   readonly endpoint?: string | undefined;
 }
 
-/** Creates the client; no request is made yet. Throws where neither the options nor the process name a region. */
+/** Creates the client; no request is made yet. Throws if neither the options nor the process name a region. */
 export function createDynamoClient(clientOptions: DynamoClientOptions = {}): DynamoClient {
   const { endpoint, ...options } = clientOptions;
   const access = awsAccess(endpoint === undefined ? options : { ...options, ...accessOutsideAws });

@@ -58,7 +58,7 @@ export function createSharedUpdates({ nameOf, sendOne, sendAll }: SharedUpdatesO
     return result;
   }
 
-  /** Sends an update alone after its syntax was refused: where it is accepted alone, no further updates are shared. */
+  /** Sends an update alone after its syntax was refused: if it is accepted alone, no further updates are shared. */
   async function sendRefused({ update, name, signal }: Waiting): Promise<ConditionalResult> {
     const result = await sendAlone(update, name, signal);
     isRefused = true;

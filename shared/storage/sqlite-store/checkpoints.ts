@@ -24,7 +24,7 @@ interface Checkpoints {
 }
 
 /**
- * Creates the checkpoints. Where one fails, for example on a full disk, the log grows until one succeeds: nothing is
+ * Creates the checkpoints. If one fails, for example on a full disk, the log grows until one succeeds: nothing is
  * lost.
  */
 export function createCheckpoints(file: CheckpointFile): Checkpoints {

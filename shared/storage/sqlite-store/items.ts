@@ -9,7 +9,7 @@ import { addedCharactersMax, isSurelySmall, readItem, writeItem } from './stored
 import { createTableRows, type RowAddress, type TableRows } from './table-rows.ts';
 
 /**
- * Maximum number of expired items that are removed with one transaction. Where there were as many, the next transaction
+ * Maximum number of expired items that are removed with one transaction. If there were as many, the next transaction
  * removes more.
  */
 const expiredPerTransactionMax = 50;
@@ -23,7 +23,7 @@ interface ItemWrite {
   readonly address: RowAddress;
   /** The new item; undefined when it is removed. */
   readonly item: Item | undefined;
-  /** Made at the end of the transaction where others may still change the item; '' when it is removed. */
+  /** Made at the end of the transaction when others may still change the item; '' when it is removed. */
   text: string | undefined;
   /** At least the length of the text. */
   readonly charactersMax: number;
@@ -81,10 +81,10 @@ export function createItems({ database, isShared, clock, freezes }: ItemsOptions
       return pendingWrite === undefined ? readCommitted(address, id)?.item : pendingWrite.item;
     },
 
-    /** Returns the write of `item`, which is a stored form. Throws a TypeError where it is too large. */
+    /** Returns the write of `item`, which is a stored form. Throws a TypeError if it is too large. */
     writeOf: (address: RowAddress, item: Item): ItemWrite => writeNow(address, snapshotOf(item)),
 
-    /** Writes `item`, which these changes have made of the item that was read. Throws a TypeError where it is too large. */
+    /** Writes `item`, which these changes have made of the item that was read. Throws a TypeError if it is too large. */
     change(address: RowAddress, item: Item, changes: Changes): void {
       const id = addressText(address);
       const formerCharacters = written.get(id)?.charactersMax ?? hot.get(id)?.characters ?? Number.POSITIVE_INFINITY;
@@ -121,7 +121,7 @@ export function createItems({ database, isShared, clock, freezes }: ItemsOptions
   };
 }
 
-/** Throws a TypeError where the item is too large. */
+/** Throws a TypeError if the item is too large. */
 function writeNow(address: RowAddress, item: Item): ItemWrite {
   const text = writeItem(item);
   return { address, item, text, charactersMax: text.length };
@@ -150,7 +150,7 @@ const rowsOf = (database: DatabaseSync) =>
 /** Holds the writes of one transaction by their address, before they go into the file. */
 function createPendingWrites() {
   const all = new Map<string, ItemWrite>();
-  /** Writes that `allOrNone` restores where its work throws. */
+  /** Writes that `allOrNone` restores if its work throws. */
   let replaced: Map<string, ItemWrite | undefined> | undefined;
   return {
     all: all as ReadonlyMap<string, ItemWrite>,
@@ -161,7 +161,7 @@ function createPendingWrites() {
       all.set(id, write);
     },
     clear: (): void => all.clear(),
-    /** Runs `work`, and restores the writes before it where it throws. */
+    /** Runs `work`, and restores the writes before it if it throws. */
     allOrNone<Value>(work: () => Value): Value {
       const before = new Map<string, ItemWrite | undefined>();
       replaced = before;
@@ -231,7 +231,7 @@ function createHotItems(database: DatabaseSync, isShared: boolean) {
   let version: unknown;
 
   return {
-    /** Empties the cache where another process wrote. Called before the items are used. */
+    /** Empties the cache if another process wrote. Called before the items are used. */
     check(): void {
       if (!isShared) return;
       const now = versionStatement.get()?.data_version;

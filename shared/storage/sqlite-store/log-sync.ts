@@ -24,7 +24,7 @@ export function createLogSync(databasePath: string): LogSync {
   };
   const sync = coalesceRuns<undefined, void>(async () => {
     throwIfFailed();
-    // Windows does not sync a file that is open only for reading. Where the file cannot be opened now, a later sync may
+    // Windows does not sync a file that is open only for reading. If the file cannot be opened now, a later sync may
     // succeed.
     log ??= await open(`${databasePath}-wal`, 'r+');
     await log.datasync().catch((cause: unknown) => {

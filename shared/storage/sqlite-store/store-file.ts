@@ -1,4 +1,4 @@
-// The file of the store: it is made where it is missing, recognized as the gateway's, and never changed where it is
+// The file of the store: it is made if it is missing, recognized as the gateway's, and never changed if it is
 // another program's.
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ const applicationId = 0x67_77_00_01;
 export const formatVersion = 1;
 const folderMode = 0o700;
 const fileMode = 0o600;
-/** Size to which the log is cut after a checkpoint, where a burst made it longer. */
+/** Size to which the log is cut after a checkpoint, if a burst made it longer. */
 const logMaxBytes = 16 * 1024 * 1024;
 
 /** Thrown for a file that is not used. The message is one line for the person at the terminal. Nothing was changed. */

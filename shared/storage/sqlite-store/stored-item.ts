@@ -11,7 +11,7 @@ const itemMaxBytes = 400 * 1024;
 /** Maximum bytes for a character of the JSON text: three in UTF-8, or four for a nested empty list. */
 const bytesPerCharacterMax = 4;
 
-/** Returns a copy that shares nothing with the value. Throws a TypeError where DynamoDB would refuse it. */
+/** Returns a copy that shares nothing with the value. Throws a TypeError if DynamoDB would refuse it. */
 export function toStored(value: unknown): unknown {
   switch (typeof value) {
     case 'string':

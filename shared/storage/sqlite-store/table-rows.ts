@@ -17,13 +17,13 @@ export interface Row {
   readonly item: string;
 }
 
-/** Returns the address of an item that is put. Throws a TypeError where a key is missing. */
+/** Returns the address of an item that is put. Throws a TypeError if a key is missing. */
 export function addressOf(table: TableName, item: Item): RowAddress {
   const { partitionKey, sortKey }: TableDefinition = tableDefinitions[table];
   return checkedAddress(table, item[partitionKey], sortKey === undefined ? undefined : item[sortKey]);
 }
 
-/** Returns the address. Throws a TypeError where a key is missing. */
+/** Returns the address. Throws a TypeError if a key is missing. */
 export function checkedAddress(table: TableName, key: unknown, sortKey: unknown): RowAddress {
   const { sortKey: isSorted }: TableDefinition = tableDefinitions[table];
   const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';

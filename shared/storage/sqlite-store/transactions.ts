@@ -10,7 +10,7 @@ const transactionWeightMax = 500;
 interface StoreWork<Value> {
   /** Number of items that the work may write. */
   readonly weight: number;
-  /** Does the work. Throws where it cannot be done, and has then changed nothing. */
+  /** Does the work. Throws if it cannot be done, and has then changed nothing. */
   readonly run: () => Value;
   readonly signal?: AbortSignal | undefined;
 }
@@ -20,7 +20,7 @@ interface TransactionsOptions {
   readonly clock: Clock;
   /** Time for which work may wait for a file that another process has locked. */
   readonly limitMs: number;
-  /** Called once the transaction has begun. Where it throws, the transaction is not made. */
+  /** Called once the transaction has begun. If it throws, the transaction is not made. */
   readonly onBegin: () => void;
   /** Writes the results of the work, as the last step of the transaction. */
   readonly onEnd: () => void;
@@ -114,13 +114,13 @@ function openTransact({ database, onBegin, onEnd, onCommitted, onFailed }: Trans
   /** Rolls back. Never throws: the next transaction would fail in the same way. */
   function undo(): void {
     try {
-      // SQLite rolls back by itself where the disk is full.
+      // SQLite rolls back by itself if the disk is full.
       if (database.isTransaction) rollback.run();
     } catch {}
   }
 
   return {
-    /** Begins the transaction. Throws where the file is locked. */
+    /** Begins the transaction. Throws if the file is locked. */
     begin: () => void begin.run(),
 
     /**

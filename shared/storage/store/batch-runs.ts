@@ -26,7 +26,7 @@ export function batchRuns<Request>(
   let isOneAwaited = false;
   let cancelTimer: (() => void) | undefined;
 
-  /** Returns 0 where queued requests are served now. */
+  /** Returns 0 if queued requests are served now. */
   const delayMs = (): number => (isOneAwaited ? 0 : (gathering?.gatherMs() ?? 0));
 
   async function serve(): Promise<void> {

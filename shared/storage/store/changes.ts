@@ -1,11 +1,11 @@
 // Changes of an update as values. An attribute occurs in only one of the fields, except that `remove` may name it too:
-// `remove` is skipped where another change writes the attribute, which is still in use, and takes precedence over
+// `remove` is skipped if another change writes the attribute, which is still in use, and takes precedence over
 // `removeElements`.
 import type { Item } from './item.ts';
 
 export interface Changes {
   readonly set?: Item;
-  /** Sets attributes only where they are absent. A stored null is not absent. */
+  /** Sets attributes only if they are absent. A stored null is not absent. */
   readonly setIfAbsent?: Item;
   /**
    * Sets an attribute to the value that another attribute has before this write, unless it has a value itself. Names

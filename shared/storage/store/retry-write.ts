@@ -39,11 +39,11 @@ export function retryWrite(
   return attempt(1);
 }
 
-// Optimistic locking: read, plan, write on condition that nothing was written in between, and repeat where something
+// Optimistic locking: read, plan, write on condition that nothing was written in between, and repeat if something
 // was.
 
 /**
- * Maximum tries. A try is refused only where another write was made, so up to this many writers at the same moment all
+ * Maximum tries. A try is refused only if another write was made, so up to this many writers at the same moment all
  * succeed. Gateways that start together apply the same file together; operators change different fields of one
  * document.
  */
@@ -51,7 +51,7 @@ const triesMax = 64;
 
 /**
  * Writes by `tryOnce`, which reads again on each call and returns undefined if its write was refused. `what` begins
- * the sentence for the operator where other writes continue to arrive between: `the catalogue is`.
+ * the sentence for the operator if other writes continue to arrive between: `the catalogue is`.
  */
 export async function writeOptimistically<Value extends object | string>(
   what: string,

@@ -83,8 +83,8 @@ export interface TransactionItems {
  */
 export interface Store {
   /**
-   * Runs `work`, which does not wait, within one transaction: all of its writes are made, or none of them where it
-   * throws. Absent if the store is not in the process. Where it rejects, nothing was written, unless the disk did
+   * Runs `work`, which does not wait, within one transaction: all of its writes are made, or none of them if it
+   * throws. Absent if the store is not in the process. If it rejects, nothing was written, unless the disk did
    * not confirm a commit.
    */
   readonly transact?: (<Value>(work: (items: TransactionItems) => Value) => Promise<Value>) | undefined;
@@ -93,7 +93,7 @@ export interface Store {
   put(put: Put, options?: CallOptions): Promise<ConditionalResult>;
   update(update: Update, options?: CallOptions): Promise<ConditionalResult>;
   /**
-   * Writes the items in as few requests as possible. It may be repeated: where it rejects, some of the items may have
+   * Writes the items in as few requests as possible. It may be repeated: if it rejects, some of the items may have
    * been written. No two puts have the same key.
    */
   batchPut(puts: readonly BatchPut[], options?: CallOptions): Promise<void>;

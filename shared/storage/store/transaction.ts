@@ -3,8 +3,8 @@ import type { Store, TransactionItems } from './store.ts';
 
 export interface StoreTransaction {
   /**
-   * Adds a write. `write` runs with the others in the order of their additions and does not wait; where one throws, no
-   * write of any is made. Rejects where the transaction was not made. Throws once the transaction has begun.
+   * Adds a write. `write` runs with the others in the order of their additions and does not wait; if one throws, no
+   * write of any is made. Rejects if the transaction was not made. Throws once the transaction has begun.
    */
   add<Value>(write: (items: TransactionItems) => Value): Promise<Value>;
   /** Begins the transaction. Its outcome is that of the additions. */

@@ -46,7 +46,7 @@ export const chatCompletions: ClientInterface = {
   cacheMarks: { kinds: ['openrouter'], onTools: false },
 };
 
-/** Opens a reader. A stream is complete where every choice has finished, with or without its end marker. */
+/** Opens a reader. A stream is complete if every choice has finished, with or without its end marker. */
 function openChunkReader(choices: number): EventReader {
   const finished = new Map<number, boolean>();
   return {

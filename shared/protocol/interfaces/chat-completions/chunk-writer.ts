@@ -24,7 +24,7 @@ export function openChunkWriter(emit: (chunk: ChunkFields) => void, beside: obje
     /** Emits why each choice ended. */
     end: (ends: readonly (readonly [index: unknown, reason: unknown])[]) =>
       emit({ choices: ends.map(([index, reason]) => piece({ index, delta: {}, finish_reason: reason })) }),
-    /** Emits the last chunk, where usage is reported. */
+    /** Emits the last chunk, if usage is reported. */
     usage: (usage: unknown) => emit({ choices: [], usage }),
   };
 }

@@ -22,7 +22,7 @@ const ownFormat = /^(openai-responses|chat-completions)-v1(:|$)/;
 
 type Target = Pick<UpstreamTarget, 'reasoningStyle' | 'readsGoogleSignatures'>;
 
-/** Returns no changes where the body has no such thinking, as is usual. */
+/** Returns no changes if the body has no such thinking, as is usual. */
 export function withoutForeignDetails(json: JsonText, target: Target): RelayedChanges {
   const mayHoldSome = json.text.includes('"reasoning_details"') || mayHoldEnvelope(json.text);
   const messages = mayHoldSome ? findMember(json, 'messages') : undefined;

@@ -202,7 +202,7 @@ class ParsedChunk extends ParsedEvent<ChunkDetails> implements StreamChunk {
 /** True for a valid index, which is bounded, because each is remembered until its choice has finished. */
 const isChoiceIndex = (index: number): boolean => Number.isInteger(index) && index >= 0 && index < choicesMax;
 
-/** Returns the index of a choice; its position where it has none. */
+/** Returns the index of a choice; its position if it has none. */
 function indexOf({ index }: Record<string, unknown>, position: number): number {
   if (index === undefined || index === null) return position;
   return typeof index === 'number' ? index : Number.NaN;

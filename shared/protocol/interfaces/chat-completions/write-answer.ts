@@ -15,7 +15,7 @@ import { answerJson, type StreamWriter, type StreamWriting } from '../index.ts';
 import type { ChatMembers } from './chat-request.ts';
 import { type StreamChunk, textWithoutReasoning, withoutReasoningDeltas } from './provider-answer.ts';
 
-// The end of a stream of chunks: its end marker, or an error line where it broke.
+// The end of a stream of chunks: its end marker, or an error line if it broke.
 
 /** The end marker, the last line of every stream that ends without an error. */
 const doneLine = toEventLine(doneText);

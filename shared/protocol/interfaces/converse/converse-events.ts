@@ -17,7 +17,7 @@ import { answerDetails, brokenEnd, structuralNames } from './read-answer.ts';
 /** Matches the names of exceptions, which are frames of a stream too. */
 const exceptionName = /Exception$/;
 
-/** Opens a reader. A stream is complete where its message has stopped, with or without the usage after it. */
+/** Opens a reader. A stream is complete if its message has stopped, with or without the usage after it. */
 export function openEventReader(): EventReader {
   let isComplete = false;
 

@@ -49,7 +49,7 @@ export const declaredTools = (toolConfig: unknown): readonly DeclaredTool[] =>
 const choices: ReadonlySet<string> = new Set(['auto', 'any', 'tool']);
 
 /**
- * Returns the need for a forced call of a provider's own tool: such a tool is dropped where it is optional, and then
+ * Returns the need for a forced call of a provider's own tool: such a tool is dropped if it is optional, and then
  * there would be nothing to call.
  */
 function forcedTool(toolConfig: unknown): HubNeed[] {

@@ -126,7 +126,7 @@ function repairWords({ providerText, reason }: RejectionToTell): string | undefi
   return providerText.includes(words) ? providerText : `${words} ${providerText}`;
 }
 
-// Counts of the tokens of a prompt: the provider's, and the gateway's estimate where the model's provider cannot count.
+// Counts of the tokens of a prompt: the provider's, and the gateway's estimate if the model's provider cannot count.
 
 function read(json: JsonText, { path }: RequestReading): ClientRequest {
   const { raw, body } = readPlainBody(json, plainReading);

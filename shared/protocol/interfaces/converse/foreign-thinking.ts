@@ -12,7 +12,7 @@ import {
 import type { RelayedChanges } from '../index.ts';
 import { blockOf, blocksIn } from './block-kinds.ts';
 
-/** Returns no changes where no other model took part in the conversation, as is usual. */
+/** Returns no changes if no other model took part in the conversation, as is usual. */
 export function withoutForeignThinking(json: JsonText): RelayedChanges {
   const thinksByBudget = () => makersFields(json).some(({ type }) => type === 'enabled');
   const hasEnvelopes = mayHoldEnvelope(json.text);

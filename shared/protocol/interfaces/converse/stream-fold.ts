@@ -8,7 +8,7 @@ export function openConverseFold(parseInput: (text: string) => unknown): EventFo
   const beside = emptyObject();
   let role: unknown = 'assistant';
 
-  /** Returns the block at an index, which is created where it has no start event, as for texts and thinking. */
+  /** Returns the block at an index, which is created if it has no start event, as for texts and thinking. */
   function blockAt(index: unknown): FoldedBlock {
     const block = blocks.get(index) ?? openBlock(parseInput);
     blocks.set(index, block);

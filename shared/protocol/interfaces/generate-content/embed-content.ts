@@ -68,7 +68,7 @@ function read(sent: JsonText, reading: RequestReading): ClientRequest {
     const param = `requests[${other}].outputDimensionality`;
     throw fail('invalid_request', { message: `${param}: must be the same in all requests`, param });
   }
-  // One call has one task: where the tasks differ, none is sent.
+  // One call has one task: if the tasks differ, none is sent.
   const [google, ...others] = new Set(contents.map(({ googleFields }) => JSON.stringify(googleFields)));
   const isOneTask = google !== undefined && others.length === 0;
   const googleFields = [...new Set(contents.flatMap((content) => Object.keys(content.googleFields)))];

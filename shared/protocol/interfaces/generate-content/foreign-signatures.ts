@@ -17,7 +17,7 @@ import type { RelayedChanges } from '../index.ts';
  */
 const foreignCallSignature = 'skip_thought_signature_validator';
 
-/** Returns no changes where no other model took part in the conversation, as is usual. */
+/** Returns no changes if no other model took part in the conversation, as is usual. */
 export function withoutForeignThinking(json: JsonText): RelayedChanges {
   const contents = findMember(json, 'contents');
   if (contents === undefined || !mayHoldEncodedEnvelope(json.text)) return { changes: [], leftOut: [] };

@@ -61,7 +61,7 @@ function neededChoice(body: JsonObject): HubNeed[] {
   const member = 'toolConfig.functionCallingConfig';
   if (!callingModes.has(mode)) return [{ kind: 'tools', member: `${member}.mode` }];
   if (mode !== 'ANY') return [];
-  // Google's own tools are dropped: where a call is forced, there would be nothing to call.
+  // Google's own tools are dropped: if a call is forced, there would be nothing to call.
   return [{ kind: functionsOf(body.tools).length > 0 ? 'forced_tool' : 'tools', member }];
 }
 

@@ -118,7 +118,7 @@ const structuralNames: ReadonlySet<string> = new Set([
   ...['groundingMetadata', 'urlContextMetadata', 'avgLogprobs', 'logprobsResult', 'finishMessage'],
 ]);
 
-/** Opens a reader. A stream is complete where each of its candidates has ended, or its prompt was blocked. */
+/** Opens a reader. A stream is complete if each of its candidates has ended, or its prompt was blocked. */
 export function openEventReader(choices: number): EventReader {
   const ended = new Set<number>();
   let isComplete = false;

@@ -46,7 +46,7 @@ const freeFields: ReadonlySet<string> = new Set([
 
 const otherSpelling = /"[a-z]+_[a-z_]+"\s*:/;
 
-/** Throws invalid_request where a field is present in both spellings. */
+/** Throws invalid_request if a field is present in both spellings. */
 export function inOneSpelling(json: JsonText): JsonText {
   if (!otherSpelling.test(json.text)) return json;
   const renamed: [start: number, end: number, name: string][] = [];

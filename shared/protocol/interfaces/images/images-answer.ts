@@ -54,7 +54,7 @@ export function wordsIn(object: unknown): Omit<NonNullable<Units['images']>, 'co
   };
 }
 
-/** Reads the usage. Without details, input counts as images where a request has some, and so does output. */
+/** Reads the usage. Without details, input counts as images if a request has some, and so does output. */
 export function readImagesUsage(usage: unknown): UsageReport | undefined {
   if (!isJsonObject(usage)) return undefined;
   const output = toCount(usage.output_tokens);

@@ -11,7 +11,7 @@ interface BlockPlace {
   readonly isOpen: boolean;
 }
 
-/** One block is open at a time: where the next one begins, it ends. Values may be slices of JSON. */
+/** One block is open at a time: if the next one begins, it ends. Values may be slices of JSON. */
 export function openMessageWriter(
   emit: (event: MessageEvent) => void,
   { index, isOpen }: BlockPlace = { index: -1, isOpen: false },

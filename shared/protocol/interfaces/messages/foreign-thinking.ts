@@ -12,7 +12,7 @@ import {
 } from '../../wire/index.ts';
 import { membersOf, type RelayedChanges } from '../index.ts';
 
-/** Returns no changes where no other model took part in the conversation, as is usual. */
+/** Returns no changes if no other model took part in the conversation, as is usual. */
 export function withoutForeignThinking(json: JsonText): RelayedChanges {
   const messages = findMember(json, 'messages');
   if (messages === undefined) return { changes: [], leftOut: [] };

@@ -15,7 +15,7 @@ import { endMarkerEvent, ParsedEvent, parseEvent, textBytesOf } from '../index.t
 import { mergeUsage, readUsageReport } from './message-usage.ts';
 import { answerDetails, brokenEnd, filesIn, structuralNames, toolResult } from './read-message.ts';
 
-/** Opens a reader. A stream is complete where its message has ended, with or without the `message_stop` after it. */
+/** Opens a reader. A stream is complete if its message has ended, with or without the `message_stop` after it. */
 export function openEventReader(): EventReader {
   let usage: JsonObject = {};
   let isComplete = false;
@@ -94,7 +94,7 @@ function outputIn({ type, content_block: block, delta }: JsonObject): EventOutpu
   };
 }
 
-/** Blocks after whose start a minute of pings may follow, where a client does not want the thinking itself. */
+/** Blocks after whose start a minute of pings may follow, if a client does not want the thinking itself. */
 const thinkingBlocks: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking']);
 const thinkingDeltas: ReadonlySet<unknown> = new Set(['thinking_delta', 'signature_delta']);
 

@@ -26,6 +26,6 @@ export const countTokensSchema = z.looseObject({ ...members, max_tokens: anythin
 
 /** The fields of a request without the values derived from them. */
 export type MessagesMembers = Omit<ClientRequest, MadeOfMembers> & {
-  /** `max_tokens`; 0 where tokens are counted. */
+  /** `max_tokens`; 0 if tokens are counted. */
   readonly maxOutputTokens: number;
 };

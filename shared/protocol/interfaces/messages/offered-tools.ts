@@ -39,7 +39,7 @@ const toolsBeside = ({ tools }: JsonObject): OfferedTool[] =>
 interface ToolChange {
   readonly name: unknown;
   readonly isAddition: boolean;
-  /** Definition of the tool, where a message adds one. */
+  /** Definition of the tool, if a message adds one. */
   readonly definition: OfferedTool | undefined;
 }
 

@@ -263,7 +263,7 @@ const neededState = (body: JsonObject): HubNeed[] =>
   );
 
 /**
- * Returns the need for a forced call of a provider's own tool: such a tool is dropped where it is optional, and then
+ * Returns the need for a forced call of a provider's own tool: such a tool is dropped if it is optional, and then
  * there would be nothing to call.
  */
 function forcedTool(body: JsonObject): HubNeed[] {

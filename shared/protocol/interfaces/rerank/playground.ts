@@ -2,7 +2,7 @@ import { cohere, type Draft, exampleText, type PlaygroundInterface, pythonOf } f
 
 const shownResults = 10;
 
-/** Writes the call. Where the further fields have no documents, each line of the message is a document. */
+/** Writes the call. If the further fields have no documents, each line of the message is a document. */
 const python = pythonOf(cohere, {
   name: 'rerank',
   streamed: '',

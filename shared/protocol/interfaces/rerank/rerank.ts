@@ -64,7 +64,7 @@ export const rerank = relayedInterface({
 /** Bytes of a token: about four for English text in every common tokenizer. */
 const usualBytesPerToken = 4;
 
-/** Options that Bedrock's reranking cannot express, where they ask for something. */
+/** Options that Bedrock's reranking cannot express, if they ask for something. */
 const optionNames = [
   'max_tokens_per_doc',
   'max_chunks_per_doc',
@@ -115,7 +115,7 @@ function withResults(text: string): string {
 const hasReport = (usage: UsageReport): boolean => hasCounts(usage) || usage.requests !== undefined;
 
 /**
- * Reads the usage. Cohere reports searches, or tokens where it bills those; other hosts of its format report all tokens
+ * Reads the usage. Cohere reports searches, or tokens if it bills those; other hosts of its format report all tokens
  * that they read.
  */
 function readMeta(meta: unknown): UsageReport | undefined {

@@ -26,7 +26,7 @@ export interface ResponseEventDetails extends EventDetails {
 const goodEnds: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete']);
 const failedEnds: ReadonlySet<unknown> = new Set(['response.failed', 'response.cancelled']);
 
-/** Returns a provider error where the status, or the reason for an incomplete response, says that something broke. */
+/** Returns a provider error if the status, or the reason for an incomplete response, says that something broke. */
 export function brokenEnd({ status, incomplete_details: incomplete }: JsonObject): object | undefined {
   const reason = isJsonObject(incomplete) ? incomplete.reason : undefined;
   const word = [status, reason].find(isBrokenEnd);

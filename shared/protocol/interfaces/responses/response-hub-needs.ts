@@ -37,7 +37,7 @@ function neededMembers({ text, top_logprobs: logprobs, include, ...body }: JsonO
 const toolChoiceWords: ReadonlySet<unknown> = new Set(['auto', 'none', 'required']);
 
 /**
- * Returns the need for a forced call of a provider's own tool: such a tool is dropped where it is optional, and then
+ * Returns the need for a forced call of a provider's own tool: such a tool is dropped if it is optional, and then
  * there would be nothing to call.
  */
 function neededChoice(body: JsonObject): HubNeed[] {

@@ -90,7 +90,7 @@ function blockedResponse(json: JsonText, message: string): string {
 function openBlockedEnd(): BlockedEnd {
   let sequence = -1;
   let response: JsonText | undefined;
-  /** The response at its begin, where that event was not sent. */
+  /** The response at its begin, if that event was not sent. */
   let begun: JsonText | undefined;
   const done: string[] = [];
   /** Items that have begun, by their index, as they began. */

@@ -16,7 +16,7 @@ import type { ResponseEventDetails } from './response-events.ts';
 import { responseText } from './response-opening.ts';
 
 export function writeResponse({ json, usage }: JsonAnswer, { cost, costUsd }: AnswerCost): WrittenAnswer {
-  // An answer that the gateway wrote has an estimate where its provider reported nothing.
+  // An answer that the gateway wrote has an estimate if its provider reported nothing.
   const usageMembers = usage?.members ?? readUsageMember(json);
   const merged = { ...(isJsonObject(usageMembers) ? usageMembers : {}), cost, cost_usd: costUsd };
   const member = findMember(json, 'usage');

@@ -33,7 +33,7 @@ const eventShape = membersOf({
   usage: membersOf({ input_tokens: {}, output_tokens: {}, total_tokens: {} }),
 });
 
-/** Opens a writer. Bytes have no end marker and no error: where they break, the connection is cut. */
+/** Opens a writer. Bytes have no end marker and no error: if they break, the connection is cut. */
 const openSpeechWriter = (): StreamWriter => ({
   event({ name, text, details }) {
     if (details.contentType !== undefined) return text;

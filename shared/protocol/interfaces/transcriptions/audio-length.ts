@@ -1,5 +1,5 @@
 // Measures how long a file of audio plays, by a walk over its frames, packets or PCM data. The length that the file
-// itself states counts only where it is longer. This module is loaded with the first file.
+// itself states counts only when it is longer. This module is loaded with the first file.
 import { nextTurn } from '../../../foundation/time/index.ts';
 import { walkMp4 } from './mp4-length.ts';
 import { hidesFrames, walkFrames } from './mpeg-frames.ts';
@@ -263,7 +263,7 @@ function* flacSeconds(bytes: Buffer, rate: number): Generator<void, number> {
 /** Returns the rate. `info` is the description of the stream, from its first field on. */
 const flacRate = (info: Buffer): number => info.readUIntBE(10, 3) >> 4;
 
-/** Returns zero where no frame begins. A frame with a rate of its own counts by the slower of both. */
+/** Returns zero if no frame begins. A frame with a rate of its own counts by the slower of both. */
 function frameSeconds(bytes: Buffer, at: number, streamRate: number): number {
   const [sync = 0, sizes = 0, layout = 0] = [bytes[at + 1], bytes[at + 2], bytes[at + 3]];
   if (bytes[at] !== 0xff || (sync & 0xfe) !== 0xf8) return 0;

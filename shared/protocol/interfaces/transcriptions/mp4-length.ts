@@ -99,7 +99,7 @@ function trackOf({ boxes }: Box): (Track & { readonly id: number }) | undefined 
 const silentFormats = new Set(['text', 'tx3g', 'tmcd', 'mebx', 'mett', 'metx', 'stpp', 'wvtt', 'c608', 'rtp ']);
 const soundFormats = new Set(['mp4a', 'alac']);
 
-/** True for a track without audio; the handler counts where the format is none of audio. */
+/** True for a track without audio; the handler counts if the format is none of audio. */
 const isSilent = (handler: string, format: string): boolean =>
   !soundFormats.has(format) && (handler === 'vide' || silentFormats.has(format));
 

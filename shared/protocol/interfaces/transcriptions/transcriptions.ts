@@ -40,7 +40,7 @@ const noJson = jsonTextOf({});
 
 const noTokens = { cached: 0, cacheWrite: 0, cacheWrite1h: 0, reasoning: 0, input: undefined, output: undefined };
 
-/** Returns the length that `verbose_json` reports, where nothing else is reported. */
+/** Returns the length that `verbose_json` reports, if nothing else is reported. */
 const reportedLength = (seconds: unknown, members = {}): UsageReport | undefined =>
   typeof seconds === 'number' && seconds >= 0 && Number.isFinite(seconds)
     ? { tokens: noTokens, seconds, members }
@@ -220,7 +220,7 @@ function readText(text: string): ReadAnswer {
   return { kind: 'answer', answer: { text, json: noJson, isPlain: true, usage: undefined, outputBytes } };
 }
 
-/** Reads the usage: by tokens, which are of audio where details say nothing else, or by the length that is billed. */
+/** Reads the usage: by tokens, which are of audio if details say nothing else, or by the length that is billed. */
 function readTranscriptionUsage(usage: unknown): UsageReport | undefined {
   if (!isJsonObject(usage)) return undefined;
   // The second name is Mistral's.

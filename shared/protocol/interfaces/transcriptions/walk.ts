@@ -9,7 +9,7 @@ interface Played {
 }
 
 /**
- * A walk that lets other work run at each yield. It returns undefined if the file cannot be walked, and throws where
+ * A walk that lets other work run at each yield. It returns undefined if the file cannot be walked, and throws if
  * it ends too early.
  */
 export type Walk = Generator<void, Played | undefined>;

@@ -56,7 +56,7 @@ export function* walkWebm(bytes: Buffer): Walk {
   return { walked: file.walked, head: (file.duration * file.timeScale) / nanosPerSecond };
 }
 
-/** Walks the elements inside one. Throws where a decoder would search for the next cluster by itself. */
+/** Walks the elements inside one. Throws if a decoder would search for the next cluster by itself. */
 function* walkWithin(file: File, holder: Element, depth: number): Generator<void, void> {
   if (depth > depthMax) throw new RangeError('elements are nested too deeply');
   for (let at = holder.begin; at < holder.end; ) {

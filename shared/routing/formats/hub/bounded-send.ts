@@ -10,7 +10,7 @@ const turnMaxBytes = 16 * 1024;
 
 interface BoundedSend {
   readonly send: ReceivingSend;
-  /** Returns the answer, where it exceeds the bounds. */
+  /** Returns the answer, if it exceeds the bounds. */
   readonly refusedText: () => string | undefined;
   /** Whether the request, or the answer, is so long that others get turns between the steps of its translation. */
   readonly isLong: () => boolean;

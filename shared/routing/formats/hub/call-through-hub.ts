@@ -83,7 +83,7 @@ interface HubAttempt extends ReadAttempt {
   readonly isLong: () => boolean;
 }
 
-/** Makes the call. Rejects where `send` does, or where the body breaks. */
+/** Makes the call. Rejects if `send` does, or if the body breaks. */
 export async function callThroughHub(
   request: HubRequest,
   candidate: Candidate,

@@ -17,7 +17,7 @@ export const untranslatable = (error: unknown): AttemptFailure | undefined =>
       }
     : undefined;
 
-/** Returns the failure of an answer, or of a part of it. `cause` is used where the error has none. */
+/** Returns the failure of an answer, or of a part of it. `cause` is used if the error has none. */
 export function failureOfAnswer(error: unknown, describe: DescribeText, cause: string): AttemptFailure {
   const { data, statusCode, responseBody, message, type } =
     isJsonObject(error) || error instanceof Error ? (error as PackageError) : {};
@@ -96,7 +96,7 @@ export function knownEnd(reason: LanguageModelV4FinishReason, progress: AnswerPr
 const noEnd: LanguageModelV4FinishReason = { unified: 'interrupted', raw: undefined };
 
 /**
- * Returns a failure where the provider ended without a reason. `isEmpty` means that an answer that must have a part has
+ * Returns a failure if the provider ended without a reason. `isEmpty` means that an answer that must have a part has
  * none.
  */
 export function finishFailure(

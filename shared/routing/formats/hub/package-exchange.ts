@@ -45,7 +45,7 @@ interface ExchangeOptions {
   readonly body: (text: string) => string | TextWithFiles | Promise<string>;
   /** Replaces texts in an answer, or in an event of a stream. */
   readonly takeOut: (text: string) => string;
-  /** Returns the answer, where `send` returns none because it is too large. */
+  /** Returns the answer, if `send` returns none because it is too large. */
   readonly refusedText: () => string | undefined;
   /**
    * Whether others get turns when the package has written its request, and between the steps that make an answer
@@ -164,7 +164,7 @@ function boundedStream(bytes: AsyncIterable<Uint8Array>, onBroken: (error: unkno
         controller.enqueue(next.value);
       } catch (error) {
         if (isCancelled) return;
-        // The package may have everything by now: the end of the stream shows that, and where it has not, this error
+        // The package may have everything by now: the end of the stream shows that, and if it has not, this error
         // counts.
         onBroken(error);
         controller.close();

@@ -17,7 +17,7 @@ export interface PackageTask {
   readonly body: JsonObject;
   readonly size: CallSize;
   readonly clientModel: string;
-  /** The client's files, where it sent a form. */
+  /** The client's files, if it sent a form. */
   readonly form: FormBody | undefined;
   /** Id of an answer in which the provider states none. */
   readonly id: string;
@@ -35,7 +35,7 @@ interface PackagePart {
   readonly exchange: Exchange;
   /** Reserves memory for this many copies of the answer, and releases the rest. */
   readonly keepAnswer: (copies: number) => void;
-  /** Returns the failure for an error that the package has thrown. Throws where the connection broke. */
+  /** Returns the failure for an error that the package has thrown. Throws if the connection broke. */
   readonly failureOf: (error: unknown) => NoAnswer;
 }
 

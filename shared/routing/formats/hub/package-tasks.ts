@@ -31,7 +31,7 @@ const plainText = (document: unknown): string | undefined =>
 const nothingReported = { usage: undefined, outputBytes: 0 };
 const failed = (failure: AttemptFailure): NoAnswer => ({ kind: 'failure', failure });
 
-/** Marks the failure as charged where earlier answers are paid for. */
+/** Marks the failure as charged if earlier answers are paid for. */
 const withPaid = ({ failure }: NoAnswer, isPaid: boolean): NoAnswer =>
   failed(isPaid ? { ...failure, refusedAnswer: nothingReported } : failure);
 
@@ -49,7 +49,7 @@ const tasks: Readonly<Record<NonNullable<ClientInterface['packageModels']>, Task
   reranking: { run: rerankDocuments, requests: () => 1 },
 };
 
-/** Runs the task. Rejects where `send` does, or where the body breaks. */
+/** Runs the task. Rejects if `send` does, or if the body breaks. */
 export const runPackageTask = (
   clientInterface: ClientInterface,
   ...call: Parameters<RunTask>

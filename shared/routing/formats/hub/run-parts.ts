@@ -16,7 +16,7 @@ interface RunParts<Part> {
 
 /** Maximum number of tries of a rate-limited part: otherwise the cost of the others would be lost. */
 const triesMax = 3;
-/** Pause where its provider names no time. */
+/** Pause if its provider names no time. */
 const pauseSeconds = 1;
 
 /** Runs the parts. `paidPart` stands for an answer that its provider finished, and that cannot be passed on. */

@@ -21,7 +21,7 @@ interface SentChanges {
   readonly leftOut: readonly string[];
 }
 
-// Each of these takes a step of its own where the body is long.
+// Each of these takes a step of its own if the body is long.
 
 export function scanWritten(text: string): JsonText {
   const scanned = scanJson(text, { depthMax: bodyDepthMax });
@@ -43,7 +43,7 @@ export const writeSent = (json: JsonText, changes: SentChanges['changes'], insid
 
 type RewrittenValues = Parameters<typeof rewriteMembers>[3];
 
-/** Returns the provider's name of the model, where its package knows another one. */
+/** Returns the provider's name of the model, if its package knows another one. */
 const ownName = (json: JsonText, { model, knownAs }: TargetCall): JsonObject =>
   model === knownAs || findMember(json, 'model') === undefined ? {} : { model };
 

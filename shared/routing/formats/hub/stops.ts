@@ -37,7 +37,7 @@ function readOn(search: StopSearch, from: number, text: string): Read {
 interface StopWatch {
   /** Returns the parts that replace this one. */
   readonly next: (part: HubPart) => readonly HubPart[];
-  /** Returns the end of the answer where its provider breaks off after the stop; undefined when there was no stop. */
+  /** Returns the end of the answer if its provider breaks off after the stop; undefined when there was no stop. */
   readonly end: () => HubPart | undefined;
 }
 

@@ -33,7 +33,7 @@ export interface TargetRules {
   readonly flagsFailures: boolean;
 }
 
-/** A candidate. `model` is its catalogue id, where the name of a host's profile does not show its vendor. */
+/** A candidate. `model` is its catalogue id, if the name of a host's profile does not show its vendor. */
 type RuledCandidate = {
   readonly provider: Pick<Candidate['provider'], 'kind'>;
   readonly entry: Pick<Candidate['entry'], 'upstream_model' | 'list_model'>;
@@ -94,7 +94,7 @@ const rows: readonly Row[] = [
       thinkingIn: 'parts',
     },
   },
-  // Where a Claude has no JSON mode, @ai-sdk/anthropic forces a tool call, and drops the texts beside it.
+  // If a Claude has no JSON mode, @ai-sdk/anthropic forces a tool call, and drops the texts beside it.
   { api: 'messages', family: /claude/, rules: { keepsTextsBesideJson: false } },
   {
     api: 'messages',

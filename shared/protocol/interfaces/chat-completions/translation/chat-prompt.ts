@@ -202,7 +202,7 @@ interface SentReasoning {
   readonly thoughts: readonly LanguageModelV4ReasoningPart[];
   /** Signatures by the tool call to which they belong; '' is the text's. */
   readonly signatures: ReadonlyMap<string, SharedV4ProviderOptions>;
-  /** The provider's phase of the text; undefined for none, or where a message has more than one. */
+  /** The provider's phase of the text; undefined for none, or if a message has more than one. */
   readonly phase: SharedV4ProviderOptions | undefined;
   /** The first field that this workspace did not get from the gateway, if any. */
   readonly strangerAt: string | undefined;
@@ -249,7 +249,7 @@ function phaseIn(details: readonly Detail[]): SharedV4ProviderOptions | undefine
 }
 
 /**
- * False where only the last piece of a stream's details is left, as OpenAI's SDK for Node sends it: a signature without
+ * False if only the last piece of a stream's details is left, as OpenAI's SDK for Node sends it: a signature without
  * its text beside the last piece of `reasoning`, which a provider would refuse. Thinking with a hidden text has no
  * `reasoning`.
  */

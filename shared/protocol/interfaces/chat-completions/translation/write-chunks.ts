@@ -110,7 +110,7 @@ export function openChunks(head: AnswerHead, emit: EmitChunk): (part: HubPart) =
 interface CallDeltas {
   readonly ofStart: (part: PartOf<'tool-input-start'>) => Delta[];
   readonly ofPiece: (part: PartOf<'tool-input-delta'>) => Delta[];
-  /** Returns the deltas of a whole call. Where its arguments came in pieces, only its signature is new. */
+  /** Returns the deltas of a whole call. If its arguments came in pieces, only its signature is new. */
   readonly ofCall: (part: PartOf<'tool-call'>) => Delta[];
   /** Returns the number of calls so far. */
   readonly count: () => number;
@@ -162,7 +162,7 @@ function openCallDeltas(head: AnswerHead, { ofSigned }: ThinkingDeltas): CallDel
       places.delete(id);
       const signed = signedOf(index, part, id);
       if (isWritten) return signed;
-      // Clients parse the arguments of a call as JSON, even where there are none.
+      // Clients parse the arguments of a call as JSON, even if there are none.
       const rest = isBegun ? { function: { arguments: call.function.arguments } } : call;
       return [{ tool_calls: [{ index, ...rest }] }, ...signed];
     },

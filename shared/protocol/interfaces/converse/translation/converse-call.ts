@@ -53,7 +53,7 @@ function toHubCall(body: JsonObject, names: ToolNames, { prompt, strangers }: Pr
   };
 }
 
-/** Effort for a model with adaptive thinking, where the request has none. */
+/** Effort for a model with adaptive thinking, if the request has none. */
 const adaptiveEffort = 'medium';
 
 interface ReadReasoning {

@@ -287,7 +287,7 @@ function createConverseBlocks(head: AnswerHead, writer: ConverseWriter) {
     begin,
     addText: (text: string) => add(text, writer.addText),
     addThinking: (text: string) => add(text, writer.addThinking),
-    /** Begins thinking: a client learns by it that the model thinks, even where the text of it is hidden. */
+    /** Begins thinking: a client learns by it that the model thinks, even if the text of it is hidden. */
     beginThinking(id: string, signature?: Pick<OpenBlock, 'signed' | 'of'>) {
       begin('thinking', id, signature);
       writer.addThinking('');

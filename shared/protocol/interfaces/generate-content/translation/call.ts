@@ -76,7 +76,7 @@ function toToolOptions(body: JsonObject, names: ToolNames): Pick<HubCall, 'tools
   const allowed: readonly unknown[] = Array.isArray(allowedFunctionNames) ? allowedFunctionNames : [];
   const declared = functionsOf(body.tools);
   const isForced = mode === 'ANY';
-  // Only where a call is forced, or checked, does the list exclude the other functions.
+  // Only if a call is forced, or checked, does the list exclude the other functions.
   const isNarrowed = allowed.length > 0 && (isForced || mode === 'VALIDATED');
   const offered = isNarrowed ? declared.filter(({ name }) => allowed.includes(name)) : declared;
   const tools = offered.map((tool) => toTool(tool, names));

@@ -236,7 +236,7 @@ function addCall(content: AssistantPart[], call: JsonObject, { envelope, hasThou
 }
 
 /**
- * Opens a signature. Undefined if a provider signed for itself, or where another workspace got it: no other model
+ * Opens a signature. Undefined if a provider signed for itself, or if another workspace got it: no other model
  * can read it.
  */
 function openSignature(

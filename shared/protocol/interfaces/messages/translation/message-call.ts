@@ -63,7 +63,7 @@ function toHubCall(
   return withTopMarks(call, body);
 }
 
-/** Effort for a model with adaptive thinking, where the request has none. */
+/** Effort for a model with adaptive thinking, if the request has none. */
 const adaptiveEffort = 'medium';
 
 /** Values that ask for the least thinking: a model that knows `between_tools` cannot think less. */

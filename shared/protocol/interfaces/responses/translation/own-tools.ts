@@ -26,7 +26,7 @@ const text: JSONSchema7 = { type: 'string' };
 const texts: JSONSchema7 = { type: 'array', items: text };
 const milliseconds: JSONSchema7 = { type: 'integer', description: 'In milliseconds.' };
 
-/** Returns lines. Where a model writes one text in place of a list, it is a line of a shell. */
+/** Returns lines. If a model writes one text in place of a list, it is a line of a shell. */
 const lines = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((one) => typeof one === 'string') : typeof value === 'string' ? [value] : [];
 const words = (value: unknown): string[] => (typeof value === 'string' ? ['bash', '-lc', value] : lines(value));

@@ -51,7 +51,7 @@ export function responseText({ head, settings }: Writing, end?: ResponseEnd, out
 const usageOf = (head: AnswerHead, output: Output | undefined) =>
   output && toMembers(output.tokens, head.estimatedInputTokens, output.outputBytes);
 
-/** Returns the usage. Every count is a number to clients: an estimate where the provider reports none. */
+/** Returns the usage. Every count is a number to clients: an estimate if the provider reports none. */
 function toMembers(tokens: TokenReport | undefined, inputTokens: () => number, outputBytes: number) {
   const { cached = 0, cacheWrite = 0, reasoning = 0 } = tokens ?? {};
   const { input = inputTokens(), output = estimatedOutputTokens(outputBytes) } = tokens ?? {};

@@ -12,7 +12,7 @@ export const longCharacters = 16 * 1024;
 /** A longer one is searched in a turn of its own. */
 const searchedMaxCharacters = 1024 * 1024;
 
-/** Yields the items of a list in several lists. It yields nothing where there are few. */
+/** Yields the items of a list in several lists. It yields nothing if there are few. */
 export function* listPieces(
   json: JsonText,
   list: number,

@@ -313,7 +313,7 @@ function hasCallWithId(text: string): boolean {
 }
 
 /**
- * Gives distinct ids to calls of one answer, where a model gave one id to several: an index says to which call a piece
+ * Gives distinct ids to calls of one answer, if a model gave one id to several: an index says to which call a piece
  * belongs.
  */
 function openCallIds(): (choices: unknown, name: 'message' | 'delta') => unknown {

@@ -239,7 +239,7 @@ const disabled = { type: 'disabled' };
 const offersTools = ({ tools, toolChoice }: HubCall): boolean => tools !== undefined && toolChoice?.type !== 'none';
 
 /**
- * True for a forced call. `claudeChoice` is the choice in Claude's own format, which replaces Converse's where calls
+ * True for a forced call. `claudeChoice` is the choice in Claude's own format, which replaces Converse's if calls
  * must not be parallel.
  */
 function isForced(body: JsonText, claudeChoice: unknown): boolean {

@@ -99,7 +99,7 @@ export const target: HubTarget = {
     const feedback = metadata?.google?.promptFeedback;
     return isJsonObject(feedback) && typeof feedback.blockReason === 'string';
   },
-  // Its package calls again where an answer reached the limit of one request; this ends the answer instead.
+  // Its package calls again if an answer reached the limit of one request; this ends the answer instead.
   endOfAnswer: { candidates: [{ finishReason: 'MAX_TOKENS' }] },
   // An answer without parts has a success status and is billed.
   failsEmpty: true,
@@ -156,7 +156,7 @@ const oddGeminiUsage = /"usageMetadata"\s*:\s*[^{\s]|"\w+TokenCount"\s*:(?!\s*\d
 const withReadableEventUsage = (text: string): string =>
   oddGeminiUsage.test(text) ? withReadableUsage(text, geminiUsage) : text;
 
-// Converts a stream of Gemini for its package: events are bounded, and divided where one has so many parts that the
+// Converts a stream of Gemini for its package: events are bounded, and divided if one has so many parts that the
 // package, which reads an event at once, would block other calls.
 
 /** Yields the events. `readable` converts an event, or a piece of one, for the package. */

@@ -52,7 +52,7 @@ export interface TargetCall {
   /** True if the model can be forced to call a tool. */
   readonly canForceTools: boolean;
   /**
-   * True if the operator wants the cache used, and the client marks nothing: where it marks something, nothing is
+   * True if the operator wants the cache used, and the client marks nothing: if it marks something, nothing is
    * added.
    */
   readonly marksCache: boolean;
@@ -91,7 +91,7 @@ export interface EmbeddingTarget {
   ) => Pick<EmbeddingModelV4CallOptions, 'dimensions' | 'providerOptions'>;
   /** Completes an answer for its package. */
   readonly readable?: (text: string) => string;
-  /** Returns the input tokens that the answer reports where its package does not read them. */
+  /** Returns the input tokens that the answer reports if its package does not read them. */
   readonly tokensIn?: (result: EmbeddingModelV4Result, answer: CandidateAnswer | undefined) => unknown;
   /** Set if vectors that were cut to `dimensions` are not normalized to length 1. */
   readonly leavesLength?: true;
@@ -162,7 +162,7 @@ export interface HubTarget extends Signatures {
   readonly streamType: string;
   /**
    * Converts a stream for its package: events are bounded, and none makes the package end it. `takeOut` replaces
-   * arguments of calls in an event, where they are not texts. `endCame` is called while the reader waits for events
+   * arguments of calls in an event, if they are not texts. `endCame` is called while the reader waits for events
    * after the end.
    */
   readonly readStream: (
@@ -175,7 +175,7 @@ export interface HubTarget extends Signatures {
   /** Steps that make a whole answer readable for its package, with a usage that it accepts: its text, or its value. */
   readonly readable: readonly ((text: string) => string | object)[];
   /**
-   * Returns the usage of a whole answer, by which it is charged where no client gets it. If absent, it is estimated.
+   * Returns the usage of a whole answer, by which it is charged if no client gets it. If absent, it is estimated.
    */
   readonly usageIn?: (text: string) => UsageReport | undefined;
   /**
@@ -184,8 +184,8 @@ export interface HubTarget extends Signatures {
    */
   readonly isBlockedPrompt?: (metadata: SharedV4ProviderMetadata | undefined) => boolean;
   /**
-   * Answer for its package where the package calls a second time by itself, for which nothing was reserved. Absent
-   * where it never does.
+   * Answer for its package if the package calls a second time by itself, for which nothing was reserved. Absent
+   * if it never does.
    */
   readonly endOfAnswer?: unknown;
   /**

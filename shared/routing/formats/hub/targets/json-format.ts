@@ -4,7 +4,7 @@ import type { HubCall } from '../../../../protocol/hub/index.ts';
 import type { TargetCall } from './hub-target.ts';
 import { openAiStrictness } from './strict-schemas.ts';
 
-/** Adds the word JSON, because some models refuse JSON without a schema where no text of the request mentions it. */
+/** Adds the word JSON, because some models refuse JSON without a schema if no text of the request mentions it. */
 export const withJsonWord = (call: HubCall): HubCall =>
   !isAnyJson(call) || speaksOfJson(call.prompt)
     ? call

@@ -16,7 +16,7 @@ export interface UsageShape {
   readonly member: string;
   /** Counts that every report has. */
   readonly required: readonly string[];
-  /** Further counts, where they are reported. */
+  /** Further counts, if they are reported. */
   readonly counts: readonly string[];
   /** Parts of these counts: an invalid part is dropped. */
   readonly parts: readonly string[];
