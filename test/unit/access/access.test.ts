@@ -15,7 +15,7 @@ describe('an e-mail address', () => {
     const kelvin = '\u212aate@example.com';
     expect([rightsOf(kelvin), rightsOf('kate@e\u017fample.com')]).toEqual([0, 0]);
     expect(ownerOf({ subject: 's', email: kelvin })).not.toBe('kate@example.com');
-    // Nor does a command for one person reach the other: both are named by the same rule.
+    // A command for one person does not reach the other either, because the same rule names both.
     for (const email of [kelvin, 'KATE@example.com']) {
       expect(readOwner('--owner', email)).toBe(ownerOf({ subject: 's', email }));
     }

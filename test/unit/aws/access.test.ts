@@ -37,7 +37,7 @@ describe('in a bundle', () => {
     server = undefined;
   });
 
-  /** As the endpoint of a container answers. */
+  /** Returns credentials in the form of a container's endpoint. */
   const credentialsOf = (AccessKeyId: string, livesMs: number): ScriptedBehaviour => ({
     status: 200,
     body: {
@@ -148,7 +148,7 @@ describe('calls to the services of AWS', () => {
     await server.stop();
   });
 
-  /** Each with what its signature names. */
+  /** Services, each with the name in its signature. */
   const services = [
     ['KMS', 'kms', { GW_BYOK_KEY_ID: 'alias/gw-dev' }],
     ['S3', 's3', { GW_SPILL_BUCKET: 'gw-dev-spill' }],
@@ -200,7 +200,7 @@ describe('calls to the services of AWS', () => {
     };
     const { wrapper } = testStage(services[0][2], { clock, awsCredentials });
     const asked = wrapper.createDataKey(context);
-    // The calls to KMS are loaded first: their time begins after that.
+    // The calls to KMS load their credentials first; their time limit begins after that.
     await awaited.promise;
     clock.advance(800);
     await expect(asked).rejects.toThrow('no answer within 800 ms');

@@ -32,7 +32,7 @@ describe('over HTTP', () => {
 
   const refusal = (name: string) => Object.assign(new Error(name), { name, $metadata: { httpStatusCode: 400 } });
 
-  /** GenerateDataKey and Decrypt of one key, with the encryption context as additional authenticated data. */
+  /** Imitates GenerateDataKey and Decrypt of one key, with the encryption context as additional authenticated data. */
   function imitateKey(known: string): void {
     const master = randomBytes(32);
     const authenticated = (pairs: Record<string, string> = {}) =>

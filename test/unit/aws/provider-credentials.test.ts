@@ -24,7 +24,7 @@ const valuesOf = (values: Record<string, string>): SecretReading => ({
   unusable: 0,
 });
 
-/** Credentials over readings that the test answers itself, one after the other. */
+/** Creates credentials whose reads the test answers itself, one after the other. */
 function create() {
   const clock = manualClock();
   const lines: string[] = [];
@@ -43,7 +43,7 @@ function create() {
     else reads.at(-1)?.resolve(reading);
     await nextTurn();
   };
-  /** An instance that has just read this. */
+  /** Starts an instance that has read this reading or error. */
   const start = async (reading: SecretReading | Error) => {
     const ready = credentials.ready();
     await answer(reading);
@@ -214,7 +214,7 @@ describe('one secret', () => {
       const signed = await found?.sign?.({ url: new URL('https://v.example/x'), headers: { a: 'b' }, body: '{}' });
       expect(signed).toEqual({ a: 'b', authorization: 'Bearer token-1' });
       expect(endpoint.requests.map(({ isSigned }) => isSigned)).toEqual([true]);
-      // No key of a header can be made of it.
+      // The secret is no API key, so no header can be made from it.
       expect(stage.credentials.find({ auth: { bearer: { secret: 'vertex' } } } as ProviderDocument)).toBeUndefined();
       await endpoint.stop();
     });

@@ -1,4 +1,4 @@
-// Adapters of a deployed stage, put together as the gateway does it.
+// Adapters of a deployed stage, built as the gateway builds them.
 import { createAwsAdapters } from '../../../shared/composition/index.ts';
 import { readEnvironment } from '../../../shared/foundation/environment/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
@@ -16,11 +16,11 @@ export type TestStage = ReturnType<typeof createAwsAdapters> & { readonly lines:
 
 export interface TestStageOptions {
   readonly clock?: Clock;
-  /** A test identity by default; given as undefined, the credentials of the process. */
+  /** The default is a test identity; undefined means the credentials of the process. */
   readonly awsCredentials?: AwsCredentialProvider | undefined;
 }
 
-/** `named` are the GW_ variables of the function. */
+/** Returns the adapters. `named` are the GW_ variables of the function. */
 export function testStage(named: Readonly<Record<string, string>>, options: TestStageOptions = {}): TestStage {
   const { clock = systemClock } = options;
   const awsCredentials = 'awsCredentials' in options ? options.awsCredentials : async () => awsIdentity;

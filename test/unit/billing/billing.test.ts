@@ -19,7 +19,7 @@ const pricedAt = (price: bigint | null) => ({
   tiers: [],
 });
 
-/** A decimal string as a fraction of two integers. */
+/** Returns a decimal string as a fraction of two integers. */
 function fractionOf(text: string): [numerator: bigint, denominator: bigint] {
   const [whole = '0', decimals = ''] = text.split('.');
   return [BigInt(whole + decimals), 10n ** BigInt(decimals.length)];

@@ -1,4 +1,5 @@
-// The prices that a call is compared by are those that it is billed by: none is dearer, whatever a provider reports.
+// The prices by which calls are compared are the prices that are charged: none of the charged ones is higher, whatever
+// a provider reports.
 import fc from 'fast-check';
 import { expect, it } from '#jest';
 import type { Candidate, ModelProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
@@ -32,7 +33,7 @@ const anyEntry: fc.Arbitrary<Partial<ModelProviderDocument>> = fc.record({
   ),
 });
 
-/** Of its input, by what it has: media of one kind, of any, or none. */
+/** The media tokens of the input: media of one kind, of any kind, or none. */
 const anyMedia = fc.constantFrom<Pick<CallSize, 'mediaTokens' | 'mediaKind'>>(
   { mediaTokens: 0 },
   { mediaTokens: 500 },
@@ -79,7 +80,7 @@ const anyReport: fc.Arbitrary<UsageReport | undefined> = maybe(
     .map((tokens) => ({ tokens: { ...tokens, reasoning: 0 }, members: {} })),
 );
 
-/** Kinds of input that the request has. */
+/** Returns the kinds of input that the request has. */
 const kindsOf = ({ mediaTokens, mediaKind }: CallSize): readonly MediaKind[] => {
   if (mediaTokens === undefined) return ['audioInput', 'imageInput'];
   return mediaTokens === 0 ? [] : [mediaKind ?? 'imageInput'];
@@ -99,7 +100,7 @@ it.each([true, false])('no charge is above them, with cache writes: %s', (writes
       const candidate = candidateOf(entry);
       const { media = {}, ...tokens } = report?.tokens ?? {};
       const kinds = [...kindsOf(size), 'audioOutput', 'imageOutput'] as const;
-      // A provider that says what the request is: no kind that it has not, and no writes where it marks none.
+      // The provider reports only kinds that the request has, and writes only if it marks its prompt.
       const reported = report && {
         ...report,
         tokens: {
@@ -125,6 +126,6 @@ it.each([true, false])('no charge is above them, with cache writes: %s', (writes
     }),
     { numRuns: 1_000 },
   );
-  // None is higher than it must be.
+  // Some bills reach the highest price, so that price is no higher than it must be.
   expect(dearest).toBeGreaterThan(20);
 });

@@ -1,4 +1,4 @@
-// Prices of images, characters, seconds and requests: no call is billed more than was reserved.
+// Prices of images, characters, seconds and requests: no call is charged more than was reserved.
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import {
@@ -41,7 +41,7 @@ const tokens = (
 });
 
 interface Called {
-  /** Of tokens: micro-USD each. */
+  /** Prices of tokens in micro-USD each. */
   readonly prices: UnitPricesDocument & { readonly input?: bigint; readonly output?: bigint };
   readonly units: Units;
   readonly came?: Units | undefined;
@@ -70,11 +70,12 @@ describe('the price of an image', () => {
   it.each([
     [{ size: '1024x1024', quality: 'high' }, '0.17'],
     [{ size: '1024x1024', quality: 'low' }, '0.01'],
-    // The dearest that fits.
+    // Several prices match; the highest counts.
     [{ size: '1024x1024' }, '0.17'],
     [{ size: 'auto', quality: 'low' }, '0.06'],
     [{ size: '1536x1024', quality: 'low' }, '0.06'],
-    // As its provider documents it, and as its provider chooses it.
+    // The first row has the size and quality that the provider documents as default; in the second the provider chooses
+    // them.
     [{}, '0.04'],
     [{ size: 'auto', quality: 'auto' }, '0.17'],
     [{ size: '1024x1024', quality: 'other' }, '0.04'],
@@ -134,14 +135,14 @@ describe('what is priced by something else than tokens', () => {
     const prices = { ...image, ...tokenPriced };
     const units = { images: { count: 1 } };
     expect(call({ prices, units, reported: tokens(10, 1_000) }).billed).toBe((10n * 5n + 1_000n * 40n) * micro);
-    // No price of tokens: they are no price of the image.
+    // Without a price of tokens, tokens add nothing to the price of the image.
     expect(call({ prices: image, units, reported: tokens(10, 1_000) }).billed).toBe(usd('0.04'));
   });
 
   it('is estimated by the bound of each image that came, where images are priced by the token alone', () => {
     const units = { images: { count: 4 } };
     const { held, billed, estimated } = call({ prices: tokenPriced, units, came: { images: { count: 1 } } });
-    // 100 bytes are held as 100 tokens, and estimated as 25.
+    // 100 bytes reserve 100 tokens, and are estimated as 25.
     expect(held).toBe((100n * 5n + 4n * 4_096n * 40n) * micro);
     expect(billed).toBe((25n * 5n + 4_096n * 40n) * micro);
     expect(estimated).toBe(true);
@@ -160,7 +161,7 @@ describe('what is priced by something else than tokens', () => {
       billed: usd('0.00095'),
       estimated: false,
     });
-    // More than was held is not believed.
+    // A report above the reservation is not believed.
     const longer = tokens(undefined, undefined, { seconds: 61 });
     expect(call({ prices: second, units: { seconds: 60 }, reported: longer }).billed).toBe(usd('0.006'));
     expect(call({ prices: { price_per_request: '0.002' }, units: {} })).toMatchObject({

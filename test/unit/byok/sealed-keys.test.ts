@@ -125,7 +125,7 @@ const context = { workspace: 'team-a', connection: 'acme', stage: 'test' };
 const wrappedAs = (name: string): Uint8Array => Buffer.from(name);
 const isWhole = (clear: Buffer): boolean => clear.length === 32 && clear.every((byte) => byte === 7);
 
-/** Unwraps anything to 32 sevens; remembers the buffers. */
+/** The wrapper unwraps anything to 32 sevens, and remembers the buffers. */
 function setUp(unwrap: (name: string) => Promise<Buffer> = async () => Buffer.alloc(32, 7), callTimeoutMs?: number) {
   const clock = manualClock();
   const asked: string[] = [];
@@ -271,7 +271,7 @@ describe('on disk', () => {
     it('is the one of the gateway that was first, when two start on one folder at the same moment', async () => {
       const folder = join(root, 'shared');
       let winner: ReturnType<typeof localKeyWrapper> | undefined;
-      // The second one starts while the first is about to put its file there.
+      // The second wrapper starts just before the first one moves its file to its place.
       const randomness = {
         ...systemRandomness,
         uuid: () => {

@@ -48,7 +48,7 @@ describe('a read cache', () => {
   });
 });
 
-// Random histories of one read cache: questions, answers in any order and of any kind, and time that passes meanwhile.
+// Random histories of one read cache: requests, answers in any order and of any kind, and time that passes meanwhile.
 describe('random histories', () => {
   const freshMs = 20;
   const smallSizeMax = 6;
@@ -73,7 +73,7 @@ describe('random histories', () => {
 
   interface Question {
     readonly ageMs: number;
-    /** Of the latest read of this key, as it was before the question. */
+    /** The state of the latest read of this key, as it was before the question. */
     readonly former: Read['state'] | 'none';
     readonly readAnew: boolean;
     /** The latest read of this key after the question. */
@@ -97,7 +97,7 @@ describe('random histories', () => {
         reads.push(latest);
         return answer.promise;
       });
-      // Compared in the end.
+      // The test compares the result at its end.
       served.catch(() => {});
       if (latest === undefined) throw new Error(`${asked} was served and never read`);
       const ageMs = clock.nowMs() - (known?.askedAtMs ?? 0);
@@ -165,13 +165,13 @@ describe('random histories', () => {
   });
 });
 
-// Cached while fresh, and never served stale because the store is down.
+// Configuration is cached while it is fresh, and is never served stale because the store is down.
 describe('configuration that an instance remembers', () => {
   type Fetch = <Value>(key: string, value: Value) => Promise<Value>;
   type Clock = ReturnType<typeof manualClock>;
 
   const connection = { provider: 'acme', policy: 'always', budget_usd: null };
-  /** Reads what belongs to a workspace, through `fetch`. */
+  /** Readers of a workspace's settings, which read through `fetch`. */
   const readers: readonly (readonly [
     string,
     (fetch: Fetch, clock: Clock) => (workspace: string) => Promise<unknown>,

@@ -112,7 +112,7 @@ describe('the item of a call record', () => {
       { part: 'attempt', at: 0, startMs: 14, ms: 230 },
     ];
     expect(recordOf(itemOf({ timeLine })).timeLine).toEqual(timeLine);
-    // A clock that was set back.
+    // The clock was set back during the call.
     expect(recordOf(itemOf({ timeLine: [{ part: 'attempt', startMs: -4, ms: -1.2 }] })).timeLine).toEqual([
       { part: 'attempt', startMs: 0, ms: 0 },
     ]);
@@ -213,7 +213,7 @@ describe('the item of a call record', () => {
     expect(item.sk).toBe('2025-11-20T15:46:54.622Z#019aa1f2-7c1e-7d57-9a53-0d5b7c2f9e11');
     expect(itemOf({ arrivedAtMs: 1 })).toMatchObject({ pk: item.pk, sk: item.sk });
     expect(itemOf({ outcome: 'internal_error', costPicoUsd: 0n })).toMatchObject({ pk: item.pk, sk: item.sk });
-    // Records of a busy workspace lie in all shards.
+    // Records of a busy workspace are spread over all shards.
     const places = Array.from({ length: 100 }, (_one, at) => itemOf({ executionId: `id-${at}` }).pk);
     expect(new Set(places).size).toBe(shardCount);
   });
@@ -251,7 +251,8 @@ describe('the item of a call record', () => {
 });
 
 /**
- * DynamoDB's rule: names and texts in UTF-8, numbers by two digits a byte and at most 21, a write unit per KB begun.
+ * Computes write units by DynamoDB's rule: names and texts in UTF-8, numbers by two digits a byte and at most 21, a
+ * write unit per started KB.
  */
 const writeUnitsOf = (item: Record<string, unknown>): number =>
   Math.ceil(

@@ -1,4 +1,4 @@
-// Names of Amazon Bedrock in the place of ids: one model or none, and never the entries of another region.
+// Names of Amazon Bedrock as model ids: each is one model or none, and never an entry of another region.
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import {
@@ -10,7 +10,7 @@ import {
 
 interface Entry {
   readonly upstream: string;
-  /** Of its provider. */
+  /** The region of the entry's provider. */
   readonly region?: string;
   readonly kind?: 'bedrock' | 'anthropic';
 }
@@ -128,7 +128,7 @@ describe('a name of Amazon Bedrock', () => {
           const name = prefix + sonnet;
           const resource = prefix === '' ? `foundation-model/${name}` : `inference-profile/${name}`;
           const [plain, byArn] = [findAtBedrock(name, among), findAtBedrock(arn(resource), among)];
-          // The exact name of an entry counts before others that differ in their prefix.
+          // The exact name of an entry has precedence over names that differ in their prefix.
           if (prefix !== '') expect(byArn).toEqual(plain);
           else if (byArn.kind === 'found') expect(plain.kind).toBe('found');
         },

@@ -54,7 +54,7 @@ describe('the store', () => {
       const second = await catalogues.write(() => documentWith(2), nowMs);
       expect(second.change).toBe('changed');
       expect(second.version).not.toBe(first.version);
-      // The former body stays for a rollback, with an end.
+      // The former version stays for a rollback, and expires later.
       expect(await bodyOf(catalogues, first.version)).toEqual(documentWith(1));
       expect(await expiryOf(first.version)).toBe(nowMs / 1000 + sevenDaysSeconds);
       expect(await expiryOf(second.version)).toBeUndefined();
@@ -76,7 +76,7 @@ describe('the store', () => {
       expect(await catalogues.write(() => withStatus('disabled'), nowMs)).toEqual({ version, change: 'changed' });
       expect(writes()).toBe(before + 1);
       expect(await catalogues.readPointer()).toEqual({ version, disabledProviders: ['acme'] });
-      // Nothing ends that the pointer still names.
+      // A version that the pointer names does not expire.
       expect(await expiryOf(version)).toBeUndefined();
       expect(await catalogues.write(() => withStatus('disabled'), nowMs)).toEqual({ version, change: 'unchanged' });
       expect(

@@ -1,4 +1,4 @@
-// Amounts as the console shows them.
+// The console's form of amounts.
 import { describe, expect, it } from '#jest';
 import { amountText, exactUsd, usd, usdAlike, usdWithDigits } from '../../../functions/operator/page/parts/money.ts';
 

@@ -1,4 +1,5 @@
-// Bodies of calls as people read them: each interface, JSON and streams, and anything else as no conversation.
+// Bodies of calls in the form in which people read them: each interface, JSON and streams. Any other body is no
+// conversation.
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { readAnswerTurns, readRequestTurns } from '../../../shared/protocol/conversation/index.ts';

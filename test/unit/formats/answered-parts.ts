@@ -1,4 +1,4 @@
-// Parts of an answer to a client, from its JSON and as its stream puts them together.
+// Reads the parts of a client's answer, from its JSON and from its accumulated stream.
 import { readChunks } from '../../support/read-chunks.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into field by field.

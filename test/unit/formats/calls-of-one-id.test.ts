@@ -1,4 +1,4 @@
-// Some servers give several calls of an answer one id: each is a call of its own to the client.
+// Some servers give several tool calls of an answer the same id: the client gets each as a call of its own.
 import { expect, it } from '#jest';
 import { jsonOf, streamOf } from '../../support/provider-answers.ts';
 import { answeredParts } from './answered-parts.ts';

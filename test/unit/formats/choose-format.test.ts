@@ -1,4 +1,4 @@
-// In which interface of its provider a client reaches a candidate.
+// The interface of its provider in which a client reaches a candidate.
 import { describe, expect, it } from '#jest';
 import { type Candidate, serves } from '../../../shared/configuration/catalogue/index.ts';
 import type { InterfaceId, ProviderApi } from '../../../shared/foundation/constants/index.ts';

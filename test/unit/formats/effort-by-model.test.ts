@@ -2,7 +2,7 @@ import { describe, expect, it } from '#jest';
 import type { Api } from '../../support/provider-answers.ts';
 import { ask, fineAnswer, jsonAnswer, sentBody } from './fake-send.ts';
 
-/** Sends an effort with 20,000 output tokens and returns the thinking fields that reach the provider. */
+/** Sends an effort with 20,000 output tokens and returns the reasoning fields that the provider gets. */
 async function told(api: Api, model: string, effort: string): Promise<unknown> {
   const body = await sentBody(api, { max_tokens: 20_000, reasoning_effort: effort }, model);
   if (api === 'generate-content') return body.generationConfig?.thinkingConfig;
@@ -13,7 +13,9 @@ async function told(api: Api, model: string, effort: string): Promise<unknown> {
   return own ?? ([thinking, output_config].every((one) => one === undefined) ? undefined : [thinking, output_config]);
 }
 
-/** The same at a provider of plain chat, which only clients of other interfaces are translated for. */
+/**
+ * Does the same with a provider of plain chat completions, for which only clients of other interfaces are translated.
+ */
 async function toldToChat(model: string, effort: string): Promise<unknown> {
   const choice = { index: 0, message: { role: 'assistant', content: 'Fine.' }, finish_reason: 'stop' };
   const answer = jsonAnswer({ id: 'chat-1', object: 'chat.completion', created: 1, model, choices: [choice] });

@@ -1,4 +1,4 @@
-// A `send` that behaves: it keeps what it was given, and answers with bytes cut wherever a test wants.
+// A fake `send`: it stores what it was called with, and answers with bytes cut wherever a test wants.
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import type { HubApi, InterfaceId } from '../../../shared/foundation/constants/index.ts';
 import { interfaceList } from '../../../shared/protocol/interface-list/index.ts';
@@ -24,7 +24,7 @@ export interface Sent extends Omit<CandidateRequest, 'body'> {
 export interface FakeSend {
   readonly send: Send;
   readonly sent: readonly Sent[];
-  /** The bodies of `sent`, as they went out. */
+  /** The bodies of `sent` as the provider gets them. */
   readonly texts: readonly string[];
   readonly drained: () => number;
 }
@@ -74,7 +74,7 @@ const upstreamModels: Readonly<Partial<Record<HubApi, string>>> = {
   'generate-content': 'gemini-2.5-flash',
 };
 
-/** As far as a format reads one. */
+/** Returns a candidate with the fields that a format reads. */
 export const candidateOf = (api: HubApi, upstreamModel = upstreamModels[api] ?? api, id = 'acme/model') =>
   ({
     entry: { upstream_model: upstreamModel, max_output_tokens: 32_000, supported_params: {} },
@@ -84,7 +84,7 @@ export const candidateOf = (api: HubApi, upstreamModel = upstreamModels[api] ?? 
 
 export interface SentRequest {
   readonly api: HubApi;
-  /** Of the client. Default: chat completions. */
+  /** The client's interface; the default is chat completions. */
   readonly interfaceId?: InterfaceId;
   readonly body: Json;
   readonly answer: FakeAnswer | AttemptFailure | Error;
@@ -99,7 +99,7 @@ export interface FakeSendOutcome extends FakeSend {
 
 export const envelopes = createEnvelopes(Buffer.alloc(32), 'team-a');
 
-/** Signed or encrypted thinking of this format's model, as clients receive it. */
+/** Returns signed or encrypted reasoning of this format's model, as clients receive it. */
 export const detailsOf = (api: HubApi, ...details: readonly Json[]): Json[] =>
   sealedDetails(details, upstreamModels[api] ?? api, envelopes.seal);
 
@@ -150,10 +150,10 @@ export async function ask({
   return { ...fake, outcome: await callCandidate(call, candidateOf(api, model, catalogueId), exchange) };
 }
 
-/** An answer that says little. */
+/** Returns an answer with a short text. */
 export const fineAnswer = (api: Api): FakeAnswer => jsonAnswer(jsonOf(api, { blocks: [{ text: 'Fine.' }] }));
 
-/** The body that reaches the provider of an answered request. */
+/** Returns the body that the provider gets for an answered request. */
 // biome-ignore lint/suspicious/noExplicitAny: a provider's body is looked into field by field.
 export async function sentBody(api: Api, body: Json, model?: string): Promise<any> {
   const { sent, outcome } = await ask({ api, body, model, answer: fineAnswer(api) });
@@ -161,7 +161,7 @@ export async function sentBody(api: Api, body: Json, model?: string): Promise<an
   return sent[0]?.body;
 }
 
-/** The value, with each field inside it in turn replaced. */
+/** Returns copies of the value, each with another field replaced. */
 export function withEachMember(value: unknown, odd: unknown): unknown[] {
   if (typeof value !== 'object' || value === null) return [];
   const replace = (name: string, member: unknown) =>
@@ -182,7 +182,7 @@ export function completionOf(outcome: CandidateOutcome): any {
   return JSON.parse(outcome.answer.text);
 }
 
-/** Of a stream: the event that it broke. */
+/** The event of a stream at which it broke. */
 export class StreamBroken {
   readonly failure: AttemptFailure;
   constructor(failure: AttemptFailure) {
@@ -190,7 +190,7 @@ export class StreamBroken {
   }
 }
 
-/** The texts of a stream up to its end, which is marked as the gateway does, or up to where it broke, or threw. */
+/** Returns the texts of a stream up to its end, with the gateway's end marker, or up to where it broke or threw. */
 export async function readTexts(outcome: CandidateOutcome): Promise<{ texts: string[]; error?: unknown }> {
   if (outcome.kind !== 'stream') throw new Error(`it is ${JSON.stringify(outcome)}`);
   const texts: string[] = [];
@@ -205,7 +205,7 @@ export async function readTexts(outcome: CandidateOutcome): Promise<{ texts: str
   }
 }
 
-/** How often others have the event loop while it runs. */
+/** Returns how many turns the event loop has while it runs. */
 export async function turnsOf(run: () => Promise<unknown>): Promise<number> {
   let turns = 0;
   let isOver = false;

@@ -1,5 +1,5 @@
-// Images that a form brings to a provider whose form is JSON: they are encoded as they are sent, and no package reads
-// or copies them.
+// Images from a form at a provider that gets JSON: they are encoded while they are sent, and no package reads or copies
+// them.
 import { describe, expect, it } from '#jest';
 import { encodedPieces } from '../../../shared/foundation/outgoing/index.ts';
 import { FormBody, piecesOf, type TextWithFiles } from '../../../shared/protocol/forms/index.ts';
@@ -43,7 +43,7 @@ async function edit(prompt: string, parts: readonly { readonly bytes: Uint8Array
   return sent.map((body) => ({ body, json: JSON.parse([...encodedPieces(piecesOf(body))].join('')) }));
 }
 
-/** The longest text that JSON.stringify made meanwhile. */
+/** Returns the length of the longest text that JSON.stringify made meanwhile. */
 async function longestWritten(run: () => Promise<unknown>): Promise<number> {
   const { stringify } = JSON;
   let longest = 0;

@@ -104,7 +104,7 @@ it.each([
 });
 
 describe.each(apis)('arguments of %s', (api) => {
-  // Numbers that JSON.parse rounds, and names for which packages refuse an answer.
+  // JSON.parse rounds these numbers, and packages refuse an answer with these names.
   const named = '{"__proto__":{"a":1},"constructor":{"prototype":{}}}';
   const given = [{ n: rawNumber('12345678901234567890.10'), e: rawNumber('1.0e5') }, JSON.parse(named)];
   const texts = ['{"n":12345678901234567890.10,"e":1.0e5}', named];
@@ -123,7 +123,7 @@ describe.each(apis)('arguments of %s', (api) => {
       answer: fineAnswer(api),
       body: { tools, messages: [user('?'), message, { role: 'tool', tool_call_id: 'c0', content: 'Fine.' }] },
     });
-    // Responses has them as text in text.
+    // Responses has arguments as a JSON text inside a text.
     for (const text of ['{"n":12345678901234567890.10,', named]) expect(sent[0]?.replaceAll('\\', '')).toContain(text);
   });
 
@@ -138,7 +138,7 @@ describe.each(apis)('arguments of %s', (api) => {
     const sent = (await ask({ api, body, answer: fineAnswer(api) })).texts[0] ?? '';
     const given = ['constructor__', 'toString_', '__proto___'];
     expect(sent.match(/"name":"\w+"/g)).toEqual([...given, 'constructor_'].map((name) => `"name":"${name}"`));
-    // The provider calls them as they were sent.
+    // The provider calls the tools by the names that were sent.
     const answered = calls.map((call, index) => ({ ...call, name: given[index] ?? '' }));
     const whole = await ask({ api, body, answer: jsonAnswer(jsonOf(api, { blocks: answered })) });
     const stream = await ask({ api, body, stream: true, answer: streamOf(api, { blocks: answered }) });
@@ -151,7 +151,8 @@ describe.each(apis)('arguments of %s', (api) => {
     const history = [user('?'), message, { role: 'tool', tool_call_id: 'c0', content: 'Fine.' }];
     const { texts: again } = await ask({ api, body: { tools, messages: history }, answer: fineAnswer(api) });
     expect(again[0]).not.toMatch(/"name":"(constructor|toString|__proto__)"/);
-    // Declared and called; only Gemini names the call again, twice, in the result that says that it was not run.
+    // The name occurs in the declaration and in the call; Gemini names the call twice more, in the result that says
+    // that it did not run.
     expect(again[0]?.match(/"name":"toString_"/g)).toHaveLength(api === 'generate-content' ? 4 : 2);
   });
 });
@@ -269,7 +270,7 @@ describe('Gemini', () => {
     const messages = [user('Draw a cat.'), message, user('Make it blue.')];
     const { contents } = await sentBody('generate-content', { messages });
     expect(contents[1].parts).toEqual([{ text: 'A cat.' }, image]);
-    // Others take images of the user only.
+    // Other formats accept images only in the user's messages.
     const claude = await sentBody('messages', { messages });
     expect(claude.messages[1].content).toEqual([{ type: 'text', text: 'A cat.' }]);
     expect(claude.messages[2].content.map(({ type }: Json) => type)).toEqual(['image', 'text']);

@@ -1,5 +1,5 @@
-// Requests and answers of as many parts as they may hold: each part is looked at a few times, however many there are,
-// and others have the event loop between the steps of a translation.
+// Requests and answers with as many parts as they may have: each part is visited a few times, however many there are,
+// and other work has the event loop between the steps of a translation.
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { beforeEach, describe, expect, it } from '#jest';
 import { parseInSteps } from '../../../functions/gateway/routing/route.ts';
@@ -39,7 +39,7 @@ import { ask, candidateOf, completionOf, jsonAnswer, turnsOf } from './fake-send
 const partsAtOnceMax = 256;
 
 const count = 1_000;
-/** How often one of the parts is looked at, at most: for its kind, its place, and what it says. */
+/** Maximum number of visits to a part: for its kind, its place and its content. */
 const looksMax = 100;
 
 const walks = [
@@ -47,7 +47,7 @@ const walks = [
   ...(['filter', 'map', 'flatMap', 'concat', 'slice', 'toSpliced', Symbol.iterator] as const),
 ];
 
-/** Items of all lists that are walked through, or copied, for each part. */
+/** Returns how many items of lists are visited or copied for each part. */
 async function looksOf(run: () => unknown): Promise<number> {
   let items = 0;
   const list = Array.prototype as unknown as Record<string | symbol, (...given: unknown[]) => unknown>;
@@ -318,7 +318,7 @@ it('objects without a reference to kept input are asked for their few fields, no
 
 describe('of very many fields of one object', () => {
   let reads = 0;
-  /** Each field that is read is counted, also where it is copied. */
+  /** Returns an object that counts each read of a field, including reads by a copy. */
   const many = (more: object = {}) =>
     new Proxy(Object.fromEntries([...names.map((name) => [name, 1]), ...Object.entries(more)]), {
       get: (members, name) => {
@@ -354,7 +354,7 @@ describe('of very many fields of one object', () => {
   });
 
   it('a response repeats a tool without a copy of it, and of other settings what the call was made with', () => {
-    // A copy has none.
+    // A copy would not have this method.
     const tool = Object.defineProperty({ type: 'function', strict: true }, 'toJSON', {
       value: () => ({ name: 'own' }),
     });
@@ -481,7 +481,7 @@ it.each(['chat-completions', 'messages', 'responses'] as const)(
       });
     };
     const piece = 1024 * 1024;
-    // An answer of Responses is also read in pieces, before it is written.
+    // An answer of Responses is also parsed in steps, before it is written.
     const turnsMin = api === 'responses' ? 10 : 6;
     expect((await turnsWith(4 * piece)) - (await turnsWith(piece))).toBeGreaterThan(turnsMin);
   },
@@ -530,7 +530,7 @@ describe('a whole answer of ten thousand calls', () => {
   );
 });
 
-// Large events reach Gemini's package in pieces, because it would block the process for too long.
+// Gemini's package gets large events in pieces, because a whole one would block the process for too long.
 describe('of Gemini', () => {
   async function* bytesOf(...events: readonly unknown[]): AsyncGenerator<Uint8Array> {
     yield Buffer.from(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''));

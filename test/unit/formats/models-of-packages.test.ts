@@ -1,4 +1,5 @@
-// The gateway's table of models, beside those of the installed packages: an update of a package shows what has changed.
+// The gateway's table of models is compared with those of the installed packages: an update of a package shows what has
+// changed.
 
 import * as anthropicPackage from '@ai-sdk/anthropic/internal';
 import { createGoogle } from '@ai-sdk/google';
@@ -43,7 +44,7 @@ interface CatalogueEntry {
   };
 }
 
-/** Its types do not name it. */
+/** The package's types do not declare the catalogue. */
 const { anthropicModelCatalog } = anthropicPackage as unknown as {
   readonly anthropicModelCatalog: Readonly<Record<string, CatalogueEntry>>;
 };
@@ -53,7 +54,7 @@ const entriesOf = (catalogue: unknown) =>
     capabilities.language === undefined ? [] : [[id, capabilities.language] as const],
   );
 
-/** With `none` where thinking can be turned off. */
+/** Returns the efforts of a model, with `none` if its reasoning can be turned off. */
 const effortNames = ({ efforts, least }: ModelReasoning): string[] => [
   ...(least === undefined ? ['none'] : []),
   ...efforts,
@@ -134,7 +135,7 @@ describe('the least length that Claude caches', () => {
   });
 });
 
-/** Read from a request of Google's package, because its catalogue is not exported. */
+/** Reads the thinking fields in a request of Google's package, because its catalogue is not exported. */
 async function toldByGoogle(model: string, reasoning: (typeof googleEfforts)[number]): Promise<unknown> {
   let sent: { readonly generationConfig?: { readonly thinkingConfig?: unknown } } = {};
   const google = createGoogle({
@@ -148,7 +149,7 @@ async function toldByGoogle(model: string, reasoning: (typeof googleEfforts)[num
   try {
     await google(model).doGenerate({ prompt, reasoning });
   } catch {
-    // Nothing answers.
+    // There is no server, so the request fails after its body was written.
   }
   return sent.generationConfig?.thinkingConfig;
 }
@@ -157,13 +158,13 @@ const { google: googleModels = [] } = literalsOf("import type { GoogleProvider }
   google: 'Parameters<GoogleProvider>[0]',
 });
 
-/** It speaks, it is run elsewhere, or its name says nothing of what it is. */
+/** Matches models for speech, models that run elsewhere, and models whose name does not show what they are. */
 const notForText = /^(aqa|deep-research|gemma|nano-banana|gemini-(nano-banana|robotics))|-tts|-audio|computer-use/;
-/** The package names the lowest level for it, which no other Pro takes. */
+/** Models for which the package sends the lowest level, which no other Pro model accepts. */
 const guessedByPackage: ReadonlySet<string> = new Set(['gemini-pro-latest', 'gemini-flash-lite-latest']);
 const boundTokens = 1_000_000;
 
-/** The table's words for it, as `generateContent` has them. */
+/** Returns the table's reasoning in the form of `generateContent`. */
 function toldByUs(model: string, effort: (typeof googleEfforts)[number]): unknown {
   const known = reasoningOf(model) ?? unknownModelReasoning;
   const thinking = thinkingOf(effort, boundTokens, known);
@@ -185,8 +186,8 @@ describe('Google', () => {
     for (const effort of googleEfforts) {
       const [package_, ours] = [await toldByGoogle(model, effort), toldByUs(model, effort)] as const;
       const budget = budgetIn(package_);
-      // How much of the output an effort is worth, each has a table of its own for: the least and the most are the
-      // model's.
+      // Each has its own table for how much of the output an effort is worth; only the minimum and the maximum come
+      // from the model.
       if (budget === undefined || budgetIn(ours) === undefined) expect([effort, ours]).toEqual([effort, package_]);
       else if (effort === 'none' || effort === 'xhigh') expect([effort, budgetIn(ours)]).toEqual([effort, budget]);
     }
@@ -217,7 +218,7 @@ describe('the shipped list', () => {
   });
 });
 
-/** GPT-5 and later but for its first chat model, the o-series, Claude from 3.7 on, Gemini from 2.5 on. */
+/** Matches GPT-5 and later except its first chat model, the o-series, Claude from 3.7 on, and Gemini from 2.5 on. */
 const thinks =
   /^(gpt-(5(?!-chat)|[6-9])|o[1-9]|claude-((opus|sonnet|haiku)-[4-9]|3-7|fable|mythos)|gemini-(2\.5|[3-9]))(?!.*(tts|audio|live|image|search-api|embedding|realtime|transcribe))/;
 

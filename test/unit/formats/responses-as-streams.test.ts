@@ -1,5 +1,5 @@
-// The hub's output for clients of Responses: their SDK builds the same from a stream as from JSON, whatever the pieces
-// in which a model sent it.
+// The hub's output for clients of Responses: their SDK builds the same response from a stream as from JSON, whatever
+// the pieces in which a model sent it.
 import fc from 'fast-check';
 import { ResponseStream } from 'openai/lib/responses/ResponseStream';
 import { describe, expect, it } from '#jest';
@@ -60,8 +60,8 @@ const input = fc.oneof(
 const toolName = fc.constantFrom('plain', 'patch', 'mcp__read', 'shell', 'unknown');
 
 const part: fc.Arbitrary<Content> = fc.oneof(
-  // Where the signature of a text is, signed-texts.test.ts shows: JSON has it before the text, when a stream does not
-  // know it yet.
+  // Signed texts are left out, because JSON has the signature before the text, which a stream does not know yet;
+  // signed-texts.test.ts covers them.
   text.map((said) => ({ type: 'text', text: said }) as const),
   fc
     .record({ text, signed })
@@ -72,7 +72,7 @@ const part: fc.Arbitrary<Content> = fc.oneof(
   fc.constant({ type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'AAAA' } } as const),
 );
 
-/** Pieces of a text, as long as the cuts say. */
+/** Returns the pieces of a text, cut to these lengths. */
 function pieces(whole: string, cuts: readonly number[]): string[] {
   const characters = [...whole];
   return [...cuts.map((cut) => characters.splice(0, cut).join('')), characters.join('')];
@@ -97,7 +97,7 @@ function partsOf(one: Content, index: number, cuts: readonly number[]): HubPart[
   ];
 }
 
-/** Calls that follow each other are made at the same time, as some models do. */
+/** Returns the parts of a stream in which consecutive calls are sent in alternation, as some models do. */
 function interleaved(content: readonly Content[], cuts: readonly number[]): HubPart[] {
   const parts: HubPart[] = [];
   let calls: HubPart[][] = [];
@@ -139,7 +139,7 @@ async function put(texts: readonly string[]) {
 
 // biome-ignore lint/suspicious/noExplicitAny: events are looked into field by field.
 type Event = Record<string, any>;
-/** Every event of a part comes between the start of its item and its end. */
+/** Checks that every event of a part comes between the start of its item and its end. */
 function expectOneItemAtATime(events: readonly Event[]): void {
   let open: unknown;
   let next = 0;
@@ -184,7 +184,7 @@ describe('a stream of a translated response', () => {
           expect([...read.slice(0, 2), read.at(-1)].map(({ type }) => type)).toEqual(
             ['created', 'in_progress', status].map((stage) => `response.${stage}`),
           );
-          // Required, also where there is none yet.
+          // The field is required, even before there is a usage.
           expect(read[0].response.usage).toBeNull();
           expect(events.filter(({ details }) => details.isLast)).toEqual([events.at(-1)]);
           expect(await put(events.map(({ text: one }) => one))).toEqual(JSON.parse(json.text));
@@ -211,7 +211,7 @@ describe('the input of a tool that takes free text', () => {
         const { add, end } = freeformReader();
         const given = pieces(isAscii ? written.replaceAll(/[^ -~]/g, escapeOf) : written, cuts).map(add);
         expect(given.join('') + end()).toBe(value);
-        // No piece ends with half a character.
+        // No piece ends within a surrogate pair.
         expect(given.filter((piece) => /[\uD800-\uDBFF]$/.test(piece))).toEqual([]);
       }),
     );

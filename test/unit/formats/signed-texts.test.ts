@@ -1,4 +1,5 @@
-// Gemini signs a text in a part behind it. Clients show, or go on from, what comes last: a signature never does.
+// Gemini signs a text in a part after it. Clients show or continue from the last part, so the signature is never the
+// last part.
 import { describe, expect, it } from '#jest';
 import { eventStream, jsonOf, streamOf } from '../../support/provider-answers.ts';
 import { answeredParts } from './answered-parts.ts';
@@ -49,7 +50,7 @@ describe.each(Object.entries(clients))('a signed text of an answer to a client o
     return stream ? streamed((await readTexts(outcome)).texts) : whole(completionOf(outcome));
   }
   const kindsOf = (parts: readonly Any[]) => parts.map(client.kindOf);
-  /** Sends the answer back and returns the parts that reach the provider. */
+  /** Sends the answer back and returns the parts that the provider gets. */
   async function sentBack(parts: Any[]): Promise<Any[]> {
     const answer = jsonAnswer(jsonOf(api, { blocks: [text] }));
     const { sent } = await ask({ ...asked, answer, body: { ...client.asks, ...client.goesOn(parts) } as Json });

@@ -15,7 +15,7 @@ function streamed(pieces: readonly string[], stops: readonly string[]) {
   return { text, stop: end?.type === 'finish' ? end.providerMetadata?.gw?.stopSequence : undefined };
 }
 
-/** The stop that ends first, of several the longest. */
+/** Finds the stop sequence that ends first; the longest one, if several end there. */
 function plainly(text: string, stops: readonly string[]) {
   for (let end = 1; end <= text.length; end += 1) {
     const ending = stops.filter((stop) => text.slice(0, end).endsWith(stop)).sort((a, b) => b.length - a.length)[0];

@@ -1,5 +1,5 @@
-// Strict schemas of Claude by the gateway's rules, beside those of the SDK of Anthropic and its package of the AI SDK:
-// Claude refuses whatever they would change.
+// Strict schemas for Claude by the gateway's rules, compared with Anthropic's SDK and the AI SDK's package for
+// Anthropic: Claude refuses every schema that these would change.
 
 import * as anthropicPackage from '@ai-sdk/anthropic/internal';
 import { transformJSONSchema } from '@anthropic-ai/sdk/lib/transform-json-schema';
@@ -8,7 +8,7 @@ import { claudeStrictness } from '../../../shared/routing/formats/hub/targets/st
 
 type Json = Record<string, unknown>;
 
-/** Its types do not name it. */
+/** The package's types do not declare this function. */
 const { sanitizeJsonSchema } = anthropicPackage as unknown as { readonly sanitizeJsonSchema: (schema: Json) => Json };
 
 const inObject = (property: Json): Json => ({

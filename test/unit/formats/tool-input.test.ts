@@ -1,4 +1,4 @@
-// Arguments of tool calls as inputs: always an object, the same whole and in pieces.
+// Arguments of tool calls as inputs: always an object, and the same whole and in pieces.
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { createInputWriter } from '../../../shared/protocol/hub/tool-input.ts';
@@ -18,7 +18,7 @@ const inPieces = (text: string, cuts: readonly number[]): string => {
 const cuts = fc.array(fc.nat(), { maxLength: 12 });
 const object = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ maxDepth: 4 }), { noNullPrototype: true });
 const spaced = object.chain((value) => fc.constantFrom(0, 2, '\t').map((space) => JSON.stringify(value, null, space)));
-/** As models break it: cut, with something that is no JSON, or with more behind it. */
+/** JSON as models break it: cut off, with a part that is no JSON, or with more after its end. */
 const broken = fc
   .tuple(spaced, fc.nat(), fc.constantFrom('', 'NaN', "'a'", '{"b":2}', '\\x', '}', ']', ',,', ' so', '\u0000', '"'))
   .map(([text, at, more]) => text.slice(0, at % (text.length + 1)) + more);
@@ -60,7 +60,7 @@ describe('an input', () => {
     ['{"a": 1,}', { a: 1, raw_input: '{"a": 1,}' }],
     ["{'a': 1}", { raw_input: "{'a': 1}" }],
     ['\u00a0{"a": 1}', { raw_input: '\u00a0{"a": 1}' }],
-    // A line end as it is, which models write in long texts.
+    // Models write unescaped line ends in long texts.
     ['{"a": "one\ntwo"}', { a: 'one\ntwo' }],
     [`${'{"a":'.repeat(100)}1${'}'.repeat(100)}`, expect.objectContaining({ raw_input: expect.any(String) })],
   ])('that is none is closed where it breaks, and whole beside it: %j', (text, input) => {

@@ -65,7 +65,7 @@ describe.each(apis)('an answer of %s', (api) => {
     );
     await fc.assert(
       fc.asyncProperty(fc.array(block, { minLength: 1, maxLength: 5 }), async (blocks) => {
-        // Gemini's package adds a signature without text to the block before it, so such a block cannot come first.
+        // Gemini's package adds a signature without a text to the block before it, so such a block cannot come first.
         fc.pre(!(api === 'generate-content' && blocks.some((one) => 'redacted' in one || 'thinking' in one)));
         const { message, finish_reason: reason } = (await wholeMessage(api, { blocks })).choices[0];
         const { texts, error } = await streamed(api, streamOf(api, { blocks }));
@@ -95,7 +95,7 @@ describe.each(apis)('an answer of %s', (api) => {
     }
     for (let at = 0; at < bytes.length - 4; at += 11) {
       const { texts, error } = await streamed(api, { ...answer, bytes: [bytes.subarray(0, at)] });
-      // Cut after its finish reason, a stream is complete as far as a client can see.
+      // A stream that was cut after its finish reason is complete for a client.
       if (error === undefined) expect([at, readChunks(texts).finishReason]).toEqual([at, 'tool_calls']);
       else expect([at, brokenBy(error).kind, texts.includes('[DONE]')]).toEqual([at, 'failed', false]);
     }
@@ -208,7 +208,7 @@ describe('why an answer ended, beside the ends of every format', () => {
     ['generate-content', 'RECITATION', 'a text', words, 'content_filter'],
     ['generate-content', 'PROHIBITED_CONTENT', 'a text', words, 'content_filter'],
     ['converse', 'model_context_window_exceeded', 'a text', words, 'length'],
-    // It agrees with the calls that are there.
+    // The finish reason agrees with the calls of the answer.
     ['messages', 'end_turn', 'a call', call, 'tool_calls'],
     ['messages', 'tool_use', 'a text', words, 'stop'],
     ['messages', 'max_tokens', 'a call', call, 'length'],

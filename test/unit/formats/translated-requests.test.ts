@@ -333,7 +333,7 @@ it('a data URL that is not in base64 is the bytes that it stands for, whatever i
 describe('what providers refuse that clients of chat completions send', () => {
   it('a conversation of instructions only has a message of the user', async () => {
     const messages = [{ role: 'system', content: 'Greet.' }];
-    // Responses takes one as it is.
+    // Responses accepts a conversation of instructions only.
     for (const api of apis.filter((one) => one !== 'responses')) {
       const body = await sentBody(api, { messages });
       expect((body.messages ?? body.contents).map(({ role }: Any) => role)).toEqual(['user']);
@@ -377,7 +377,7 @@ describe('what providers refuse that clients of chat completions send', () => {
       ]),
       { role: 'assistant', content: blank },
       user('So?'),
-      // Claude writes such texts itself before it calls a tool.
+      // Claude itself writes such texts before it calls a tool.
       { role: 'assistant', content: blank, tool_calls: [{ id: 'a', type: 'function', function: { name: 'weather' } }] },
       { role: 'tool', tool_call_id: 'a', content: blank },
     ];

@@ -1,4 +1,4 @@
-// Forms as clients write them: their parts in any order, their fields as JSON, and the body that a provider gets.
+// Forms as clients write them: parts in any order, fields in JSON, and the body that a provider gets.
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { encodeMultipart, type FormBody, formBoundary } from '../../../shared/protocol/forms/index.ts';
@@ -91,7 +91,7 @@ describe('a form', () => {
     expect(inBrackets.json).toEqual({ provider, models: ['a', 'b'], cache: { ttl: 60 } });
     const asJson = await readWell(formOf([['provider', JSON.stringify(provider)]]));
     expect(asJson.json).toEqual({ provider });
-    // No text breaks out of its place.
+    // A text stays inside its field, even if it contains JSON.
     const text = '{"zdr":true},"model":"x"';
     expect((await readWell(formOf([['provider', text]]))).json).toEqual({ provider: text });
   });

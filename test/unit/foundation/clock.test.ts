@@ -1,9 +1,9 @@
-// Timers of the system's clock: those of a second and more are shared by what ends together.
+// Timers of the system's clock: waits of a second and more that end at the same time share a timer.
 import { mock } from 'node:test';
 import { afterEach, beforeEach, describe, expect, it } from '#jest';
 import { dayMs, systemClock } from '../../../shared/foundation/time/index.ts';
 
-/** No other suite of the process has a limit that ends then, whose timer these would share. */
+/** No other suite has a wait that ends at this time, so no other wait shares these timers. */
 const farMs = 20 * dayMs;
 
 it('limits of a second and more keep the process only until they are cancelled', () => {
@@ -33,7 +33,7 @@ describe('limits of a second and more', () => {
   });
   afterEach(() => mock.reset());
 
-  /** All of them begin within a step or two. */
+  /** Begins waits, all within a step or two. */
   const begin = (called: number[], count: number) =>
     Array.from({ length: count }, (_none, n) => systemClock.after(farMs, () => void called.push(n)));
 

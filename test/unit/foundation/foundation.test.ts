@@ -34,7 +34,7 @@ const timeMs = fc.nat({ max: 2 ** 48 - 1 });
 
 describe('a UUID of version 7', () => {
   it('is the time, the version, the variant and otherwise random', () => {
-    // The time of the example in RFC 9562, appendix A.6.
+    // This is the time of the example in RFC 9562, appendix A.6.
     expect(uuidv7(zeros, 0x017f22e279b0)).toBe('017f22e2-79b0-7000-8000-000000000000');
     expect(uuidv7(ones, 0x017f22e279b0)).toBe('017f22e2-79b0-7fff-bfff-ffffffffffff');
   });
@@ -133,7 +133,7 @@ describe('a price per million tokens', () => {
   });
 });
 
-/** Lambda ends every function after so long. */
+/** The longest time for which Lambda runs a function. */
 const lambdaMaxSeconds = 900;
 
 describe('the time limits of a call', () => {
@@ -169,9 +169,7 @@ describe('the time limits of a call', () => {
   });
 });
 
-// Waits that end by the clock, and time that another party has to answer, of which what this process was too busy to
-// hear does not count.
-/** Timers fire in their order, each so much later than it should: the event loop was busy. */
+/** Returns a clock whose timers fire in their order, each this much too late, as in a busy process. */
 function busyClock(lateMs: number) {
   const clock = manualClock();
   const late: Clock = { nowMs: clock.nowMs, after: (delayMs, callback) => clock.after(delayMs + lateMs, callback) };
@@ -181,7 +179,7 @@ function busyClock(lateMs: number) {
 const timeoutError = () => new Error('took too long');
 const never = new Promise<never>(() => {});
 
-/** Whether a promise has settled by now. */
+/** Returns whether a promise has settled by now. */
 async function hasEnded(promise: Promise<unknown>): Promise<boolean> {
   const settled = promise.then(
     () => true,
@@ -275,7 +273,7 @@ describe('a time budget', () => {
 
   it('does not count what the event loop was blocked for', async () => {
     const clock = busyClock(400);
-    // Four slices, each of which ends 400 ms late.
+    // The wait has four slices, each of which ends 400 ms late.
     const wait = startTimeBudget(clock, 400, timeoutError).wait(never);
     clock.advance(1_999);
     expect(await hasEnded(wait)).toBe(false);
@@ -296,7 +294,7 @@ describe('a time budget', () => {
     const clock = manualClock();
     const budget = startTimeBudget(clock, 1_000, timeoutError);
     const first = Promise.withResolvers<string>();
-    // The next begins in the very turn in which the first has its answer.
+    // The second wait begins in the turn in which the first has its answer.
     const second = budget.wait(first.promise).then(() => budget.wait(never));
     clock.advance(330);
     first.resolve('answer');

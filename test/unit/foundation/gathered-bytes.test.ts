@@ -13,7 +13,7 @@ describe('gathered bytes', () => {
         expect(gathered.length).toBe(whole.length);
         const taken = gathered.take();
         expect(taken.equals(whole)).toBe(true);
-        // None of its memory is filled with nothing, and what was taken is not freed by others.
+        // The buffer has no unused memory, and dropping the rest does not change it.
         expect(taken.buffer.byteLength).toBe(whole.length);
         gathered.drop();
         expect(taken.equals(whole)).toBe(true);

@@ -55,7 +55,7 @@ it('a file that is applied twice writes nothing the second time, and one that na
   expect(changed(await apply(exampleText))).toEqual([]);
 });
 
-// Nothing stored is lost by applying a file that says nothing about it.
+// Applying a file that does not mention a stored object does not remove it.
 describe('what a file leaves out', () => {
   it('of the service stays, and has its default where nothing is stored', async () => {
     const service = exampleText.slice(exampleText.indexOf('service:'), exampleText.indexOf('providers:'));
@@ -137,13 +137,13 @@ it('a function with cases that a file activates can be applied to a fresh store'
 });
 
 describe('a key', () => {
-  /** As `gw keys revoke` does. */
+  /** Revokes a key as `gw keys revoke` does. */
   async function revoke(key: string): Promise<void> {
     const record = await keys().read(publicIdOf(key));
     if (record === undefined) throw new Error('there is no such key');
     await keys().write({ ...record, status: 'revoked' });
   }
-  /** The store, which does something before it writes to a table. */
+  /** Returns a store that runs `work` before it writes to a table. */
   const storeThatFirst = (table: string, work: () => Promise<void>): Store => ({
     ...database.store,
     put: async (put) => {
@@ -390,7 +390,7 @@ it.each(parts.map(({ place, text }) => [place, text] as const))(
       .map(([name, value]) => `${name}: ${value}\n`);
     const file = fileOf(around.join('') + text) as unknown as Record<string, unknown>;
     expect(members.length).toBeGreaterThan(0);
-    // Beside it the file has defaults.
+    // The file has defaults for the other fields.
     expect(file).toMatchObject(parse(text));
   },
 );

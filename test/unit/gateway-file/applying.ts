@@ -1,4 +1,4 @@
-// Files applied to an embedded DynamoDB, as the operator applies them.
+// Applies files to an embedded DynamoDB, as an operator does.
 
 import { createCreditLedger } from '../../../shared/accounting/credit/index.ts';
 import { createCounters } from '../../../shared/accounting/holds/index.ts';
@@ -28,7 +28,7 @@ const vault = createKeyVault({
   randomness: systemRandomness,
 });
 
-/** Of a gateway process at the time of the tests. */
+/** Returns the credit ledger of a gateway process at the time of the tests. */
 export function creditOn(store: Store, randomness: Randomness = systemRandomness) {
   const clock = manualClock();
   return createCreditLedger({ store, clock, counters: createCounters({ store, clock, randomness }), randomness });
@@ -54,10 +54,10 @@ const optionsFor = (text: string) => ({
 export const applyTo = (store: Store, text: string): Promise<ApplyReport> =>
   applyGatewayFile({ ...optionsFor(text), stores: storesOn(store) });
 
-/** As a dry run does. */
+/** Returns the plan of a dry run. */
 export const planOn = (store: Store, text: string): Promise<GatewayFilePlan> =>
   planGatewayFile({ ...optionsFor(text), stores: storesOn(store) });
 
-/** Every change except `unchanged`. */
+/** Returns every change except `unchanged`. */
 export const changed = ({ changes }: { readonly changes: readonly PlannedChange[] }): string[] =>
   changes.filter(({ change }) => change !== 'unchanged').map(({ resource, change }) => `${resource}: ${change}`);

@@ -1,4 +1,4 @@
-// `content_log` of workspaces and keys, and `content` of access, as a file writes them.
+// `content_log` of workspaces and keys, and `content` of access, in the forms that a file may have.
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from '#jest';
 import { exportGatewayFile, gatewayFileText } from '../../../shared/configuration/gateway-file/index.ts';

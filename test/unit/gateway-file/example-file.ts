@@ -1,4 +1,4 @@
-// A file with every field, and ways to spoil one place of it.
+// A file with every field, and functions that spoil one place in it.
 import type { CatalogueDocument } from '../../../shared/configuration/catalogue/index.ts';
 import { completeCatalogue } from '../../../shared/configuration/gateway-file/complete-catalogue.ts';
 import { type GatewayFile, type Problem, readGatewayFile } from '../../../shared/configuration/gateway-file/index.ts';
@@ -79,7 +79,7 @@ workspaces:
             input: { type: object, schema: { type: object, required: [ticket] } }
 `;
 
-/** The example with one text replaced. Throws where the text is not in it, so that no test checks nothing. */
+/** Returns the example with one text replaced. Throws if the text is not in it, so that every test checks something. */
 export function spoiled(written: string, instead: string, text = exampleText): string {
   if (!text.includes(written)) throw new Error(`the example does not hold ${written}`);
   return text.replace(written, () => instead);
@@ -98,7 +98,7 @@ export function problemsOf(text: string): Problem[] {
 
 export const pathsOf = (text: string): string[] => problemsOf(text).map(({ path }) => path);
 
-/** The catalogue of this file alone: an empty store, and an empty model list. */
+/** Returns the catalogue of this file with an empty store and an empty model list. */
 export const catalogueIn = (text: string): CatalogueDocument =>
   completeCatalogue(fileOf(text), {
     former: undefined,

@@ -1,4 +1,4 @@
-// Catalogues as files write them: applied, and exported.
+// Catalogues of files are applied, exported and applied again.
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import type { CatalogueDocument } from '../../../shared/configuration/catalogue/index.ts';
@@ -25,7 +25,7 @@ const exported = (document: CatalogueDocument, other: ModelList | undefined = li
   const { providers, models } = catalogueInFile(document, other) as unknown as Sections;
   return { providers, models };
 };
-/** Drops undefined fields. */
+/** Returns the value without undefined fields. */
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 const some = <Value>(values: Record<string, fc.Arbitrary<Value>>) => fc.record(values, { requiredKeys: [] });
@@ -112,7 +112,7 @@ describe('an export of the catalogue', () => {
         const again = plain(exported(applied(written))) as Sections;
         const byText = (all: readonly unknown[]) => all.map((one) => yamlText(one)).sort();
         expect(again.providers).toEqual(written.providers);
-        // A model of the file may come on either side of a model of the list.
+        // A model of the file may come before or after a model of the list.
         expect(again.models.map(sorted)).toEqual(expect.arrayContaining(written.models.map(sorted)));
         expect(byText(again.models.map(sorted))).toEqual(byText(written.models.map(sorted)));
       }),
@@ -159,7 +159,7 @@ describe('an export of the catalogue', () => {
       { from: 'openai', only: ['gpt-4.1*', 'gpt-4o'], as: 'NAME' },
       { from: 'other', only: ['gpt-4o', 'o3'], as: 'NAME' },
     ];
-    // As of a list that has no gpt-4o at one of them.
+    // Each case is that of a list without gpt-4o at one of the providers.
     for (const [index, only] of [
       [0, ['gpt-4.1*']],
       [1, ['o3']],
@@ -210,7 +210,7 @@ describe('an export of the catalogue', () => {
 const providersOf = ({ models }: CatalogueDocument) =>
   models.map((model) => [model.id, model.providers.map(({ provider }) => provider)]).sort();
 
-/** Fields in one order. */
+/** Returns the value with its fields in one order. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;

@@ -29,7 +29,7 @@ const entryOf = (text: string, options?: Options) => catalogueOf(text, options).
 const openai = 'providers: [{ id: openai, kind: openai }]\n';
 const withModel = (entry: string, id = 'openai/gpt-5.4') => `${openai}models: [{ id: ${id}, providers: [${entry}] }]`;
 
-/** The same list with other prices and features, as a later release may ship it. */
+/** The same list with other prices and features, as a later release may contain it. */
 const laterList: ModelList = {
   ...list,
   find: (kind, name, region) => {
@@ -166,7 +166,7 @@ models: [{ id: house, providers: [{ provider: p, upstream_model: our-deployment,
       expect(catalogueInFile(document, list)).toMatchObject({
         models: [{ providers: [{ provider: 'p', upstream_model: 'our-deployment', list_model: name }] }],
       });
-      // A change of the name brings the facts of the other model; the stored ones are of the former.
+      // Another name brings the facts of the other model, because the stored facts are those of the former model.
       const other = text.replace(`list_model: ${name}`, `list_model: ${name}-mini`);
       const changed = completeCatalogue(fileOf(other), { former: document, list, region: undefined, nowMs });
       expect(changed.document.models[0]?.providers[0]).toMatchObject({ input_price_per_million: '0.40' });

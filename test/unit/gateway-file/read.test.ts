@@ -7,7 +7,7 @@ import { anyText } from '../../support/any-text.ts';
 import { catalogueIn, exampleKey, exampleText, fileOf, pathsOf, problemsOf, spoiled } from './example-file.ts';
 import { secret, wrongFiles } from './wrong-files.ts';
 
-/** The least that a file must say. */
+/** The smallest valid file. */
 const smallest = `
 workspaces: [{ id: w, keys: [{ name: k }] }]
 providers:
@@ -215,7 +215,7 @@ it('does not take a file without providers or models for an empty catalogue', ()
   });
 });
 
-// How problems read: the wrong name, where it could be, and the line.
+// Returns the problems as a user reads them: the wrong name, the place where it would be valid, and the line.
 const linesOf = (text: string) => problemsOf(text).map((problem) => formatProblem(problem, 'gateway.yaml'));
 const lineOf = (written: string, text = exampleText): number => text.slice(0, text.indexOf(written)).split('\n').length;
 
@@ -316,7 +316,7 @@ describe('a minimal file', () => {
         },
       ],
     });
-    // Of service and workspaces what is not written is left to what is stored.
+    // Settings of service and workspaces that the file does not have stay as they are stored.
     expect(service).toEqual({});
     expect(workspaces).toEqual([{ id: 'w', keys: [{ name: 'k' }], byok: { connections: [] }, functions: [] }]);
   });
@@ -350,7 +350,7 @@ describe('a minimal file', () => {
       modalities: ['text', 'image'],
       providers: [
         { provider: 'acme', upstream_model: 'large-1', context_length: 8_000, max_output_tokens: 8_000 },
-        // Another provider's model keeps its whole name.
+        // A model of another provider keeps its whole name.
         { provider: 'other', upstream_model: 'acme/large-1', context_length: 16_000, max_output_tokens: 16_000 },
       ],
     });
@@ -406,7 +406,7 @@ it('any value in any place of the file is answered with a file or with problems,
       set(file, place, instead);
       answers(stringify(file));
     }),
-    // Each place about once.
+    // This number of runs changes each place about once.
     { numRuns: 150 },
   );
 });

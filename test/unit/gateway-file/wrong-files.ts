@@ -1,4 +1,4 @@
-// A row: the fault, the text of the example and its replacement (\n: a line ends), the path of the problem, and
+// Each row has the fault, the text of the example and its replacement (\n: a line ends), the path of the problem, and
 // its message. E is the first entry of the first model, W the first workspace, R the first revision of its function.
 // After a path, + says that the items naming it have problems too. KEY is the key of the example, SECRET a credential.
 import { exampleKey } from './example-file.ts';

@@ -1,5 +1,5 @@
-// Guardrails on bodies of as many values, texts and escapes as they may hold: each is looked at a few times, and others
-// have the event loop in between.
+// Guardrails on bodies with as many values, texts and escapes as they may have: each is visited a few times, and other
+// work has the event loop in between.
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { commonSettings, textsOfRequest, withTexts } from '../../../shared/protocol/interfaces/model-texts.ts';
@@ -15,7 +15,7 @@ const jsonOf = (body: unknown) => {
 };
 const many = <One>(count: number, make: (at: number) => One) => Array.from({ length: count }, (_one, at) => make(at));
 
-/** The same by one rule for all escapes. */
+/** Unescapes a text with one rule for all escapes. */
 const unescaped = (text: string) =>
   text.replaceAll(/\\(?:u([\da-fA-F]{4})|(.))/gs, (_whole, code: string | undefined, letter: string) =>
     code === undefined

@@ -1,4 +1,4 @@
-// Guardrails in the process: what each kind finds, and what a mask leaves.
+// Guardrails in the process: what each kind finds, and what remains after a mask.
 import * as fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import type { PersonalType } from '../../../shared/configuration/catalogue/index.ts';
@@ -223,7 +223,7 @@ describe('personal data', () => {
   });
 });
 
-/** By table, unlike the source. */
+/** The test uses a table, unlike the source. */
 const doubled = [0, 2, 4, 6, 8, 1, 3, 5, 7, 9];
 const luhn = (digits: string): boolean =>
   [...digits].reduce(

@@ -1,4 +1,4 @@
-// How requests for one item gather while a write is under way, on a store that answers when the test says so.
+// Requests for one item gather while a write is under way; the store answers when the test says so.
 import { describe, expect, it } from '#jest';
 import { type Counter, createCounters } from '../../../shared/accounting/holds/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
@@ -65,7 +65,7 @@ function start({ gatherMs, sharesCharges = false }: StartOptions = {}) {
 const written = (item?: Item): ConditionalResult => ({ kind: 'written', item });
 const refused = (item: Item): ConditionalResult => ({ kind: 'refused', item });
 
-/** The amount that an update takes from the balance. */
+/** Returns the amount that an update takes from the balance. */
 const takenBy = ({ update }: AskedChange): bigint => -BigInt(update?.changes.add?.b ?? 0);
 const addedNames = ({ update }: AskedChange): string[] => Object.keys(update?.changes.add ?? {});
 
@@ -78,7 +78,8 @@ describe('requests that want one item', () => {
     await gatheredWrite();
     expect(asked).toHaveLength(1);
     asked[0]?.answer(written({ b: -1n }));
-    // Its caller knows at once, and calls that follow from the same turn of the event loop are not too late.
+    // The caller gets the result at once, and calls that follow in the same turn of the event loop still join the next
+    // write.
     expect(await first).toBe('taken');
     others.push(kindOf(take(1n, 10_000n).result));
     expect(asked).toHaveLength(1);
@@ -113,7 +114,7 @@ describe('requests that want one item', () => {
     await first.result;
     const results = Array.from({ length: 50 }, () => take(5n).result);
     expect(asked).toHaveLength(2);
-    // Requests that came after the question was asked are judged by the next one.
+    // The next answer decides about requests that came after the write was sent.
     asked[1]?.answer(written({ b: -100n }));
     await gatheredWrite();
     asked[2]?.answer(written({ b: -100n }));
@@ -137,7 +138,7 @@ describe('requests that want one item', () => {
     asked[2]?.answer(written());
     await gatheredWrite();
     expect(asked).toHaveLength(4);
-    // 27 come back, 6 are spent of it, 4 are taken.
+    // 27 are released, 6 of them were spent, and 4 are taken.
     expect(takenBy(asked[3] as AskedChange)).toBe(-(30n - 6n) + 4n);
     const mark = Object.values(asked[3]?.update?.changes.addElements ?? {});
     expect(mark).toEqual([new Set([expect.any(String)])]);
@@ -154,7 +155,7 @@ describe('a request', () => {
     const { asked, take, kindOf, clock } = start();
     const first = kindOf(take(1n).result);
     const second = kindOf(take(1n).result);
-    // The process was busy with other things when the answer came.
+    // The process was busy with other work when the answer came.
     clock.advance(queueWaitMaxMs + 1);
     asked[0]?.answer(written({ b: -1n }));
     expect(await Promise.all([first, second])).toEqual(['taken', 'waited 10000 ms in the process for its turn']);
@@ -223,7 +224,7 @@ describe('a request', () => {
     const second = take(95n);
     asked[2]?.answer(written());
     expect((await second.result).kind).toBe('taken');
-    // Two are left as far as is known, and only the store can refuse.
+    // Two are left as far as the process knows, and only the store may refuse.
     const third = take(3n);
     expect(asked.map(({ update }) => update?.returnsNoItem)).toEqual([false, true, true, undefined]);
     asked[3]?.answer(written({ b: -40n, [bucket]: 37n }));

@@ -18,7 +18,10 @@ const conditionsOf = (draft: UpdateDraft): readonly Condition[] => {
   return all.kind === 'and' ? all.of : [all];
 };
 
-/** Tells a number from the same bigint, which the store takes for equal. */
+/**
+ * Returns whether two conditions are the same. A number differs from an equal bigint, although the store takes them as
+ * equal.
+ */
 const isSame = (one: Condition, other: Condition): boolean => {
   const typeOf = (each: Condition) => ('value' in each ? typeof each.value : undefined);
   return isEqual(one, other) && typeOf(one) === typeOf(other);

@@ -1,4 +1,4 @@
-// The table of an HTTP/1.1 connection: what must hold in every phase, whatever bytes come in whatever order.
+// The table of an HTTP/1.1 connection: invariants of every phase, whatever bytes come in whatever order.
 import { describe, expect, it } from '#jest';
 import { type Phase, type PhaseEvent, phaseRules } from '../../../shared/protocol/http/connection-phases.ts';
 

@@ -95,7 +95,7 @@ describe('a function URL event', () => {
     await expect(bodyOf(chatEvent({ body: over.toString() }))).rejects.toMatchObject(tooLarge);
     expect(await bodyOf(base64(bytes))).toHaveLength(hardSize);
     await expect(bodyOf(base64(over))).rejects.toMatchObject(tooLarge);
-    // Counted in bytes, not in characters.
+    // The limit counts bytes, not characters.
     await expect(bodyOf(chatEvent({ body: 'é'.repeat(hardSize / 2 + 1) }))).rejects.toMatchObject(tooLarge);
   });
 
@@ -194,7 +194,7 @@ describe('in a function', () => {
 
 describe('the process guard', () => {
   it('logs an unhandled rejection once however often it is installed', () => {
-    // Pitfall 7: with a listener the process lives.
+    // A listener for unhandled rejections keeps the process alive.
     const { dependencies, lines } = adapterDependencies();
     const source = new EventEmitter();
     guardProcess(dependencies.log, source);
@@ -248,7 +248,7 @@ describe('of an answer', () => {
   });
 });
 
-/** An answer whose reader takes nothing until `reads` is set. */
+/** A response that accepts no bytes until `reads` is set. */
 class Unread extends EventEmitter {
   destroyed = false;
   writableLength = 0;

@@ -1,4 +1,4 @@
-// A clock that a test moves, ids that can be foreseen and a log that can be read.
+// A clock that a test moves, ids that are predictable, and a log that a test reads.
 
 import { callTimes } from '../../../shared/foundation/constants/index.ts';
 import { createLog } from '../../../shared/foundation/log/index.ts';
@@ -35,7 +35,7 @@ export const answering =
   }: Partial<Omit<GatewayResponse, 'body'>> & { body?: string | AsyncIterable<string | BodyPart> }): Gateway =>
   async () => ({ status: 200, headers: {}, ...response, body: typeof body === 'string' ? body : partsOf(body) });
 
-/** Its end is the end marker. */
+/** Returns the parts of a body; the last part is the end marker. */
 export const partsOf = (texts: AsyncIterable<string | BodyPart>): AsyncIterable<BodyPart> => ({
   [Symbol.asyncIterator]() {
     const iterator = texts[Symbol.asyncIterator]();
@@ -58,13 +58,13 @@ export const eventStreamHeaders = { 'content-type': 'text/event-stream; charset=
 const endMarker = 'data: [DONE]\n\n';
 const brokenEnd = (code: string) => `data: ${JSON.stringify({ error: { code } })}\n\n${endMarker}`;
 
-/** As the gateway streams a chat completion. */
+/** Headers and end of an event stream, as of a chat completion. */
 export const eventStream: Pick<GatewayResponse, 'headers' | 'closeBroken'> = {
   headers: eventStreamHeaders,
   closeBroken: (why) => brokenEnd(why === 'failed' ? 'no_available_provider' : 'request_deadline_exceeded'),
 };
 
-/** A promise and the function that fulfils it. */
+/** Returns a promise and the function that fulfils it. */
 export function gate<T = void>() {
   let open: (value: T) => void = () => {};
   const opened = new Promise<T>((resolve) => {

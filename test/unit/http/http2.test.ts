@@ -1,4 +1,4 @@
-// HTTP/2 over real sockets on 127.0.0.1, with gateways of a few lines.
+// HTTP/2 over real sockets on 127.0.0.1, with small gateways.
 import { once } from 'node:events';
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { Agent, get } from 'node:https';
@@ -56,7 +56,7 @@ async function serve(gateway: Gateway, options: Parameters<typeof createNodeServ
   return { ...given, server, port, open };
 }
 
-/** Answers once the client has left. */
+/** Answers after the client has left. */
 const untilGone: Gateway = async (_request, { clientGone }) => {
   await new Promise((resolve) => clientGone.addEventListener('abort', resolve));
   return { status: 200, headers: {}, body: '{}' };
@@ -64,7 +64,7 @@ const untilGone: Gateway = async (_request, { clientGone }) => {
 
 const refusal = ({ entry: { status }, message }: GatewayError) => ({ status, headers: {}, body: message });
 
-/** Reads the body of every request. */
+/** Returns a gateway that reads the body of every request. */
 function recorder() {
   const requests: GatewayRequest[] = [];
   const gateway: Gateway = async (request, { refusal: refused }) => {
@@ -79,7 +79,7 @@ function recorder() {
   return { requests, gateway };
 }
 
-/** Advances the clock by as much, turn by turn, until it is so. */
+/** Advances the clock by steps, one step a turn, until the condition holds. */
 async function advanceUntil(clock: { advance(byMs: number): void }, stepMs: number, isSo: () => boolean) {
   while (!isSo()) {
     await nextTurn();
@@ -139,7 +139,7 @@ describe('a client of HTTP/2', () => {
       perTurn.push(begun - before);
     }
     expect(Math.max(...perTurn)).toBeLessThanOrEqual(40);
-    // The next is refused, and may be sent again: none of it was served.
+    // The next stream is refused before it is served, so the client may send it again.
     session.send(getFrame(201));
     expect((await session.until(frameTypes.reset, 201)).content.readUInt32BE()).toBe(7);
     answers.open();
@@ -425,7 +425,7 @@ describe('a client that leaves a stream', () => {
     );
     session.send(...streams);
     expect(await session.goawayCode()).toBe(calmCode);
-    // A head may be the last of a read.
+    // A head may be the last part of a read.
     expect(begun).toBeLessThan(20);
     expect(events()).toEqual(['connection_closed']);
     expect((await call(port)).status).toBe(200);

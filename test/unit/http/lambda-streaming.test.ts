@@ -1,4 +1,4 @@
-// The rules that keep a streaming function alive.
+// Rules that keep a streaming function alive.
 import { afterEach, beforeEach, describe, expect, it } from '#jest';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import { createStreamingHandler, type Gateway } from '../../../shared/protocol/http/index.ts';
@@ -30,7 +30,7 @@ async function* events(...texts: string[]): AsyncGenerator<string> {
 
 describe('bytes of an answer', () => {
   it('are the prelude, eight NULs and the body', async () => {
-    // The prelude goes out with a write, and the text is never given to end().
+    // The prelude is sent with a write, and no text is passed to end().
     const { dependencies } = adapterDependencies();
     const headers = { 'content-type': 'application/json', 'x-request-id': correlationId };
     const handler = createStreamingHandler(answering({ headers, body: '{"ok":true}' }), dependencies);
@@ -91,7 +91,7 @@ describe('a failure', () => {
   });
 
   it('inside an event stream is an error line and the end marker, and the process lives', async () => {
-    // The stream ends once, its status stays, nothing reaches the runtime.
+    // The stream ends once and keeps its status, and the runtime gets no error.
     const { dependencies, events: logged } = adapterDependencies();
     let finished = 0;
     const body = (async function* () {
@@ -111,7 +111,7 @@ describe('a failure', () => {
     expect(invocation.bodyText()).not.toContain('sk-secret');
     expect(invocation.ends).toEqual([[]]);
     expect(invocation.failure).toBeUndefined();
-    // Cleanup runs although the body failed.
+    // The cleanup runs although the body failed.
     expect(finished).toBe(1);
     expect(logged()).toEqual(['body_failed']);
   });
@@ -159,7 +159,7 @@ describe('a failure', () => {
     expect(invocation.writes).toEqual(['', 'RIFF\u00e9']);
     expect(invocation.ends).toEqual([]);
     expect(order).toEqual(['finished']);
-    // Lambda counts an error of the function; this line is what alarms subtract.
+    // Lambda counts an error of the function; alarms subtract this line.
     expect(invocation.failure).toMatchObject({ message: 'the answer broke, and is cut off' });
     expect(logged().filter((event) => event === 'answer_broken')).toHaveLength(1);
     expect(invocation.deaths).toEqual([]);
@@ -259,7 +259,7 @@ describe('an invocation', () => {
   });
 
   it('does not wait for idle sockets, where the runtime asks', async () => {
-    // The Node 24 context has no such field, and none is put there.
+    // The Node 24 context does not have this field, so the handler does not add it.
     const { dependencies } = adapterDependencies();
     const handler = createStreamingHandler(answering({}), dependencies);
     const [older, newer] = [{ callbackWaitsForEmptyEventLoop: true }, {}];
@@ -301,7 +301,7 @@ describe('an invocation', () => {
   });
 
   it('does not wait for a reader that never reads again: the body is released, the stream closed, finish run', async () => {
-    // Nothing else would show that the client left.
+    // Nothing else would show that the client has left.
     const { dependencies, clock } = adapterDependencies();
     const seen: string[] = [];
     const body = (async function* () {
@@ -379,7 +379,7 @@ describe('an invocation', () => {
     await nextTurn();
     clock.advance(deliveryMaxMs);
     await nextTurn();
-    // The body does not end either: that wait has a bound of its own.
+    // The body does not end either, and the wait for it has a bound of its own.
     clock.advance(2_000);
     const invocation = await running;
     late.open();
@@ -436,7 +436,7 @@ describe('middy', () => {
   });
 
   it('runs in our execution mode: one streaming handler of three parameters, which takes any iterable body', async () => {
-    // An ignored option would make a plain handler, and middy's own mode refuses such a body.
+    // If the option were ignored, the handler would be a plain one, and middy's own mode refuses such a body.
     const { dependencies } = adapterDependencies();
     const handler = createStreamingHandler(answering({ body: events('a', 'b') }), dependencies);
     expect(runtime.built).toEqual([handler]);

@@ -1,4 +1,4 @@
-// Over real sockets on 127.0.0.1, with gateways of a few lines.
+// A server over real sockets on 127.0.0.1, with small gateways.
 import { once } from 'node:events';
 import { Agent, createServer } from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
@@ -34,7 +34,8 @@ async function serve(gateway: Gateway) {
 }
 
 /**
- * Reads the body of every request and answers with `{}`, or with the message for which it, or its body, was refused.
+ * Returns a gateway that reads the body of every request and answers with `{}`, or with the message for which the
+ * request or its body was refused.
  */
 function recorder() {
   const requests: GatewayRequest[] = [];
@@ -59,7 +60,7 @@ function recorder() {
 
 const refuse = ({ entry: { status }, message }: GatewayError) => ({ status, headers: {}, body: message });
 
-/** A finish that counts its calls. */
+/** Returns a finish function that counts its calls. */
 function counter() {
   const first = gate();
   const count = { value: 0 };
@@ -70,7 +71,7 @@ function counter() {
   return { count, finish, called: first.opened };
 }
 
-/** A stream that yields `first` and then waits for `opened`, and reports its release. */
+/** Returns a stream that yields `first` and then waits for `opened`, and reports its release. */
 function waitingStream(first: string, opened: Promise<unknown>) {
   const released = gate();
   async function* body() {
@@ -145,7 +146,7 @@ describe('a request', () => {
     const held = { workspace: 'b', bytes: 2 * 1024 * 1024, isLarge: true };
     await other.take(held);
     const waits = send(hardSize);
-    // A small one does not wait for it, and what waits holds nothing.
+    // A small request does not wait for it, and the waiting request holds no memory.
     expect((await send(1_000)).body).toBe('1000');
     expect(budget.bytesInUse()).toBe(held.bytes);
     other.keepOnly(0);
@@ -199,7 +200,7 @@ describe('a request', () => {
       clock.advance(100);
     }
     expect((await fast).body).toBe(String(hardSize));
-    // The rest is read for a while, so that its client reads the answer; then the server ends the connection.
+    // The server reads the rest for a while, so that the client can read the answer; then it ends the connection.
     while (slow.readyState === 'open' && text === '') await nextTurn();
     expect(slow.readyState).toBe('open');
     serverClock.advance(10_000);
@@ -269,7 +270,7 @@ describe('a request', () => {
     const { port, server } = await serve(gateway);
     const socket = await connected(port);
     socket.write('POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nabc');
-    // The next request is answered, so the first part of this one has been seen.
+    // The next request is answered, so the server has read the first part of this request.
     await call(port);
     socket.destroy();
     await server.close();
@@ -352,7 +353,7 @@ describe('a request', () => {
       if (path === '/alone') return { status: 200, headers: {}, body: String(running) };
       running += 1;
       mostRunning = Math.max(mostRunning, running);
-      // As one that waits for the store does.
+      // The request takes some turns, as a request that waits for the store does.
       for (let turns = 0; turns < 3; turns += 1) await nextTurn();
       running -= 1;
       answered += 1;
@@ -361,7 +362,7 @@ describe('a request', () => {
     const sockets = await Promise.all(Array.from({ length: connections }, () => connected(port)));
     for (const socket of sockets) socket.write(one.repeat(2));
     while (running === 0) await nextTurn();
-    // Neither behind them nor beside many of them.
+    // The request waits neither for all of them nor for many of them.
     expect((await call(port, { path: '/alone' })).body).toMatch(/^[01]$/);
     expect(answered).toBeLessThan(connections / 2);
     while (answered < connections) await nextTurn();
@@ -424,7 +425,7 @@ describe('a request', () => {
   });
 
   it('is not served behind an answer that its client does not read, until it does', async () => {
-    // More than the buffers of both sides hold.
+    // The length is above what the buffers of both sides hold.
     const length = 48 * 1024 * 1024;
     let served = 0;
     const { port } = await serve(async ({ path }) => {
@@ -449,7 +450,7 @@ describe('a request', () => {
     async (kind) => {
       const clock = manualClock();
       const budget = createMemoryBudget(clock, { maxBytes: 144 * 1024 * 1024 });
-      // More than the buffers of both sides hold.
+      // The length is above what the buffers of both sides hold.
       const length = 48 * 1024 * 1024;
       let hasEnded = false;
       const { port } = await serve(async ({ path }) => {
@@ -469,7 +470,7 @@ describe('a request', () => {
       clock.advance(5_000);
       for (let others = 0; others < 20; others += 1) expect((await call(port)).status).toBe(200);
       expect(hasEnded).toBe(false);
-      // Until it has filled those buffers it moves, which says that it is read.
+      // Until these buffers are full, the answer moves on, so the server takes it as being read.
       while (!hasEnded) {
         const waiting = budget.open();
         const waits = waiting
@@ -672,7 +673,7 @@ describe('an answer', () => {
     const incoming = await open(port);
     for await (const part of incoming) received += (part as Buffer).length;
     expect(received).toBe(chunks * chunk.length);
-    // Kernel buffers alone are far below the 64 MB that would pile up.
+    // The kernel's buffers alone are far smaller than the 64 MB that would pile up.
     expect(mostAhead).toBeLessThan(24 * chunk.length);
   });
 
@@ -690,7 +691,7 @@ describe('an answer', () => {
     const socket = await connected(port);
     socket.write('GET / HTTP/1.1\r\n\r\n');
     await once(socket, 'readable');
-    // One MB at a time goes into the kernel's buffers until they are full; then the clock is all that moves.
+    // The kernel's buffers accept one MB at a time until they are full; then only the clock moves.
     clock.advance(60_000);
     await released.opened;
     while (count.value === 0) {
@@ -741,10 +742,10 @@ describe('a client that hangs up', () => {
 });
 
 describe('closing', () => {
-  /** Advances the clock by each bound in turn, once the server waits for it. */
+  /** Advances the clock by each bound in turn, when the server waits for it. */
   async function pass(clock: { advance(byMs: number): void }, ...boundsMs: readonly number[]): Promise<void> {
     for (const boundMs of boundsMs) {
-      // As many as it takes before it stops listening, and one more.
+      // The server needs three turns before it stops listening; one more makes certain.
       for (let turn = 0; turn < 4; turn += 1) await nextTurn();
       clock.advance(boundMs);
     }
@@ -763,7 +764,7 @@ describe('closing', () => {
     const answers = [kept, fresh].map((socket) => text(socket));
     await server.close();
     for (const answer of answers) expect(await answer).toMatch(/^HTTP\/1.1 200 .*connection: close/is);
-    // Its port may belong to another process by now.
+    // Another process may use this port by now.
     await call(port).catch(() => undefined);
     expect(requests.map(({ path }) => path)).toEqual(['/first', '/sent', '/sent']);
   });
@@ -791,7 +792,7 @@ describe('closing', () => {
     expect(answer.headers.connection).toBe('close');
     await closed;
     idle.destroy();
-    // Its port may belong to another process by now.
+    // Another process may use this port by now.
     await call(port).catch(() => undefined);
     expect(served).toBe(2);
   });

@@ -1,4 +1,4 @@
-// Over real sockets on 127.0.0.1: what connections may keep before there is a request.
+// Bounds of connections before they have a request, over real sockets on 127.0.0.1.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -34,7 +34,7 @@ async function serve(bounds: Parameters<typeof createNodeConnections>[2]) {
     const socket = await connected(port);
     socket.resume().write(bytes);
     ends.push(() => socket.destroy());
-    // Behind all that was sent before.
+    // These turns come after everything that was sent before.
     for (let turn = 0; turn < 10; turn += 1) await nextTurn();
     return socket;
   };
@@ -134,7 +134,7 @@ describe('connections', () => {
     expect((await call(port)).status).toBe(200);
     expect(heads.map(({ closed }) => closed)).toEqual([true, true, false, false, false, false]);
     expect(silent.closed).toBe(false);
-    // Completed heads count no more.
+    // Completed heads do not count any more.
     for (const socket of heads.slice(2)) socket.write('\r\n\r\n');
     await call(port);
     const more = [await open(part), await open(part), await open(part)];
@@ -157,7 +157,7 @@ it('refuses the heads of a hundred connections in one turn, and those of others 
   }
   expect(counts.filter((count, at) => count !== counts[at - 1])).toEqual([100, 200, 250]);
   expect(new Set(heads)).toEqual(new Set(['GET /late HTTP/1.1\r\nA: ']));
-  // No connection is refused twice.
+  // Refusing a connection a second time has no effect.
   for (const connection of served) connections.refuse(connection, malformed(), (head) => heads.push(head));
   for (let turn = 0; turn < 5; turn += 1) await nextTurn();
   expect(heads).toHaveLength(250);

@@ -10,7 +10,7 @@ const secretOf = (letter: string) => letter.repeat(48);
 const [older, newer, unknown] = ['o', 'n', 'u'].map(secretOf) as [string, string, string];
 const sent = (...values: string[]) => ({ 'x-gw-origin-secret': values });
 
-/** `stored`: the text of the secret, or the failure of its read. */
+/** Starts a check. `stored` is the text of the secret, or the failure of its read. */
 function start(stored: string | Error) {
   const clock = manualClock();
   const lines: string[] = [];
@@ -21,7 +21,7 @@ function start(stored: string | Error) {
     log: createLog({ clock, write: (line) => lines.push(line) }),
     async readSecrets() {
       state.reads += 1;
-      // The answer is that of the moment of the request.
+      // The read returns the secret of the moment at which it began.
       const { stored: answer } = state;
       if (state.isHeld) await new Promise<void>((resolve) => void held.push(resolve));
       if (answer instanceof Error) throw answer;
@@ -123,7 +123,7 @@ describe('the origin of a request', () => {
     await expect(broken.check.accepts(sent(newer))).rejects.toThrow(StoreUnavailable);
     expect(await broken.check.accepts(sent(older))).toBe(true);
     expect(broken.lines.map((line) => JSON.parse(line).event)).toEqual(['origin_secret_unreachable']);
-    // The failure ends with its cause.
+    // The failure ends when its cause ends.
     broken.state.stored = newer;
     broken.clock.advance(1_000);
     expect(await broken.check.accepts(sent(newer))).toBe(true);
@@ -134,7 +134,7 @@ describe('the origin of a request', () => {
     const { check, state, clock } = start(new Error('denied'));
     await check.warm();
     for (let call = 0; call < 5; call += 1) await expect(check.accepts(sent(older))).rejects.toThrow(StoreUnavailable);
-    // With the start, and with the first call, which does not wait for the time after a failure.
+    // The reads are those of the start and of the first call, which does not wait for the pause after a failure.
     expect(state.reads).toBe(2);
     state.stored = older;
     clock.advance(1_000);

@@ -36,7 +36,7 @@ describe('a fingerprint', () => {
       'x-stainless-retry-count': ['1'],
       'user-agent': ['other'],
       'x-title': ['other'],
-      // A tracing client has a new parent id and new flags in each try.
+      // A client with tracing sends a new parent id and new flags with each try.
       traceparent: ['01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b8-00'],
     };
     expect(fingerprint(body, retry)).toBe(plain);
@@ -61,7 +61,7 @@ describe('a fingerprint', () => {
   });
 });
 
-/** The JSON of a value, with sorted fields. */
+/** Returns the JSON of a value with sorted fields. */
 const sorted = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value), (_name, member) =>
     member !== null && typeof member === 'object' && !Array.isArray(member)
@@ -88,7 +88,7 @@ describe('the judgement of a record', () => {
     expect(verdict({ fingerprint_version: 1 })).toBe('done');
     expect(verdict({ fingerprint: 'second', fingerprint_version: 2 })).toBe('done');
     expect(verdict({ fingerprint_version: 2 })).toBe('conflict');
-    // Of a newer release that was rolled back.
+    // A newer release, which was rolled back, wrote this version.
     expect(verdict({ fingerprint_version: 3 })).toBe('conflict');
   });
 });

@@ -1,4 +1,4 @@
-// Files of audio are measured by what they play, with bounded work, whatever they say of themselves.
+// Audio files are measured by the time that they play, with bounded work, whatever their heads claim.
 import { describe, expect, it, jest } from '#jest';
 import { spokenPieces } from '../../../infra/local/simulator/formats/openai-speech.ts';
 import { audioSeconds } from '../../../shared/protocol/interfaces/transcriptions/audio-length.ts';
@@ -49,7 +49,7 @@ describe('the length of a file', () => {
   it.each(Object.entries(forgeries))('%s: never counts as shorter than it plays', async (_name, { bytes, plays }) => {
     const seconds = (await audioSeconds(bytes)) ?? bytes.length / bytesPerSecond;
     expect(seconds).toBeGreaterThanOrEqual(plays - 1e-6);
-    // And is not measured by chance.
+    // The result is a measure of the file and not a guess far above it.
     expect(seconds).toBeLessThan(3 * plays);
   });
 
@@ -100,7 +100,7 @@ describe('is not known', () => {
   });
 });
 
-/** Far more than any turn takes. */
+/** This is far more than a single turn reads. */
 const manyBytes = 1024 * 1024;
 const filled = (head: Buffer, piece: Buffer): Buffer => {
   const file = Buffer.alloc(manyBytes);

@@ -38,7 +38,7 @@ it('a long body gives all its memory back when it is let go, but for what others
     expect(budget.bytesInUse()).toBe(requestBytes(['translated'], size));
     body.allocation.keep('relayedSent');
     expect(budget.bytesInUse()).toBe(size.textBytes + 200);
-    // As another attempt takes it again.
+    // Another attempt takes the memory again.
     await body.allocation.take('translated');
     body.letGo(path);
     expect(budget.bytesInUse()).toBe(expected(size.textBytes));

@@ -1,5 +1,5 @@
 // Features that may cost more than their tokens, on every interface: none passes without the operator's consent, and
-// tools that clients run themselves need none.
+// tools that clients run themselves need no consent.
 import { describe, expect, it } from '#jest';
 import { chatCompletions } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import { type ClientInterface, openImageMeasure, sumOfMedia } from '../../../shared/protocol/interfaces/index.ts';
@@ -15,7 +15,7 @@ type Json = Record<string, unknown>;
 const interfaces: Readonly<Record<string, ClientInterface>> = { chat: chatCompletions, messages, responses };
 const everywhere = Object.keys(interfaces);
 
-/** Each extra that the request needs, with the field or the header that asks for it. */
+/** Returns each extra that the request needs, with the field or the header that asks for it. */
 function extrasOf(name: string, members: Json, betas?: string): string[] {
   const extras = requestOf(interfaces[name] as ClientInterface, members, betas)
     .needs()

@@ -1,5 +1,5 @@
-// Frames of AWS's event streams: whatever pieces they come in, each event is read once, as it was written, by our codec
-// and by that of the SDK.
+// Frames of AWS's event streams: each event is read once and as it was written, whatever pieces its bytes come in, by
+// the gateway's codec and by that of the SDK.
 import { crc32 } from 'node:zlib';
 import { EventStreamCodec } from '@smithy/core/event-streams';
 import fc from 'fast-check';

@@ -1,5 +1,5 @@
 // Every field inside a request of the official SDKs' own types is in the gateway's list that decides its translation:
-// carried, dropped and reported, or refused with the object around it.
+// translated, dropped and reported, or refused with the object around it.
 
 import { type FieldUses, isListedField, type ObjectUse } from '../../../shared/protocol/hub/index.ts';
 import * as chat from '../../../shared/protocol/interfaces/chat-completions/translation/chat-fields.ts';
@@ -11,7 +11,7 @@ import { describeUnions, type SdkUnion } from '../../support/sdk-unions.ts';
 
 const listedIn = (uses: FieldUses | undefined) => (field: string) => isListedField(uses, field);
 
-/** Of `TYPE.FIELD`. What goes one way as a whole needs no list of its fields. */
+/** Returns a check of `TYPE.FIELD`. A type that is translated as a whole needs no list of its fields. */
 const listedOf =
   (usesOf: (type: string) => FieldUses | undefined, isWhole: (type: string) => boolean = () => false) =>
   (pair: string): boolean => {
@@ -19,7 +19,7 @@ const listedOf =
     return isWhole(type) || isListedField(usesOf(type), field);
   };
 
-/** Fields of an object, or of the object below the name. */
+/** Returns the fields of an object, or of the object at the name. */
 const fieldsIn = (use: ObjectUse, name = ''): FieldUses | undefined =>
   typeof use === 'object' && Object.hasOwn(use, name) ? use[name] : undefined;
 
@@ -27,7 +27,7 @@ const fieldsOfBlock = (type: string) => fieldsIn(messages.useInMessages({ type }
 const fieldsOfRole = (role: string) => fieldsIn(chat.useInMessages({ role }));
 const fieldsOfPart = (type: string) => fieldsIn(chat.useInMessages({ type }));
 const fieldsInPart = (type: string) => fieldsIn(chat.useInMessages({ type }), type);
-/** An item without a type is a message, or a reference. */
+/** An item without a type is a message or a reference. */
 const fieldsOfItem = (type: string) => fieldsIn(responses.useInInput(type === '' ? { role: 'user' } : { type }));
 
 const ofMessages: readonly SdkUnion[] = [

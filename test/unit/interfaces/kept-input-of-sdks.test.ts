@@ -1,5 +1,5 @@
-// Every id that the official SDKs can send, in their own types: it refers to something kept at a provider, and the one
-// list of that finds it in a request as its interface reads it, or it is named here with what else it is.
+// Every id that the official SDKs can send by their own types either refers to an object stored at a provider, and the
+// one list of such ids finds it in a request as its interface reads it, or this file says what else it is.
 import { describe, expect, it } from '#jest';
 import { chatCompletions } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import type { ClientInterface } from '../../../shared/protocol/interfaces/index.ts';
@@ -30,25 +30,25 @@ const interfaces: Readonly<Record<Name, ClientInterface>> = {
 };
 
 /**
- * Ids that name nothing outside the request, by what they are. The last two steps of the way, where a type is said its
- * own.
+ * Ids that name nothing outside the request, by what they are. Each matches the last two steps of a path, if a type is
+ * named its own.
  */
 const otherIds: readonly RegExp[] = [
-  // A call, its result and what was agreed to, of the same conversation.
+  // These ids name a call, its result and what was approved, all of the same conversation.
   /(^|\.)(tool_call_id|tool_use_id|call_id|approval_request_id|caller\.caller_id|caller\.tool_id)$/,
   /(^|\.)(tool_calls\[\]|pending_safety_checks\[\]|acknowledged_safety_checks\[\])\.id$/,
-  // An item or a block that brings its content names itself.
+  // An item or a block with its content in the request has an id of its own.
   /^input\[\]\.id$/,
   /^messages\[\]\.content\[\]\.id$/,
-  // A tab or a download of the client's own browser.
+  // This is a tab or a download of the client's own browser.
   /\.(tab_id|download_id)$/,
-  // A service of the provider's, the same for everybody: it opens with a credential of the client's own.
+  // This is a service of the provider, the same for every client; it needs a credential of the client's own.
   /\.connector_id$/,
-  // Who asks.
+  // This is the id of the user who makes the call.
   /^metadata\.user_id$/,
-  // The SDK sends them as headers. That of a workspace of Anthropic's is not passed on.
+  // The SDK sends these as headers. The header of a workspace at Anthropic is not passed on.
   /^(user_profile_id|workspace_id)$/,
-  // Tool results repeated to the model: nothing is looked up by these ids.
+  // These are tool results that go back to the model: nothing is looked up by these ids.
   /^input\[\]\.results\[\]\.file_id$/,
   /^input\[\]\.content\[\]\.annotations\[\]\.(file_id|container_id)$/,
   /^messages\[\]\.content\[\]\.content\.content\[\]\.file_id$/,
@@ -57,7 +57,7 @@ const otherIds: readonly RegExp[] = [
 const pathOf = (way: readonly FieldStep[]): string =>
   way.map(({ name, isList }) => name + (isList ? '[]' : '')).join('.');
 
-/** The smallest body with that id. */
+/** Returns the smallest body with this id. */
 const bodyOf = (way: readonly FieldStep[], id: string): object => {
   const last = way.at(-1);
   return way.toReversed().reduce<unknown>((value, { name, isList, typeOfOwner }) => {

@@ -1,4 +1,4 @@
-// The largest answers that interfaces promise are read; what is larger still says what it has used.
+// The gateway reads the largest answers that interfaces promise; a larger answer still reports its usage.
 import { describe, expect, it } from '#jest';
 import { largeBodyMaxBytes, upstreamBodyMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import {

@@ -1,4 +1,4 @@
-// Events and usage of Messages as providers send them, and as some servers do.
+// Events and usage of Messages, as providers send them and as some servers do.
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';

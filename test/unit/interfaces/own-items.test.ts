@@ -1,4 +1,4 @@
-// Items that the gateway wrote itself reach no relayed provider; everything else is sent unchanged.
+// No relayed provider gets items that the gateway wrote itself; everything else is sent unchanged.
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { responses } from '../../../shared/protocol/interfaces/responses/index.ts';

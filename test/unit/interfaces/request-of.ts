@@ -1,10 +1,10 @@
-// A request as its interface reads it.
+// Reads a request as its interface does.
 import { GatewayError } from '../../../shared/errors/index.ts';
 import type { ClientInterface, ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
 import { jsonTextOf } from '../../../shared/protocol/wire/index.ts';
 
 const messages = [{ role: 'user', content: 'Hi.' }];
-/** Fields without which an interface refuses it. */
+/** The smallest request of each interface. */
 const leastOf: Readonly<Record<string, object>> = {
   'chat-completions': { messages },
   messages: { messages, max_tokens: 9 },

@@ -1,4 +1,5 @@
-// Reading of Responses, and the client's answer: events cut anywhere, usage in every form, every way to end.
+// Responses: reading a request, and the client's answer with events cut anywhere, usage in every form, and every kind
+// of end.
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { responses } from '../../../shared/protocol/interfaces/responses/index.ts';
@@ -10,7 +11,7 @@ type Json = Record<string, unknown>;
 const request = requestOf(responses, {});
 const openWriter = () => request.openStreamWriter({ mergesUsageChunk: true, endsBrokenStreamWithDone: true });
 
-/** Relays these bytes as a client receives them. */
+/** Relays these bytes and returns what a client receives. */
 async function relay(chunks: readonly Uint8Array[]): Promise<string> {
   const [reader, writer] = [responses.openEventReader(1), openWriter()];
   let relayed = '';
@@ -150,11 +151,11 @@ describe('a JSON response', () => {
     const item = fc.record({ type: fc.string(), content: fc.jsonValue() });
     await fc.assert(
       fc.asyncProperty(fc.array(item), fc.jsonValue(), async (output, extra) => {
-        // Blanks, line ends and fields in the order of the provider stay too.
+        // Blanks, line ends and the provider's order of fields stay too.
         const text = `\n${JSON.stringify({ output, usage: { input_tokens: 1 }, extra }, null, 2)} `;
         const read = await responses.readAnswer(text);
         if (read.kind !== 'answer') throw new Error(`read as ${read.kind}`);
-        // Of the response itself, not of what it holds.
+        // Only the usage of the response itself is replaced, not a `usage` inside its items.
         const written = text.replace(
           /\n {2}"usage": \{\n {4}"input_tokens": 1\n {2}\}/,
           () => '\n  "usage": {"input_tokens":1,"cost":0.5,"cost_usd":"0.5"}',

@@ -23,7 +23,7 @@ import { faultOfCode } from '../../../shared/routing/providers/fault-behind-inva
 import { rejectsRequest } from '../../../shared/routing/providers/rejection-reasons.ts';
 import { describeUnions, type SdkUnion } from '../../support/sdk-unions.ts';
 
-/** Whether every part is known: an unknown one needs `content_part`, which no format supports. */
+/** Returns whether every part is known: an unknown part needs `content_part`, which no format supports. */
 const takes = (asked: readonly HubNeed[]): boolean => !needs(asked, 'content_part');
 const needs = (asked: readonly HubNeed[], needed: HubNeed['kind']): boolean =>
   asked.some(({ kind }) => kind === needed);
@@ -190,7 +190,7 @@ const ends: readonly SdkUnion[] = [
     isListed: isListedEnd,
   },
 ];
-/** About the client's own request, or the organization of the user for whom it asks: they reach the client. */
+/** Codes about the client's own request, or about the organization of its user; they reach the client. */
 const codesOfRequests = [
   'available_tools_limit_exceeded claude_code_version_too_old compaction_block_ambiguous compaction_block_misplaced',
   'compaction_content_mismatch compaction_incomplete_turn compaction_nothing_to_summarize compaction_signature_invalid',
@@ -202,7 +202,7 @@ const codesOfRequests = [
   'thread_not_found thread_unsupported_request tool_name_conflict tool_reference_unresolved unsupported_charset',
   'user_profile_billing_not_authorized user_profile_not_billable user_profile_not_found user_profile_required',
 ];
-/** Of Anthropic's administration, files and agents, which the gateway never calls. */
+/** Codes of Anthropic's administration, files and agents, which the gateway never calls. */
 const codesOfOthers = [
   'already_member api_key_scope_missing approval_required authorization_check_unavailable bundle_attachment_not_supported',
   'bundle_on_call change_outcome_unknown cmek_not_approved external_key_not_found external_key_provider_mismatch',
@@ -229,7 +229,7 @@ const codesOfOthers = [
   'workspace_member_limit_exceeded workspace_policy_violation',
 ];
 const codesOfNoAccount: ReadonlySet<string> = new Set([...codesOfRequests, ...codesOfOthers].join(' ').split(' '));
-/** Of the provider, or of its account. */
+/** Codes about the provider or the gateway's account at it. */
 const failuresOfProviders: readonly string[] = ['server_error', 'vector_store_timeout', 'rate_limit_exceeded'];
 const noDetails = { type: '', parameter: '', message: '', status: undefined };
 const errors: readonly SdkUnion[] = [

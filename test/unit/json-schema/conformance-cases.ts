@@ -1,6 +1,6 @@
-// One case for each keyword of a draft, as a keyword that is not in our table would mean nothing, and those in which
-// what we hand the validator could say something else than the schema did: references, identifiers, names like
-// __proto__, the words of draft 4. The validator's own exactness is tested by itself. Each case: [what holds, schema,
+// One case for each keyword of a draft, because a keyword that is missing in our table would have no effect, and cases
+// in which the schema that we pass to the validator could differ in meaning: references, identifiers, names like
+// __proto__, the words of draft 4. The validator has its own tests of its exactness. Each case is [what holds, schema,
 // values that satisfy it, values that do not], all as JSON text.
 export type ConformanceCase = readonly [
   rule: string,

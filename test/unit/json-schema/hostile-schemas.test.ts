@@ -23,7 +23,10 @@ const nested = (levels: number, wrap: (inner: object, level: number) => object):
   return schema;
 };
 
-/** `d0` applies `d1` as often as asked, which applies `d2` …: the work is `branches` to the power of `steps`. */
+/**
+ * Returns a schema in which `d0` applies `d1` several times, which applies `d2` and so on: the work is `branches` to
+ * the power of `steps`.
+ */
 const fanOut = (branches: number, steps: number): object => {
   const names = Array.from({ length: steps }, (_, step) => `d${step}`);
   const repeat = (step: number) => ({ allOf: new Array(branches).fill({ $ref: `#/$defs/d${step + 1}` }) });
@@ -44,7 +47,7 @@ function withLittleStack<Value>(run: () => Value): Value {
   return descend(Math.floor(measure(0) * 0.9));
 }
 
-/** Whichever bound it meets first. */
+/** Matches either bound, because it depends on the machine which of them is met first. */
 const tooMuch = /too entangled|too much memory/;
 
 describe('a hostile schema', () => {
@@ -59,11 +62,11 @@ describe('a hostile schema', () => {
     const sized = (bytes: number) => ({ $comment: 'x'.repeat(bytes - '{"$comment":""}'.length) });
     expect(await faultOf(sized(schemaMaxBytes))).toBeUndefined();
     expect(await faultOf(sized(schemaMaxBytes + 1))).toContain('larger than');
-    // Four bytes each, in two characters of JavaScript.
+    // Each character has four bytes, and two characters in JavaScript.
     expect(await faultOf({ $comment: '💥'.repeat(schemaMaxBytes / 4) })).toContain('larger than');
   });
 
-  /** An optional separator, nested repetition inside more. Each runs its whole time. */
+  /** Patterns with an optional separator, and with nested repetition. Each runs until its time limit. */
   const backtrackingPatterns = ['^(\\w+\\s?)*$', '^[(]key=((a+)+){1,9}[)]$'];
 
   it('is refused for each pattern that backtracks without end', async () => {
@@ -122,7 +125,7 @@ describe('a hostile schema', () => {
       $ref: '#/$defs/0',
       $defs: Object.fromEntries(Array.from({ length: steps }, (_, step) => link(step))),
     };
-    // A thread's stack is larger than that of a process, so most of it is in use here.
+    // A thread's stack is larger than that of a process, so most of it is used up here.
     expect(await withLittleStack(() => faultOf(schema))).toContain('too entangled');
   });
 
@@ -153,7 +156,7 @@ describe('a check that a hostile schema or answer drags out', () => {
       ],
     };
     expect(await faultOf(schema)).toBeUndefined();
-    // Which bound it meets first depends on how much of the stack the thread has left.
+    // Which bound the check meets first depends on how much of the stack the thread has left.
     const met = expect.stringMatching(/could not be checked(: it recurses too deeply| against the schema in time)$/);
     expect(await checkAnswer(schema, deepAnswer(60))).toEqual({ ...overTime, mismatch: met });
   });
@@ -166,7 +169,7 @@ describe('a check that a hostile schema or answer drags out', () => {
   });
 
   it('sees of many items that all differ, and ends where one of them is repeated', async () => {
-    // Each compared with each other one they would take seconds; 20,000 take 60 to 120 ms of a processor.
+    // If each item were compared with each other, they would take seconds; 20,000 take 60 to 120 ms of a processor.
     const items = Array.from({ length: 6_000 }, (_, index) => ({ id: index, tags: [`t${index % 7}`] }));
     const schema = { properties: { items: { uniqueItems: true } } };
     expect(await checkAnswer(schema, JSON.stringify({ items }))).toMatchObject({ kind: 'valid' });
@@ -192,7 +195,7 @@ describe('a check that a hostile schema or answer drags out', () => {
   });
 });
 
-/** Turns of the event loop while the work is done. */
+/** Returns the turns of the event loop while the work is done. */
 async function turnsDuring(work: Promise<unknown>): Promise<number> {
   let turns = 0;
   let isDone = false;
@@ -209,8 +212,8 @@ async function turnsDuring(work: Promise<unknown>): Promise<number> {
 describe('work that takes long', () => {
   const backtracking = { pattern: '^(a+)+$' };
   /**
-   * From four on it goes to a worker, whatever the time. Compiling 60 takes some hundred milliseconds that nothing can
-   * interrupt.
+   * From four repetitions on the pattern goes to a worker, whatever the time. Compiling 60 takes some hundred
+   * milliseconds that nothing can interrupt.
    */
   const heavy = (times: number) => ({ pattern: '[^\\p{L}\\p{C}]'.repeat(times) });
   const heavyPattern = heavy(4);
@@ -258,7 +261,8 @@ describe('work that takes long', () => {
     const hostile = checkResponseSchema({ ...backtracking }, startSchemaWork('same'));
     const done: string[] = [];
     const note = (what: string) => () => done.push(what);
-    // Several, for the machine may hold this process up in the middle of one, which then goes to the worker too.
+    // There are several of these, because the machine may pause this process in the middle of one, which then goes to
+    // the worker too.
     const ordinary = Array.from({ length: 5 }, () => checkResponseSchema({ type: 'object' }, startSchemaWork('same')));
     await Promise.all([hostile.then(note('hostile')), ...ordinary.map((check) => check.then(note('ordinary')))]);
     expect(done.indexOf('hostile')).toBeGreaterThan(0);
@@ -267,9 +271,9 @@ describe('work that takes long', () => {
 
   it('of one key waits in a line of bounded length, and only that key is refused beyond it', async () => {
     const start = (owner: string, times = 60) => checkResponseSchema(heavy(times), startSchemaWork(owner));
-    // One runs and a hundred wait.
+    // One check runs and a hundred wait.
     const line = Array.from({ length: 101 }, () => start('crowded'));
-    // Each has joined the line before the next one does.
+    // All of them have joined the queue before the next ones do.
     await Promise.race(line);
     const joining = Array.from({ length: 101 }, () => start('crowded'));
     const refused = (await Promise.allSettled(joining)).filter(({ status }) => status === 'rejected');
@@ -295,7 +299,7 @@ describe('many distinct schemas', () => {
       expect(await checkAnswer(schema, `{"p${index}":${index}}`)).toMatchObject({ kind: 'valid' });
       seen.push(new WeakRef(schema));
     }
-    // A weak reference holds on until its turn of the event loop has ended.
+    // A weak reference keeps its object until the turn of the event loop has ended.
     await nextTurn();
     collectGarbage();
     const kept = seen.filter((reference) => reference.deref() !== undefined).length;

@@ -17,7 +17,7 @@ const draft7Uri = 'http://json-schema.org/draft-07/schema#';
 const draft201909Uri = 'https://json-schema.org/draft/2019-09/schema';
 const draft202012Uri = 'https://json-schema.org/draft/2020-12/schema';
 
-/** Cases of a later draft that an earlier one has too: those without a keyword that came later. */
+/** Returns the cases of a later draft that an earlier draft has too: those without a later keyword. */
 const without = (cases: readonly ConformanceCase[], keywords: RegExp) =>
   cases.filter(([, schema]) => !keywords.test(schema));
 const newIn7 = /"(if|then|else|\$comment)":/;
@@ -61,7 +61,7 @@ describe('the draft of a schema', () => {
   it('is 7 where nothing is said and items is a list, and 2020-12 where it is none', async () => {
     expect(await checkResponseSchema(tuple)).toBeUndefined();
     expect(await checkValue(tuple, ['a'])).toMatchObject({ path: '/0' });
-    // Draft 7 does not know prefixItems.
+    // Draft 7 does not have prefixItems.
     const unsaid = { prefixItems: [{ type: 'number' }], items: false };
     expect(await checkValue(unsaid, ['a'])).toMatchObject({ path: '/0' });
     expect((await checkResponseSchema({ $schema: draft202012Uri, ...tuple }))?.message).toContain('at /items');

@@ -118,7 +118,7 @@ describe('at rest', () => {
     const endMs = 90_000;
     const next = () => ({ ...newKey().record, expiresAtMs: null });
 
-    /** A key with three texts, the newest last. */
+    /** Creates a key with three texts, the newest last. */
     async function rotatedTwice(more: Partial<KeyRecord> = {}) {
       const keys = createKeyStore(database.store);
       const texts = [newKey(more).record, next(), next()] as const;
@@ -130,7 +130,7 @@ describe('at rest', () => {
       return { keys, ids, current };
     }
 
-    /** Runs `other` before the first write. */
+    /** Returns a key store that runs `other` before its first write. */
     const overtakenBy = (other: () => Promise<unknown>) => {
       let isFirst = true;
       return createKeyStore({
@@ -175,7 +175,7 @@ describe('at rest', () => {
       const [{ record: rotated }, { record: revoked }] = [newKey(), newKey({ status: 'revoked' })];
       for (const record of [rotated, revoked]) await keys.write(record);
       const made = next();
-      // The same once more, as after an answer that was lost.
+      // The second rotation repeats the first, as after a lost answer.
       const won = [];
       for (const text of [made, made, next()]) won.push(await keys.rotate(rotated, text, endMs));
       const late = next();

@@ -1,4 +1,4 @@
-// The end of what a start has brought up.
+// Stopping everything that a start has started.
 import { describe, expect, it } from '#jest';
 import { stopAll } from '../../../infra/local/open-composition.ts';
 

@@ -13,7 +13,7 @@ import { manualClock } from '../../support/manual-clock.ts';
 
 const kib = 1024;
 const maxBytes = 1_200 * kib;
-/** Of answers. */
+/** The share of the budget for answers. */
 const answerMaxBytes = 400 * kib;
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
@@ -46,7 +46,7 @@ function openBudget() {
   return { clock, budget, answer, ended, stand };
 }
 
-/** Steps of work until so many answers have had their turn, one after the other. */
+/** Returns the steps of work until this number of answers have had their turn, one after the other. */
 async function stepsToServe(answers: number): Promise<number> {
   const { answer } = openBudget();
   const all = Array.from({ length: answers }, () => answer(answerMaxBytes));
@@ -75,7 +75,7 @@ it('the bytes of an event are counted by its weight until it was passed on, with
     counted.push(budget.bytesInUse());
     if (piece === pieces[1]) memory.eventCame();
   }
-  // Little of an event is in hand of each stream.
+  // Each stream holds only a small part of an event.
   expect(counted).toEqual([0, answerWeights.event * 8_192 + providerSocketBytes, 0]);
 });
 
@@ -204,7 +204,7 @@ describe('an answer that stands unread', () => {
     expect(ended).toEqual([]);
     const third = stand('third', 150 * kib);
     expect(ended).toEqual(['second']);
-    // A short answer waits for none, and what it is beyond ends another.
+    // A short answer does not wait, and the excess ends another answer.
     answer(60 * kib, { mayWait: false });
     answer(60 * kib, { mayWait: false });
     expect(ended).toEqual(['second', 'first']);

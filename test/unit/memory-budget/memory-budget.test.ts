@@ -13,7 +13,7 @@ import { manualClock } from '../../support/manual-clock.ts';
 
 const kib = 1024;
 const maxBytes = 1_200 * kib;
-/** Of requests, and of the large ones among them. */
+/** The share of the budget for requests, then the share for large requests. */
 const requestMaxBytes = 800 * kib;
 const largeMaxBytes = 600 * kib;
 
@@ -60,7 +60,7 @@ describe('the memory of a request', () => {
     const { budget, enter } = openBudget();
     const [first] = [enter('a', 300 * kib), enter('b', 200 * kib)];
     const large = enter('c', 200 * kib);
-    // It would fit, but is behind an earlier one.
+    // This request would fit, but an earlier one is before it.
     const behind = enter('d', 100 * kib);
     expect([large.value, behind.value, budget.bytesInUse()]).toEqual(['waits', 'waits', 500 * kib]);
     first.memory.end();
@@ -89,7 +89,7 @@ describe('the memory of a request', () => {
     expect(refused.value).toBe('waits');
     clock.advance(200);
     await settled();
-    // Nothing went on: as long as the slowest upload may take.
+    // Nothing ended in the time that the slowest upload may take.
     expect(refused.error).toMatchObject({ code: 'RATE_LIMITER_UNAVAILABLE', retryAfterSeconds: 30 });
     expect(refused.error).toMatchObject({ exhausted: 'process_memory' });
     const [second, third] = [enter('b', 300 * kib), enter('c', 600 * kib)];
@@ -174,7 +174,7 @@ describe('calls that turn out to need more than their heads let expect', () => {
     clock.advance(500);
     await settled();
     expect([values(), budget.bytesInUse()]).toEqual([['later', 'waits', 'waits'], 570 * kib]);
-    // It has all that it asked for, also for another attempt.
+    // The call has everything that it asked for, even for another attempt.
     expect(calls[0]?.take()).toBeUndefined();
     clock.advance(500);
     await settled();
@@ -240,7 +240,7 @@ describe('workspaces that wait', () => {
 });
 
 describe('a line', () => {
-  /** Steps over entries of lists, sets and maps until all that wait are served, one by one, or have left. */
+  /** Returns the steps over lists, sets and maps until all waiting calls are served one by one, or have left. */
   async function stepsToServe(calls: number, workspaces: number): Promise<number> {
     const { enter } = openBudget();
     const first = enter('first', largeMaxBytes);
@@ -303,7 +303,7 @@ describe('an upload', () => {
     const [slow, steady] = [upload('a', 3_000), upload('b', 2_999)];
     await pass(99, 20);
     expect([slow.one.ended, steady.one.ended]).toEqual([undefined, undefined]);
-    // A body that was fast before is judged by each second of now.
+    // A body that was fast before is judged by the bytes of each new second.
     steady.one.came += 1;
     const waiting = enter('c', 100 * kib);
     slow.one.came -= 1;
@@ -372,7 +372,7 @@ it('lets every workspace in that waits, whatever the others send', async () => {
       const { enter } = openBudget();
       const holders = all.map((size) => enter('many', size * kib));
       const few = enter('few', 300 * kib);
-      // As those of the one workspace end, each lets in at most one of its own before the other has had its turn.
+      // When a call of `many` ends, at most one more of `many` enters before `few` has its turn.
       for (let ended = 0; few.value === 'waits'; ended += 1) {
         const holder = holders.find(({ value }) => value === 'at once' || value === 'later');
         expect(ended).toBeLessThan(15);
@@ -394,7 +394,7 @@ describe('what large calls let go', () => {
     const budget = createMemoryBudget(manualClock(), { collect: () => (collections += 1) });
     const memory = budget.open();
     void memory.openAnswer().take(40 * mib, { mayWait: true });
-    // A reader that takes it piece by piece lets nothing go while the call keeps it.
+    // A reader that takes the answer piece by piece releases nothing while the call keeps the answer.
     for (let pieces = 0; pieces < 10; pieces += 1) {
       memory.standStill(60 * mib, () => {});
       memory.moveOn();
@@ -450,7 +450,7 @@ describe('what large calls let go', () => {
     expect(collections).toEqual(['heap', 'heap']);
     clock.advance(60_000);
     expect(collections).toEqual(['heap', 'heap', 'pages']);
-    // Little was released since then: the runtime collects it in time, or the longer collection is not worth its time.
+    // Little was released since then: the runtime collects it in time, or a longer collection is not worth its time.
     await use(15 * mib);
     clock.advance(60_000);
     expect(collections).toEqual(['heap', 'heap', 'pages']);

@@ -50,7 +50,7 @@ describe('the shipped model list', () => {
           bounds.every((bound, index) => index === 0 || bound > (bounds[index - 1] ?? 0)) &&
           bounds.every((bound) => bound < contextLength) &&
           apis.length > 0 &&
-          // Vectors are listed too where a provider of the kind makes them in a form of its own.
+          // Embeddings are also listed if a provider of the kind has its own form for them.
           apis.every((api) => api === 'embeddings' || servedApis(kind).includes(api)) &&
           features.every((feature) => listedFeatures.includes(feature)) &&
           modalities[0] === 'text' &&
@@ -163,7 +163,7 @@ describe('the shipped model list', () => {
       modalities: ['text', 'audio'],
     });
     expect(list.find('openai', 'gpt-5.4')?.media).toEqual({});
-    // A tier would need such prices of its own.
+    // A tier would need its own prices for these tokens.
     const both = models.filter(({ media, tiers }) => Object.keys(media).length > 0 && tiers.length > 0);
     expect(both.map(({ name }) => name)).toEqual([]);
     const dear = models.filter(
@@ -174,7 +174,7 @@ describe('the shipped model list', () => {
     expect(texts.filter((text) => parsePricePerMillion(text) === undefined)).toEqual([]);
   });
 
-  // Where the two sources are known to disagree.
+  // The two sources disagree about some prices.
   it('has every price in which a second source differs printed by the command that its page names, and stays as it is', () => {
     expect(readText('README.md')).toContain('npm run --silent model-list -- --differences');
     const main = fileURLToPath(new URL('../../../infra/model-list/main.ts', import.meta.url));
@@ -202,7 +202,7 @@ describe('a list that others keep', () => {
       max_input_tokens: 400_000,
       input_cost_per_token_above_200k_tokens: 4e-6,
       output_cost_per_token_above_200k_tokens: 12e-6,
-      // Above what it takes, so never reached.
+      // The bound is above the model's context, so the price is never reached.
       input_cost_per_token_above_400k_tokens: 5e-6,
       output_cost_per_token_above_400k_tokens: 15e-6,
       supports_function_calling: true,
@@ -317,7 +317,8 @@ describe('a list that others keep', () => {
         cache_read_input_token_cost: 1e-6,
         cache_read_input_image_token_cost: 2e-6,
       }),
-      // Without a price of its own, what is no image costs as one; a cached token costs as the dearest.
+      // Without a text price, tokens that are no image cost as image tokens; a cached token costs as the most expensive
+      // one.
       {
         prices: { input: '5.00', output: '30.00', cachedInput: '2.00' },
         media: { imageInput: '8.00' },
@@ -348,7 +349,7 @@ describe('a list that others keep', () => {
       { prices: { input: '0.00', output: '0.00' }, units: { input_price_per_character: '0.000015' }, apis: ['speech'] },
     ],
     [
-      // Two names of one price.
+      // One price may have two names.
       'whisper-9',
       task('audio_transcription', {
         litellm_provider: 'openai',
@@ -390,7 +391,7 @@ describe('a list that others keep', () => {
     });
     const rows = {
       'low/1024-x-1024/gpt-image-9': sized(0.01),
-      // The list has the cheapest quality once more, by a former name and without one.
+      // The list has the cheapest quality twice more: by a former name, and without a name.
       'standard/1024-x-1024/gpt-image-9': sized(0.01),
       '1024-x-1024/gpt-image-9': sized(0.01),
       'azure/hd/1024-x-1792/draw-9': task('image_generation', {

@@ -1,4 +1,4 @@
-// Conclusions from a broken connection about its request: whether it may have been read.
+// After a broken connection the gateway concludes whether the provider may have read the request.
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '#jest';

@@ -1,4 +1,4 @@
-// Which calls go through a proxy, and that they do: servers that only the proxy of the test can find.
+// Which calls go through a proxy, and that they do: only the test's proxy can find the servers.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
@@ -156,7 +156,7 @@ describe('a call through a proxy', () => {
       expect(proxy.requests).toEqual(['CONNECT provider.example:443']);
       expect(proxy.authorizations).toEqual([credential]);
       expect(proxy.serverNames).toEqual(isEncrypted ? ['localhost'] : []);
-      // The provider learns nothing of the proxy.
+      // The provider does not learn of the proxy.
       expect(received).toEqual(Array(3).fill('POST /v1?a=b provider.example undefined'));
     },
   );

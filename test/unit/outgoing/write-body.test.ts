@@ -1,4 +1,4 @@
-// A long body goes out in pieces, and arrives as one.
+// A long body is sent in pieces, and arrives as one body.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,5 +1,5 @@
-// Any catalogue, workspace and request over a few names, so that they meet often. Prices are multiples of a quarter:
-// the naive planner counts in floats and stays exact.
+// Random catalogues, workspaces and requests over a few names, so that the names often match. Prices are multiples of a
+// quarter, so the naive planner can count in floats and stays exact.
 import fc from 'fast-check';
 import type {
   CatalogueDocument,
@@ -15,11 +15,11 @@ type SpeedStats = NonNullable<ReturnType<PlanInput['statsOf']>>;
 export interface Configuration {
   readonly document: CatalogueDocument;
   readonly workspace: { readonly models: 'all' | readonly string[]; readonly data_policy: DeclaredPolicy };
-  /** By provider id, as are the next two. */
+  /** Provider ids, as in the next two fields. */
   readonly configured: readonly string[];
   readonly cooling: readonly string[];
   readonly keys: { readonly connected: readonly string[]; readonly isRequired: boolean };
-  /** By `model@provider`. */
+  /** Statistics by `model@provider`. */
   readonly stats: Readonly<Record<string, SpeedStats | undefined>>;
 }
 
@@ -45,11 +45,11 @@ export interface Preferences extends DeclaredPolicy {
 const providerIds = ['a', 'b', 'c', 'd'] as const;
 const modelIds = ['m', 'n', 'o'] as const;
 
-/** Mostly true, so that plans are as common as errors. */
+/** Returns a boolean that is mostly true, so that plans are as common as errors. */
 const mostly = (likely: number): fc.Arbitrary<boolean> => fc.integer({ min: 1, max: 10 }).map((roll) => roll <= likely);
 const absentOr = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(arbitrary, { nil: undefined, freq: 2 });
-/** Preferences that remove candidates: with too many at once no plan is left to look at. */
+/** Returns a preference that is mostly absent, because too many preferences remove all candidates. */
 const rarely = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
 const regions = fc.uniqueArray(fc.constantFrom('eu', 'us', 'ch'), { minLength: 1 });
@@ -96,7 +96,7 @@ const model = (id: string): fc.Arbitrary<ModelDocument> =>
     .record({ auto: mostly(7), modalities: fc.constantFrom<string[]>(['text'], ['text', 'audio']), providers: entries })
     .map((members) => modelOf(id, members));
 
-/** Two that were measured and differ must meet often enough. */
+/** Returns a value that is mostly present, so that two measured and different values often meet. */
 const mostlyThere = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(arbitrary, { nil: undefined, freq: 6 });
 const speed: fc.Arbitrary<SpeedStats> = fc.record({
@@ -148,7 +148,7 @@ const preferences: fc.Arbitrary<Preferences> = fc.record({
 
 const parts = fc.constantFrom('text', 'image_url', 'input_audio').map((type) => ({ type, text: 'Hello' }));
 
-/** A request body, of which every gateway field may be missing. */
+/** A request body in which every gateway field may be missing. */
 export const anyBody: fc.Arbitrary<PlannedBody> = fc
   .record({
     model: fc.constantFrom(...modelIds, ...modelIds, 'auto', 'auto', 'unheard-of'),

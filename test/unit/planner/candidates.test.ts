@@ -15,7 +15,7 @@ import {
   requestOf,
 } from '../../support/planning.ts';
 
-/** In catalogue order dear, cheap, middling; `idle` is known but serves nothing. */
+/** The catalogue's order is dear, cheap, middling; `idle` is a provider without models. */
 const defaultInput = planFactsOf(
   [entryOf('dear', priced('9')), entryOf('cheap', priced('1')), entryOf('middling', priced('5'))],
   [providerOf('idle')],
@@ -181,7 +181,7 @@ describe('who may serve', () => {
 
 describe('a draw', () => {
   const sessions = 1_000;
-  /** Who comes first, by session. */
+  /** Counts how often each candidate comes first, over many sessions. */
   const firsts = (input: ReturnType<typeof planFactsOf>, members: Record<string, unknown> = {}) => {
     const counts = new Map<string, number>();
     for (let session = 0; session < sessions; session += 1) {
@@ -210,7 +210,7 @@ describe('a draw', () => {
     ] as const) {
       expect(Math.abs(shareOf(name) - weight)).toBeLessThan(0.05);
     }
-    // Behind the one that is drawn come the rest of them, then the others by price.
+    // After the drawn candidate come the other weighted ones, then the rest by price.
     expect(planned({}, weighed).at(-1)).toBe('cheap');
   });
 

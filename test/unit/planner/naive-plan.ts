@@ -1,5 +1,5 @@
-// The rules of planning once more, from the side of one candidate: how far does it get? The error is the
-// last check that any candidate reached. Slow, in floats, and sharing no line with the planner.
+// The rules of planning again, seen from one candidate: how many checks does it pass? The error is that of the last
+// check that any candidate reached. This planner is slow, counts in floats, and shares no line with the real one.
 import type { ModelDocument, ModelProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
 import type { Configuration, PlannedBody } from './arbitrary-configurations.ts';
 
@@ -20,14 +20,14 @@ const hurdles = [
   'provider_not_configured',
 ] as const;
 
-/** An error code, or who passes every hurdle, in no order that counts. */
+/** Returns an error code, or the candidates that pass every check, in no particular order. */
 export function naiveVerdict(body: PlannedBody, configuration: Configuration): string | readonly Runner[] {
   const only = [body.provider?.only ?? []].flat();
   if (only.some((id) => configuration.document.providers.every((provider) => provider.id !== id)))
     return 'invalid_request';
   const { models } = configuration.workspace;
   const visible = configuration.document.models.filter(({ id }) => models === 'all' || models.includes(id));
-  // Where the whole catalogue marks none, every model counts as marked.
+  // If the whole catalogue marks no model, every model counts as marked.
   const isMarked = ({ auto }: ModelDocument) => auto || configuration.document.models.every((model) => !model.auto);
   const asked = visible.filter((model) => (body.model === 'auto' ? isMarked(model) : model.id === body.model));
   if (asked.length === 0 && body.model !== 'auto') return 'unknown_model';
@@ -39,7 +39,7 @@ export function naiveVerdict(body: PlannedBody, configuration: Configuration): s
   return finishers.length > 0 ? finishers : (hurdles[Math.max(0, ...falls)] ?? 'impossible');
 }
 
-/** Whether the runner clears each hurdle, in their order. */
+/** Returns whether the candidate passes each check, in the order of the checks. */
 export function hurdlesOf(runner: Runner, body: PlannedBody, configuration: Configuration): readonly boolean[] {
   const { keys, configured } = configuration;
   const hasKey = keys.connected.includes(runner.entry.provider);
@@ -111,14 +111,14 @@ function isAffordable({ entry }: Runner, { provider = {} }: PlannedBody): boolea
   );
 }
 
-/** Only a written order outranks cooling. */
+/** Returns whether the request has no written order; only a written order outranks cooling. */
 export const namesNoOrder = ({ provider }: PlannedBody): boolean => (provider?.order ?? []).length === 0;
 
-/** Rules about long prompts apply only to an order without `sort` and `order`. */
+/** Returns whether the request has neither `sort` nor `order`; only then do rules about long prompts apply. */
 const asksForNoOrder = ({ provider }: PlannedBody): boolean =>
   (provider?.sort ?? null) === null && (provider?.order ?? []).length === 0;
 
-/** Whether the first is to be tried before the second: rule by rule, the first rule in which they differ decides. */
+/** Returns whether the first candidate comes before the second: the first rule in which they differ decides. */
 export function mayPrecede(first: Runner, second: Runner, body: PlannedBody, configuration: Configuration): boolean {
   const cools = ({ entry }: Runner) => namesNoOrder(body) && configuration.cooling.includes(entry.provider);
   if (cools(first) !== cools(second)) return cools(second);

@@ -16,7 +16,7 @@ import { spokenInterfaces } from '../../support/spoken-interfaces.ts';
 import { anyBody, anyConfiguration, type Configuration, type PlannedBody } from './arbitrary-configurations.ts';
 import { mayPrecede, naiveVerdict, type Runner } from './naive-plan.ts';
 
-/** Fewer runs meet no two candidates that differ in speed alone. */
+/** With fewer runs, no two candidates would differ in speed alone. */
 const runs = { numRuns: 600 };
 
 const factsOf = (configuration: Configuration): PlanInput => ({
@@ -41,7 +41,7 @@ const plan = (body: PlannedBody, configuration: Configuration): GatewayError | r
 
 const namesOf = (runners: readonly Runner[]): string[] => runners.map(({ name }) => name);
 
-/** Holds of every plan, whatever the configuration and the request. Errors are not looked at. */
+/** Checks a property of every plan, for any configuration and request. Errors are not checked. */
 const ofEveryPlan = (check: (planned: readonly Runner[], body: PlannedBody, configuration: Configuration) => void) =>
   fc.assert(
     fc.property(anyBody, anyConfiguration, (body, configuration) => {
@@ -70,7 +70,7 @@ describe('whatever the catalogue and the request', () => {
       }),
       runs,
     );
-    // A property that never meets a case proves nothing of it: nine errors, unknown_model and plans.
+    // A property proves nothing for cases that never occur: nine errors, unknown_model and plans occur.
     expect(seen.size).toBe(11);
   });
 
@@ -116,10 +116,10 @@ describe('whatever the catalogue and the request', () => {
 });
 
 const contextLength = 1_000_000;
-/** A pico-USD for each token. */
+/** With this price a token costs one pico-USD. */
 const perToken = '0.000001';
 
-/** Reserved tokens: each token of this kind costs one pico-USD, the other kind nothing. */
+/** Returns the reserved tokens: each token of this kind costs one pico-USD, the other kind nothing. */
 function held(
   members: Record<string, unknown>,
   kind: 'input' | 'output',
@@ -142,7 +142,7 @@ describe('what a call holds for its input', () => {
     const tokens = held(user(image(remote)), 'input');
     expect(tokens).toBeGreaterThan(2_833);
     expect(tokens).toBeLessThan(60_000);
-    // A model of another maker does not get the hint to look less closely.
+    // A model of another maker does not get the `low` detail hint.
     expect(held(user(image(remote, 'low')), 'input')).toBeGreaterThanOrEqual(5_000);
     const [small, heavy] = [0, 2_000_000].map((bytes) => held(user(image(png(100, 100, bytes))), 'input'));
     expect(heavy).toBe(small);
@@ -268,7 +268,7 @@ describe('an estimate of what a call has used', () => {
           const request = requestOf({ ...user(...parts), ...sent });
           const plan = makePlan(request, {
             ...planFactsOf(listed, providers),
-            // Audio is a feature of the model.
+            // Audio is a feature of this model.
             catalogue: catalogueOf([modelOf('m', { modalities: ['text', 'audio'], providers: listed })], providers),
           });
           if (plan instanceof GatewayError) throw plan;

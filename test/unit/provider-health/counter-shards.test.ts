@@ -1,5 +1,5 @@
 // The counts of a group are spread over as many items as its writes need, by processes that know of each other only
-// what an item says; and a rebuild reads all of them.
+// what an item says. A rebuild reads all of the items.
 import { describe, expect, it } from '#jest';
 import { createCounterShards } from '../../../shared/accounting/provider-health/counter-shards.ts';
 import { readShards, shardsMax, shardsMin, windowMs } from '../../../shared/accounting/provider-health/layout.ts';
@@ -13,11 +13,11 @@ import { aroundStore } from '../../support/wrapped-store.ts';
 const group = 3;
 const windowStartMs = 1_800_000_000_000;
 
-/** Processes that write in turns, to items in memory. */
+/** Simulates processes that write in turns, to items in memory. */
 function fleet(processes: number) {
   const clock = manualClock(windowStartMs);
   let turn = 0;
-  /** Each shard as often as any other. */
+  /** Returns fractions that select each shard equally often. */
   const fraction = () => (turn % 97) / 97;
   const start = () => createCounterShards(clock, fraction);
   const writers = Array.from({ length: processes }, start);
@@ -55,7 +55,7 @@ describe('the shards of a group', () => {
     expect([8, 16]).toContain(shards());
     items.clear();
     run(1_800, 20);
-    // Half of what an item takes, and some chance.
+    // The bound is half of what an item can take, with some room for chance.
     expect(busiest() / 20).toBeLessThanOrEqual(300);
   });
 
@@ -117,7 +117,7 @@ describe('what recorders have spread', () => {
     expect(keys.size).toBeGreaterThan(shardsMin);
     const { models } = await measure(test.store, clock, clock.nowMs());
     const [figures] = Object.values(models);
-    // Of a quarter of an hour and 12 s.
+    // The figure covers a quarter of an hour and 12 s.
     expect(figures?.throughputRpm).toBeCloseTo((12 * perSecond) / 15.2, 1);
     await test.stop();
   });

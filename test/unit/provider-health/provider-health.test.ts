@@ -32,7 +32,7 @@ import { startTestStore, type TestStore } from '../../support/test-store.ts';
 
 const lastBucket = 99;
 
-/** Time that who rebuilds the snapshot has for it. */
+/** The time that a process has to rebuild the snapshot. */
 const leaseMs = 10_000;
 
 const waitingCountersMax = 10_000;
@@ -57,7 +57,7 @@ const figuresOfHistogram = (latency: Histogram) => {
 };
 
 const sorted = (histogram: Histogram) => [...histogram].sort(([a], [b]) => a - b);
-/** Of one bucket, from its middle to its edge, with room for the rounding of the logarithm. */
+/** The error of one bucket, from its middle to its edge, with room for the rounding of the logarithm. */
 const resolution = Math.sqrt(1.12) * 1.000001;
 const duration = fc.double({ min: 1, max: 70_000, noNaN: true });
 
@@ -142,7 +142,7 @@ describe('the layout of the counters', () => {
   });
 });
 
-/** A store that answers when the test says so. */
+/** Returns a store that answers when the test says so. */
 function heldStore() {
   const updates: Update[] = [];
   const answers: ((error?: Error) => void)[] = [];
@@ -253,7 +253,7 @@ describe('the recorder', () => {
     answerAll();
     await second;
     expect(countsIn(updates.slice(1))).toBe(2 * waitingCountersMax);
-    // Two of DynamoDB's limits: 4 KB of expression, 300 operators.
+    // These are two of DynamoDB's limits: 4 KB of expression, 300 operators.
     for (const { changes } of updates) {
       expect(renderExpressions(changes, undefined).UpdateExpression?.length).toBeLessThan(4_096);
       expect(Object.keys(changes.add ?? {}).length).toBeLessThan(300);

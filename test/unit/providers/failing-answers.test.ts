@@ -80,7 +80,7 @@ describe('an error in the form of a provider', () => {
       kind: 'failed',
       hasNoQuota: true,
     });
-    // Quoted by a prompt it means nothing.
+    // The same text inside a quoted prompt has no meaning.
     expect(classifyStatus(400, { error: { message: `Invalid text: ${message}` } }).kind).toBe('invalid');
   });
 
@@ -98,7 +98,7 @@ describe('an error in the form of a provider', () => {
       'User location is not supported for the API use.',
     ]) {
       expect(classifyStatus(400, { message })).toEqual({ kind: 'failed', status: 400, cause: 'status_400' });
-      // Quoted by a prompt it means nothing.
+      // The same text inside a quoted prompt has no meaning.
       expect(classifyStatus(400, { message: `Invalid text: ${message}` }).kind).toBe('invalid');
     }
   });
@@ -122,7 +122,7 @@ describe('a failing status', () => {
     [413, 'invalid'],
     [422, 'invalid'],
     [429, 'rate_limited'],
-    // About our credential, our account or our catalogue: never the client's fault.
+    // These are about our credential, our account or our catalogue, and never the client's fault.
     ...[401, 402, 403, 404, 405, 408, 409, 410, 415, 425, 451, 300, 307, 500, 502, 503, 504, 520, 529, 599, 0].map(
       (status): [number, string] => [status, 'failed'],
     ),
@@ -288,7 +288,7 @@ describe('what a provider says of its failure', () => {
 
   it('holds nothing of the credential it was called with, also where that stands at the cut', () => {
     const secret = 'open-sesame';
-    // Each quoted sentence shrinks to one character, so text far behind it is within the part that is searched.
+    // Each quoted sentence shrinks to one character, so text far after it is within the part that is searched.
     const quoted = `"${'x '.repeat(985)}"`;
     for (const before of ['', 'x '.repeat(145), quoted, `${quoted} y `, `${quoted} y y y y `]) {
       const text = describeProviderText(`${before}${secret} ${secret} end`, [secret]) ?? '';
@@ -298,7 +298,8 @@ describe('what a provider says of its failure', () => {
     }
   });
 
-  // Letters, digits and every sign that one of the three escapes; without a digit it looks like no key.
+  // The secret has letters, digits and every sign that one of the three escapes; without a digit it would not look like
+  // a key.
   const secret = 'open/sesame+door="quiet&green"<house>';
   const escapeAll = (form: (code: number) => string) => (text: string) =>
     [...text].map((character) => form(character.charCodeAt(0))).join('');

@@ -53,10 +53,10 @@ describe('a call to a provider', () => {
           eventCame: () => {},
         }));
       } catch {
-        // How it broke is another test's business.
+        // Another test checks how it broke.
       }
       controller.abort();
-      // An error event without a listener would come now, and fail the whole file.
+      // An error event without a listener would fire now, and fail the whole file.
       await nextTurn();
     }
     expect(simulator.calls).toHaveLength(2 * faults.length);

@@ -224,13 +224,13 @@ describe('calls and overviews', () => {
   const hourMs = 3_600_000;
   const dayMs = 24 * hourMs;
 
-  /** A UUIDv7 of this moment. */
+  /** Returns a UUIDv7 of this moment. */
   const idAt = (epochMs: number, number: number): string => {
     const time = epochMs.toString(16).padStart(12, '0');
     return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${number.toString(16).padStart(12, '0')}`;
   };
 
-  /** A table with calls at these times; counts what is read of it. */
+  /** Returns a table with calls at these times; it counts what is read from it. */
   function tableOf(times: readonly number[], more: (at: number) => Partial<CallRecord> = () => ({})) {
     const calls = times.map((arrivedAtMs, at) =>
       callRecord({ arrivedAtMs, executionId: idAt(arrivedAtMs, at), ...more(at) }),
@@ -296,7 +296,7 @@ describe('calls and overviews', () => {
       const table = tableOf(steadily(40_000, 5));
       const page = await readCallPage({ ...range(table, nowMs - dayMs), nowMs, limit: 10, matches: all });
       expect(page.calls.map(callPosition)).toEqual(table.calls.slice(0, 10).map(callPosition));
-      // The first windows hold too many, so they are cut, and what was read of them is little.
+      // The first windows have too many calls, so they are cut, and little of them is read.
       expect(table.counts.calls).toBeLessThan(1_500);
     });
 

@@ -90,7 +90,7 @@ describe('pauses', () => {
       };
       const answer = ask(simulator, model, streamed, { signal: client.signal, onPiece });
       await hasEvents.promise;
-      // A whole stream of another call passes in the meantime.
+      // A whole stream of another call passes meanwhile.
       await ask(simulator, 'echo', streamed);
       client.abort();
       await answer;

@@ -9,7 +9,7 @@ const chat = { messages: [userMessage(text)] };
 interface FormatCase {
   readonly name: string;
   readonly keyHeader?: string;
-  /** How a credential that is not accepted is refused. */
+  /** The status that refuses an invalid credential. */
   readonly refused: number;
   /** Text that only a complete stream contains. */
   readonly end?: string;
@@ -153,7 +153,7 @@ describe.each(streaming)('a stream of $name', (format) => {
 
 describe('ConverseStream on the wire', () => {
   const messages = [{ role: 'user', content: [{ text }] }];
-  /** Of the messages of a stream their headers and their texts; the codec refuses a wrong length or checksum. */
+  /** Returns the headers and texts of a stream's messages; the codec throws for a wrong length or checksum. */
   function eventsOf({ pieces }: WireAnswer) {
     const codec = new EventStreamCodec(
       (bytes) => Buffer.from(bytes as Uint8Array).toString('utf8'),

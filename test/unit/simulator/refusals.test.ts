@@ -1,4 +1,4 @@
-// Refusals of the simulated providers, as of real ones, each with a request that only that rule refuses.
+// Refusals of the simulated providers, as those of real providers, each with a request that only this rule refuses.
 import { describe, expect, it } from '#jest';
 import { refusalOf } from '../../../infra/local/simulator/call.ts';
 import { formats } from '../../../infra/local/simulator/formats/known-formats.ts';
@@ -61,7 +61,7 @@ const model = (...parts: object[]) => ({ role: 'model', parts });
 const asUser = (...parts: object[]) => ({ role: 'user', parts });
 const assistant = (...content: object[]) => ({ role: 'assistant', content });
 
-/** Format, model, refused body, its error text, and an accepted body that differs in that alone. */
+/** Format, model, refused body, its error text, and an accepted body that differs in nothing else. */
 const histories: readonly (readonly [string, string, object, string, object])[] = [
   [
     'messages',

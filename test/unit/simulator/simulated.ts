@@ -1,14 +1,14 @@
-// Common parts of the simulator's tests: a raw HTTP client that shows the wire as it is.
+// Common parts of the simulator's tests: a raw HTTP client that shows the bytes as they are sent.
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { type Simulator, startSimulator } from '../../../infra/local/simulator/index.ts';
 
 export interface WireAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** One entry for each HTTP chunk. */
+  /** The bytes, one entry for each HTTP chunk. */
   readonly pieces: readonly Buffer[];
   readonly text: string;
-  /** The connection broke before the body was whole. */
+  /** Whether the connection broke before the body was whole. */
   readonly isBroken: boolean;
 }
 
@@ -19,7 +19,7 @@ interface Sent {
   readonly onPiece?: (text: string) => void;
 }
 
-/** Sends and reads all there is. Rejects when the connection breaks before the status line. */
+/** Sends a request and reads the whole answer. Rejects when the connection breaks before the status line. */
 export function send(url: string, body: unknown, sent: Sent = {}): Promise<WireAnswer> {
   const { onPiece, ...options } = sent;
   return new Promise((resolve, reject) => {
@@ -42,7 +42,7 @@ export function send(url: string, body: unknown, sent: Sent = {}): Promise<WireA
       response.on('end', () => finish(false));
       response.on('error', () => finish(true));
     });
-    // Errors after the response began are reported by the response.
+    // The response reports errors after its beginning.
     outgoing.on('error', (reason) => hasAnswer || reject(reason));
     outgoing.end(typeof body === 'string' ? body : JSON.stringify(body));
   });
@@ -50,7 +50,7 @@ export function send(url: string, body: unknown, sent: Sent = {}): Promise<WireA
 
 export const userMessage = (content: unknown) => ({ role: 'user', content });
 
-/** A chat completion call to a model that is a behaviour. */
+/** Calls chat completions with a behaviour as the model. */
 export const ask = (simulator: Simulator, model: string, members: object = {}, sent?: Sent): Promise<WireAnswer> =>
   send(
     `${simulator.url}/chat/completions`,
@@ -63,14 +63,14 @@ export const streamed = { stream: true, stream_options: { include_usage: true } 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of any shape.
 type Json = any;
 
-/** The `data:` payloads of an event stream. */
+/** Returns the `data:` payloads of an event stream. */
 const dataOf = (text: string): readonly string[] =>
   text
     .split('\n\n')
     .filter((event) => event.startsWith('data: '))
     .map((event) => event.slice('data: '.length));
 
-/** The chunks, without the end mark. */
+/** Returns the chunks, without the end marker. */
 export const chunksOf = (text: string): readonly Json[] =>
   dataOf(text)
     .filter((data) => data !== '[DONE]')
@@ -85,7 +85,7 @@ export const contentOf = (text: string, index = 0): string =>
 
 export const usageOf = (text: string): Json => chunksOf(text).findLast((chunk) => chunk.usage)?.usage;
 
-/** A simulator for one test; stopped whatever happens. */
+/** Runs a test with its own simulator, which is stopped whatever happens. */
 export async function withSimulator(
   run: (simulator: Simulator) => Promise<void>,
   options: Parameters<typeof startSimulator>[0] = {},

@@ -1,4 +1,4 @@
-// A log that cannot be opened for a moment.
+// The log cannot be opened for a moment.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '#jest';

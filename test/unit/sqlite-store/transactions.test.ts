@@ -1,4 +1,4 @@
-// Work that follows a commit, and fails.
+// Work after a commit fails.
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from '#jest';
 import { createTransactions } from '../../../shared/storage/sqlite-store/transactions.ts';

@@ -1,4 +1,4 @@
-// Items as DynamoDB's JSON has them are what the SDK's own conversions make of them.
+// Items in DynamoDB's JSON equal what the SDK's own conversions make of them.
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
@@ -19,7 +19,7 @@ const { value } = fc.letrec<{ value: unknown; leaf: unknown }>((tie) => ({
   ),
 }));
 const item = fc.dictionary(name, value);
-/** Bytes as base64, as each writes them. */
+/** Returns the attributes with bytes as base64, as each of them writes bytes. */
 const wire = (attributes: object): unknown =>
   JSON.parse(
     JSON.stringify(attributes, (_name, value) =>
@@ -35,7 +35,7 @@ describe('the values of an item', () => {
         const ours = attributesOf(one);
         expect(JSON.parse(JSON.stringify(ours))).toEqual(wire(theirs));
         expect(itemOf(ours)).toEqual(unmarshall(theirs));
-        // An answer has base64, an error of the SDK bytes.
+        // An answer has base64, an error of the SDK has bytes.
         expect(itemOf(JSON.parse(JSON.stringify(ours)))).toEqual(unmarshall(theirs));
       }),
     );

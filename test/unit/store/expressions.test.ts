@@ -23,7 +23,7 @@ describe('the expressions of a write', () => {
       UpdateExpression: 'SET #n0 = :v0, #n1 = :v1',
       ConditionExpression: '#n0 = :v0 AND #n2.#n0 = :v0 AND #n3 < :v2',
       ExpressionAttributeNames: { '#n0': 'state', '#n1': 'lease', '#n2': 'entry', '#n3': 'count' },
-      // 3n and 3 are two values of one number.
+      // 3n and 3 are two values for one number.
       ExpressionAttributeValues: { ':v0': { S: 'used' }, ':v1': { N: '3' }, ':v2': { N: '3' } },
     });
   });

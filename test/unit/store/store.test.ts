@@ -12,7 +12,7 @@ import { batchRuns, coalesceRuns } from '../../../shared/storage/store/index.ts'
 import { gatheredWrite } from '../../support/gathered-write.ts';
 import { manualClock as steppedClock } from '../../support/manual-clock.ts';
 
-/** Timers are kept and fired by hand; backoffs are over at once. */
+/** Returns a clock whose timers fire by hand; backoffs end at once. */
 function manualClock() {
   const timers: (() => void)[] = [];
   const clock: Clock = {
@@ -31,7 +31,7 @@ function manualClock() {
 
 const randomness = { uuid: () => '', bytes: () => Buffer.alloc(0), fraction: () => 0.5 };
 const limitMs = 800;
-/** As the SDK throws them. */
+/** Returns an error as the SDK throws it. */
 const refused = (status: number, name: string) =>
   Object.assign(new Error(name), { name, $metadata: { httpStatusCode: status } });
 const throttled = () => refused(400, 'ThrottlingException');
@@ -72,7 +72,7 @@ it('end with the signal of the caller, and an aborted signal lets no call out', 
 
 describe('a throttled call', () => {
   const full = { ...randomness, fraction: () => 0.999 };
-  /** Each attempt takes 5 ms, and time passes as soon as nothing else is to be done. */
+  /** Runs a call in which each attempt takes 5 ms; time passes as soon as no other work is left. */
   async function run(outcomes: (attempt: number) => unknown, throttledMaxMs = 1_900) {
     const clock = steppedClock(0);
     const beganAtMs: number[] = [];
@@ -144,7 +144,7 @@ it('whatever reads sees what was written before it, page by page', () => {
   });
 });
 
-/** Runs that end when the test says so. */
+/** Returns runs that end when the test says so. */
 function heldRuns() {
   const runs: { readonly requests: readonly number[]; readonly end: PromiseWithResolvers<string> }[] = [];
   const ask = coalesceRuns((requests: readonly number[]) => {
@@ -187,7 +187,7 @@ describe('gathered runs', () => {
     ask(2, false);
     ask(3);
     expect(runs).toEqual([[1, 2, 3]]);
-    // While one is under way too.
+    // The same holds while a run is under way.
     ask(4, false);
     await gatheredWrite();
     clock.advance(49);
@@ -223,7 +223,7 @@ describe('shared runs', () => {
     const { runs, ask } = heldRuns();
     const again = ask(1).then(() => ask(2));
     runs[0]?.end.resolve('a');
-    // As many microtasks as the promises between them take, and no turn.
+    // The promises between the runs take these microtasks, and no turn of the event loop.
     for (let tasks = 0; tasks < 10; tasks += 1) await Promise.resolve();
     expect(runs.map(({ requests }) => requests)).toEqual([[1], [2]]);
     runs[1]?.end.resolve('b');

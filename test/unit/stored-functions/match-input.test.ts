@@ -83,7 +83,8 @@ describe('a call of a prompt', () => {
         note('read');
         return parse(text, reviver);
       });
-      // Where the check begins. It may end in a thread, later by as much as the machine is busy.
+      // The read of this field shows when the check begins. The check may end in a thread, later by as much as the
+      // machine is busy.
       const input = {
         type: 'object' as const,
         schema: {

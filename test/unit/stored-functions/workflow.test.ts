@@ -45,10 +45,10 @@ interface OpenStep {
   readonly fail: (error: Error) => Promise<void>;
 }
 
-/** Resolves when nothing can go on before a step is answered. */
+/** Resolves when nothing can continue before a step is answered. */
 const settled = nextTurn;
 
-/** A workflow whose steps are answered by hand. */
+/** Starts a workflow whose steps the test answers by hand. */
 function start(content: WorkflowRevision, input: Record<string, unknown> = {}, passed = {}) {
   const open = new Map<string, OpenStep>();
   const started: string[] = [];

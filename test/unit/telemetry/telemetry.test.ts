@@ -1,4 +1,4 @@
-// How spans wait and are sent, and what the environment says of where they go.
+// How spans wait and are sent, and how the environment sets their destination.
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
@@ -73,7 +73,7 @@ describe('spans that wait', () => {
   it('are 4,096 at most: the oldest are dropped, and counted in one line a minute', async () => {
     const { clock, lines, sent, batches } = start((_batch, signal) => untilGone(signal));
     batches.add(spans(512));
-    // While these are on their way to a collector that hangs.
+    // The first spans are being sent to a collector that hangs.
     batches.add(spans(4_096, 512));
     batches.add(spans(3, 4_608));
     expect(lines.map(messageOf)).toEqual(['3 spans were dropped: no more than 4096 wait']);
@@ -83,7 +83,7 @@ describe('spans that wait', () => {
     expect(lines).toHaveLength(1);
     clock.advance(58_000);
     await settle();
-    // The two spans, the batch that hung, and others that hung since then.
+    // The line counts the two spans, the batch that hung, and others that hung since then.
     expect(lines).toHaveLength(2);
     expect(messageOf(lines[1])).toMatch(/^\d{4} spans were dropped: the collector did not answer in time$/);
     expect(sent[1]?.[0]?.name).toBe('s517');

@@ -142,7 +142,7 @@ describe('a chunk of a stream', () => {
     { role: 'assistant', content: '' },
     { role: 'assistant', content: null, refusal: null, tool_calls: [] },
     { content: '', reasoning_content: '', reasoning: null, reasoning_details: [] },
-    // Some providers open every stream with these, before any output.
+    // Some providers open every stream with these fields, before any output.
     { role: 'assistant', content: '', id: 'msg_1', type: 'message', name: 'assistant' },
     { role: 'assistant', content: '', provider_specific_fields: { service_tier: 'default' } },
   ])('has none before the model spoke: %j', (delta) => {
@@ -166,7 +166,7 @@ describe('a chunk of a stream', () => {
     expect(withDelta({ role: 'assistant', content: 'é' })?.outputBytes).toBe(2);
     const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'ab', arguments: '{}' } };
     expect(withDelta({ tool_calls: [call] })?.outputBytes).toBe(4);
-    // Thinking that is there twice was thought once.
+    // The same reasoning in two fields counts once.
     const detail = { type: 'reasoning.text', text: 'Hm', signature: 'c2ln', format: 'anthropic-claude-v1', index: 0 };
     expect(withDelta({ reasoning: 'Hm', reasoning_details: [detail] })?.outputBytes).toBe(2);
     expect(withDelta({ reasoning_details: [detail] })?.outputBytes).toBe(2);
@@ -207,7 +207,7 @@ describe('a chunk of a stream', () => {
     fc.assert(
       fc.property(fc.oneof(chunk, value), (json) => {
         const text = JSON.stringify(json);
-        // Blanks behind it make it too long.
+        // Blanks at its end make the event too long.
         const [short, long] = [text, text + ' '.repeat(1_024)].map(readStreamChunk);
         expect(short?.details).toEqual(long?.details);
         const headOf = ({ id, created, model }: Record<string, unknown> = {}) => [id, created, model].map(String);

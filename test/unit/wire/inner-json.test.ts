@@ -3,7 +3,7 @@ import { describe, expect, it } from '#jest';
 import { parseInnerJson } from '../../../shared/protocol/wire/index.ts';
 
 describe('JSON in a text', () => {
-  /** An integer beyond 2^53 is kept as its text. */
+  /** Returns whether a value has no number that is kept as its text, as an integer beyond 2^53 is. */
   const isPlain = (value: unknown) => !JSON.stringify(value).match(/\d{16}|[eE]/);
 
   it('is parsed, and its values are counted', () => {

@@ -196,7 +196,7 @@ describe('JSON text', () => {
     const piece = 1024 * 1024;
     const long = [`${'x'.repeat(piece - 1)}😀"\n`, '\ud800'.repeat(piece + 1), '\u00000'];
     const turns: number[] = [];
-    // Texts and names that could be taken for what marks the place of a long one.
+    // These texts and names look like the placeholder of a long text.
     const odd = { '\u0000': ['\u00000', '\u0000', '"\u0000', '"\u00000'], '\u00000': '\u0000"', e: long[1] };
     const twice = { a: [long[0], { b: long[0] }], c: 1, d: undefined };
     for (const value of [...long.map((text) => ({ text })), twice, odd]) {

@@ -11,7 +11,7 @@ const contents: fc.Arbitrary<SignedEnvelope> = fc.record({
   encrypted: text,
   of: fc.constantFrom(undefined, 'text' as const, { call: 'call_1' }),
 });
-/** Lone surrogates are none of a provider's text. */
+/** Contents without lone surrogates, which no provider's text contains. */
 const wellFormed = contents.filter((content) => JSON.stringify(content).isWellFormed());
 const content = { origin: 'google-gemini-v1', model: 'gemini-3-pro', signature: 'c2lnbmVk' };
 
