@@ -16,7 +16,7 @@ export interface LocalStore {
   readonly data: string;
   /** The folder to which files are written. */
   readonly folder: string;
-  /** Reads the tables behind the operator's back. */
+  /** A store by which a test reads the tables directly. */
   readonly store: Store;
   /** Writes a file into the folder and returns its path. */
   write(name: string, content: unknown): string;

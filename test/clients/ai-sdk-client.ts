@@ -24,7 +24,7 @@ import {
 } from './client-under-test.ts';
 
 const output = Output.object({ schema: jsonSchema<{ label: string }>(labelSchema) });
-/** The error of a stream: it comes to `onError`, and the result stays silent about it. */
+/** Returns the error of a stream: it comes to `onError`, and the result does not report it. */
 const thrown = async <Value>(start: (onError: (event: { error: unknown }) => void) => PromiseLike<Value>) => {
   const errors: unknown[] = [];
   const value = await start(({ error }) => void errors.push(error)).then(
@@ -38,7 +38,7 @@ const thrown = async <Value>(start: (onError: (event: { error: unknown }) => voi
 export const aiSdk = (connection: ClientConnection): ClientUnderTest =>
   clientOf(createOpenAICompatible({ name: 'gw', supportsStructuredOutputs: true, includeUsage: true, ...connection }));
 
-/** Speaks Responses. By itself it takes every answer for one that is stored, and sends back references to it. */
+/** Calls Responses. By default it takes every answer for a stored one, and sends back references to it. */
 export function aiSdkOpenai(connection: ClientConnection): ClientUnderTest {
   const openai = createOpenAI(connection);
   const middleware = defaultSettingsMiddleware({ settings: { providerOptions: { openai: { store: false } } } });

@@ -1,5 +1,5 @@
-// A coding agent with a model of each format, and where a fallback moves its conversation from one format to the next:
-// several turns, parallel calls, an edit of a file, thinking, a picture, and a conversation that outgrows its window.
+// A coding agent with a model of each format, also when a fallback moves its conversation from one format to the next:
+// several turns, parallel calls, an edit of a file, reasoning, a picture, and a conversation that outgrows its window.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { imageUrl } from './client-gateway.ts';
 import type { AgentChecks } from './coding-agent.ts';
 
-/** By what its provider speaks: a model that thinks, by the name that says so. */
+/** Reasoning models by the format of their provider; their names show that they reason. */
 export const thinkers = {
   messages: 'claude-sonnet-4-5',
   responses: 'gpt-5.4',
@@ -21,15 +21,15 @@ type Target = keyof typeof thinkers | 'mistral';
 const models: Readonly<Record<Target, string>> = { ...thinkers, mistral: 'magistral-medium-latest' };
 const targets = Object.keys(models) as readonly Target[];
 
-/** The target that goes on where a provider of this one fails. */
+/** Returns the target that goes on when a provider of this target fails. */
 const nextOf = (target: Target): Target => targets[(targets.indexOf(target) + 1) % targets.length] as Target;
 const providerOf = (target: Target) =>
   target === 'mistral' ? { kind: target, apis: ['chat-completions'] } : { apis: [target] };
 
-/** Of the models whose conversations outgrow it. */
+/** The context window of the models whose conversations outgrow it. */
 export const windowTokens = 5_500;
 
-/** A tool call that the model is scripted to make, by the agent's names. */
+/** A tool call that the script lets the model make, by the agent's names. */
 interface ToolUse {
   readonly tool: string;
   readonly arguments: object;
@@ -38,12 +38,12 @@ interface ToolUse {
 export interface Act {
   readonly model: string;
   readonly prompt: string;
-  /** Where it works; a session goes on in the folder of the one before. */
+  /** The folder in which it works; a resumed session works in the folder of the session before. */
   readonly home: string;
   readonly resumes?: boolean;
-  /** The path of a file that the prompt is about. */
+  /** The path of a picture that the prompt is about. */
   readonly picture?: string;
-  /** The conversation is to be compacted. */
+  /** Whether the agent is to compact the conversation. */
   readonly compacts?: boolean;
 }
 
@@ -51,11 +51,11 @@ export interface AgentDriver {
   readonly act: (program: string, gateway: Harness, act: Act) => Promise<{ said: string; failure: string | undefined }>;
   readonly read: (file: string) => ToolUse;
   readonly run: (command: string) => ToolUse;
-  /** Puts `to` in the place of `from`. */
+  /** Returns a call that replaces `from` by `to`. */
   readonly edit: (file: string, from: string, to: string) => ToolUse;
-  /** Stands in the request for the text that takes the place of a conversation. */
+  /** Matches the request for the text that replaces a conversation. */
   readonly compacting: RegExp;
-  /** The tool by which the model sees a picture; without it, the picture comes with the prompt. */
+  /** The tool with which the model sees a picture; without it, the picture comes with the prompt. */
   readonly look?: (picture: string) => ToolUse;
 }
 
@@ -70,7 +70,7 @@ const startGateway = (): Promise<Harness> =>
       targets.flatMap((target) => [
         [`scripted/${target}`, [route(target, 'scripted')]],
         [`window/${target}`, [route(target, `window:${windowTokens}`)]],
-        // The first provider answers twice.
+        // The first provider answers two calls.
         [`switched/${target}`, [route(target, 'scripted:2'), route(nextOf(target), 'scripted')]],
       ]),
     ),
@@ -94,7 +94,7 @@ export function anyFormatChecks({ act, read, run, edit, compacting, look }: Agen
     }
   };
   const providersOf = (gateway: Harness) => gateway.simulator.calls.map(({ provider }) => provider);
-  /** Answers of the model: two parallel calls, one that edits, then a text. */
+  /** Answers of the model: two parallel calls, an edit, then a text. */
   const editing = (file: string) => script([read(file), run('ls')], [edit(file, 'second', 'changed')]);
   const isChanged = (file: string) => readFileSync(file, 'utf8') === 'first line\nchanged line\n';
 

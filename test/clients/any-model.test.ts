@@ -1,5 +1,5 @@
-// Clients of one interface on models that speak another: requests reach the model, and answers are whole in the form
-// of their own SDK, from JSON and from a stream alike.
+// Clients of one interface on models of another: requests reach the model, and answers are whole in the form of the
+// client's own SDK, from JSON and from a stream alike.
 
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
@@ -38,10 +38,10 @@ const ask = (
 
 const textOf = ({ content }: Anthropic.Message) =>
   content.map((block) => (block.type === 'text' ? block.text : '')).join('');
-/** Without the fields that may differ between two calls of the same kind. */
+/** Returns the message without fields that may differ between two calls of the same kind. */
 const comparable = ({ id: _id, usage: _usage, ...message }: Anthropic.Message & { parsed_output?: unknown }) => ({
   ...message,
-  // A field that the SDK adds itself.
+  // The SDK itself adds this field.
   parsed_output: undefined,
   content: message.content.map((block) => {
     if (block.type === 'tool_use') return { ...block, id: 'id' };
@@ -172,7 +172,7 @@ describe.each(translated)('Messages on a model of %s', (format) => {
     for await (const event of stream) events.push(structuredClone(event));
     const message = await stream.finalMessage();
     expect(comparable(message)).toEqual(comparable(json));
-    // One block is open at a time, and their numbers have no gap.
+    // One block is open at a time, and the blocks' numbers have no gap.
     let open: number | undefined;
     let next = 0;
     for (const event of events) {
@@ -215,7 +215,7 @@ it.each(translated)('goes on without a thread, which no model of %s has, where i
 
 describe.each(['responses', 'converse'])('a model of %s, where stops are the gateway’s or the provider’s', (format) => {
   it('ends at a stop of the client, and says which it was, whole and streamed', async () => {
-    // Of models on Converse Claude says which it was.
+    // Of the models on Converse, Claude reports which stop sequence it met.
     const model = format === 'converse' ? 'converse/thinking' : `${format}/echo`;
     const question = ask(model, 'Hello', { stop_sequences: ['never', 'simulated by', 'only play'] });
     const message = await client.messages.create(question);

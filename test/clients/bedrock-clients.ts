@@ -1,5 +1,5 @@
 // `npm run test:bedrock-clients`: the libraries for Amazon Bedrock that are too large to be dependencies, from npm
-// under .cache/, on models of every format. Says in one line that it is skipped where the packages cannot be had.
+// under .cache/, on models of every format. Prints one line if it is skipped because the packages are not available.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -54,7 +54,7 @@ const langchain: Check = async (load, _gateway, format) => {
   const { HumanMessage, ToolMessage } = load('@langchain/core/messages') as Any;
   const model = new ChatBedrockConverse({
     ...{ model: `${format}/thinking`, region: 'us-east-1', maxTokens: 3_000 },
-    // Of a model that it does not know by its name.
+    // The client does not know this model's name, so the options say what the model supports.
     supportsToolChoiceValues: ['auto', 'any', 'tool'],
   });
   assert.match((await model.invoke('Hello')).text, greeting);
@@ -81,7 +81,7 @@ async function runChecks(): Promise<void> {
   useOneFolderForTheRun();
   const load = createRequire(join(await installPackages('bedrock-clients', versions), 'package.json'));
   const gateway = await startClientGateway();
-  // By variables alone, as a program that has called Bedrock so far. They speak HTTP/2 in clear.
+  // Only variables are set, as for a program that has called Bedrock so far. The clients use HTTP/2 without TLS.
   Object.assign(process.env, {
     AWS_BEARER_TOKEN_BEDROCK: gateway.key,
     AWS_ENDPOINT_URL_BEDROCK_RUNTIME: `${new URL(gateway.url).origin}/bedrock`,

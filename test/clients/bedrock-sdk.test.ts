@@ -1,4 +1,4 @@
-// AWS's SDK for JavaScript as it comes, with a token in the place of a signature: Converse, its stream, InvokeModel
+// AWS's SDK for JavaScript without changes, with a token in place of a signature: Converse, its stream, InvokeModel
 // with bodies of Claude, and counts of tokens, on models of every format.
 import {
   type BedrockRuntimeClient,

@@ -1,4 +1,4 @@
-// Claude Code as a user starts it without a terminal, on a gateway.
+// Claude Code at a gateway, as a user starts it without a terminal.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,20 +14,20 @@ interface Said {
 
 export interface ClaudeCodeRun {
   readonly model?: string;
-  /** `home`: the folder that the agent works in. */
+  /** The prompt, or a function that gets the folder in which the agent works. */
   readonly prompt?: string | ((home: string) => string);
-  /** Where it works. */
+  /** The folder in which it works. */
   readonly home?: string;
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
   readonly key?: string;
   /** ANTHROPIC_API_KEY of its shell. */
   readonly otherKey?: string;
   readonly args?: readonly string[];
-  /** Set where it takes the gateway for Amazon Bedrock. */
+  /** Set if it takes the gateway for Amazon Bedrock. */
   readonly isAtBedrock?: true;
 }
 
-/** Sets only what a user sets, and nothing of this machine. */
+/** Runs Claude Code with the settings that a user sets, and without any of this machine. */
 export async function ask(program: string, gateway: Harness, asking: ClaudeCodeRun): Promise<Said> {
   const {
     model = 'acme/echo',
@@ -70,7 +70,7 @@ const bedrockOf = ({ url }: Harness, key: string) => ({
   AWS_REGION: 'us-east-1',
 });
 
-/** A gateway to one provider of Messages that is scripted. */
+/** Runs a check on a gateway with one scripted provider of Messages. */
 export async function withProvider(
   provider: ScriptedProvider,
   options: Partial<HarnessOptions>,

@@ -1,5 +1,5 @@
-// A provider of Messages that the checks of Claude Code script: it refuses what they say, in the words that they say,
-// has a file read where they ask for one, and answers everything else in a word.
+// A provider of Messages that the checks of Claude Code script: it refuses bodies with the text that a check sets, lets
+// the agent read a file if the prompt asks for it, and otherwise answers with one word.
 import type { ServerResponse } from 'node:http';
 import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
 
@@ -15,7 +15,7 @@ export interface ClaudeBlock {
   readonly content?: string | readonly ClaudeBlock[];
 }
 
-/** All blocks of a conversation, those inside of what tools gave too. */
+/** Returns all blocks of a conversation, including those inside tool results. */
 export function blocksOf({ messages }: MessageBody): ClaudeBlock[] {
   const inside = (content: ClaudeBlock['content']): ClaudeBlock[] =>
     content === undefined || typeof content === 'string' ? [] : content.flatMap((one) => [one, ...inside(one.content)]);
@@ -23,11 +23,11 @@ export function blocksOf({ messages }: MessageBody): ClaudeBlock[] {
 }
 
 export interface Refusing {
-  /** The provider's error text for a refused request; undefined when it accepts. */
+  /** Returns the provider's error text for a refused request; undefined if it accepts the request. */
   readonly refuses: (body: MessageBody) => string | undefined;
 }
 
-/** Finds `Read /path` in a prompt: the model calls the tool with that path. */
+/** Finds `Read /path` in a prompt: the model then calls the tool with this path. */
 const askedFile = /Read (\/\S+)/;
 
 export function startMessagesProvider({ refuses }: Refusing): Promise<ScriptedProvider> {
@@ -57,7 +57,7 @@ const named = (type: string, members: object = {}): string =>
 const usage = { input_tokens: 10, output_tokens: 9 };
 const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null, usage };
 
-/** The model begins to think, and shows nothing of it. */
+/** The model begins to reason, and shows nothing of it. */
 export const thinkingBegun: string =
   named('message_start', { message }) +
   named('content_block_start', { index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } });

@@ -1,4 +1,4 @@
-// Claude Code's conversations where a provider refuses a request or thinks in silence, and where a key is bad.
+// Claude Code's conversations when a provider refuses a request or reasons in silence, and when a key is invalid.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { keepAliveCommentMs } from '../../shared/foundation/constants/index.ts';
@@ -34,7 +34,7 @@ const onePixel = Buffer.from(
   'base64',
 );
 
-/** Errors that Claude Code repairs when it recognises the provider's words. */
+/** Errors after which Claude Code repairs its request, because it recognises the provider's words. */
 const repairs: readonly Repair[] = [
   {
     title: 'thinking whose signature is not taken is left out',
@@ -81,7 +81,7 @@ const repairChecks: AgentChecks = Object.fromEntries(
 
 const keys = { revoked: newKey(), expired: newKey(), unknown: newKey(), malformed: 'sk-gw-nobody' };
 
-/** The gateway's message, by the fault of the key. */
+/** The gateway's messages by the fault of the key. */
 const saidOfKeys: Readonly<Record<keyof typeof keys, RegExp>> = {
   revoked: /The API key was revoked/,
   expired: /The API key expired at 2020-01-01/,
@@ -118,7 +118,7 @@ const silenceChecks: AgentChecks = {
     const provider = await startScriptedProvider(async (outgoing) => {
       outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
       outgoing.write(thinkingBegun);
-      // Of the gateway's own time, of which nothing is waited for.
+      // Only the gateway's clock moves, so nothing waits.
       await clock.waitsFor((delayMs) => delayMs === keepAliveCommentMs);
       clock.advance(thinkingMs);
       outgoing.end(thinkingEnded + textEvents('Thought', 1));

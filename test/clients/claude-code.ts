@@ -1,5 +1,5 @@
 // `npm run test:claude-code`: Claude Code without a terminal, from npm under .cache/, through a gateway to simulated
-// providers. Says in one line that it is skipped where the package cannot be had. It sends nothing to anybody else.
+// providers. Prints one line if it is skipped because the package is not available. It sends nothing elsewhere.
 import assert from 'node:assert/strict';
 import { type AgentDriver, anyFormatChecks } from './any-format-agent.ts';
 import { ask } from './claude-code-agent.ts';

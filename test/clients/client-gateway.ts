@@ -1,10 +1,10 @@
-// The gateway that every client library is tested on: one gateway, models that behave and models that
-// fail, at providers of every format, and a stored function.
+// The gateway on which every client library is tested: models that answer and models that fail, at providers of every
+// format, and a stored function.
 import type { BasePath } from '../../shared/foundation/constants/index.ts';
 import { newKey, promptFunction } from '../support/gateway-file.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 
-/** Behaviours of the simulator, by the model name after the provider's. */
+/** Behaviours of the simulator, by the part of the model name after the provider. */
 export const upstreams = {
   echo: 'echo',
   tools: 'tools',
@@ -20,23 +20,23 @@ export const upstreams = {
   'no-quota': 'error-402',
 };
 
-/** Of a workspace without credit. */
+/** A key of a workspace without credit. */
 export const poorKey = newKey();
 
-/** Interfaces of the clients. `acme` speaks them all: calls are relayed to it. */
+/** Interfaces of the clients. `acme` has all of them, so calls to it are relayed. */
 const relayed = [
   ...['chat-completions', 'messages', 'responses', 'embeddings', 'images', 'moderations', 'rerank'],
   ...['speech', 'transcriptions'],
 ];
 
-/** Formats into which chat completions are translated, too. */
+/** Formats into which chat completions are translated. */
 export const translatedFormats = ['messages', 'converse', 'generate-content'] as const;
 
-/** Each has a provider of its name that speaks nothing else, and its model `formats/NAME`. */
+/** Formats, each with a provider of the same name that has only this format, and a model `formats/NAME`. */
 export const formats = ['chat-completions', ...translatedFormats, 'responses', 'embeddings'] as const;
 export type ClientFormat = (typeof formats)[number];
 
-/** Parts of a gateway file. */
+/** Providers for a gateway file. */
 export const providersOfFormats = {
   models: Object.fromEntries(
     formats.map((format) => [`formats/${format}`, [{ provider: format, upstream: 'echo' }]] as const),
@@ -44,14 +44,14 @@ export const providersOfFormats = {
   providers: Object.fromEntries(formats.map((format) => [format, { apis: [format] }])),
 };
 
-/** Providers whose models do all of the above. */
+/** Providers that have models for all of these behaviours. */
 export const providers = ['acme', ...translatedFormats] as const;
 export type ProviderName = (typeof providers)[number];
 
 /** All providers whose models serve clients of Messages. */
 const serving = [...providers, 'responses', 'chat-completions'] as const;
 
-/** Models that think where a request asks for it: how they are asked goes by such names. */
+/** Models that reason if a request asks for it: their names decide how the gateway asks for it. */
 const thinkers: Readonly<Record<(typeof serving)[number], string>> = {
   acme: 'echo',
   responses: 'gpt-5.4/echo',
@@ -103,11 +103,11 @@ export interface FunctionGwField {
 
 export interface CountedFetch {
   readonly send: typeof fetch;
-  /** Requests so far. */
+  /** The number of requests so far. */
   readonly count: number;
 }
 
-/** Shows how often a client comes back. */
+/** Counts how often a client sends a request. */
 export function countRequests(next: typeof fetch = fetch): CountedFetch {
   let count = 0;
   return {
@@ -123,11 +123,11 @@ export function countRequests(next: typeof fetch = fetch): CountedFetch {
 
 export const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** One pixel. */
+/** An image of one pixel. */
 export const imageUrl =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-/** The arguments of both tools: the simulator makes an instance of it. */
+/** The schema of both tools' arguments, from which the simulator makes arguments. */
 export const citySchema = {
   type: 'object',
   properties: { city: { type: 'string' } },

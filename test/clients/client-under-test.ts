@@ -1,4 +1,4 @@
-// Calls of every client library, in its own words. Defaults are those of the library: retries included.
+// Calls of every client library, in its own form. Options are the library's defaults, including retries.
 
 export interface ClientConnection {
   readonly baseURL: string;
@@ -13,15 +13,15 @@ export interface Tokens {
 
 export interface ClientAnswer {
   readonly text: string;
-  /** Where the library shows it; undefined where it does not. */
+  /** The cost, if the library shows it; undefined otherwise. */
   readonly cost: unknown;
   readonly tokens: Tokens;
 }
 
 export interface ToolRun {
-  /** The last answer. */
+  /** The text of the last answer. */
   readonly text: string;
-  /** The arguments of the calls. */
+  /** The arguments of the tool calls. */
   readonly asked: readonly unknown[];
 }
 
@@ -29,25 +29,25 @@ export interface ClientTurnOptions {
   readonly stream?: boolean;
   /** The reasoning effort; without it the request has none. */
   readonly effort?: 'high';
-  /** The last answer is to be an object of the shape `{ label: string }`, as JSON. */
+  /** Whether the last answer is to be an object of the shape `{ label: string }`, as JSON. */
   readonly labelled?: boolean;
 }
 
 export interface ClientUnderTest {
-  /** One question, one answer. */
+  /** Asks one question and returns the answer. */
   answer(model: string): Promise<ClientAnswer>;
-  /** Gives each text of a stream as it comes, and its tokens at the end. */
+  /** Passes each text of a stream to `read` as it comes, and returns its tokens at the end. */
   stream(model: string, read: (text: string) => void): Promise<Tokens>;
-  /** Lets the model call `get_weather`, and gives the results back. */
+  /** Lets the model call `get_weather`, and sends the results back. */
   tools(model: string, options?: ClientTurnOptions): Promise<ToolRun>;
-  /** An object of the shape `{ label: string }`. */
+  /** Asks for an object of the shape `{ label: string }`. */
   schema(model: string): Promise<unknown>;
-  /** The same, streamed. */
+  /** Asks for the same object as a stream. */
   streamedSchema(model: string): Promise<unknown>;
 }
 
 export const question = 'Hello';
-/** The simulator calls tools where the question speaks of them. */
+/** The simulator calls tools if the question mentions them. */
 export const toolQuestion = 'Call the tool';
 export const toolName = 'get_weather';
 export const toolResult = 'sunny';

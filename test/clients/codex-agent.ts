@@ -1,4 +1,4 @@
-// Codex as a user starts it without a terminal, on a gateway, set up with the lines of the README.
+// Codex at a gateway, as a user starts it without a terminal, configured with the lines of the README.
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,13 +16,13 @@ interface CodexEvent {
 export interface CodexRun {
   readonly model?: string;
   readonly prompt?: string;
-  /** Where it works. A session that is resumed needs that of the one before. */
+  /** The folder in which it works. A resumed session needs the folder of the session before. */
   readonly home?: string;
-  /** Goes on with the last session. */
+  /** Whether it resumes the last session. */
   readonly resumes?: boolean;
   readonly key?: string;
   readonly args?: readonly string[];
-  /** Of its configuration: lines of the README that are left out. */
+  /** Lines of the README that its configuration lacks. */
   readonly without?: readonly string[];
 }
 
@@ -38,13 +38,13 @@ function configurationOf(gateway: Harness, { model = 'acme/echo', without = [] }
     .join('\n');
 }
 
-/** Sets only what a user sets, and nothing of this machine. */
+/** Runs Codex with the settings that a user sets, and without any of this machine. */
 export async function ask(program: string, gateway: Harness, asking: CodexRun) {
   const { prompt = 'Hello', key = gateway.key, args = [], home = temporaryFolder(), resumes = false } = asking;
   const CODEX_HOME = join(home, '.codex');
   mkdirSync(CODEX_HOME, { recursive: true });
   writeFileSync(join(CODEX_HOME, 'config.toml'), configurationOf(gateway, asking));
-  // No sandbox of its own, which not every machine can run: the model only asks for the command `text`.
+  // Codex runs without its own sandbox, which not every machine can run; the model only calls the command `text`.
   const asked = ['--json', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', ...args];
   const command = resumes ? ['exec', 'resume', '--last'] : ['exec'];
   const env = { HOME: home, CODEX_HOME, GW_API_KEY: key, OPENAI_API_KEY: undefined };

@@ -1,5 +1,5 @@
-// `npm run test:codex`: Codex without a terminal, from npm under .cache/, through a gateway to simulated providers, set
-// up with the very lines of the README. Says in one line that it is skipped where the package cannot be had.
+// `npm run test:codex`: Codex without a terminal, from npm under .cache/, through a gateway to simulated providers,
+// configured with the very lines of the README. Prints one line if it is skipped because the package is not available.
 import assert from 'node:assert/strict';
 import type { Harness } from '../support/harness.ts';
 import { type AgentDriver, anyFormatChecks, windowTokens } from './any-format-agent.ts';
@@ -103,7 +103,7 @@ const driver: AgentDriver = {
   act: async (program, gateway, { model, prompt, home, resumes = false, picture, compacts = false }) => {
     const args = [
       ...['-c', 'model_reasoning_effort="high"'],
-      // It compacts by what it knows of the window, not by a refusal.
+      // Codex compacts by the window size that it knows, not after a refusal.
       ...(compacts ? ['-c', `model_context_window=${windowTokens}`] : []),
       ...(compacts ? ['-c', `model_auto_compact_token_limit=${windowTokens - 1_000}`] : []),
       ...(picture === undefined ? [] : ['-i', picture, '--']),

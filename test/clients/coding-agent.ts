@@ -1,5 +1,5 @@
-// Common parts of the scripts that drive a coding agent: the agent from npm under .cache/, a gateway with models that
-// behave and models that fail, and one line for each result. No request leaves this machine.
+// Common parts of the scripts that run a coding agent: the agent from npm under .cache/, a gateway with models that
+// answer and models that fail, and one line for each result. No request leaves this machine.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { Skipped } from '../../infra/verify/verify-step.ts';
@@ -12,17 +12,17 @@ import { installPackages } from './npm-packages.ts';
 import { formatResults } from './results.ts';
 
 export interface CodingAgent {
-  /** As its users call it. */
+  /** The agent's name, as its users call it. */
   readonly name: string;
-  /** Of npm. */
+  /** The package's name on npm. */
   readonly packageName: string;
   readonly version: string;
   readonly program: string;
-  /** The interface that it speaks. */
+  /** The client interface that it calls. */
   readonly speaks: InterfaceId;
 }
 
-/** Of a workspace without credit. */
+/** A key of a workspace without credit. */
 export const poorKey = newKey();
 
 /** The behaviours of a model's providers, in their order. */
@@ -49,12 +49,12 @@ const startGateway = (speaks: InterfaceId): Promise<Harness> =>
     moreWorkspaces: [{ id: 'poor', credit_usd: '0', keys: [{ name: 'poor', key: poorKey }] }],
   });
 
-/** By what it shows. `program`: its path. */
+/** Checks by what they show. `program` is the agent's path. */
 export type AgentChecks = Readonly<Record<string, (program: string, gateway: Harness) => Promise<void>>>;
 
 /**
- * Holds the row of the agent in results.ts: a model whose providers speak another format is refused at once, in words
- * that the agent shows. `failureOf`: its error for a call to a model, undefined after an answer.
+ * Checks the agent's row in results.ts: a model whose providers have another format is refused at once, with a text
+ * that the agent shows. `failureOf` returns its error for a call to a model, undefined after an answer.
  */
 export async function checkFormats(
   name: string,
@@ -73,7 +73,7 @@ export async function checkFormats(
   assert.deepEqual(formatResults[name], cells, `${name}: formats in results.ts`);
 }
 
-/** `-- WORDS`: the checks with these words in their titles. */
+/** `-- WORDS` selects the checks with these words in their titles. */
 const [only = ''] = process.argv.slice(2);
 
 async function runChecks(agent: CodingAgent, checks: AgentChecks): Promise<void> {

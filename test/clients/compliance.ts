@@ -1,7 +1,7 @@
-// `npm run test:compliance`: the public suite llm-comply (PyPI, MIT), which holds answers against the published
-// descriptions of Anthropic's Messages, of Open Responses and of chat completions, on each interface with models of the
-// formats that are translated for it. Where a provider speaks the interface itself its own words are relayed, and
-// nothing of the gateway is shown.
+// `npm run test:compliance`: the public suite llm-comply (PyPI, MIT) compares answers with the published descriptions
+// of Anthropic's Messages, of Open Responses and of chat completions, on each interface with models of the formats that
+// are translated for it. At a provider with the same interface, the provider's own answers are relayed, so nothing of
+// the gateway would be tested.
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { Skipped, tryCommand } from '../../infra/verify/verify-step.ts';
@@ -14,11 +14,11 @@ import { virtualEnvironment } from './python-environment.ts';
 import { complianceResults } from './results.ts';
 
 interface Suite {
-  /** Of the program. */
+  /** The interface's name in the program. */
   readonly name: string;
   readonly interface: keyof typeof thinkers;
   readonly base: BasePath;
-  /** Begins the ids of models: thinking is tried with names that the suite knows. */
+  /** The beginning of models' ids; reasoning is tested with names that the suite knows. */
   readonly prefix: string;
 }
 

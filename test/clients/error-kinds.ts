@@ -1,19 +1,19 @@
-// One call of each kind that fails, as a client meets it.
+// One failing call of each kind, as a client sees it.
 import type { Harness } from '../support/harness.ts';
 import { type ProviderName, poorKey, upstreams } from './client-gateway.ts';
 
 export interface ErrorKind {
-  /** What fails, and the status. */
+  /** The failure and its status. */
   readonly title: string;
   readonly model: string;
   readonly keyOf: (gateway: Harness) => string;
-  /** In OpenAI's form. */
+  /** The code in OpenAI's form. */
   readonly code: string;
-  /** Words of the message. */
+  /** A part of the message. */
   readonly says: string;
-  /** On Messages, where those are others. */
+  /** A part of the message on Messages, if it differs. */
   readonly saysOnMessages?: string;
-  /** The same request cannot succeed: one is enough. */
+  /** Whether the same request cannot succeed, so that one request is enough. */
   readonly isFinal: boolean;
 }
 
@@ -29,7 +29,7 @@ const kind = (title: string, model: string, code: string, says: string, more: Pa
 
 const unknownKey = 'sk-gw-0000000000000000-nobody';
 
-/** The one whose code and message the table of clients speaks of. */
+/** The kind whose code and message the table of clients shows. */
 export const exampleTitle = 'model is unknown (400)';
 
 export const errorKinds: readonly ErrorKind[] = [
@@ -51,7 +51,7 @@ export const errorKinds: readonly ErrorKind[] = [
   kind('provider fails (502)', 'acme/failing', 'no_available_provider', 'failed', { isFinal: false }),
 ];
 
-/** Returns the kinds that come of what a provider does, as this one meets them: same message, same code. */
+/** Returns the kinds that depend on a provider, for this provider: they have the same messages and the same codes. */
 export const kindsAt = (provider: ProviderName): readonly ErrorKind[] =>
   errorKinds.flatMap((one) => {
     const [, behaviour = ''] = one.model.split('/');

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** The libraries alone, and with what the README gives them. */
+/** The libraries alone, and with the options that the README shows. */
 const clients: typeof nodeClients = {
   ...nodeClients,
   'AI SDK, gatewayFetch': aiSdk,
@@ -33,7 +33,7 @@ const fetchOf: Readonly<Record<string, typeof fetch>> = {
   'AI SDK, gatewayFetch': gatewayFetch,
   'AI SDK, openai(), gatewayFetch': gatewayFetch,
 };
-/** They do not read `x-should-retry`. */
+/** These libraries do not read `x-should-retry`. */
 const comeBackAnyway = ['AI SDK', 'AI SDK, openai()', 'LangChain.js'];
 
 const clientOf = (name: string) => {
@@ -42,7 +42,7 @@ const clientOf = (name: string) => {
   return open;
 };
 
-/** The code of an error, where the library has put it: some wrap what they got. */
+/** Returns the code of an error from where the library has put it; some libraries wrap the error. */
 function codeOf(error: unknown): unknown {
   const { code, data, lastError, cause } = error as Partial<Record<'code' | 'lastError' | 'cause', unknown>> & {
     data?: { error: { code: string } };
@@ -72,7 +72,7 @@ async function fail(name: string, base: BasePath, { model, keyOf }: ErrorKind): 
   return { error, text: String(error), requests: counted.count };
 }
 
-/** Several tests look at the same failure. */
+/** Failures by call, because several tests look at the same failure. */
 const failures = new Map<string, Promise<Failure>>();
 function failureOf(name: string, base: BasePath, kind: ErrorKind): Promise<Failure> {
   const id = [name, base, kind.model, kind.title].join();
@@ -89,7 +89,7 @@ describe.each(Object.keys(clients))('%s', (name) => {
   });
 });
 
-/** One client is enough: the texts are written in one place for all formats. */
+/** One client is enough, because one place writes the texts for all formats. */
 it.each(translatedFormats)(
   'openai reads the same, and comes back as often, where a provider of %s fails',
   async (provider) => {
@@ -104,7 +104,7 @@ it.each(translatedFormats)(
   },
 );
 
-/** The class that the client has for it, and Anthropic's own type. */
+/** The client's class for each kind of error, and Anthropic's own type. */
 const classes: Readonly<Record<string, readonly [new (...args: never[]) => Error, string]>> = {
   'key is wrong (401)': [Anthropic.AuthenticationError, 'authentication_error'],
   'model is unknown (400)': [Anthropic.BadRequestError, 'invalid_request_error'],
@@ -137,9 +137,9 @@ it.each(errorKinds)(
     );
     const [errorClass = Error, type] = classes[kind.title] ?? [];
     expect(error).toBeInstanceOf(errorClass);
-    // In place of `context_length_exceeded`, which is OpenAI's.
+    // This code replaces `context_length_exceeded`, which is OpenAI's.
     const code = kind.code === 'context_length_exceeded' ? 'invalid_request' : kind.code;
-    // A provider's own words, where it speaks Messages: its agents read them.
+    // A provider of Messages gets its own words through, because agents read them.
     const says = kind.saysOnMessages ?? kind.says;
     expect(error).toMatchObject({ type, errorCode: code, apiMessage: expect.stringContaining(says) });
     expect((error as { requestID: string }).requestID).toMatch(/^[0-9a-f-]{36}$/);
@@ -179,7 +179,7 @@ describe('results.ts', () => {
       }
     }
     for (const [index, { isFinal }] of errorKinds.entries()) {
-      // OpenAI's SDKs, and the others with the lines of the README, send once what cannot succeed.
+      // OpenAI's SDKs, and the others with the lines of the README, send a request that cannot succeed only once.
       const once = Object.keys(clients).filter((name) => !comeBackAnyway.includes(name));
       if (isFinal) for (const name of once) expect([name, measured[name]?.[index]]).toEqual([name, '1 → 1']);
     }

@@ -1,5 +1,5 @@
-// Every client library on both base URLs, and at providers of every format: the same features work. After them, one
-// client's own behaviour.
+// Every client library on both base URLs, and at providers of every format: the same features work. After them come the
+// peculiarities of single clients.
 import { createCohere } from '@ai-sdk/cohere';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible, type MetadataExtractor } from '@ai-sdk/openai-compatible';
@@ -56,8 +56,8 @@ interface Cell {
 }
 
 /**
- * Of an interface one client is enough for all formats: a translated answer is written by the gateway, in one form for
- * every library.
+ * One client of an interface is enough for all formats: the gateway writes a translated answer in one form for every
+ * library.
  */
 const cells: readonly Cell[] = [
   ...Object.keys(nodeClients).flatMap((name) => basePaths.map((base) => ({ name, base, provider: 'acme' as const }))),
@@ -105,7 +105,7 @@ describe.each(cells)('$name below $base at a provider of $provider', ({ name, ba
     const counted = countRequests();
     const texts: string[] = [];
     const error = await failureOf(client(counted.send).stream(`${provider}/too-long`, (text) => texts.push(text)));
-    // Below /v1 an error has no form that the libraries know.
+    // On /v1 an error has no form that the libraries know.
     if (base !== '/v1') expect(String(error)).toContain('maximum context length is 128000 tokens');
     expect([texts, counted.count, gateway.simulator.calls.length]).toEqual([[], 1, 1]);
   });
@@ -176,7 +176,7 @@ const openai = (more: ConstructorParameters<typeof OpenAI>[0] = {}) =>
   new OpenAI({ baseURL: gateway.url, apiKey: gateway.key, maxRetries: 0, ...more });
 const langchain = (model: string, fields: ChatOpenAIFields = {}) =>
   new ChatOpenAI({ model, apiKey: gateway.key, configuration: { baseURL: gateway.url }, maxRetries: 0, ...fields });
-/** Shows the `gw` field of a function's answer to the user of the SDK. */
+/** Shows the `gw` field of a function's answer to the SDK's user. */
 const metadataExtractor: MetadataExtractor = {
   extractMetadata: async ({ parsedBody }) => ({ function: { ...(parsedBody as { gw?: FunctionGwField }).gw } }),
   createStreamExtractor: () => ({ processChunk: () => {}, buildMetadata: () => undefined }),
@@ -185,7 +185,7 @@ const aiSdk = (model: string) =>
   createOpenAICompatible({ name: 'gw', baseURL: gateway.url, apiKey: gateway.key, metadataExtractor })(model);
 const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'Hello' }];
 
-/** The id of an answer that was asked for under a key. */
+/** Functions that make a call under an Idempotency-Key and return the answer's id. */
 const keyed: Readonly<Record<string, (key: string) => Promise<string | undefined>>> = {
   async openai(key) {
     const options = { headers: { 'Idempotency-Key': key } };
@@ -248,7 +248,7 @@ describe('a stored function', () => {
   });
 
   it('is called by LangChain like a model, once its stream: false is left out', async () => {
-    // It sends `stream: false` whatever is set, and a function call takes no `stream` at all.
+    // LangChain always sends `stream: false`, and a function call accepts no `stream` at all.
     const withoutStream: typeof fetch = (url, init) => {
       const { stream: _stream, ...body } = JSON.parse(String(init?.body));
       return fetch(url, { ...init, body: JSON.stringify(body) });
@@ -277,7 +277,7 @@ it.each(providers)(
   },
 );
 
-// It hands retries to itself, six by default, and reads no x-should-retry.
+// LangChain passes retries to itself, six by default, and does not read x-should-retry.
 it.each<[string, ChatOpenAIFields, number]>([
   ['seven times by itself', {}, 7],
   ['once with the line of the README', { onFailedAttempt }, 1],
@@ -295,7 +295,7 @@ it.each<[string, ChatOpenAIFields, number]>([
   );
   expect(error).toMatchObject({ status: 422, error: 'schema_validation_failed' });
   expect(error.headers.get('x-should-retry')).toBe('false');
-  // Each is asked for three times by the gateway.
+  // The gateway makes each call three times.
   expect([counted.count, gateway.simulator.calls.length]).toEqual([calls, 3 * calls]);
 });
 

@@ -1,5 +1,5 @@
 // A new user's first file, as the documentation shows it: started with `--config` and called by the official SDKs. Only
-// the addresses of providers differ; the fakes refuse fields that the formats do not have.
+// the addresses of providers differ; the fake providers refuse fields that their formats do not have.
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
@@ -42,7 +42,7 @@ afterAll(async () => {
   await endpoint.stop();
 });
 
-/** With the base URLs that the start says. */
+/** Returns clients with the base URLs that the start prints. */
 const clientsOf = ({ key, lines }: StartedExample) => {
   const said = (whom: string) => lines.find((line) => line.startsWith(`base URL for ${whom}`))?.split(': ')[1] ?? '';
   return {
@@ -59,14 +59,14 @@ interface Received {
 }
 interface FirstFile {
   readonly model: string;
-  /** Omitted where the provider needs no key. */
+  /** The header with the key; undefined if the provider needs no key. */
   readonly key?: readonly [header: string, value: unknown];
   readonly chat: Received;
-  /** Of a call by Responses; defaults to that of a chat completion. */
+  /** The call by Responses; the default is that by chat completions. */
   readonly responses?: Received;
-  /** Of one by Messages, with a bound of 100 tokens. */
+  /** The call by Messages, with a bound of 100 tokens. */
   readonly messages: Received;
-  /** Names the features that the file says its model lacks. */
+  /** Matches the refusal's text, which names the features that the model lacks according to the file. */
   readonly refuses?: RegExp;
 }
 
@@ -108,7 +108,7 @@ const byResponses = (provider: string, model: string) => ({
     },
   },
 });
-/** The bound of the entry is sent where a client of another interface names none. */
+/** Returns the calls; the entry's bound is sent if a client of another interface sets none. */
 const byChat = (provider: string, model: string, maxTokens: number, boundName = 'max_tokens') => {
   const path = `/${provider}/v1/chat/completions`;
   return {
@@ -239,7 +239,7 @@ describe.each(Object.entries(firstFiles))('the first file of %s', (id, file) => 
     simulator.clear();
     const body = { model, max_tokens: 100, messages: [{ role: 'user' as const, content: text }] };
     const { content } = await clientsOf(started).anthropic.messages.create(body);
-    // Gemini 3 signs its text: the signature is in a thinking block before it.
+    // Gemini 3 signs its text: the signature is in a reasoning block before the text.
     expect(content.filter(({ type }) => type !== 'thinking')).toHaveLength(1);
     expect(content.at(-1)).toMatchObject({ type: 'text', text: expect.stringContaining('You wrote') });
     expectReceived(file.messages);
@@ -302,7 +302,7 @@ describe.each(otherExamples.map(({ place, text: example }) => [place, example] a
     }
   });
 });
-/** Of an example that takes many from the list: the first ones are enough. */
+/** An example may have many models from the list, of which the first ones are enough. */
 const modelsMax = 3;
 
 describe('the real providers of the demo', () => {

@@ -1,5 +1,5 @@
 // `npm run test:gemini-cli`: Gemini CLI without a terminal, from npm under .cache/, through a gateway to simulated
-// providers. Says in one line that it is skipped where the package cannot be had. It sends nothing to anybody else.
+// providers. Prints one line if it is skipped because the package is not available. It sends nothing elsewhere.
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,20 +12,20 @@ import { type AgentChecks, checkCodingAgent, checkFormats, poorKey } from './cod
 interface GeminiRun {
   readonly model?: string;
   readonly prompt?: string;
-  /** Where it works. A session that is resumed needs that of the one before. */
+  /** The folder in which it works. A resumed session needs the folder of the session before. */
   readonly home?: string;
   readonly resumes?: boolean;
   readonly key?: string;
 }
 
-/** Chosen at its first start with a terminal. */
+/** Settings that its first start with a terminal would ask for. */
 const settings = {
   security: { auth: { selectedType: 'gemini-api-key' } },
   privacy: { usageStatisticsEnabled: false },
   general: { disableAutoUpdate: true },
 };
 
-/** Sets only what a user sets, and nothing of this machine. */
+/** Runs Gemini CLI with the settings that a user sets, and without any of this machine. */
 async function ask(program: string, gateway: Harness, run: GeminiRun) {
   const { model = 'acme/echo', prompt = 'Hello', home = temporaryFolder(), resumes = false, key = gateway.key } = run;
   mkdirSync(join(home, '.gemini'), { recursive: true });
@@ -40,7 +40,7 @@ async function ask(program: string, gateway: Harness, run: GeminiRun) {
   const args = [...options, ...(resumes ? ['--resume', 'latest'] : []), '-m', model, '-p', prompt];
   const { output } = await tryCommand(program, args, { cwd: home, env, timeoutMs: 120_000 });
   await gateway.settled();
-  // The object is at the end, behind warnings of its own.
+  // The JSON object is at the end, after the program's own warnings.
   const [json] = /^\{\n[\s\S]*^\}/m.exec(output) ?? [];
   assert.ok(json !== undefined, `Gemini CLI gave no result: ${output.slice(0, 500)}`);
   const { response = '', error } = JSON.parse(json) as {
@@ -95,9 +95,8 @@ const anyFormat = anyFormatChecks({
 });
 
 /**
- * It compacts by the share of the window that it knows for a model, a million tokens for an unknown one, and not by an
- * error. Version 0.61.0 sends each result of a session that it resumes twice: a relay passes both on, which Google
- * refuses.
+ * It compacts by the share of a model's window that it knows, a million tokens for an unknown model, and not after an
+ * error. Version 0.61.0 sends each result of a resumed session twice: a relay passes both on, and Google refuses them.
  */
 const lacking = [/is compacted/, /^a model of generate-content thinks/];
 const offered = Object.fromEntries(

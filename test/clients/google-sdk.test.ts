@@ -1,5 +1,5 @@
-// Google's SDK for JavaScript as it comes, on models of every format. Its chats, with tools and thinking, are in
-// test/flow/model-switch.
+// Google's SDK for JavaScript without changes, on models of every format. test/flow/model-switch covers its chats with
+// tools and reasoning.
 import { ApiError, type GoogleGenAI } from '@google/genai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { newKey } from '../support/gateway-file.ts';

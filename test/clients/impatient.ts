@@ -1,13 +1,16 @@
-// Client libraries wait for seconds before they come back. Here they do not wait, and everything else keeps its time.
+// Client libraries wait for seconds before a retry. Here they do not wait, and all other timers keep their time.
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Longer ones are time limits of requests, not pauses between them. */
+/** Longer timers are time limits of requests, not pauses between them. */
 const pauseMaxMs = 120_000;
 
 const isImpatient = new AsyncLocalStorage<true>();
 const setRealTimeout = globalThis.setTimeout;
 
-/** Timers that this work sets, and no others: those of a gateway in the same process run as they should. */
+/**
+ * Runs the work with short pauses: only timers that the work sets are shortened, and those of a gateway in the same
+ * process are not.
+ */
 export function impatiently<Value>(work: () => Promise<Value>): Promise<Value> {
   globalThis.setTimeout = ((callback: () => void, delayMs?: number, ...rest: []) => {
     const isPause = isImpatient.getStore() === true && (delayMs ?? 0) <= pauseMaxMs;

@@ -1,7 +1,7 @@
 interface Failure {
   status?: number;
   headers?: Headers;
-  /** Of a prompt that is too long: what the SDK threw. */
+  /** The SDK's error for a prompt that is too long. */
   cause?: Failure;
 }
 

@@ -1,5 +1,5 @@
 // `npm run test:llamaindex`: retrieval by LlamaIndex for JS, from npm under .cache/ (75 MB), through a gateway to
-// simulated providers. Says in one line that it is skipped where the packages cannot be had.
+// simulated providers. Prints one line if it is skipped because the packages are not available.
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Skipped } from '../../infra/verify/verify-step.ts';
@@ -16,7 +16,7 @@ interface Connection {
   readonly baseURL: string;
 }
 
-/** Parts of the packages that are used, in their words. */
+/** The parts of the packages that this script uses, by the packages' names. */
 interface Embedding {
   getTextEmbeddings(texts: readonly string[]): Promise<number[][]>;
 }

@@ -8,7 +8,7 @@ import { openaiResponses } from './openai-responses-client.ts';
 
 type Clients = Readonly<Record<string, (connection: ClientConnection) => ClientUnderTest>>;
 
-/** By the names that `results.ts` gives them. */
+/** Clients by their names in `results.ts`. */
 export const chatClients: Clients = {
   openai: openaiClient,
   'AI SDK': aiSdk,
@@ -24,5 +24,5 @@ export const responsesClients: Clients = {
 
 export const nodeClients: Clients = { ...chatClients, ...responsesClients };
 
-/** Provider formats that clients of chat completions and of Responses are tried with. */
+/** The provider formats with which clients of chat completions and of Responses are tested. */
 export const chatFormats: readonly ClientFormat[] = ['chat-completions', ...translatedFormats, 'responses'];

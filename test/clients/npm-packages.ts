@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { projectRoot, Skipped, tryCommand } from '../../infra/verify/verify-step.ts';
 
 /**
- * The folder of these packages from npm, by their versions: installed under .cache/ at its first use. Throws Skipped
- * where they cannot be had.
+ * Returns the folder of these packages from npm, by their versions; it is installed under .cache/ at its first use.
+ * Throws Skipped if the packages are not available.
  */
 export async function installPackages(name: string, versions: Readonly<Record<string, string>>): Promise<string> {
   const packages = Object.entries(versions).map(([one, version]) => `${one}@${version}`);
   const folder = join(projectRoot, '.cache', `${name}-${Object.values(versions).join('-')}`);
   const isComplete = join(folder, 'complete');
   if (existsSync(isComplete)) return folder;
-  // Its own script links the program of this platform.
+  // The package's own script links the program for this platform.
   const installed = await tryCommand('npm', ['install', '--prefix', folder, '--no-save', ...packages]);
   if (installed.code === 0) {
     writeFileSync(isComplete, '');

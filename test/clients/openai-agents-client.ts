@@ -12,12 +12,12 @@ import {
 } from './client-under-test.ts';
 
 export function openaiAgents(connection: ClientConnection): ClientUnderTest {
-  // As the README shows it: no traces to OpenAI.
+  // The client is configured as the README shows, and sends no traces to OpenAI.
   const client = new OpenAI(connection);
   return clientOf(new Runner({ tracingDisabled: true }), (model) => new OpenAIChatCompletionsModel(client, model));
 }
 
-/** Speaks Responses. */
+/** Calls Responses. */
 export function openaiAgentsDefault(connection: ClientConnection): ClientUnderTest {
   const modelProvider = new OpenAIProvider({ openAIClient: new OpenAI(connection) });
   return clientOf(new Runner({ tracingDisabled: true, modelProvider }), (model) => model);
@@ -54,7 +54,7 @@ function clientOf(runner: Runner, modelOf: (model: string) => string | OpenAICha
         },
       });
       const modelSettings = effort === undefined ? {} : { reasoning: { effort } };
-      // The cast: to a run it makes no difference what type the output has.
+      // The cast is safe, because the type of the output makes no difference to a run.
       const asking = ((isLabelled ? labelled(model) : agent(model)) as Agent).clone({
         tools: [weather],
         modelSettings,

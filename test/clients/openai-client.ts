@@ -78,7 +78,7 @@ export function openaiClient(connection: ClientConnection): ClientUnderTest {
   };
 }
 
-/** Without the loop of the SDK: the message of the model goes back as it came. */
+/** Calls tools without the SDK's loop: the model's message is sent back as it came. */
 export function openaiByHand(connection: ClientConnection): Pick<ClientUnderTest, 'tools'> {
   const { completions } = new OpenAI(connection).chat;
   return {

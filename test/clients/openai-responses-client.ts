@@ -21,7 +21,7 @@ const tokensOf = (usage: OpenAI.Responses.ResponseUsage | undefined): Tokens => 
   output: usage?.output_tokens,
 });
 
-/** The interface that OpenAI shows first. */
+/** Calls Responses, the interface that OpenAI recommends. */
 export function openaiResponses(connection: ClientConnection): ClientUnderTest {
   const { responses } = new OpenAI(connection);
   return {
@@ -55,7 +55,7 @@ export function openaiResponses(connection: ClientConnection): ClientUnderTest {
         asked.push(JSON.parse(item.arguments));
         return [{ type: 'function_call_output' as const, call_id: item.call_id, output: toolResult }];
       });
-      // The cast: output items are input items, but the SDK's types are not the same.
+      // The cast is needed because output items are valid input items, but the SDK's types differ.
       const input = [
         { role: 'user', content: toolQuestion },
         ...first.output,

@@ -1,5 +1,5 @@
-// The playground's curl and code work when pasted: each interface, as a stream and whole. `npm run test:python-clients`
-// runs the Python; here its request is read from the text.
+// The playground's curl lines and code work when a user pastes them: each interface, as a stream and whole. `npm run
+// test:python-clients` runs the Python code; here its request is read from the text.
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { audio, draft, drafts, hostile, png, startPlaygroundGateway } from './playground-drafts.ts';
 
 let gateway: Harness;
-/** Where the code runs. */
+/** The folder in which the code runs. */
 const cwd = temporaryFolder();
 beforeAll(async () => {
   writeFileSync(join(cwd, audio.name), Buffer.from(await audio.arrayBuffer()));
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** With no more than the key in a variable. */
+/** Runs the code with only the key in a variable. */
 function run(input: string): Promise<{ code: number | null; out: string }> {
   const child = spawn('bash', ['-s'], { cwd, env: { PATH: process.env.PATH, GW_API_KEY: gateway.key } });
   let out = '';
@@ -30,7 +30,7 @@ function run(input: string): Promise<{ code: number | null; out: string }> {
 }
 
 /**
- * The arguments of the one call, each on a line that begins with its name. Python's texts and numbers are those of
+ * Returns the arguments of the call, each on a line that begins with its name. Python's texts and numbers are those of
  * JSON.
  */
 function pythonArguments(code: string): Record<string, unknown> {
@@ -43,7 +43,10 @@ function pythonArguments(code: string): Record<string, unknown> {
   return JSON.parse(json);
 }
 
-/** Gemini's SDK has one argument for everything beside the contents, and a method of its own for streams. */
+/**
+ * Returns the arguments of Gemini's SDK in one object. It has one argument for everything except the contents, and a
+ * separate method for streams.
+ */
 function unwrapped({ config, ...fields }: Record<string, unknown>, streams: boolean): Record<string, unknown> {
   if (config === undefined) return fields;
   const { httpOptions, systemInstruction, tools, ...generationConfig } = config as Record<string, unknown>;
@@ -81,9 +84,9 @@ describe('the code of a request', () => {
     const { additional_body_parameters: ofOptions } = (options ?? {}) as { additional_body_parameters?: object };
     const { user, provider, ...ofAws } = body;
     const asked = unwrapped({ ...known, ...(others as object), ...ofOptions }, one.streams);
-    // boto3 takes no field that it does not know, anywhere.
+    // boto3 accepts no unknown field anywhere.
     expect(asked).toEqual(name === 'converse' ? ofAws : body);
-    // Fields unknown to the SDK would be refused as arguments.
+    // The SDK would refuse unknown fields as arguments.
     expect(Object.keys(known)).not.toContain('provider');
     expect(python.split('\n')[0]).toBe('import os');
     expect(python).toContain('os.environ["GW_API_KEY"]');

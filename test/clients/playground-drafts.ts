@@ -9,10 +9,10 @@ import { startHarness } from '../support/harness.ts';
 export const png =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-/** Text that would end a quote, a document or an argument of a shell. */
+/** A text that could end a quote, a document or an argument of a shell. */
 export const hostile = `It's "quoted", $HOME, \`id\`, \\ and\nEND_OF_REQUEST\n$(exit 3) """ True, None`;
 
-/** Of a name that would end a quote. */
+/** A file whose name could end a quote. */
 export const audio = new File([Buffer.concat(spokenPieces('one two three', 'wav'))], `it's "one".wav`, {
   type: 'audio/wav',
 });
@@ -40,7 +40,7 @@ export const draft = (more: Partial<Draft> = {}): Draft => ({
   temperature: 0.5,
   outputTokensMax: 64,
   tools: [{ name: 'weather', description: 'The weather', parameters: { type: 'object', properties: {} } }],
-  // The second is a field of the gateway alone, which no SDK knows.
+  // The second field is one of the gateway alone, which no SDK knows.
   more: { user: 'u-1', provider: { sort: 'price', allow_fallbacks: true, max_price: null } },
   streams: false,
   ...more,

@@ -1,4 +1,4 @@
-// The client of Anthropic for Python: its results are compared with the expected ones.
+// Anthropic's client for Python: its results are compared with the expected ones.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { runCommand } from '../../infra/verify/verify-step.ts';
@@ -24,12 +24,12 @@ interface Seen {
   readonly count: number;
   readonly broken: SeenError;
   readonly cut: SeenError;
-  /** Null where an answer came. */
+  /** The error at each format; null after an answer. */
   readonly formats: Readonly<Record<string, SeenError | null>>;
   readonly errors: readonly (SeenError & { readonly requests: number })[];
 }
 
-/** By the status in the title of a kind. */
+/** Error classes and types by the status in the title of a kind. */
 const classes: Readonly<Record<string, readonly [errorClass: string, type: string]>> = {
   400: ['BadRequestError', 'invalid_request_error'],
   401: ['AuthenticationError', 'authentication_error'],
@@ -60,7 +60,7 @@ function check({ message, stream, tools, count, broken, cut, formats: seenAt, er
   for (const [index, kind] of errorKinds.entries()) {
     const seen = errors[index];
     const [, status = ''] = /\((\d{3})\)/.exec(kind.title) ?? [];
-    // `context_length_exceeded` is the code in OpenAI's form.
+    // The code `context_length_exceeded` exists only in OpenAI's form.
     const code = kind.code === 'context_length_exceeded' ? 'invalid_request' : kind.code;
     const shown = { class: seen?.class, type: seen?.type, status: seen?.status, code: seen?.code };
     const [errorClass, type] = classes[status] ?? [];

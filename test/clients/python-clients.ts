@@ -1,5 +1,5 @@
 // `npm run test:python-clients`: the client libraries for Python, from PyPI in virtual environments under .cache/,
-// through a gateway on both base URLs. Says in one line what is skipped where there is no Python or no package index.
+// through a gateway on both base URLs. Prints one line for what is skipped without Python or a package index.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { runCommand, Skipped, tryCommand } from '../../infra/verify/verify-step.ts';
@@ -17,10 +17,10 @@ import { runRetrieval } from './python-retrieval.ts';
 import { formatResults, libraryResults, readsAs, requestResults, thinkingResults } from './results.ts';
 import { isSentBack, shownAs } from './sent-back.ts';
 
-/** Files of requirements: some libraries want version 2 of OpenAI's. */
+/** Files of requirements: some libraries need version 2 of OpenAI's client. */
 const sets = ['openai-3', 'openai-2'] as const;
 
-/** There a stream may have a schema on either base URL. */
+/** Clients of Responses, whose streams may have a schema on either base URL. */
 const speakResponses = new Set(['pydantic-ai, openai:', 'openai-agents, default']);
 
 interface Seen {
@@ -32,18 +32,18 @@ type SeenOfBases = Readonly<Record<(typeof basePaths)[number], Seen>>;
 
 interface SeenOfClient {
   readonly bases: SeenOfBases;
-  /** Its answers at providers of each format. */
+  /** The answers at providers of each format. */
   readonly formats: Readonly<Record<string, unknown>>;
-  /** Below /openai/v1, at providers of each format into which the gateway translates. */
+  /** Results on /openai/v1, at providers of each format into which the gateway translates. */
   readonly translated: Readonly<Record<ProviderName, Seen>>;
-  /** By provider, of a whole answer and of a stream: the last text, and what the provider got. */
+  /** By provider, for a whole answer and for a stream: the last text, and the bodies that the provider got. */
   readonly thinking?: Readonly<Record<string, readonly { readonly text: unknown; readonly bodies: unknown[] }[]>>;
 }
 
 const label = { label: 'text' };
 const failureIn = (outcome: unknown): string => String((outcome as { failed?: string } | undefined)?.failed);
 
-/** Ids of three answers: two of one Idempotency-Key, one of another. */
+/** Checks the ids of three answers: two of one Idempotency-Key, one of another. */
 function checkKeyed([first = '', again, other]: readonly string[]): void {
   assert.match(first, /^[\w-]{8,}$/);
   assert.equal(again, first, 'the same Idempotency-Key gets the stored answer');
@@ -82,7 +82,9 @@ function checkErrors({ errors }: Seen): void {
 const countsOf = (seen: SeenOfBases): string[] =>
   errorKinds.map((_kind, index) => basePaths.map((base) => seen[base].errors[index]?.requests).join(' → '));
 
-/** Rows of results.ts: `name, setting` is a variant of a client, with no row of its own. */
+/**
+ * Compares the results with the rows of results.ts. `name, setting` is a variant of a client without a row of its own.
+ */
 function checkResults(name: string, seen: SeenOfBases): void {
   assert.deepEqual(requestResults[name], countsOf(seen), `${name}: requests in results.ts`);
   if (name.includes(', ')) return;
@@ -95,7 +97,7 @@ function checkResults(name: string, seen: SeenOfBases): void {
   assert.deepEqual(reads, { '/openai/v1': read('/openai/v1'), '/v1': read('/v1') }, `${name}: its row in results.ts`);
 }
 
-/** At every format a feature works as at chat completions, or is refused with a message. */
+/** Checks that a feature works at every format as at chat completions, or is refused with a message. */
 function checkFormats(name: string, seen: SeenOfClient): void {
   const { bases, formats: answers, translated, thinking } = seen;
   const cells: Record<string, string> = {};
@@ -108,7 +110,7 @@ function checkFormats(name: string, seen: SeenOfClient): void {
     formats.filter((format) => cells[format] === 'yes'),
     chatFormats,
   );
-  // A setting, such as a number of retries, is the same client.
+  // A name with a setting, such as a number of retries, is the same client.
   if (!name.includes('=')) assert.deepEqual(formatResults[name], cells, `${name}: formats in results.ts`);
   for (const [provider, { features, errors }] of Object.entries(translated)) {
     checkFeatures(name, '/openai/v1', features);

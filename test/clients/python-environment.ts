@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { projectRoot, Skipped, tryCommand } from '../../infra/verify/verify-step.ts';
 
 /**
- * The Python of a virtual environment with these requirements: made under .cache/ at its first use, again when they
- * change. Throws Skipped where Python or the packages cannot be had.
+ * Returns the Python of a virtual environment with these requirements, which is made under .cache/ at its first use and
+ * again when they change. Throws Skipped if Python or the packages are not available.
  */
 export async function virtualEnvironment(requirementsFile: string): Promise<string> {
   const requirements = join(import.meta.dirname, 'python', requirementsFile);

@@ -4,7 +4,7 @@ import type { Gateway } from '../../shared/protocol/http/index.ts';
 import { type GatewayServer, serveGateway } from '../support/serve-gateway.ts';
 import { startClientGateway } from './client-gateway.ts';
 
-/** Below the origin. Every answer starts the count again. */
+/** The path after the origin. Every answer resets the count. */
 const countPath = '/requests';
 
 export async function startCountedGateway() {

@@ -1,4 +1,4 @@
-// Google's and AWS's clients for Python, on models of every format. Those of AWS send a token over TLS alone.
+// Google's and AWS's clients for Python, on models of every format. Those of AWS send a token only over TLS.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,11 +12,11 @@ import { virtualEnvironment } from './python-environment.ts';
 
 const formats = ['generate-content', 'converse', 'messages', 'responses', 'chat-completions'] as const;
 
-/** Features that a client lacks are absent. */
+/** Results at one format. Features that a client lacks are absent. */
 interface SeenAtFormat {
   readonly answer: string;
   readonly stream: string;
-  /** The answer to the results, and to one more question. */
+  /** The answer after the results, and the answer to one more question. */
   readonly tools?: readonly string[];
   readonly schema?: unknown;
   readonly invoke?: string;
@@ -78,7 +78,7 @@ export async function runGoogleAndAws(): Promise<string> {
     }
     assert.ok(lists.models.includes('models/messages/thinking'));
     assert.equal(lists.vectors, 2);
-    // Nothing else was refused by a provider.
+    // A provider refused nothing else.
     const refused = gateway.simulator.calls.filter(({ status }) => status === 400).map(({ model }) => `${model}`);
     assert.ok(
       refused.every((model) => model.endsWith('error-400:context_length_exceeded')),

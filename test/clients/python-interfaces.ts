@@ -1,4 +1,4 @@
-// Interfaces beyond text, by both versions of OpenAI's client for Python.
+// Interfaces beyond text, with both versions of OpenAI's client for Python.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { runCommand } from '../../infra/verify/verify-step.ts';
@@ -8,7 +8,7 @@ import { virtualEnvironment } from './python-environment.ts';
 interface Seen {
   readonly moderations: readonly boolean[];
   readonly embeddings: readonly number[];
-  /** How each image begins, in base64. */
+  /** The beginning of each image, in base64. */
   readonly images: readonly string[];
   readonly speech: string;
   readonly transcription: string;

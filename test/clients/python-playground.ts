@@ -18,7 +18,7 @@ const sdkOf: Readonly<Partial<Record<InterfaceName, keyof typeof sdks>>> = { mes
 
 export async function runPlayground(): Promise<string> {
   const gateway = await startPlaygroundGateway();
-  // The code for images writes files.
+  // The code for images writes files into this folder.
   const cwd = temporaryFolder();
   writeFileSync(join(cwd, audio.name), Buffer.from(await audio.arrayBuffer()));
   try {

@@ -1,4 +1,4 @@
-// Retrieval by LangChain and LlamaIndex for Python.
+// Retrieval with LangChain and LlamaIndex for Python.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { runCommand } from '../../infra/verify/verify-step.ts';
@@ -14,7 +14,7 @@ import {
   vectorSourceNames,
 } from './retrieval.ts';
 
-/** By the requirements that they are among. */
+/** Frameworks, each with the file of requirements that contains it. */
 const frameworks = { langchain: 'requirements-openai-3.txt', 'llama-index': 'requirements-openai-2.txt' };
 
 type SeenBySource<T> = Readonly<Record<VectorSourceName, T>>;

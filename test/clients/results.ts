@@ -1,15 +1,15 @@
-// What tests measured of each client, by the names that the tests give it. Rows `…, Responses`, `…, default`,
-// `AI SDK, openai()` and `pydantic-ai, openai:` call Responses, the others chat completions. `AI SDK` is
-// `createOpenAICompatible`. Each suite of this folder compares its rows with what it sees.
+// What the tests measured for each client, by the names that the tests use. Rows `…, Responses`, `…, default`, `AI SDK,
+// openai()` and `pydantic-ai, openai:` call Responses, the others chat completions. `AI SDK` is
+// `createOpenAICompatible`. Each suite of this folder compares its rows with what it measures.
 import { type ClientFormat, formats } from './client-gateway.ts';
 import { type ErrorKind, errorKinds } from './error-kinds.ts';
 
 type ErrorText = 'code and message' | 'code' | 'message' | 'status alone';
 
 interface LibraryResult {
-  /** Where the library shows the cost of an answer; undefined where it does not. */
+  /** Where the library shows the cost of an answer; undefined if it does not. */
   readonly cost: string | undefined;
-  /** What the text of an error shows, by base URL. */
+  /** The parts of an error that its text shows, by base URL. */
   readonly reads: Readonly<Record<'/openai/v1' | '/v1', ErrorText>>;
 }
 
@@ -37,8 +37,8 @@ export const libraryResults: Readonly<Record<string, LibraryResult>> = {
 };
 
 /**
- * Requests that one failing call makes with the library's defaults: refused for good, failed for good, may succeed
- * later.
+ * The number of requests for one failing call with the library's defaults: refused for good, failed for good, may
+ * succeed later.
  */
 type RequestCounts = readonly [refused: number, failed: number, later: number];
 
@@ -78,7 +78,9 @@ const countOf = ([refused, failed, later]: RequestCounts, { title, isFinal }: Er
   return /\((400|401|402)\)$/.test(title) ? refused : failed;
 };
 
-/** How often each client asks: client → one cell a kind, in the order of `errorKinds`, alike on both base URLs. */
+/**
+ * The number of requests by client, one cell for each kind in the order of `errorKinds`, the same on both base URLs.
+ */
 export const requestResults: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
   requestCounts.flatMap(([counts, clients]) => {
     const cells = errorKinds.map((kind) => countOf(counts, kind)).map((count) => `${count} → ${count}`);
@@ -117,13 +119,13 @@ const clientsOfEveryFormat = [
 const servedFormats = (served: readonly ClientFormat[]): Readonly<Record<string, 'yes' | 'no'>> =>
   Object.fromEntries(formats.map((format) => [format, served.includes(format) ? 'yes' : 'no']));
 
-/** Client → format of the provider → whether it is answered. */
+/** Whether a client is answered, by client and provider format. */
 export const formatResults: Readonly<Record<string, Readonly<Record<string, 'yes' | 'no'>>>> = {
   ...Object.fromEntries(clientsOfEveryFormat.map((client) => [client, servedFormats(chatFormats)])),
   'openai, Embeddings': servedFormats(['embeddings']),
 };
 
-/** Client → maker of the model → what of its signed thinking the client sends back with the results of tools. */
+/** The signed reasoning that a client sends back with the results of tools, by client and maker of the model. */
 export const thinkingResults: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   openai: { 'Claude (messages, converse)': 'no', 'Gemini (generate-content)': 'no' },
   'openai, the message as it came': {
@@ -143,7 +145,7 @@ export const thinkingResults: Readonly<Record<string, Readonly<Record<string, st
   },
 };
 
-/** Public suite (llm-comply 0.5.0, PyPI) → format → how many of its cases pass. */
+/** The number of passed cases by public suite (llm-comply 0.5.0, PyPI) and format. */
 export const complianceResults: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'openai-chat': {
     messages: '9 of 9',
@@ -168,7 +170,7 @@ export const complianceResults: Readonly<Record<string, Readonly<Record<string, 
   },
 };
 
-/** Says which parts of an error are in the text that a library shows. */
+/** Returns which parts of an error are in the text that a library shows. */
 export function readsAs(text: string, { code, says }: ErrorKind): ErrorText {
   const hasMessage = text.includes(says);
   if (text.includes(code)) return hasMessage ? 'code and message' : 'code';

@@ -1,4 +1,4 @@
-// Retrieval by LangChain.js, whose store lies in its core. LlamaIndex and the frameworks for Python have scripts.
+// Retrieval with LangChain.js, whose store is part of its core. LlamaIndex and the frameworks for Python have scripts.
 import { FakeVectorStore } from '@langchain/core/utils/testing';
 import { ChatOpenAI, OpenAIEmbeddings } from '@langchain/openai';
 import { afterAll, beforeAll, beforeEach, expect, it } from '#jest';

@@ -1,5 +1,5 @@
-// Retrieval by the frameworks: a gateway whose vectors and answers come from a relayed provider, from Bedrock and from
-// Vertex, and what each framework must see there.
+// Retrieval with the frameworks: a gateway with embeddings and answers from a relayed provider, from Bedrock and from
+// Vertex, and what each framework must receive from it.
 import assert from 'node:assert/strict';
 import { type Harness, startHarness } from '../support/harness.ts';
 
@@ -17,12 +17,12 @@ const vectorsOf = (provider: string, upstream: string) => [
 ];
 
 interface VectorSource {
-  /** By its default. */
+  /** The number of dimensions, by the model's default. */
   readonly dimensions: number;
   readonly format: string;
 }
 
-/** Each has the models `NAME/vectors` and `NAME/chat`. */
+/** Sources of embeddings, each with the models `NAME/vectors` and `NAME/chat`. */
 export const vectorSources = {
   acme: { dimensions: 256, format: 'embeddings' },
   bedrock: { dimensions: 1_024, format: 'invoke-model' },
@@ -53,13 +53,13 @@ export const startRetrievalGateway = (): Promise<Harness> =>
 export interface SeenRetrieval {
   /** Lengths of the vectors of the passages. */
   readonly dimensions: readonly number[];
-  /** The text found for the question. */
+  /** The text that was found for the question. */
   readonly found: string;
-  /** Written by a chat model that was given the text and the question. */
+  /** The answer of a chat model that got the text and the question. */
   readonly answer: string;
 }
 
-/** Of one source, of whose provider `gateway.simulator` has seen no other calls. */
+/** Checks one source. `gateway.simulator` must have no other calls of the source's provider. */
 export async function checkRetrieval(gateway: Harness, name: VectorSourceName, seen: SeenRetrieval): Promise<void> {
   const { dimensions, format } = vectorSources[name];
   assert.deepEqual(

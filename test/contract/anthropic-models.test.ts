@@ -1,5 +1,5 @@
-// The list of models for clients of Anthropic's and of Google's interface, and models named without the part before the
-// slash.
+// The list of models for clients of Anthropic's and of Google's interface, and models that are named without the part
+// before the slash.
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
@@ -27,7 +27,7 @@ beforeAll(async () => {
       {
         id: 'narrow',
         credit_usd: '5',
-        // Each means the one model that ends in it: of those of the workspace, where it has a list.
+        // Each name means the one model that ends in it, among the workspace's models if it has a list.
         models: ['model-3', 'bolt/model-7', 'only-bolt'],
         keys: [{ name: 'narrow', key: narrowKey, models: ['model-3', 'model-7'] }],
         functions: [

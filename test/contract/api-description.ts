@@ -1,10 +1,10 @@
-// The description of the API as its readers use it: look an answer up, and check it against its schema.
+// Reads the description of the API as its readers do: finds an answer in it, and checks the answer against its schema.
 import { Validator } from '@cfworker/json-schema';
 import { openApiDocument } from '../../infra/openapi/description/index.ts';
 
 type Json = Record<string, unknown>;
 
-/** As any tool reads it: plain JSON. */
+/** The description as any tool reads it, as plain JSON. */
 export const description = JSON.parse(JSON.stringify(openApiDocument())) as Json & {
   readonly components: { readonly schemas: Readonly<Record<string, Json>> };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -22,7 +22,7 @@ export interface DescribedResponse {
 
 const { components } = description;
 
-/** By the text of their schemas: each reads all components when it is made. */
+/** Validators by the text of their schemas, because each reads all components when it is made. */
 const validators = new Map<string, Validator>();
 
 function validatorOf(schema: Json): Validator {
@@ -45,11 +45,11 @@ export const operationOf = (method: string, path: string): Operation => {
   return operation;
 };
 
-/** Headers of HTTP, of browsers and of proxies: no part of the interface. */
+/** Matches headers of HTTP, of browsers and of proxies, which are no part of the interface. */
 const transportHeader =
   /^(access-control-|cache-control$|connection$|content-|date$|keep-alive$|transfer-encoding$|x-accel-buffering$)/;
 
-/** Everything in which a real answer differs from its description. */
+/** Returns every difference between a real answer and its description. */
 export async function differencesOf(operation: Operation, response: Response): Promise<string[]> {
   const described = operation.responses[String(response.status)];
   if (described === undefined) return [`the status ${response.status} is not described`];
@@ -65,7 +65,7 @@ export async function differencesOf(operation: Operation, response: Response): P
   return [...headers, ...eventsOf(text).flatMap((event) => faultsOf(eventSchema, event))];
 }
 
-/** The data of each event: JSON where it is JSON. */
+/** Returns the data of each event, parsed if it is JSON. */
 const eventsOf = (text: string): unknown[] =>
   text
     .split('\n')

@@ -53,7 +53,7 @@ describe('a bad body', () => {
 
   const message = { role: 'user', content: 'Hello' };
   const nestedLists = (levels: number) => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
-  /** Bodies of some hundred kilobytes that once took seconds, memory or a 500. */
+  /** Bodies of some hundred kilobytes that once took seconds or too much memory, or got a 500. */
   const costly: [string, object][] = [
     ['messages that are numbers', { messages: new Array(130_000).fill(1) }],
     ['as many as are allowed', { messages: new Array(99_990).fill(1) }],
@@ -137,7 +137,7 @@ describe('a bad body', () => {
       const headers = { 'idempotency-key': crypto.randomUUID() };
       const response = await raw(body, headers);
       expect(response.status).toBe(200);
-      // The answer repeats nothing of the body, so what was parsed and made text again is what the gateway itself
+      // The answer repeats nothing of the body, so each text that was parsed or written is one that the gateway itself
       // needs.
       const texts = [...parse.mock.calls.map(([text]) => text), ...stringify.mock.results.map(({ value }) => value)];
       handled = texts.filter((text) => String(text).includes('"kz') || String(text).includes('1e99,1e99')).length;
@@ -146,7 +146,7 @@ describe('a bad body', () => {
       parse.mockRestore();
       stringify.mockRestore();
     }
-    // Once by the simulator, which is a provider in the same process.
+    // The simulator, which is a provider in the same process, parses it once.
     expect(handled).toBeLessThanOrEqual(1);
     expect(gateway.simulator.calls).toHaveLength(1);
   });
@@ -173,7 +173,7 @@ describe('a bad body', () => {
       const socket = connect(Number(port), hostname).on('error', () => {});
       const head = ['POST /v1/chat/completions HTTP/1.1', 'Host: localhost', `Authorization: Bearer ${newKey()}`];
       socket.write([...head, `Content-Length: ${plainBodyMaxBytes}`, '', ''].join('\r\n'));
-      // A key is looked up as soon as the headers are there: the answer waits for no byte of the body.
+      // The gateway looks a key up as soon as it has the headers, so the answer waits for no byte of the body.
       const [answer] = (await once(socket, 'data')) as [Buffer];
       socket.write(largest);
       return { socket, status: answer.toString().slice(9, 12) };
@@ -185,7 +185,7 @@ describe('a bad body', () => {
   });
 
   it('of the largest size is served from the first calls of a process on, as many at once as take turns in its memory', async () => {
-    // Nobody's wait ends by the clock of a busy machine.
+    // No wait ends by the clock of a busy machine.
     const memory = createMemoryBudget(manualClock());
     const fresh = await gateway.open({ replace: () => ({ memory }) });
     const largest = wellFormed + ' '.repeat(plainBodyMaxBytes - wellFormed.length);

@@ -112,7 +112,7 @@ describe('the correlation of a request', () => {
   });
 });
 
-// Correlation headers are on every answer; the provider sees only the traceparent.
+// Correlation headers are on every answer; the provider gets only the traceparent.
 describe('an answer', () => {
   const kinds: [string, unknown, Record<string, string>, number][] = [
     ['JSON', hello('acme/echo'), {}, 200],

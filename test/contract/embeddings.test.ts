@@ -9,7 +9,7 @@ import { countOutcomes } from '../support/outcomes.ts';
 type Json = Record<string, unknown>;
 
 const capped = newKey();
-/** Exactly what a call of `acme/full` holds: one token for each byte of its body. */
+/** The text of a call of `acme/full`, which reserves one token for each byte of its body. */
 const fullCall = JSON.stringify({ model: 'acme/full', input: 'Hello' });
 const fullUsd = `0.${String(fullCall.length * 7).padStart(6, '0')}`;
 
@@ -21,7 +21,7 @@ describe('the interface of Embeddings', () => {
     gateway = await startHarness({
       models: {
         'acme/embed': [{ provider: 'acme', upstream: 'echo', more }],
-        // Each text has this context to itself.
+        // Each text has this whole context for itself.
         'acme/short': [{ provider: 'acme', upstream: 'echo', more: { ...more, context_length: 100 } }],
         'acme/failing': [
           { provider: 'acme', upstream: 'error-500', more },
@@ -140,7 +140,7 @@ describe('the interface of Embeddings', () => {
   });
 
   it('reads what only begins like vectors in one pass, so that no answer keeps the process busy', async () => {
-    // Searched to its far end from each beginning, this would take minutes.
+    // If each beginning were searched to the far end, this would take minutes.
     const read = await embeddings.readAnswer(`{"data":${'"embedding":['.repeat(300_000)}]}`);
     expect(read).toEqual({ kind: 'unreadable' });
   });

@@ -1,5 +1,5 @@
-// Every code of functions through the front door, and which of them wins. The base call fails at its
-// provider, which is the last that can happen to it; every fault is tried alone and together with every later one.
+// Every error code of functions through the front door, and which code has precedence. The base call fails at its
+// provider, which is the last possible failure; every fault is sent alone and together with every later one.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { functionBodyMaxBytes } from '../../shared/foundation/constants/index.ts';
 import { expectError } from '../support/expect-error.ts';
@@ -22,7 +22,7 @@ interface Fault {
   readonly name: string;
   readonly status: number;
   readonly code: string;
-  /** Two faults that write to one place cannot be sent together. */
+  /** Two faults that write to the same place cannot be sent together. */
   readonly places: readonly (keyof Sent | 'padding' | 'idempotency' | 'messages')[];
   readonly apply: (sent: Sent) => void;
 }
@@ -66,7 +66,7 @@ const faults: readonly Fault[] = [
   fault('draft', 404, 'revision_not_available', ['alias'], withAlias('failing@draft')),
   fault('expired', 409, 'qualification_expired', ['alias'], withAlias('failing@old')),
   fault('option', 400, 'invalid_function_request', ['body'], withMember({ top_p: 1 })),
-  // Refused for being sent at all: the type of a fixed field has no code of its own, even where the alias is unknown.
+  // A fixed field is refused for being sent at all: a wrong type has no code of its own, even if the alias is unknown.
   fault('option of another type', 400, 'invalid_function_request', ['body'], withMember({ temperature: 'hot' })),
   fault('sort of no kind', 400, 'invalid_function_request', ['body'], withMember({ provider: { sort: 'cheapest' } })),
   fault('broken schema', 400, 'invalid_function_request', ['body'], withMember({ ...broken, stream: true })),
@@ -146,7 +146,7 @@ describe('a function call', () => {
   const client = new AbortController();
 
   beforeAll(async () => {
-    // The clock is stopped: a minute of a key's requests never ends, and a running call goes on running.
+    // The clock stands still: a minute of a key's requests never ends, and a running call goes on running.
     const clock = manualClock();
     [harness, off] = await Promise.all([
       startHarness({ clock, ...fileParts }),
@@ -171,7 +171,7 @@ describe('a function call', () => {
     await Promise.all([harness.stop(), off.stop()]);
   });
 
-  /** A call that ended well keeps its span. */
+  /** Uses up a span id: a successful call keeps its span id. */
   const takeSpan = (one: Harness, workspace: Sent['workspace']) =>
     one.post(hello('acme/free'), { ...authorization(workspace), 'x-gw-span-id': usedSpan });
 

@@ -1,5 +1,5 @@
-// The input contract of functions: fields that reach the provider, and fields
-// refused with a message that names the fixed ones. The provider of these functions repeats what it received.
+// The input contract of functions: fields that reach the provider, and fields that are refused with a message about the
+// fixed ones. The provider of these functions repeats the request that it received.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import { answerOf, ask, modelsFor, prompt, receivedIn, step, workflow } from '../support/function-calls.ts';

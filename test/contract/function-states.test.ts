@@ -1,4 +1,4 @@
-// States of functions and revisions as a client meets them. Time is moved by hand.
+// States of functions and revisions as a client sees them. The tests move the clock by hand.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { configFreshMs, functionBodyMaxBytes } from '../../shared/foundation/constants/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';

@@ -1,4 +1,4 @@
-// The interface of Google's Gemini: relayed to providers that speak it, translated for the others.
+// The interface of Google's Gemini, relayed to providers that have it and translated for the others.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { dataLines, type Harness, startHarness } from '../support/harness.ts';
 import { png } from '../support/png.ts';

@@ -21,7 +21,7 @@ const byImage = {
   image_prices: { '1024x1024/high': '0.17', '1024x1024/low': '0.01', default: '0.04' },
 };
 const byToken = { input_price_per_million: '5', output_price_per_million: '40', max_output_tokens: 1_000 };
-/** As the list has GPT Image: text, images that come in, and images that go out. */
+/** These are the prices of GPT Image in the model list: text, input images and output images. */
 const byKind = {
   ...{ input_price_per_million: '5', image_input_price_per_million: '10' },
   ...{ output_price_per_million: '40', max_output_tokens: 1_000, context_length: 100_000 },
@@ -33,7 +33,7 @@ describe('images', () => {
   let gateway: Harness;
   let client: OpenAI;
   let scripted: ScriptedProvider;
-  /** By the scripted provider. */
+  /** The usage that the scripted provider reports. */
   let reported: Json = {};
 
   beforeAll(async () => {
@@ -108,7 +108,7 @@ describe('images', () => {
   it.each([
     [{ model: 'acme/silent', size: '1024x1024', quality: 'low', n: 3 }, '0.03', false],
     [{ model: 'acme/silent', size: '512x512' }, '0.04', false],
-    // Left open by the request, said by the answer.
+    // The request leaves size and quality open, and the answer reports them.
     [{ model: 'acme/image' }, '0.17', false],
     [{ model: 'acme/tokens', n: 2 }, '0.012035', false],
     [{ model: 'acme/silent-tokens', n: 2, prompt: 'x'.repeat(40) }, undefined, true],
@@ -181,7 +181,7 @@ describe('images', () => {
   });
 
   const micro = 1_000_000n;
-  /** An image of a form counts as at most so many tokens. */
+  /** An image of a form counts as at most this number of tokens. */
   const perImage = 8_192n;
   const edit = async (model: string, more: Json = {}, key = gateway.key) =>
     new OpenAI({ apiKey: key, baseURL: gateway.url, maxRetries: 0 }).images.edit({
@@ -191,7 +191,7 @@ describe('images', () => {
 
   it('cost for the images that come in what is reported of them, and all of it where no details are', async () => {
     await edit('acme/edits');
-    // The simulator says that all of it is text.
+    // The simulator reports all of it as text.
     expect(await gateway.lastRecord()).toMatchObject({
       costPicoUsd: (500n * 5n + 300n * 40n) * micro,
       estimated: false,
@@ -205,7 +205,7 @@ describe('images', () => {
       reported = { ...usage, ...(details && { input_tokens_details: details }) };
       await edit('scripted/edits');
       expect(await gateway.lastRecord()).toMatchObject({ costPicoUsd: (cost + 300n * 40n) * micro, estimated: false });
-      // Text alone comes in.
+      // The input is text alone.
       await client.images.generate({ model: 'scripted/edits', prompt: 'p' });
       expect((await gateway.lastRecord())?.costPicoUsd).toBe((500n * 5n + 300n * 40n) * micro);
     }
@@ -224,7 +224,7 @@ describe('images', () => {
   });
 
   it('are held at the dearest price of what comes in: what a limit does not cover calls nobody', async () => {
-    // Two images hold 0.16384 and their output 0.04 each; a third needs 0.08192 more.
+    // Two images reserve 0.16384 and their output 0.04 each; a third image needs 0.08192 more.
     const images = async (count: number) =>
       Promise.all(Array.from({ length: count }, (_, at) => picture('x', `${at}.png`)));
     await expect(edit('acme/silent-edits', { image: await images(5) }, editor)).rejects.toMatchObject({ status: 402 });
@@ -313,7 +313,7 @@ describe('images', () => {
     const { fields = [], numbers, flags, ...words } = known;
     expect(numbers).toEqual([...imageFormFields.numbers].toSorted());
     expect(flags).toEqual([...imageFormFields.flags]);
-    // Each is read, or changes no image and no price: those reach a relay as they came.
+    // The gateway reads each field, except those that change neither images nor price; a relay gets these as they are.
     const passedOn = ['image', 'markup', 'mask', 'moderation', 'safety_identifier', 'user'];
     const read = [...Object.keys(imagesSchema.shape), ...imageOptions];
     expect(fields.filter((name) => !read.includes(name))).toEqual(passedOn);
@@ -321,7 +321,7 @@ describe('images', () => {
     expect(words).toEqual({
       quality: ['auto', 'hd', 'high', 'low', 'max', 'medium', 'standard', 'xhigh'],
       background: ['auto', 'opaque', 'transparent'],
-      // Of these, `gif` and `svg` cost more than one image.
+      // Of these values, `gif` and `svg` cost more than one image.
       output_format: ['gif', 'jpeg', 'png', 'svg', 'webp'],
       moderation: ['auto', 'low'],
       style: ['natural', 'vivid'],
@@ -336,7 +336,7 @@ describe('images', () => {
       ...['image_edit.completed', 'image_edit.partial_image', 'image_generation.completed'],
       'image_generation.partial_image',
     ]);
-    // By which the model list bounds prompts, edits and speech.
+    // The model list bounds prompts, edits and speech by these texts.
     const text = async (name: string) =>
       (await readFile(join(projectRoot, 'node_modules/openai/resources', name), 'utf8')).replace(/\s+\*?\s*/g, ' ');
     const images = await text('images.d.ts');

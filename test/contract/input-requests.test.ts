@@ -1,4 +1,4 @@
-// A count of the tokens of an input costs nothing; a compaction is a call of the model, with a bill of its own.
+// Counting the tokens of an input costs nothing; a compaction is a call of the model, with a charge of its own.
 import { afterAll, afterEach, beforeAll, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { expectError } from '../support/expect-error.ts';
@@ -70,7 +70,7 @@ it('estimates where the provider speaks another format, without a call of it', a
 
 it('bills a compaction as it is reported, and says so in its usage', async () => {
   const { answer, spent } = await spentBy(() => compact({ model: 'acme/usage' }));
-  // 1,000 in at $1 and 500 out at $2 a million.
+  // The cost is 1,000 tokens of input at $1 and 500 of output at $2 a million.
   expect(answer.usage).toMatchObject({ input_tokens: 1_000, output_tokens: 500, cost: 0.002, cost_usd: '0.002' });
   expect(spent).toBe(2_000_000_000n);
   const last = await gateway.lastRecord();
@@ -92,7 +92,7 @@ it('estimates a compaction that reports nothing, and charges no more than was re
 
 it('reserves the output bound of the model for a compaction, which nothing else bounds', async () => {
   const refused = await expectError(await compact({ model: 'acme/usage' }, poor), 402, 'PAYMENT_REQUIRED');
-  // 4,096 tokens of output at $2 a million, and the input.
+  // The amount is 4,096 tokens of output at $2 a million, and the input.
   expect(Number(/(\d+\.\d+)/.exec(refused.message)?.[1])).toBeGreaterThan(0.008_192);
   expect(gateway.simulator.calls).toEqual([]);
 });

@@ -106,13 +106,13 @@ describe('a JSON answer', () => {
   it.each([
     ['usage:1000:500', 0.0022, '0.0022'],
     ['usage:3:1', 0.0000055, '0.0000055'],
-    // 600 uncached at 1.10, 400 cached at 0.10, 500 at 2.20.
+    // The cost is 600 uncached tokens at 1.10, 400 cached at 0.10, 500 at 2.20.
     ['usage:1000:500:400', 0.0018, '0.0018'],
-    // Reasoning is part of the completion, unless the provider says that it comes on top: 800 at 2.20.
+    // Reasoning is part of the completion, unless the provider reports that it comes on top: 800 tokens at 2.20.
     ['usage:1000:500:0:300', 0.0022, '0.0022'],
     ['additive', 0.00286, '0.00286'],
-    // 500 at 1.10, 200 cached at 0.10, 300 written at 3.10, 500 at 2.20; then all but the cached ones at the input
-    // price.
+    // The cost is 500 tokens at 1.10, 200 cached at 0.10, 300 written at 3.10, 500 at 2.20; in the next row all but the
+    // cached tokens have the input price.
     ['written', 0.0026, '0.0026'],
     ['written-unpriced', 0.002, '0.002'],
     ['free', 0, '0'],
@@ -159,7 +159,7 @@ describe('a JSON answer', () => {
 
   it('never credits anyone for more cached tokens than the prompt has', async () => {
     const { usage } = await answerOf('wrong-usage:cached');
-    // Ten cached at 0.10, five at 2.20.
+    // The cost is ten cached tokens at 0.10 and five at 2.20.
     expect(usage.cost_usd).toBe('0.000012');
   });
 

@@ -124,7 +124,7 @@ describe('a key', () => {
   it('of another secret under a known public id is refused', async () => {
     const digits = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'];
     const [, , publicId = ''] = gateway.key.split('-');
-    // Drawn: the public id of the key, then any secret. Its checksum is right.
+    // The key has a drawn public id and any secret, with a correct checksum.
     const forged = createApiKey({
       ...systemRandomness,
       bytes: (length) =>
@@ -148,7 +148,7 @@ describe('a key of a warm instance', () => {
 
   it('with a limit has exactly that many requests in any minute, across two gateways', async () => {
     const clock = manualClock();
-    // In the middle of what is counted together.
+    // This time is in the middle of a period that is counted together.
     clock.advance(3_210);
     harness = await startHarness({ clock, models, key: { rpm: 7 } });
     const doors = [harness, await harness.open()];

@@ -1,4 +1,4 @@
-// Changes by operators through the management interface, beside keys and credit: workspaces, providers, stored
+// Changes by operators through the management interface, other than keys and credit: workspaces, providers, stored
 // functions.
 import { parse } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
@@ -295,7 +295,7 @@ describe('stored functions', () => {
     const wrong = await judge(calls.map(({ call }) => ({ call, text: 'Say yes' })));
     expect(wrong.body.data.cases.map(({ state }: { state: string }) => state)).toEqual(['passed', 'failed']);
     expect(wrong.body.data.is_qualified).toBe(false);
-    // A call that failed, and one without a text, fail their cases and nothing else.
+    // A call that failed and a call without a text fail only their own cases.
     const [first, second] = calls.map(({ call }) => call);
     const failed = await judge([{ call: first, error: 'the model is busy' }, { call: second }]);
     expect(failed.body.data).toMatchObject({

@@ -1,4 +1,4 @@
-// The whole configuration through the management interface: read, tried, replaced, and refused where others were
+// The whole configuration through the management interface: read, tried, replaced, and refused if another operator was
 // faster.
 import { parse, stringify } from 'yaml';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
@@ -97,7 +97,7 @@ describe('the configuration', () => {
     file.models = file.models.filter(({ id }: { id: string }) => id !== 'acme/other');
     file.providers.push({ id: 'openai', kind: 'openai' });
     file.models.push({ id: 'openai/gpt-5', providers: [{ provider: 'openai', output_price_per_million: '11' }] });
-    // Of nearly 4 MiB, which is what it may have.
+    // The body has nearly 4 MiB, its maximum.
     const padding = `# ${'x'.repeat(4 * 1024 * 1024 - 16_384)}`;
     const { status, body, response } = await replace(stringify(file) + padding, undefined, '?dry_run=true');
     expect([status, body.data.created_keys]).toEqual([200, []]);
@@ -186,10 +186,10 @@ describe('the configuration', () => {
         change_target: 'catalogue, workspace team, key made here of team, access',
       }),
     ]);
-    // The same once more, as JSON: nothing to do, and nothing reported.
+    // The same file as JSON changes nothing and reports nothing.
     const again = await replace(JSON.stringify(parse(now.text)), `W/${now.etag}`);
     expect([again.status, again.body.data.changes, again.response.headers.get('etag')]).toEqual([200, [], now.etag]);
-    // A file that says nothing about access keeps it.
+    // A file without the access section keeps it.
     const { access: _left, ...without } = parse(now.text);
     const kept = await replace(stringify(without), now.etag);
     expect([kept.status, kept.body.data.changes, kept.response.headers.get('etag')]).toEqual([200, [], now.etag]);
@@ -262,7 +262,7 @@ describe('changes at the same moment', () => {
   it('of the whole and of fields that it only repeats: what others write meanwhile holds', async () => {
     const { workspaceStore, keys } = gateway.composition;
     const [key] = (await ada.get('/keys?workspace=team')).body.data;
-    // Between the comparison with what is stored and the first write.
+    // This change comes between the comparison with the stored file and the first write.
     const late = await gateway.open({
       replace: ({ catalogues }) => ({
         catalogues: {

@@ -1,4 +1,4 @@
-// Faults of the gateway itself at the management interface: an operator who can do nothing about them is not blamed.
+// Faults of the gateway itself at the management interface: they do not blame an operator who cannot correct them.
 import { parse } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import type { Composition } from '../../shared/composition/index.ts';

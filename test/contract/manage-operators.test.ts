@@ -1,4 +1,4 @@
-// Operator keys that owners of all workspaces make and revoke through the management interface.
+// Owners of all workspaces create and revoke operator keys through the management interface.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { tableNames } from '../../shared/foundation/constants/index.ts';
@@ -22,7 +22,7 @@ afterAll(() => gateway.stop());
 const named = async (name: string) =>
   (await ada.get('/operators')).body.data.filter((one: { name: string }) => one.name === name);
 
-/** Lines of the log since `at` that report a change. */
+/** Returns the log lines since `at` that report a change. */
 async function changesSince(at: number) {
   await gateway.settled();
   const lines = gateway.logLines.slice(at).map((line) => JSON.parse(line) as Record<string, unknown>);

@@ -50,7 +50,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** Of the requests that were logged since. */
+/** Returns the log lines since this one. */
 const linesSince = (at: number) =>
   gateway.logLines.slice(at).map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
 /** Reads the changes of a request from its log line. */
@@ -278,7 +278,7 @@ describe('the overview', () => {
     const [record] = await gateway.records();
     if (record === undefined) throw new Error('there is no call');
     const paid = { ...record, isByok: true, costPicoUsd: 2_000_000_000_000n, modelServed: 'acme/echo' };
-    // So long ago that no other test reads it.
+    // The time of this record is so long ago that no other test reads it.
     await gateway.composition.records.write({
       ...paid,
       executionId: 'paid-by-its-caller',
@@ -373,7 +373,7 @@ describe('the calls', () => {
 
 describe('the catalogue', () => {
   it('shows what each provider does at each model, and what is used of its limits', async () => {
-    // It cools for ten seconds: other tests may have taken longer than that.
+    // The provider cools for ten seconds; other tests may have taken longer than that.
     for (const _call of [1, 2]) await (await gateway.post(hello('acme/failing'))).text();
     await gateway.settled();
     const { body } = await ada.get('/providers');
@@ -525,7 +525,7 @@ describe('the keys', () => {
     expect(JSON.stringify(listed)).not.toContain('sk-gw-');
     const authorization = { authorization: `Bearer ${key}` };
     expect((await gateway.post(hello('acme/echo'), authorization)).status).toBe(200);
-    // Changed and revoked: each counts from the next request on.
+    // A change and a revocation count from the next request on.
     const changed = await ada.send('PATCH', `/keys/${publicId}`, {
       rpm: null,
       spend_limit_usd: '0.000001',
@@ -542,10 +542,10 @@ describe('the keys', () => {
     const revocation = await changesOf(() => ada.send('PATCH', `/keys/${publicId}`, { status: 'revoked' }));
     expect(revocation).toEqual([expect.objectContaining({ operator_name: 'ada', change: 'key revoked' })]);
     expect((await gateway.post(hello('acme/echo'), authorization)).status).toBe(401);
-    // Nothing changes, so nothing is logged.
+    // The request changes nothing, so no line is logged.
     expect(await changesOf(() => ada.send('PATCH', `/keys/${publicId}`, { status: 'revoked' }))).toEqual([]);
     const back = await ada.send('PATCH', `/keys/${publicId}`, { status: 'active', spend_limit_usd: null });
-    // Counted before there was a limit, and after.
+    // Spending counts before there is a limit, and after.
     const { spent_usd: spentSoFar } = changed.body.data as { spent_usd: string };
     expect(back.body.data).toMatchObject({ status: 'active', spend_limit_usd: null, spent_usd: spentSoFar });
     expect(Number(spentSoFar)).toBeGreaterThan(0);
@@ -596,7 +596,7 @@ describe('the keys', () => {
     const unknown = await ada.send('PATCH', `/keys/${publicId}`, { colour: 1 });
     expect(unknown.body.message).toBe('colour: is no member that the gateway knows');
     expect((await ada.send('PATCH', '/keys/0000000000000000', { rpm: 1 })).status).toBe(404);
-    // An operator is no key that could be changed here.
+    // An operator's key cannot be changed on this route.
     expect((await ada.send('PATCH', `/keys/${parseApiKey(ada.key)?.publicId}`, { status: 'revoked' })).status).toBe(
       404,
     );
@@ -618,7 +618,7 @@ describe('the keys', () => {
       expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining(active)]);
     });
     expect([await shown(), changes]).toEqual([before, []]);
-    // Under another name it may come back, in the same change.
+    // With another name the key may become active again, in the same change.
     const told = await changesOf(() =>
       ada.send('PATCH', `/keys/${revoked}`, { status: 'active', rpm: 7, name: 'other twin' }),
     );
@@ -778,7 +778,7 @@ describe('the functions', () => {
   });
 });
 
-// The last one: its provider is silent until the gateway stops.
+// This test is the last one, because its provider is silent until the gateway stops.
 describe('the credit of a workspace with a running call', () => {
   const creditOf = async (id: string) =>
     (await ada.get('/workspaces')).body.data.find((one: { id: string }) => one.id === id);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 
-/** Some have a message in plain words. */
+/** Some rows have a message in plain words. */
 const wrongTypes: [path: string, members: Record<string, unknown>, said?: string][] = [
   ['model', { model: undefined }],
   ['model', { model: null }],

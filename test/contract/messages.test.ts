@@ -1,4 +1,4 @@
-// Messages for developers: which limit, how long, where to look, which name was meant.
+// Messages for developers say which limit was met, for how long, where to look, and which name was probably meant.
 
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';

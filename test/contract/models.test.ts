@@ -184,7 +184,7 @@ describe('the model list', () => {
       expect.objectContaining({ input_price_per_million: '0', output_price_per_million: '0', routable: false }),
       expect.objectContaining({ provider: 'off', routable: false }),
     ]);
-    // Without an entry, and without a price or a key, there is nothing that the workspace could ever use.
+    // A model without an entry, or without a price and a key, could never serve the workspace.
     for (const id of ['acme/nobody', 'acme/unpaid']) {
       expect(models.find((model) => model.id === id)).toBeUndefined();
       await expectError(await gateway.get(`/models/${id}`), 400, 'unknown_model');
@@ -271,7 +271,7 @@ describe('for a workspace', () => {
         ['careful', true],
         ['cheap', false],
       ]);
-      // The price of the cheapest entry that it can use.
+      // The price is that of the cheapest entry that the workspace can use.
       expect(list[0]?.input_price_per_million).toBe('1.00');
     });
 
@@ -400,7 +400,7 @@ describe('for a key', () => {
       await gateway.settled();
       const [calls, { spent }] = [gateway.simulator.calls.length, await gateway.credit('some')];
       await keys.write({ ...record, models: ['acme/other'] });
-      // It wins over money that does not cover the call.
+      // This error has precedence over credit that does not cover the call.
       await expectError(await gateway.post(hello('acme/dear', dear), as(changing)), 400, 'unknown_model');
       await gateway.settled();
       expect(gateway.simulator.calls).toHaveLength(calls);

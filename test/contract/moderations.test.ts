@@ -1,4 +1,4 @@
-// Of Moderations alone: texts, parts with images, and a model that most clients do not name.
+// Rules of Moderations alone: texts, parts with images, and a model that most clients do not name.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { fieldsNamed, literalsOf } from '../support/installed-types.ts';

@@ -1,4 +1,4 @@
-// The base URL /openai/v1: the same gateway for clients that cannot be given a header.
+// The base URL /openai/v1 is the same gateway for clients that cannot set a header.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { newKey, promptFunction } from '../support/gateway-file.ts';
 import { dataLines, type Harness, hello, startHarness } from '../support/harness.ts';

@@ -1,4 +1,4 @@
-// The description of the API is complete, and says what shared/errors and shared/foundation/constants say.
+// The description of the API is complete, and agrees with shared/errors and shared/foundation/constants.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ const print = async (...args: string[]): Promise<string> =>
 type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null;
 
-/** Every object of the document with its keys and values, however deep. */
+/** Yields every object of the document with its keys and values, however deep. */
 function* entriesIn(value: unknown): Generator<[string, unknown]> {
   if (!isObject(value)) return;
   for (const [name, member] of Object.entries(value)) {
@@ -107,7 +107,7 @@ describe('the description of the API', () => {
     const { 'application/json': json, 'multipart/form-data': form } = contentOf('/v1/images/edits');
     expect(json?.schema).not.toHaveProperty('properties.image');
     expect(form?.schema).toMatchObject({ properties: { image: binary, mask: binary } });
-    // An image under either of its names.
+    // The form has an image under either of its names.
     const sent = { model: 'openai/gpt-image-2', prompt: 'Make it night' };
     const isRefused = [sent, { ...sent, image: '…' }, { ...sent, 'image[]': ['…', '…'] }].map(
       (body) => faultsOf(form?.schema ?? {}, body).length > 0,
@@ -175,7 +175,7 @@ describe('the description of the API', () => {
   });
 });
 
-/** Paths of all fields below, as the description writes them. */
+/** Yields the paths of all nested fields, as the description writes them. */
 function* memberPaths(schema: Json | undefined, path: string): Generator<string> {
   yield path;
   for (const branch of (schema?.anyOf as Json[] | undefined) ?? [schema]) {
@@ -189,7 +189,7 @@ function* memberPaths(schema: Json | undefined, path: string): Generator<string>
 
 const readText = (path: string): string => readFileSync(join(projectRoot, path), 'utf8');
 
-/** The cells of a Markdown table, the line of dashes left out; the formatter may have aligned them. */
+/** Returns the cells of a Markdown table without the line of dashes; the formatter may have aligned them. */
 function section(title: string): string {
   return (
     readText('infra/openapi/README.md')
@@ -267,7 +267,7 @@ describe('the answers of the gateway', () => {
     const body = hello('acme/echo', { cache: {} });
     const first = await gateway.post(body, { 'idempotency-key': 'once' });
     const replayed = await gateway.post(body, { 'idempotency-key': 'once' });
-    // An answer is stored once its call is settled.
+    // An answer is stored after its call is settled.
     await gateway.settled();
     const cached = await gateway.post(body);
     expect(replayed.headers.get('idempotent-replayed')).toBe('true');
@@ -347,7 +347,7 @@ const value = fc.oneof(
 const objectOf = (...names: readonly string[]) =>
   fc.dictionary(fc.constantFrom(...names), value, { maxKeys: 3 }) as fc.Arbitrary<Record<string, unknown>>;
 
-/** One field of the body as a body of its own. */
+/** One field of the body, as a body of its own. */
 const member = fc.oneof(
   objectOf(
     'sort',
@@ -368,7 +368,7 @@ const member = fc.oneof(
   objectOf('slug', 'version').map((preset) => ({ preset })),
   objectOf('effort', 'max_tokens', 'exclude', 'summary').map((reasoning) => ({ reasoning })),
   objectOf('type', 'json_schema').map((response_format) => ({ response_format })),
-  // Fields that the gateway checks in code, met often.
+  // These fields, which the gateway checks in code, occur often.
   fc.constantFrom('price', 'latency', 'throughput', 'speed').map((sort) => ({ provider: { sort } })),
   fc
     .record({ effort: fc.constantFrom('low', null), max_tokens: fc.constantFrom(5, null) }, { requiredKeys: [] })

@@ -1,5 +1,5 @@
-// Who may do what on the management interface: every route for every role, people's own keys, and tokens that prove
-// nothing.
+// Which person may do what on the management interface: every route for every role, people's own keys, and invalid
+// tokens.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -78,14 +78,14 @@ const people = {
 } as const;
 type Who = keyof typeof people;
 
-/** Status by who asks; `-` where the request before made another answer impossible. In the order of `people`. */
+/** Statuses in the order of `people`; `-` if the request before made another answer impossible. */
 const routeTable: Readonly<Record<RouteName, { readonly body?: object; readonly statuses: string }>> = {
   'GET /session': { statuses: '403 200 200 200 200 200 200' },
   'GET /choices': { statuses: '403 200 200 200 200 200 200' },
   'GET /overview': { statuses: '403 200 200 200 200 200 200' },
   'GET /calls': { statuses: '403 200 200 200 200 200 200' },
   'GET /calls/{id}': { statuses: '403 404 200 200 200 200 200' },
-  // An editor needs `content: true` too; of this call none are kept.
+  // An editor needs `content: true` too; no content of this call is stored.
   'GET /calls/{id}/content': { statuses: '403 403 403 403 404 403 404' },
   'GET /providers': { statuses: '403 403 200 200 200 200 200' },
   'GET /models': { statuses: '403 403 200 200 200 200 200' },
@@ -120,7 +120,7 @@ const routeTable: Readonly<Record<RouteName, { readonly body?: object; readonly 
 };
 
 let made = 0;
-/** The path of a route with something that is there in place of each `*`. */
+/** Returns the path of a route with an existing id in place of each `*`. */
 async function pathOf(path: string, workspace = 'team'): Promise<string> {
   let parts: (string | undefined)[] = [workspace, 'label'];
   if (path.startsWith('/providers')) parts = ['acme'];
@@ -152,7 +152,7 @@ describe('every route of the management interface', () => {
     const [method = '', path = ''] = route.split(' ');
     const { body, statuses } = routeTable[route];
     const found: string[] = [];
-    // No key but an operator's opens it, and no body is read before.
+    // Only an operator's key opens the route, and no body is read before the check.
     for (const authorization of [undefined, gateway.key, newKey(), 'sk-gw-x']) {
       const headers = authorization === undefined ? {} : { authorization: `Bearer ${authorization}` };
       const init = { method, headers, ...(method === 'GET' ? {} : { body: 'no JSON' }) };
@@ -214,7 +214,7 @@ describe('every route of the management interface', () => {
     expect((await owner.get('/overview')).body.data.totals.calls).toBe(1);
     const admin = await person(people.admin);
     expect((await admin.get('/overview')).body.data.totals.calls).toBe(2);
-    // For another workspace a provider cools.
+    // A provider is cooling for another workspace.
     const authorization = `Bearer ${otherKey}`;
     for (const _call of [1, 2, 3]) await (await gateway.post(hello('globex/failing'), { authorization })).text();
     const coolingFor = async (operator: OperatorRequests) => {
@@ -276,13 +276,13 @@ describe('keys of a member', () => {
     const shown = (await mia.get('/keys')).body.data;
     expect(shown).toHaveLength(2);
     expect(shown.every(({ owner }: { owner: string }) => owner === 'mia.two@example.com')).toBe(true);
-    // Its own calls and spending, and nobody else's.
+    // The key shows its own calls and spending only.
     const call = { authorization: `Bearer ${made.body.data.key}` };
     await (await gateway.post(hello('acme/echo'), call)).text();
     await gateway.settled();
     expect((await mia.get('/calls')).body.data).toHaveLength(1);
     expect((await mia.get('/overview')).body.data.totals.calls).toBe(1);
-    // An ending key counts: a rotation needs a place of its own.
+    // A key that ends later counts as one of the person's keys, so a rotation needs room for one more.
     const { public_id: id } = made.body.data;
     expect((await mia.send('POST', `/keys/${id}/rotate`, { grace: '1h' })).status).toBe(403);
     const [spare] = shown.filter(({ public_id: one }: { public_id: string }) => one !== id);
@@ -315,13 +315,13 @@ describe('keys of a member', () => {
     const made = await mia.send('POST', '/keys', { workspace: 'team', name: 'one', tags: { 'of-mia': 'yes' } });
     const after = await choicesOf(mia);
     expect([after.member_keys[1].left, after.tag_names]).toEqual([1, ['of-mia']]);
-    // Tags of keys are shown to those who see the keys.
+    // Tags of keys are shown to people who may see the keys.
     expect((await choicesOf(await person(people.member))).tag_names).toEqual([]);
     const editor = await choicesOf(await person(people.editor));
     expect([editor.tag_names, editor.member_keys, editor.providers.length > 0]).toEqual([['of-mia'], [], true]);
     await mia.send('PATCH', `/keys/${made.body.data.public_id}`, { status: 'revoked' });
     expect((await choicesOf(mia)).member_keys[1].left).toBe(2);
-    // A person of one narrow workspace is offered its models alone.
+    // A person of a workspace with few models is offered these models only.
     const rules = await gateway.composition.access.read();
     await gateway.composition.access.write([...rules, { group: 'narrow', role: 'member', workspaces: ['other'] }]);
     const narrow = await person({ email: 'nora@example.com', groups: ['narrow'] });
@@ -343,7 +343,7 @@ describe('keys of a member', () => {
       groups: ['staff'],
     });
     expect((await claimed.get('/keys')).body.data).toEqual([]);
-    // The sign of Kelvin, which becomes a k in lower case.
+    // The name has the sign of Kelvin, which becomes a k in lower case.
     const [kim, other] = [await person({ email: 'KIM@example.com' }), await person({ email: '\u212aim@example.com' })];
     expect((await kim.get('/session')).status).toBe(200);
     expect((await other.get('/session')).body).toMatchObject({ error: 'forbidden' });
@@ -544,7 +544,7 @@ describe('an identity provider that fails', () => {
       'publishes a key set of 20 MB',
       (one) => one.replaced.set(keysPath, JSON.stringify({ keys: [], pad: 'x'.repeat(20_000_000) })),
     ],
-    // Both at the same time, because each waits for the time limit.
+    // Both fail in one row, because each waits for the time limit.
     [
       'never answers for its keys, or its discovery',
       (one) => one.replaced.set(keysPath, 'hang'),

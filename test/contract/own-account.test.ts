@@ -1,4 +1,4 @@
-// The account interface of a key: its limits, the credit of its workspace, one of its calls.
+// The account interface of a key: its limits, the credit of its workspace, and one of its calls.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { createOperator } from '../../shared/configuration/administration/index.ts';
 import { parseApiKey } from '../../shared/configuration/keys/index.ts';
@@ -70,7 +70,7 @@ const call = async (model: string, key: string, more: Record<string, unknown> = 
 };
 
 /**
- * A gateway whose writes wait for `release`, from the first provider call on: all but those that count a key's
+ * Opens a gateway whose writes wait for `release` from the first provider call on, except those that count a key's
  * requests.
  */
 async function openHeld(beforeRead: () => Promise<void> | undefined = () => undefined) {
@@ -122,7 +122,8 @@ describe('what a call leaves behind', () => {
     await (await held.post(hello('acme/echo'), as(asking))).text();
     isReading = true;
     const reading = held.get('/credits', as(asking));
-    // Each goes through the whole server: the one before has arrived long before the last of them is answered.
+    // Each of these requests passes through the whole server, so the request before them has arrived long before the
+    // last of them is answered.
     for (let round = 0; round < 20; round++) await fetch(new URL('/health', held.url));
     clock.advance(2_000);
     await started.promise;
@@ -256,7 +257,7 @@ describe('GET /v1/generation', () => {
       trace_id: expect.any(String),
     });
     expect(JSON.stringify(body)).not.toContain('Hello');
-    // Any key of the workspace may ask.
+    // Any key of the workspace may read the call.
     expect((await read(`/generation?id=${id.toUpperCase()}`, limited)).body.data.id).toBe(id);
   });
 

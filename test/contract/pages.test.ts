@@ -1,4 +1,5 @@
-// The page at `/`, where a browser may load and run nothing, and that of the console, where only its own files.
+// The page at `/`, on which a browser loads and runs nothing, and the console's page, on which it runs only the
+// console's own files.
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';

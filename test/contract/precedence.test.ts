@@ -1,5 +1,5 @@
-// Which error wins. The base request is refused only by the last check of all; every fault is tried alone and together
-// with every later one, and the earlier must win. The one that sends megabytes is tried with as many later ones as fit
+// The precedence of errors. Only the last check refuses the base request; every fault is sent alone and together with
+// every later one, and the earlier must win. The fault that sends megabytes is combined with as many later ones as fit
 // together.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { errorCatalogue, errorFamilies } from '../../shared/errors/index.ts';
@@ -20,7 +20,7 @@ interface Fault {
   readonly name: string;
   readonly status: number;
   readonly code: string;
-  /** Two faults that write to one place cannot be sent together. */
+  /** Two faults that write to the same place cannot be sent together. */
   readonly places: readonly string[];
   readonly apply: (sent: Sent) => void;
 }
@@ -72,7 +72,7 @@ const faults: readonly Fault[] = [
   fault('schema in a stream', 400, 'schema_streaming_unsupported', ['format', 'stream'], ({ body }) => {
     Object.assign(body, { response_format: schema, stream: true });
   }),
-  // Of a model that begins like an alias of a function no other field is looked at.
+  // No other field is checked for a model whose name begins like an alias of a function.
   fault('no alias form', 400, 'invalid_function_alias', ['model', 'alias'], member('model', 'gw/model/a')),
   fault('unknown model', 400, 'unknown_model', ['model'], member('model', 'nobody/nothing')),
   fault('not routable', 400, 'model_not_routable', ['model'], member('model', 'acme/nowhere')),
@@ -99,7 +99,7 @@ const pairs = faults.flatMap((first, position) =>
     .map((second): [string, Fault, Fault] => [`${first.name} wins over ${second.name}`, first, second]),
 );
 
-/** All that come behind it, in as few requests as can hold them. */
+/** All later faults, in as few requests as possible. */
 const behindOversized: Fault[][] = [];
 for (const one of faults.slice(faults.indexOf(oversized) + 1)) {
   const group = behindOversized.find((others) => others.every((other) => canBeSentTogether(other, one)));
@@ -149,7 +149,7 @@ describe('the order of errors', () => {
   });
 });
 
-/** The tables of the specification (7.1 to 7.3), row by row: status and code. */
+/** The specification's tables, row by row: status and code. */
 const gatewayRows = `
 400 invalid_request
 400 unknown_model
@@ -218,7 +218,7 @@ describe('the table of errors', () => {
 
   it.each([
     ['gateway', gatewayRows, errorFamilies.gateway],
-    // One row is in both tables with the same status; it is written once.
+    // One row is in both tables with the same status; the catalogue has it once.
     [
       'functions',
       functionRows,

@@ -1,4 +1,5 @@
-// Whose fault a provider's refusal is: the client's request, our account at the provider, or nobody's but the moment's.
+// The cause of a provider's refusal: the client's request, our account at the provider, or a passing state of the
+// provider.
 import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import type { RejectionReason } from '../../shared/errors/index.ts';
@@ -68,7 +69,7 @@ const json = (body: unknown, status = 400, headers?: Record<string, string>): Sc
 const chat = (model: string, more: object = {}) => gateway.post({ model, messages, ...more });
 
 describe('response.failed', () => {
-  /** The provider's own failures: the status of the answer where no other candidate is left. */
+  /** The provider's own failures, with the status that the client gets if no other candidate is left. */
   const providersOwn = { server_error: 502, vector_store_timeout: 502, rate_limit_exceeded: 429 };
   const codes: readonly (readonly [string, RejectionReason | 'invalid' | number])[] = Object.entries({
     ...failedResponseCodes,

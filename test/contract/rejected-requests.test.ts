@@ -1,4 +1,4 @@
-// Requests that every provider rejects: the client gets the providers' messages, to repair the request by them.
+// Requests that every provider rejects: the client gets the providers' messages, with which it can repair the request.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type ErrorBody, expectError } from '../support/expect-error.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
@@ -179,7 +179,7 @@ describe('a request that every provider rejects', () => {
     const response = ask(messages, [{ message: 'Input is too long for requested model.' }], images);
     const { message } = await refused(response, 'context_length_exceeded');
     const [, tokens] = /^prompt is too long: (\d+) tokens > 128000 maximum$/.exec(message) ?? [];
-    // 50 by 50 patches each; the text around each is less than 100 bytes.
+    // Each image has 50 by 50 patches; the text around each is less than 100 bytes.
     expect(Number(tokens)).toBeGreaterThanOrEqual(100 * 2_500);
     expect(Number(tokens)).toBeLessThan(100 * (2_500 + 25));
   });
@@ -226,7 +226,7 @@ describe('a request that every provider rejects', () => {
       { status: 500, message: 'Sorry' },
     ]);
     await expectError(mixed, 502, 'no_available_provider');
-    // A message that is not found is a fault of the catalogue, as ever.
+    // A status 404 of a provider counts as a fault of the catalogue.
     await expectError(await ask(messages, [{ status: 404, message: 'No model' }]), 502, 'no_available_provider');
   });
 });

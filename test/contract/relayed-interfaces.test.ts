@@ -1,4 +1,4 @@
-// Rules of every interface that is relayed as JSON without streams; each is a row.
+// Rules of every interface that is relayed as JSON without streams; each rule is a row.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { newKey } from '../support/gateway-file.ts';
@@ -12,7 +12,7 @@ const picoUsdPerToken = 1_000_000n;
 
 describe.each(wholeInterfaces)('the interface of $name', ({ id, api, path, hello, answerPart }) => {
   const capped = newKey();
-  /** Exactly what a call holds: one token for each byte of its body. */
+  /** The text of a call, which reserves one token for each byte of its body. */
   const fullCall = JSON.stringify(hello('acme/full'));
   const fullUsd = `0.${String(fullCall.length * 7).padStart(6, '0')}`;
   const poor = newKey();
@@ -88,7 +88,7 @@ describe.each(wholeInterfaces)('the interface of $name', ({ id, api, path, hello
     gateway.simulator.clear();
     const answers = Array.from({ length: 40 }, () => gateway.post(fullCall, as(capped)));
     const { ok = 0, ...others } = await countOutcomes(answers);
-    // Where nothing is reported less is charged than was held, and more calls fit.
+    // Without a report, less is charged than was reserved, so more calls fit.
     expect(ok).toBeGreaterThanOrEqual(7);
     expect(others).toEqual(ok === 40 ? {} : { PAYMENT_REQUIRED: 40 - ok });
     expect(gateway.simulator.calls).toHaveLength(ok);

@@ -1,4 +1,4 @@
-// Reranking alone: documents of two kinds, searches as units of the bill, a second path, and Bedrock's form.
+// Rules of Rerank alone: documents of two kinds, searches as billed units, a second path, and Bedrock's form.
 import { CohereClient, CohereClientV2 } from 'cohere-ai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';

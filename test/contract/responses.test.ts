@@ -29,7 +29,7 @@ describe('the interface of Responses', () => {
         'acme/too-long': served('error-400:context_length_exceeded'),
       },
       providers: {
-        // Unshared state is covered by test/flow/kept-input.test.ts.
+        // test/flow/kept-input.test.ts covers unshared state.
         acme: { ...apis, data_policy: { zdr: true }, shared_state: true },
         globex: { ...apis, data_policy: { zdr: true }, shared_state: true },
         zen: { apis: ['embeddings'] },
@@ -57,7 +57,7 @@ describe('the interface of Responses', () => {
     for (const base of ['/v1', '/openai/v1'] as const) {
       const answer = await client(base).responses.create({ model: 'acme/usage', input: 'Hello' });
       expect(answer.output_text).toMatch(/Hello/);
-      // 1,000 in at $1 and 500 out at $2 a million.
+      // The cost is 1,000 tokens of input at $1 and 500 of output at $2 a million.
       expect(answer.usage).toMatchObject({ input_tokens: 1_000, output_tokens: 500, cost: 0.002, cost_usd: '0.002' });
     }
     expect(await gateway.lastRecord()).toMatchObject({
@@ -93,7 +93,7 @@ describe('the interface of Responses', () => {
     const unknown = { type: 'computer_screenshot', file_id: 'file_1' };
     const given = (output: unknown) => ({ type: 'computer_call_output', call_id: 'c', output });
     const held = async (item: Json) => {
-      // More output than there is credit for: the message names the amount to reserve.
+      // The request asks for more output than the credit covers: the message names the amount to reserve.
       const answer = await postJson({ model: 'acme/echo', input: [item], max_output_tokens: 60_000_000 });
       return Math.round((Number(/(\d+\.\d+)/.exec(String(answer.message))?.[1]) - 120) * 1e6);
     };
@@ -145,7 +145,7 @@ describe('the interface of Responses', () => {
       const providers = gateway.simulator.calls.map(({ provider }) => provider);
       return { status: response.status, id: /resp_[0-9a-f]+/.exec(text)?.[0], providers, text };
     };
-    /** Made by the provider that is not the first in order. */
+    /** Makes a call at the provider that is not the first in the order. */
     const made = (more: Json = {}) => calledBy({ model: 'acme/request', provider: { only: 'globex' }, ...more });
 
     it('goes to it alone, also while it cools', async () => {

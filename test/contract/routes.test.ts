@@ -152,7 +152,7 @@ describe('the routes', () => {
       if (bases === undefined) continue;
       expect(`/openai${path}` in description.paths).toBe(bases.includes('/openai/v1'));
       for (const base of path.startsWith('/v1/') ? ['/v1', '/openai/v1'] : bases) {
-        // A method that no path takes: 405 on a known path, 404 elsewhere.
+        // A method that no path accepts gets 405 on a known path, and 404 elsewhere.
         const response = await send('PROPFIND', path.replace(/^\/v1(?=\/)/, base).replaceAll(/\{\w+\}/g, 'auto'));
         await response.text();
         expect([base, path, response.status]).toEqual([base, path, bases.includes(base) ? 405 : 404]);

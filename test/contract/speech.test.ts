@@ -1,4 +1,4 @@
-// Speech: bytes that are relayed as they come, and events; held and billed by characters.
+// Speech: bytes that are relayed as they come, and events; reserved and charged by characters.
 import type { ServerResponse } from 'node:http';
 import { createOpenAI } from '@ai-sdk/openai';
 import { generateSpeech } from 'ai';
@@ -18,7 +18,7 @@ const input = 'Hello, how are you?';
 const capped = newKey();
 let gateway: Harness;
 let provider: ScriptedProvider;
-/** Of the scripted provider. */
+/** The scripted provider's answer. */
 let answer: (outgoing: ServerResponse) => void;
 
 beforeAll(async () => {
@@ -152,7 +152,7 @@ describe('speech as bytes', () => {
 
   it.each([
     ['audio/mpeg', 0],
-    // Raw samples may begin as JSON does.
+    // Raw samples may begin with the same byte as JSON.
     ['audio/pcm', 0x7b],
   ])(
     'is written as events where bytes of %s came in place of them, and no other provider is asked',

@@ -1,4 +1,5 @@
-// A stored response: only the workspace that made it reaches it, at the account that keeps it, and it costs nothing.
+// A stored response: only the workspace that made it can read it, at the account that stores it, and a read costs
+// nothing.
 import OpenAI from 'openai';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';
@@ -80,7 +81,7 @@ const make = async (body: Json = {}, headers: Record<string, string> = {}) => {
   gateway.simulator.clear();
   return { id, text };
 };
-/** Provider calls: method, path below the base URL, and the credential. */
+/** Returns the provider calls: method, path after the base URL, and credential. */
 const asked = () =>
   gateway.simulator.calls.map(({ method, path, query, headers }) => [
     `${method} ${path.replace(/^.*\/v1/, '')}${query && `?${query}`}`,
@@ -150,7 +151,7 @@ describe("OpenAI's client", () => {
   });
 });
 
-/** Each way to what hangs on a response. */
+/** Returns every request about a response. */
 const ways = (id: string): readonly (readonly [string, RequestInit])[] => [
   [`/responses/${id}`, {}],
   [`/responses/${id}?stream=true`, {}],

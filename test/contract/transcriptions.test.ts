@@ -1,4 +1,4 @@
-// Transcriptions: files in forms; held by their length, and billed as reported.
+// Transcriptions of files in forms: reserved by their length, and charged as reported.
 import { createOpenAI } from '@ai-sdk/openai';
 import { transcribe } from 'ai';
 import OpenAI, { toFile } from 'openai';
@@ -12,7 +12,7 @@ import { countOutcomes } from '../support/outcomes.ts';
 
 type Json = Record<string, unknown>;
 
-/** Ten words of a twentieth of a second each, and forty. */
+/** A recording of ten words lasts half a second, one of forty two seconds. */
 const wavOf = (words: number) => Buffer.concat(spokenPieces(new Array(words).fill('word').join(' '), 'wav'));
 const shortWav = wavOf(10);
 const twoSeconds = wavOf(40);
@@ -142,7 +142,7 @@ describe('the price of a file', () => {
   it('is held by its length, so that of twenty concurrent calls three pass that a spend limit covers', async () => {
     const asked = { fields: { model: 'whisper' }, headers: { authorization: `Bearer ${capped}` } };
     const { ok = 0 } = await countOutcomes(Array.from({ length: 20 }, () => post(asked)));
-    // Held at two seconds, billed at two and a half.
+    // Two seconds are reserved, and two and a half are charged.
     expect([2, 3]).toContain(ok);
     expect(gateway.simulator.calls).toHaveLength(ok);
     await gateway.settled();

@@ -1,4 +1,4 @@
-// Requests to a provider: the client's fields unchanged, none of the gateway's, and nothing by which a client could
+// Requests to a provider: the client's fields unchanged, none of the gateway's, and nothing with which a client could
 // decide where or how a provider is called.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { upstreamHeaders } from '../../functions/gateway/provider/prepare-call.ts';
@@ -6,7 +6,7 @@ import { credentialsOf } from '../support/credentials.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 
 type Json = Record<string, unknown>;
-/** As the table of all formats has them. */
+/** Reasoning models in the table of all formats. */
 const thinkers = ['gpt-5', 'gpt-5.1', 'gpt-5.4', 'o3', 'grok-4', 'gemini-2.5-pro', 'claude-sonnet-4-5'] as const;
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
@@ -116,13 +116,13 @@ describe('what reaches a provider', () => {
     ['gpt-5.4', { effort: 'max' }, 'xhigh'],
     ['o3', { enabled: false }, 'low'],
     ['o3', { max_tokens: 30_000 }, 'high'],
-    // A host that knows budgets makes them of an effort.
+    // A host that has budgets derives a budget from an effort.
     ['gemini-2.5-pro', { effort: 'minimal' }, 'minimal'],
     ['claude-sonnet-4-5', { enabled: false }, 'none'],
   ])('is an effort that the model knows: %s and %j', async (model, reasoning, effort) => {
     const { body } = await receivedFor(hello(`acme/${model}`, { reasoning }));
     expect(body.reasoning_effort).toBe(effort);
-    // Values in the provider's own words are not changed.
+    // Values in the provider's own form stay unchanged.
     const own = await receivedFor(hello(`acme/${model}`, { reasoning_effort: 'minimal' }));
     expect(own.body.reasoning_effort).toBe('minimal');
   });

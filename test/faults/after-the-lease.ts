@@ -1,4 +1,4 @@
-// State that a later gateway finds, and repairs by serving ordinary calls: no job sweeps here.
+// State that a later gateway finds and repairs while it serves ordinary calls: there is no job that cleans up.
 
 import { holdLifeMs } from '../../shared/foundation/constants/index.ts';
 import { formatUsd, parseUsd } from '../../shared/foundation/money/index.ts';
@@ -8,12 +8,12 @@ import { aloneModel, type KeyName, keyNames, spareModel } from './fault-file.ts'
 import type { FaultHarness } from './fault-harness.ts';
 import type { MixedCall } from './mixed-calls.ts';
 
-/** Past expiry: reservations expire within five seconds of the lease. */
+/** A time after every expiry: reservations expire within five seconds of the lease. */
 export const beyondTheLeaseMs = holdLifeMs + 6_000;
 
 const retriesAtOnce = 8;
 
-/** Each is met by a few calls, and what is in a shard by chance. */
+/** A counter is repaired after a few calls; a shard is hit at random. */
 const roundsMax = 5;
 
 const plain = (key: KeyName, more: object = {}): MixedCall => ({
@@ -22,17 +22,17 @@ const plain = (key: KeyName, more: object = {}): MixedCall => ({
   headers: {},
 });
 
-/** A call that meets each counter there is. */
+/** Calls that together use every counter. */
 const visits: readonly MixedCall[] = [
   ...keyNames.map((key) => plain(key)),
   // The connection pays for one provider, credit for the other.
   plain('own', { model: spareModel('echo') }),
   { key: 'team', body: { model: 'gw/function/prompt', messages: [{ role: 'user', content: 'Visit' }] }, headers: {} },
-  // Each is met by chance, so it is called on several times.
+  // A call hits a shard at random, so there are several calls.
   ...Array.from({ length: 5 }, () => plain('sharded')),
 ];
 
-/** Of what a visit may cost: a workspace without money left is refused before it puts anything right. */
+/** The credit that covers one visit: a workspace without credit is refused before the call repairs anything. */
 const forOneVisitUsd = '0.001';
 
 async function topUp({ operator, clock }: FaultHarness): Promise<void> {
@@ -50,7 +50,7 @@ async function topUp({ operator, clock }: FaultHarness): Promise<void> {
   }
 }
 
-/** Moves the clock past every lease, serves, and lists the reservations that remain. */
+/** Moves the clock past every lease, serves calls, and lists the reservations that remain. */
 export async function standingAfterTheLease(harness: FaultHarness): Promise<readonly string[]> {
   harness.advance(beyondTheLeaseMs);
   await topUp(harness);
@@ -63,14 +63,14 @@ export async function standingAfterTheLease(harness: FaultHarness): Promise<read
   return standing;
 }
 
-/** Sends each idempotent call once more: a dead owner must not keep its key. Gives the statuses. */
+/** Sends each idempotent call once more, because a dead owner must not keep its key. Returns the statuses. */
 export async function retryAll(harness: FaultHarness, calls: readonly MixedCall[]): Promise<readonly number[]> {
   const { gateway } = harness.open();
   const names = new Map(
     calls.flatMap((call) => (call.idempotent === undefined ? [] : [[call.idempotent.recordKey, call]])),
   );
   const statuses: number[] = [];
-  // A few at a time: a busy machine must not make an outage of its own.
+  // The retries run a few at a time, because a busy machine must not cause an outage of its own.
   const waiting = [...names.values()].values();
   const client = async () => {
     for (const call of waiting) statuses.push((await askGateway(gateway, call, harness.keys, harness.clock)).status);

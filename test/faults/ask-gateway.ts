@@ -1,4 +1,5 @@
-// One call of the fault suite without a server: for gateways that are about to be killed, or that come after one.
+// Makes one call of the fault suite without a server, for gateways that are about to be killed or that come after a
+// killed one.
 
 import type { Clock } from '../../shared/foundation/time/index.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
@@ -6,7 +7,7 @@ import { callGateway, type Reply } from '../support/call-gateway.ts';
 import type { Keys } from './fault-file.ts';
 import type { MixedCall } from './mixed-calls.ts';
 
-/** Resolves when the answer was read and everything that follows it is done. `onAnswer` is called before settlement. */
+/** Resolves when the answer was read and all of its later work is done. `onAnswer` is called before settlement. */
 export async function askGateway(
   gateway: Gateway,
   call: MixedCall,

@@ -1,4 +1,4 @@
-// The books after the storm. Every figure comes from the tables; requests to the store come from the witness.
+// Totals after a storm. Every figure comes from the tables; the witness knows the requests to the store.
 import { type HeldAmount, readAmount, readHeld } from '../../shared/accounting/holds/index.ts';
 import { parseUsd } from '../../shared/foundation/money/index.ts';
 import type { Item } from '../../shared/storage/store/index.ts';
@@ -8,7 +8,7 @@ import type { FaultHarness } from './fault-harness.ts';
 
 export const workspaces: readonly string[] = [...new Set(keyNames.map((name) => workspaceOf[name]))];
 
-/** Items with holds, by the key of their item. */
+/** Returns the items with holds, by their keys. */
 async function readCounters({ operator }: FaultHarness): Promise<ReadonlyMap<string, Item>> {
   const counters = new Map<string, Item>();
   for (const table of ['ledger', 'keys'] as const) {
@@ -18,8 +18,8 @@ async function readCounters({ operator }: FaultHarness): Promise<ReadonlyMap<str
 }
 
 /**
- * 1. Conservation, at every moment: in each counter balance + held + spent is what was put in; for a workspace over all
- *    its shards and what is on its way between them. Of slots, free and taken ones are as many as there are.
+ * 1. Conservation, at every moment: in each counter balance + held + spent is the amount that was put in; for a
+ * workspace, over all its shards and transfers between them. The number of free and taken slots is constant.
  */
 export async function brokenSums(harness: FaultHarness): Promise<readonly string[]> {
   const broken: string[] = [];
@@ -39,8 +39,8 @@ export async function brokenSums(harness: FaultHarness): Promise<readonly string
 }
 
 /**
- * 2. No workspace has spent and holds more than there is or a limit allows: no call of the suite costs more than it
- * held.
+ * 2. No workspace has spent and reserved more than its credit or limit allows: no call of the suite costs more than it
+ * reserved.
  */
 export async function overspent(harness: FaultHarness): Promise<readonly string[]> {
   const found: string[] = [];
@@ -60,7 +60,7 @@ export async function overspent(harness: FaultHarness): Promise<readonly string[
 const sumHeld = (held: readonly HeldAmount[]): bigint => held.reduce((sum, { amount }) => sum + amount, 0n);
 const heldIn = (item: Item): bigint => sumHeld(readHeld(item));
 
-/** Holds of a pool are slots; elsewhere slots are beside the money. */
+/** Returns whether the item is a pool, whose holds are slots; other items have slots beside the money. */
 const isPool = (key: string): boolean => /^(SLOTS|CALLS|SERVICECALLS)/.test(key);
 const slotsHeldIn = (key: string, item: Item): bigint => sumHeld(readHeld(item, isPool(key) ? 'held' : 'heldSlots'));
 
@@ -69,7 +69,7 @@ export async function showCredit({ operator }: FaultHarness, workspace: string) 
   return operator.credit.show({ workspace, spendLimit: null, shards: document?.credit_shards });
 }
 
-/** 3. Holds and slots that remain, and where. */
+/** 3. Holds and slots that remain, and their items. */
 export async function standingHolds(harness: FaultHarness): Promise<readonly string[]> {
   const counters = await readCounters(harness);
   return [...counters].flatMap(([key, item]) =>
@@ -80,19 +80,19 @@ export async function standingHolds(harness: FaultHarness): Promise<readonly str
 }
 
 export interface Accounts {
-  /** Settled twice: never. */
+  /** Calls that were settled twice; there must be none. */
   readonly twice: readonly string[];
-  /** By how much the credit spent is outside of what the settlements, answered and not, account for: never. */
+  /** The spent credit that answered and unanswered settlements do not explain; it must be zero. */
   readonly unexplained: bigint;
-  /** Recorded with another cost than was settled: never. */
+  /** Calls whose record has another cost than their settlement; there must be none. */
   readonly different: readonly string[];
-  /** Settled for a cost and not recorded, or recorded with one and not settled: calls that could not be finished. */
+  /** Calls that were settled with a cost but not recorded, or the reverse, because they could not be finished. */
   readonly incomplete: readonly string[];
   readonly recorded: bigint;
   readonly spent: bigint;
 }
 
-/** 4. Call records against the credit of a workspace, owner by owner. */
+/** 4. Call records are compared with the credit of a workspace, owner by owner. */
 export async function readAccounts(harness: FaultHarness, workspace: string): Promise<Accounts> {
   const costs = new Map<string, bigint>();
   for (const record of await readRecords(harness.operator, workspace)) {

@@ -1,6 +1,6 @@
-// The process dies nine times while calls of every kind run: at a point between its first command to the store and its
-// last, the last command done and only its answer lost, or in the moment in which a client has its answer. Then another
-// one comes. GW_FAULT_SEED=n: other points.
+// The process dies nine times while calls of every kind run: between its first and its last command to the store, when
+// its last command is done and only the answer is lost, or when a client has its answer. Another process follows.
+// GW_FAULT_SEED=n selects other points.
 import { afterAll, beforeAll, expect, it } from '#jest';
 import type { Reply } from '../support/call-gateway.ts';
 import { type DyingProcess, dyingProcess } from '../support/dying-process.ts';
@@ -14,10 +14,13 @@ import { type FaultHarness, shardCredit, startFaultHarness } from './fault-harne
 import { type MixedCall, mixCalls } from './mixed-calls.ts';
 import { faultSeed, seededRandom } from './seeded-random.ts';
 
-/** Three of each way to die, over the length of a life: a run that is shorter than two seconds has some 150 points. */
+/**
+ * Each of the three ways to die occurs three times, over the length of a life: a run that is shorter than two seconds
+ * has some 150 points.
+ */
 const crashes = 9;
 const callsPerCrash = 14;
-/** Some of the calls go to providers that fail. */
+/** Some of the calls go to failing providers. */
 const providerFaults = [502];
 const behaviours = ['echo', 'reasoning', 'usage-on-content', 'two-choices'];
 
@@ -27,9 +30,9 @@ interface Answered {
 }
 
 interface Life {
-  /** The client had it whole. */
+  /** Calls whose client had the whole answer. */
   readonly answered: readonly Answered[];
-  /** Settled too. */
+  /** Calls that were settled too. */
   readonly ended: readonly Answered[];
 }
 
@@ -61,7 +64,7 @@ const withMarker = (marker: string): number =>
 
 const claimsOf = (recordKey: string): number => harness.witness.claims.get(recordKey)?.length ?? 0;
 
-/** Half a lease later, in another process. */
+/** Retries the calls half a lease later, in another process. */
 async function retryWithinTheLease(calls: readonly MixedCall[], { answered }: Life): Promise<void> {
   harness.advance(30_000);
   const { gateway } = harness.open();
@@ -104,7 +107,10 @@ describeOnDynamo('a process that dies', () => {
     eventsOfALife = survivor.events();
   });
 
-  /** Points spread over a whole life, by turns with and without the last command; every third time at an answer. */
+  /**
+   * Runs a life that ends at a point. The points are spread over a whole life; the last command runs in every second
+   * one, and every third time the process dies at an answer.
+   */
   function die(crash: number, calls: readonly MixedCall[]): Promise<Life> {
     if (crash % 3 === 2) {
       const dying = dyingProcess({ at: Number.POSITIVE_INFINITY, lastOneRuns: false });
@@ -157,8 +163,8 @@ describeOnDynamo('a process that dies', () => {
   });
 });
 
-/** Says whether the client had the whole answer, which it then gets again. */
+/** Returns whether the client had the whole answer, which it then gets again. */
 const isComplete = ({ status, text }: Reply): boolean => status === 200 && !saysItBroke(text);
 
-/** No client hangs up here: the process is what goes away. */
+/** Returns the call without its client's hang-up: here only the process dies. */
 const staying = (call: MixedCall): MixedCall => ({ ...call, leavesAfterMs: undefined });

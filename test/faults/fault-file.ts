@@ -1,5 +1,5 @@
 // The gateway of the fault suite: each behaviour of the simulator as a model of its own, alone and with a good provider
-// behind it, and a workspace for each way of paying.
+// after it, and a workspace for each way of paying.
 import { behaviourNames } from '../../infra/local/simulator/index.ts';
 import { createApiKey } from '../../shared/configuration/keys/index.ts';
 import type { ProviderApi } from '../../shared/foundation/constants/index.ts';
@@ -7,7 +7,7 @@ import type { Randomness } from '../../shared/foundation/ids/index.ts';
 import type { FileParts, Route } from '../support/gateway-file.ts';
 import { type SpokenInterface, spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
 
-/** Without these a behaviour would take longer than it takes to see what comes of it. */
+/** Parameters without which a behaviour would last longer than its effect needs. */
 const parameters: Readonly<Record<string, string>> = {
   slow: 'slow:20',
   'slow-chunks': 'slow-chunks:2',
@@ -19,10 +19,10 @@ const parameters: Readonly<Record<string, string>> = {
   'byte-split': 'byte-split:7',
 };
 
-/** Nothing but their client ends these. */
+/** Behaviours that only their client ends. */
 export const endlessBehaviours: readonly string[] = ['trickle-comments', 'endless'];
 
-/** These send nothing that counts, and never end. */
+/** Behaviours that send nothing that counts, and never end. */
 export const silentBehaviours: readonly string[] = ['silent', 'stall-after-role'];
 
 export const behaviours = behaviourNames;
@@ -34,16 +34,16 @@ export const spareModel = (behaviour: string): string => `spare/${behaviour}`;
 type ReachedVia = Pick<SpokenInterface, 'id' | 'api'>;
 const isTranslated = ({ id, api }: ReachedVia): boolean => id !== api;
 
-/** The same model where its provider has to be translated for. */
+/** Returns the same model at a provider for which the call is translated. */
 export const modelFor = (spoken: ReachedVia, model: string): string =>
   isTranslated(spoken) ? `${spoken.api}/${model}` : model;
-/** The provider that misbehaves. */
+/** Returns the provider that misbehaves. */
 export const badProviderFor = (spoken: ReachedVia): string => (isTranslated(spoken) ? spoken.api : 'bad');
 
-/** Dearer, so that it comes second. */
+/** This provider costs more, so it comes second. */
 const spare: Route = { provider: 'good', upstream: 'echo', more: { output_price_per_million: '9.00' } };
 
-/** Of what never comes; far longer than a busy machine takes for what does. */
+/** The time limit for silent providers, which is far longer than a busy machine takes for an answer. */
 const silenceLimitMs = 3_000;
 const impatient = {
   first_chunk_timeout_ms: silenceLimitMs,
@@ -58,7 +58,7 @@ export type Keys = Readonly<Record<KeyName, string>>;
 export const makeKeys = (randomness: Randomness): Keys =>
   Object.fromEntries(keyNames.map((name) => [name, createApiKey(randomness)])) as Keys;
 
-/** The workspace that each key belongs to. */
+/** The workspace to which each key belongs. */
 export const workspaceOf: Readonly<Record<KeyName, string>> = {
   team: 'team',
   limited: 'team',
@@ -69,11 +69,12 @@ export const workspaceOf: Readonly<Record<KeyName, string>> = {
   own: 'own',
 };
 
-/** The variable that holds the stored provider key of workspace `own`. */
+/** The variable with the stored provider key of workspace `own`. */
 export const connectionVariable = 'GW_FAULT_SUITE_CONNECTION';
 
 /**
- * A file of all behaviours takes longer to be read than most calls do: `met` are those that the calls of a suite meet.
+ * Returns the file. `met` are the behaviours that the calls of a suite need, because reading a file with all behaviours
+ * takes longer than most calls.
  */
 export function faultFile(keys: Keys, met: readonly string[]): FileParts {
   const models: Record<string, readonly Route[]> = {};
@@ -99,7 +100,7 @@ export function faultFile(keys: Keys, met: readonly string[]): FileParts {
     key: { key: keys.team },
     workspace: { ...workspace('team', '100', []), keys: teamKeys(keys), functions },
     moreWorkspaces: [
-      // These four run out of money: a call of the suite holds about 0.0003 USD, and costs a third of it.
+      // These four workspaces run out of money: a call of the suite reserves about 0.0003 USD, and costs a third of it.
       workspace('poor', '0.0006', [{ name: 'poor', key: keys.poor }]),
       workspace('sharded', '0.003', [{ name: 'sharded', key: keys.sharded }], { spend_limit_usd: '50' }),
       workspace('capped', '100', [{ name: 'capped', key: keys.capped }], { spend_limit_usd: '0.001' }),

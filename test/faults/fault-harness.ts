@@ -1,4 +1,4 @@
-// Several gateways on one store: each meets the store faults of its plan, and all share one clock that a test can
+// Several gateways on one store: each has the store faults of its plan, and all share one clock that a test can
 // advance.
 import { createGateway } from '../../functions/gateway/routes.ts';
 import type { Simulator } from '../../infra/local/simulator/index.ts';
@@ -32,23 +32,23 @@ export interface FaultHarness {
   readonly simulator: Simulator;
   readonly witness: Witness;
   readonly logLines: string[];
-  /** A composition without faults: the operator's. */
+  /** The operator's composition, without faults. */
   readonly operator: Composition;
   readonly clock: Clock;
-  /** From now on it is so much later, for every gateway. */
+  /** Advances the clock of every gateway by this time. */
   advance(byMs: number): void;
   open(options?: FaultyGatewayOptions): FaultyGateway;
   stop(): Promise<void>;
 }
 
-/** Time limits of the store are counted in pieces of this length. */
+/** The store counts its time limits in slices of this length. */
 const storeSliceMs = 100;
 const creditShards = 3;
 /** The provider key that workspace `own` has stored. */
 const connectionKey = 'sk-stored-connection';
 
 export interface FaultHarnessOptions {
-  /** Of providers that the calls meet beside those of every mix. Default: none. */
+  /** Behaviours of providers beside those of every mix; none by default. */
   readonly behaviours?: readonly string[];
 }
 
@@ -62,7 +62,7 @@ export async function startFaultHarness(options: FaultHarnessOptions = {}): Prom
   let aheadMs = 0;
   const clock: Clock = {
     nowMs: () => systemClock.nowMs() + aheadMs,
-    // A busy machine must not make faults of its own: limits of the store are longer, as those of providers in their
+    // A busy machine must not cause faults of its own, so the store's limits are longer, like those of providers in the
     // file.
     after: (delayMs, callback) => systemClock.after(delayMs === storeSliceMs ? 5 * delayMs : delayMs, callback),
   };
@@ -70,7 +70,7 @@ export async function startFaultHarness(options: FaultHarnessOptions = {}): Prom
   function openComposition({ plan = () => undefined, wrap }: FaultyGatewayOptions): Composition {
     const own = wrap?.clock(clock) ?? clock;
     const client = faultyClient(realClient, plan, witness.see);
-    // A busy machine must not make faults of its own: the witness would not see what became of them.
+    // The client has no time limit of its own, because a busy machine would cause faults that the witness does not see.
     const faulty = wrap?.client(client) ?? client;
     const store = createDynamoStore({ client: faulty, stage, clock: own, callTimeoutMs: patientCallTimeoutMs });
     const composition = backends.createComposition({ clock: own, store, logLevel: 'error' });
@@ -100,7 +100,7 @@ export async function startFaultHarness(options: FaultHarnessOptions = {}): Prom
   };
 }
 
-/** Shards are not a setting of the gateway file. */
+/** Spreads the credit over shards, which are no setting of the gateway file. */
 export async function shardCredit({ operator: { workspaceStore } }: FaultHarness): Promise<void> {
   const sharded = await workspaceStore.read('sharded');
   if (sharded !== undefined) await workspaceStore.write({ ...sharded, credit_shards: creditShards });

@@ -1,4 +1,4 @@
-// A DynamoDB that misbehaves on purpose, below the gateway's own attempts: it damages one command as the wire can.
+// A DynamoDB with deliberate faults, below the gateway's own attempts: a fault damages one command as a network can.
 
 import type { TableName } from '../../shared/foundation/constants/index.ts';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
@@ -19,10 +19,10 @@ export interface StoreCommand extends SentCommand {
 
 export type FaultPlan = (command: StoreCommand) => StoreFault | undefined;
 
-/** How long silence lasts here: the store's own limit is 800 ms, and nothing but time would be learnt from the rest. */
+/** Silence lasts this long: the store's own limit is 800 ms, and a longer wait would only cost time. */
 const silenceMs = 80;
 
-/** `onExecuted` is called for every command that the store really ran, whatever became of its answer. */
+/** Calls `onExecuted` for every command that the store really ran, whatever happened to its answer. */
 export function faultyClient(
   client: DynamoClient,
   plan: FaultPlan,
@@ -31,7 +31,7 @@ export function faultyClient(
   return aroundSend(client, async (command, send) => {
     const described = { ...command, table: tableOf(command) };
     const fault = plan(described);
-    // A refused write rejects: it was not done.
+    // A refused write rejects, because the store did not do it.
     const executed = async () => {
       const answer = await send();
       onExecuted(described);
@@ -44,13 +44,13 @@ export function faultyClient(
   });
 }
 
-/** All items of a batch are of one table here. */
+/** Returns the table of a command; all items of a batch are in one table here. */
 const tableOf = ({ input }: SentCommand): TableName => {
   const [name = input.TableName] = Object.keys(input.RequestItems ?? {});
   return String(name).split('-').at(-1) as TableName;
 };
 
-/** As the client throws them. */
+/** Returns the error that the client throws. */
 function errorOf(fault: StoreFault): Error {
   const error = new Error(`made by the fault suite: ${fault}`);
   switch (fault) {

@@ -1,5 +1,5 @@
-// Calls of every kind, mixed by chance: JSON and streams, pairs with one Idempotency-Key, spans, cached answers,
-// functions, keys of the client's own, money that does not suffice, and clients that leave.
+// Random mixes of calls of every kind: JSON and streams, pairs with one Idempotency-Key, spans, cached answers,
+// functions, clients' own keys, insufficient credit, and clients that leave.
 import { sha256Hex } from '../../shared/foundation/ids/index.ts';
 import { type SpokenInterface, spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
 import {
@@ -15,21 +15,21 @@ import type { SeededRandom } from './seeded-random.ts';
 
 export interface MixedCall {
   readonly key: KeyName;
-  /** Below the base URL; defaults to that of chat completions. */
+  /** The path after the base URL; the default is chat completions. */
   readonly path?: string | undefined;
   readonly body: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
-  /** When the client hangs up, whatever it has by then. */
+  /** The time after which the client hangs up, whatever it has received by then. */
   readonly leavesAfterMs?: number | undefined;
   readonly idempotent?: IdempotentCall | undefined;
-  /** A retry for when the first two have ended. */
+  /** Whether the call is a retry for the time when the first two have ended. */
   readonly comesLater?: boolean;
 }
 
 export interface IdempotentCall {
-  /** Of its record in the store. */
+  /** The key of its record in the store. */
   readonly recordKey: string;
-  /** Text in every provider call made for it; none where its provider is called several times. */
+  /** Text in every provider call that is made for it; undefined if its provider is called several times. */
   readonly marker: string | undefined;
 }
 
@@ -50,7 +50,7 @@ const uuidOf = (random: SeededRandom): string => {
 const pickSpoken = (random: SeededRandom): SpokenInterface =>
   random.pick([...spokenInterfaces, ...translatedInterfaces]);
 
-/** The same for a call of any interface and format, by chance. */
+/** Makes the same call on a random interface and format. */
 function askAny(
   random: SeededRandom,
   model: string,
@@ -76,11 +76,11 @@ function plainCall(
   return { key, ...asked, headers: {}, leavesAfterMs: leaves(random, behaviour) };
 }
 
-/** Some leave, and all that would otherwise wait for ever do. */
+/** Returns when the client leaves. Some clients leave, and so does every client that would otherwise wait for ever. */
 const leaves = (random: SeededRandom, behaviour: string): number | undefined =>
   endlessBehaviours.includes(behaviour) || random.chance(0.12) ? random.below(120) : undefined;
 
-/** One call, sent twice at once. */
+/** Returns one call that is sent twice at once. */
 function idempotent(
   random: SeededRandom,
   key: KeyName,
@@ -97,7 +97,7 @@ const kinds: readonly Kind[] = [
   (random, behaviours) => [plainCall(random, behaviours)],
   (random, behaviours) => [plainCall(random, behaviours, random.pick(['limited', 'rateLimited', 'sharded', 'capped']))],
   (random) => [plainCall(random, ['echo'], 'poor')],
-  // Its key may make one a minute.
+  // The key may make one call a minute.
   (random) => [1, 2].map(() => plainCall(random, ['echo'], 'rateLimited')),
   (random) => {
     const marker = `once-${uuidOf(random)}`;
@@ -137,7 +137,7 @@ const kinds: readonly Kind[] = [
 ];
 
 /**
- * `count` calls. `first` come first; `behaviours` are those of the providers that the others meet. Calls with an
+ * Returns `count` calls. `first` come first; `behaviours` are those of the providers for the other calls. Calls with an
  * Idempotency-Key come once more at the end.
  */
 export function mixCalls(
@@ -157,7 +157,7 @@ export function mixCalls(
   return [...calls, ...again].slice(0, count);
 }
 
-/** Every behaviour, alone, in a stream and in JSON. */
+/** Returns a call of every behaviour, alone, as a stream and as JSON. */
 export const everyBehaviour = (random: SeededRandom, behaviours: readonly string[]): readonly MixedCall[] =>
   behaviours.flatMap((behaviour) =>
     [true, false].map((stream) => ({

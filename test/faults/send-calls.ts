@@ -1,4 +1,4 @@
-// Clients of the fault suite: over HTTP, several at a time, and some of them disconnect in the middle.
+// Clients of the fault suite, over HTTP, several at a time; some of them disconnect in the middle.
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 import type { Reply } from '../support/call-gateway.ts';
 import { type GatewayServer, serveGateway } from '../support/serve-gateway.ts';
@@ -8,7 +8,7 @@ import type { MixedCall } from './mixed-calls.ts';
 
 export interface SentCall {
   readonly call: MixedCall;
-  /** Missing when the client left before it had everything. */
+  /** Undefined if the client left before it had everything. */
   readonly reply: Reply | undefined;
 }
 
@@ -16,9 +16,9 @@ export interface Server extends GatewayServer {
   send(calls: readonly MixedCall[], atOnce: number): Promise<readonly SentCall[]>;
 }
 
-/** So long a call has been on its way, of the 55 s that are its budget. */
+/** The share of a call's budget of 55 s that has passed when the call arrives. */
 const arrivedBeforeMs = 10_000;
-/** Where no more is to come from a silent provider, and nothing but the budget ends the call. */
+/** The same for a silent provider, where only the budget ends the call. */
 const silentArrivedBeforeMs = 54_000;
 const isSilent = ({ model }: MixedCall['body']): boolean =>
   silentBehaviours.some((behaviour) => String(model).endsWith(aloneModel(behaviour)));
@@ -51,7 +51,7 @@ export async function serve({ gateway, composition }: FaultyGateway, keys: Keys)
   };
 }
 
-/** One call, read to its end. */
+/** Sends one call and reads its answer to the end. */
 async function sendOne(url: string, call: MixedCall, keys: Keys): Promise<Reply | undefined> {
   const client = new AbortController();
   const done = new AbortController();

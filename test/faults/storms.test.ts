@@ -1,4 +1,4 @@
-// 60 mixed calls in each kind of weather, and what holds afterwards. GW_FAULT_SEED=n makes other weather.
+// 60 mixed calls under each kind of storm, and the invariants afterwards. GW_FAULT_SEED=n makes other storms.
 import { afterAll, beforeAll, expect, it } from '#jest';
 import { describeOnDynamo } from '../support/dynamodb.ts';
 import { spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
@@ -15,11 +15,11 @@ import { type SentCall, serve } from './send-calls.ts';
 import { storms } from './storms.ts';
 import { addedMarks } from './witness.ts';
 
-/** Every kind of call several times. */
+/** With this number every kind of call occurs several times. */
 const callsPerStorm = 60;
 const atOnce = 20;
 
-/** Outcomes that every storm must show, or the calls were not mixed. */
+/** Outcomes that every storm must show; otherwise the calls were not mixed. */
 const wanted = ['200', '402', '409', '429', '502', 'left'];
 
 const everyFormat = [...spokenInterfaces, ...translatedInterfaces].map(({ api }) => api);
@@ -37,7 +37,7 @@ interface Passed {
   readonly sent: readonly SentCall[];
 }
 
-/** Two thirds of a storm is waiting for what does not come. */
+/** Two thirds of a storm's time are waits for silent providers, so several storms run at once. */
 const stormsAtOnce = 3;
 const underWay: Promise<Passed>[] = [];
 
@@ -82,7 +82,7 @@ describeOnDynamo.each(storms.map((storm, index) => ({ ...storm, index })))('whil
   const seed = faultSeed + storm.index;
   let harness: FaultHarness;
   let sent: readonly SentCall[];
-  /** Told with every failure: the weather can be made again. */
+  /** Every failure prints the seed, with which the storm can be repeated. */
   const told = { seed };
 
   beforeAll(async () => {
@@ -109,7 +109,8 @@ describeOnDynamo.each(storms.map((storm, index) => ({ ...storm, index })))('whil
     for (const workspace of workspaces) {
       const accounts = await readAccounts(harness, workspace);
       expect({ ...told, ...accounts }).toMatchObject({ ...told, twice: [], unexplained: 0n, different: [] });
-      // Each is one that the operator reads of. A busy machine may outlast a settlement where the storm does not.
+      // Each lost settlement is one that the operator reads of. A busy machine may outlast a settlement even if the
+      // storm does not.
       const lost = harness.logLines.filter((line) => line.includes('settlement_failed'));
       expect(accounts.incomplete.length).toBeLessThanOrEqual(lost.length);
       if (storm.outlastsSettlement !== true && lost.length === 0) {
@@ -132,13 +133,13 @@ describeOnDynamo.each(storms.map((storm, index) => ({ ...storm, index })))('whil
       const fresh = calls.filter(({ reply }) => reply !== undefined && isFreshAnswer(reply)).length;
       for (let extra = 1; extra < fresh; extra += 1) again.push(recordKey);
     }
-    // An answer that could not be stored is given all the same, and its key runs again.
+    // A client gets an answer that could not be stored, and its key runs again.
     expect(again.length).toBeLessThanOrEqual(notStored);
   });
 
   it('a key whose calls have ended is free: its answer is replayed, or the next call runs', () => {
     const waiting = sent.filter(({ call, reply }) => call.comesLater === true && reply?.status === 409);
-    // Reservations that no try could release are left to the lease, and the log says so.
+    // Reservations that no retry could release stay until the lease ends, and the log reports them.
     const kept = harness.logLines.filter((line) => /deferred_task_failed|settlement_failed/.test(line)).length;
     expect({ ...told, waiting: waiting.length, isTold: waiting.length <= kept }).toMatchObject({ isTold: true });
   });
@@ -156,7 +157,7 @@ describeOnDynamo.each(storms.map((storm, index) => ({ ...storm, index })))('whil
 });
 
 describeOnDynamo('a call beyond the requests of its key', () => {
-  /** More often than a call that fails is sent: a throttled one is repeated for longer. */
+  /** The number is above the attempts of a failed call, because a throttled call is repeated for longer. */
   const refusals = 6;
 
   it('leaves no hold on the credit, though the store throttles the return: that does not wait for the lease', async () => {
@@ -182,7 +183,7 @@ describeOnDynamo('a call beyond the requests of its key', () => {
   });
 });
 
-/** A complete answer that was made for this very request. */
+/** Returns whether this is a complete answer that was made for this very request. */
 const isFreshAnswer = ({ status, headers, text }: NonNullable<SentCall['reply']>): boolean =>
   status === 200 && headers['idempotent-replayed'] === undefined && !saysItBroke(text);
 

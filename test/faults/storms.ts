@@ -1,4 +1,4 @@
-// The weather: which fault meets which command.
+// Plans of storms: which command gets which fault.
 import type { TableName } from '../../shared/foundation/constants/index.ts';
 import { behaviours } from './fault-file.ts';
 import type { FaultPlan, StoreFault } from './faulty-client.ts';
@@ -8,18 +8,19 @@ import type { SeededRandom } from './seeded-random.ts';
 export interface Storm {
   readonly name: string;
   readonly plan: (random: SeededRandom) => FaultPlan;
-  /** Behaviours of providers that the mixed calls meet. */
+  /** Behaviours of providers that the mixed calls use. */
   readonly behaviours: readonly string[];
   readonly first?: (random: SeededRandom) => readonly MixedCall[];
   /**
-   * An outage may outlast every try of a settlement; then its record and its credit may differ, and the log says so.
+   * Whether an outage may be longer than every retry of a settlement; then its record and its credit may differ, and
+   * the log reports it.
    */
   readonly outlastsSettlement?: boolean;
 }
 
 const good = ['echo', 'reasoning', 'slow-chunks', 'usage-on-content', 'two-choices'];
 
-/** Each command meets each fault with its chance. */
+/** Returns a plan in which each command gets each fault with its probability. */
 const byChance =
   (chances: Partial<Record<StoreFault, number>>) =>
   (random: SeededRandom): FaultPlan =>
@@ -41,7 +42,9 @@ const regions: readonly (readonly TableName[] | 'everything')[] = [
   ['limits', 'config', 'connections', 'functions', 'cache'],
 ];
 
-/** Some commands of peace, then one region takes no connection for so many that meet it; then the next. */
+/**
+ * Commands without faults, before one region refuses connections for a number of commands, and then the next region.
+ */
 const commandsOfPeace = 150;
 const commandsRefused = 120;
 

@@ -1,5 +1,5 @@
-// The facts by which the books are judged. From below every fault: the store's writes, because nothing above can know
-// the effect of an unanswered one. From above: the settlements that were requested, and those that were answered.
+// The facts by which the totals are judged. Below every fault, it sees the store's writes, because nothing above can
+// know the effect of an unanswered one. Above, it sees which settlements were requested, and which were answered.
 import type { CreditHold, CreditLedger } from '../../shared/accounting/credit/index.ts';
 import type { StoreCommand } from './faulty-client.ts';
 
@@ -7,24 +7,24 @@ export interface WitnessedSettlement {
   readonly workspace: string;
   readonly owner: string;
   readonly actual: bigint;
-  /** False: it was asked for, and its process never learnt what became of it. */
+  /** False if the settlement was requested and its process did not learn the outcome. */
   isAnswered: boolean;
 }
 
 export interface Witness {
   readonly see: (command: StoreCommand) => void;
-  /** Notes what is settled on a ledger. */
+  /** Returns a ledger that notes its settlements. */
   readonly watch: (ledger: CreditLedger) => CreditLedger;
   readonly settlements: () => readonly WitnessedSettlement[];
-  /** Settlements and marks of settlements that were done a second time. */
+  /** Settlements, and marks of settlements, that were done a second time. */
   readonly twice: readonly string[];
-  /** Key of an idempotency record → owners that claimed it, in their order. */
+  /** Owners that claimed an idempotency record, in their order, by the record's key. */
   readonly claims: ReadonlyMap<string, readonly string[]>;
-  /** Commands the store ran. */
+  /** The number of commands that the store ran. */
   readonly commands: () => number;
 }
 
-/** The elements that an update adds to sets: numbers are added in the same clause. */
+/** Returns the elements that an update adds to sets; the same clause adds numbers. */
 export function addedMarks({ UpdateExpression, ExpressionAttributeValues }: StoreCommand['input']): string[] {
   const values = (ExpressionAttributeValues ?? {}) as Readonly<Record<string, unknown>>;
   const [, added = ''] = /\bADD (.*?)(?: DELETE |$)/.exec(String(UpdateExpression)) ?? [];

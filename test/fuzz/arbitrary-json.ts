@@ -1,4 +1,4 @@
-// Valid JSON with something wrong in one place or a few: most faults lie near the valid, where garbage never comes.
+// Valid JSON with a fault in one place or a few: most faults are near the valid, where random bytes never come.
 import fc from 'fast-check';
 
 type Json = unknown;
@@ -7,7 +7,7 @@ type JsonPath = readonly (string | number)[];
 const longText = 'x'.repeat(300);
 const nested = (levels: number): Json => (levels === 0 ? 1 : { a: [nested(levels - 1)] });
 
-/** Values that code mistakes for something else. */
+/** Values that code can mistake for another kind of value. */
 const oddities: readonly Json[] = [
   null,
   true,
@@ -69,11 +69,11 @@ const mutation: fc.Arbitrary<Mutation> = fc.record({
   value: arbitraryValue,
 });
 
-/** `valid` with up to `most` places changed. */
+/** Returns `valid` with up to `most` places changed. */
 export const mutated = (valid: fc.Arbitrary<Json>, most: number): fc.Arbitrary<Json> =>
   fc.tuple(valid, fc.array(mutation, { maxLength: most })).map(([value, mutations]) => {
     let changed = structuredClone(value);
-    // A copy each: one mutation may change what another has put in.
+    // Each mutation gets a copy, because it may change what another mutation has inserted.
     for (const one of mutations) changed = mutate(changed, structuredClone(one));
     return changed;
   });
@@ -110,7 +110,7 @@ function changed(value: Json, how: Mutation['how'], instead: Json): Json {
   return { ...value, [typeof instead === 'string' ? instead : 'extra']: instead };
 }
 
-/** Bytes near the text: some put in, cut out, turned around or repeated. */
+/** Bytes of the text with some of them inserted, removed, reversed or repeated. */
 export const spoiltBytes = (text: fc.Arbitrary<string>): fc.Arbitrary<Uint8Array> =>
   fc
     .tuple(

@@ -1,4 +1,4 @@
-// Chat requests as clients send them, with every field the gateway reads, and their headers.
+// Chat requests as clients send them, with every field that the gateway reads, and their headers.
 import fc from 'fast-check';
 import { arbitraryValue } from './arbitrary-json.ts';
 import { functionAliases, modelIds } from './fuzz-file.ts';
@@ -92,7 +92,7 @@ export const validRequest: fc.Arbitrary<Record<string, unknown>> = fc
   })
   .map((body) => Object.fromEntries(Object.entries(body).filter(([, member]) => member !== undefined)));
 
-/** A call that a function takes, with any input. */
+/** A call that a function accepts, with any input. */
 export const functionCall: fc.Arbitrary<Record<string, unknown>> = fc
   .tuple(fc.constantFrom(...functionAliases), arbitraryValue, arbitraryValue)
   .map(([model, ticket, more]) => {
@@ -133,14 +133,14 @@ const headerNames = [
   '__proto__',
 ];
 
-/** Header name → values, without the credential. */
+/** Values by header name, without the credential. */
 export const someHeaders: fc.Arbitrary<Record<string, string[]>> = fc
   .array(fc.tuple(fc.constantFrom(...headerNames), fc.array(headerText, { minLength: 1, maxLength: 2 })), {
     maxLength: 4,
   })
   .map((pairs) => Object.fromEntries(pairs));
 
-/** Credentials: the true one mostly, and what is not quite it. */
+/** Credentials: mostly the valid key, and some that are nearly valid. */
 export const credentialOf = (key: string): fc.Arbitrary<string[]> =>
   fc.oneof(
     { weight: 12, arbitrary: fc.constant<string[]>([`Bearer ${key}`]) },
@@ -166,7 +166,7 @@ export const credentialOf = (key: string): fc.Arbitrary<string[]> =>
 const nested = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
 const listOf = (value: unknown, length: number): unknown[] => new Array(length).fill(value);
 
-/** A value at, below or beyond a bound of a request. */
+/** A value at, below or above a bound of a request. */
 const bigValue = fc.oneof(
   fc.integer({ min: 60, max: 66 }).map(nested),
   fc.tuple(arbitraryValue, fc.integer({ min: 250, max: 260 })).map(([value, length]) => listOf(value, length)),

@@ -1,4 +1,4 @@
-// JSON Schemas of a few keywords each, right ones and wrong ones, and answers that may or may not satisfy them.
+// JSON Schemas with a few keywords each, valid and invalid ones, and answers that may or may not satisfy them.
 import fc from 'fast-check';
 import { mutated } from './arbitrary-json.ts';
 
@@ -7,7 +7,7 @@ const pattern = fc.oneof(
     weight: 99,
     arbitrary: fc.constantFrom('^a+$', '[a-z', '^(?<year>\\d{4})$', '\\p{L}+', '\\-', '(?=a)b', '\\1', ''),
   },
-  // It takes half a second to be found out.
+  // The gateway needs half a second to refuse this pattern, so it is rare.
   { weight: 1, arbitrary: fc.constant('(a+)+$') },
 );
 const reference = fc.constantFrom(
@@ -39,7 +39,7 @@ const simple = fc.constantFrom<unknown>(
 
 const keywordsMax = 4;
 
-/** A schema whose subschemas are `inner`. */
+/** Returns a schema whose subschemas are `inner`. */
 function schemaOver(inner: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   const some = fc.array(inner, { maxLength: 2 });
   const keywords: Record<string, fc.Arbitrary<unknown>> = {
@@ -87,7 +87,7 @@ for (let level = 0; level < levels; level += 1) {
   schema = fc.oneof({ weight: 1, arbitrary: inner }, { weight: 3, arbitrary: schemaOver(inner) });
 }
 
-/** As it comes out of a request: JSON, so no NaN and no undefined. */
+/** The schema as JSON, as it is in a request, so without NaN and undefined. */
 const written = schema.map((made) => JSON.parse(JSON.stringify(made)) as unknown);
 
 export const arbitrarySchema: fc.Arbitrary<unknown> = fc.oneof(

@@ -1,4 +1,4 @@
-// Requests that Node's parser refuses, against the process of `npm start`: each is answered, or its connection closed,
+// Requests that Node's parser refuses, against the process of `npm start`: each is answered or its connection closed,
 // and the process serves the next one.
 import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -11,7 +11,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const seed = Number(process.env.GW_FUZZ_SEED ?? 20_260_601);
 const times = Number(process.env.GW_FUZZ_TIMES ?? 1);
-/** Connections side by side. */
+/** The number of simultaneous connections. */
 const batch = 50;
 
 let gateway: RunningGateway;
@@ -32,7 +32,7 @@ async function inBatches<One>(all: readonly One[], send: (one: One) => Promise<v
 }
 
 const chunked = 'Transfer-Encoding: chunked\r\n\r\n';
-/** Headers and body, which no parser takes. */
+/** Headers and bodies that no parser accepts. */
 const brokenBodies = [
   'Transfer-Encoding: gzip\r\n\r\n0\r\n\r\n',
   'Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n',
@@ -97,7 +97,7 @@ describe('a process', () => {
       const sockets = await Promise.all(connections.map(() => connected(port)));
       for (const [index, pieces] of connections.entries()) sockets[index]?.write(pieces.join(''), 'latin1');
       await healthy();
-      // Half of them leave without a word.
+      // Half of the clients reset the connection, the others close it.
       for (const [index, socket] of sockets.entries()) index % 2 === 0 ? socket.resetAndDestroy() : socket.destroy();
       await healthy();
     });

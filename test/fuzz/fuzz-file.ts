@@ -1,7 +1,7 @@
-// A gateway with one of everything that a request can name, on providers that are never reached.
+// A gateway with one object of every kind that a request can name, on providers that are never reached.
 import type { FileParts } from '../support/gateway-file.ts';
 
-/** Costs nothing, so a call of it holds nothing: most requests go there, and the store has less to do. */
+/** A call of this model costs nothing and reserves nothing: most requests go to it, so that the store has less work. */
 const free = { input_price_per_million: '0', output_price_per_million: '0' };
 const noFeatures = { tools: false, vision: false, json_mode: false, json_schema: false };
 

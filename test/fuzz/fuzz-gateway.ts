@@ -1,6 +1,6 @@
-// The gateway without a server, for many thousands of requests: every stage and the embedded DynamoDB are real, only
-// the provider is a function. A timer longer than the longest queue wait never fires, so a request that hangs fails its
-// test.
+// The gateway without a server, for many thousands of requests: every stage and the embedded DynamoDB are real, and
+// only the provider is a function. A timer longer than the longest queue wait never fires, so a request that hangs
+// fails its test.
 import { createGateway } from '../../functions/gateway/routes.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import type { Transport, UpstreamRequest } from '../../shared/routing/providers/index.ts';
@@ -8,12 +8,12 @@ import { callGateway, type DirectRequest, type Reply } from '../support/call-gat
 import { type Harness, startHarness } from '../support/harness.ts';
 import { fuzzFile } from './fuzz-file.ts';
 
-/** A provider's answer: head, and the body in the pieces in which it arrives. */
+/** A provider's answer: the head, and the body in the pieces in which it arrives. */
 export interface UpstreamReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly pieces: readonly Uint8Array[];
-  /** The connection breaks behind the last piece. */
+  /** Whether the connection breaks after the last piece. */
   readonly breaks?: boolean;
 }
 
@@ -23,12 +23,12 @@ export type FuzzRequest = Omit<DirectRequest, 'arrivedAtMs'>;
 
 export interface FuzzGateway {
   readonly harness: Harness;
-  /** `leavesAfter`: the client hangs up when it has read so many pieces of a stream. */
+  /** Calls the gateway. `leavesAfter`: the client hangs up after this number of pieces of a stream. */
   ask(asked: FuzzRequest, upstream: Upstream | Transport, leavesAfter?: number): Promise<Reply>;
   readonly asked: () => number;
 }
 
-/** Longer timers are limits that only something slow meets, and nothing is slow here. */
+/** Longer timers are limits for slow work, and nothing is slow here. */
 const longestWaitMs = 400;
 const patientClock: Clock = {
   ...systemClock,

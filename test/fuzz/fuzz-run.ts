@@ -1,4 +1,5 @@
-// Runs generated requests in batches, checks every answer, and counts. One seed, one run: GW_FUZZ_SEED draws others.
+// Runs generated requests in batches, checks every answer, and counts. One seed gives one run; GW_FUZZ_SEED selects
+// others.
 import fc from 'fast-check';
 import type { Composition } from '../../shared/composition/index.ts';
 import type { Transport } from '../../shared/routing/providers/index.ts';
@@ -8,13 +9,13 @@ import { type FuzzRequest, startFuzzGateway, type Upstream } from './fuzz-gatewa
 
 const seed = Number(process.env.GW_FUZZ_SEED ?? 20_260_601);
 const times = Number(process.env.GW_FUZZ_TIMES ?? 1);
-/** Requests that run side by side. */
+/** The number of simultaneous requests. */
 const batch = 50;
 
 export interface Case extends AnswerExpectation {
   readonly asked: FuzzRequest;
   readonly upstream: Upstream | Transport;
-  /** The client hangs up when it has read so many pieces of a stream. */
+  /** The client hangs up after this number of pieces of a stream. */
   readonly leavesAfter?: number | undefined;
 }
 
@@ -22,16 +23,16 @@ export interface FuzzRun {
   readonly key: string;
   readonly composition: Composition;
   readonly logLines: readonly string[];
-  /** Status → how often. */
+  /** Counts of answers by status. */
   readonly statuses: ReadonlyMap<number, number>;
   readonly asked: () => number;
-  /** One request. Rejects where its answer is not well made. */
+  /** Runs one request. Rejects if its answer is not well formed. */
   run(one: Case): Promise<Reply>;
-  /** At least so many generated requests: whole batches run. */
+  /** Runs at least this number of generated requests, in whole batches. */
   runAll(requests: number, cases: fc.Arbitrary<Case>): Promise<void>;
-  /** Every number below `end`, by batches. */
+  /** Judges every number below `end`, in batches. */
   overAll(end: number, judge: (at: number) => Promise<void>): Promise<void>;
-  /** Says in one line what was done. */
+  /** Stops the gateway, and prints in one line what was done. */
   stop(): Promise<void>;
 }
 

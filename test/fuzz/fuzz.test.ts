@@ -1,6 +1,6 @@
-// 5,000 generated requests, whatever they are: no 5xx of ours, no hang, and no unhandled rejection (jest fails a test
-// for one). Each run generates the same: so many meet every status and every stage. GW_FUZZ_SEED=n generates others,
-// GW_FUZZ_TIMES=n so many times as many.
+// 5,000 generated requests of any kind: none gets a 5xx of ours, hangs, or causes an unhandled rejection (jest fails a
+// test for one). Each run generates the same requests, which are enough to reach every status and every stage.
+// GW_FUZZ_SEED=n generates others, GW_FUZZ_TIMES=n a multiple of their number.
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
@@ -183,7 +183,7 @@ function cutAt(bytes: Buffer, positions: readonly number[]): Buffer[] {
   return sorted.slice(1).map((end, index) => bytes.subarray(sorted[index], end));
 }
 
-/** How events may be framed is tested where they are read. This framing has the most places to be cut at. */
+/** The tests of the parser cover the framings of events. This framing has the most places where it can be cut. */
 describe('the stream of a provider', () => {
   const bytes = streamBytes(goodTexts, framings['with CRLF and comments']);
   const asked = () => chat({ stream: true, stream_options: { include_usage: true } });

@@ -1,4 +1,4 @@
-// A provider on a real socket that sends whatever a script says, HTTP or not, and then closes in one way or another.
+// A provider on a real socket that sends whatever a script says, HTTP or not, and then closes in one of several ways.
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import fc from 'fast-check';
@@ -75,7 +75,7 @@ export const script: fc.Arbitrary<Script> = fc.record({
 });
 
 export interface OddProvider {
-  /** Calls a provider that follows this script. */
+  /** Returns a transport that calls a provider with this script. */
   transportFor(script: Script): Transport;
   stop(): void;
 }

@@ -1,4 +1,4 @@
-// Good answers of a provider, as values to be spoilt and as bytes to be cut.
+// Good answers of a provider, as values for mutations and as bytes to cut.
 import type { Upstream, UpstreamReply } from './fuzz-gateway.ts';
 
 export const jsonHeaders = { 'content-type': 'application/json' };
@@ -61,7 +61,7 @@ export const jsonReply = (body: unknown, status = 200): UpstreamReply => ({
   pieces: [Buffer.from(JSON.stringify(body))],
 });
 
-/** A provider that does what it is asked. */
+/** A provider that does what the request asks. */
 export const goodUpstream: Upstream = ({ body }) => {
   const { stream } = JSON.parse(String(body)) as { stream?: unknown };
   if (stream !== true) return jsonReply(goodCompletion);

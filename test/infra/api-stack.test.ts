@@ -93,7 +93,7 @@ describe.each(Object.entries(stages))('the api stack of %s', (stage, { api, sett
         expect(JSON.stringify(Resource)).not.toContain('*');
     }
     for (const { Properties } of resourcesOf(api, 'AWS::IAM::Role')) {
-      // That of CodeDeploy, which no code of ours has.
+      // This is the role of CodeDeploy, which runs no code of ours.
       if (JSON.stringify(Properties.AssumeRolePolicyDocument).includes('codedeploy.')) continue;
       expect(Properties).not.toHaveProperty('ManagedPolicyArns');
     }
@@ -201,7 +201,7 @@ describe('a new version', () => {
         });
         expect(alarm).not.toHaveProperty('AlarmActions');
       }
-      // All counts are of the version that the alias goes to.
+      // All metrics count only the version that the alias points to.
       const ofVersion = /"Name":"(ExecutedVersion|version)","Value":\{"Fn::GetAtt":\["\w+CurrentVersion/g;
       expect(fails).toMatchObject({ Namespace: 'gw', Period: 60 });
       expect(JSON.stringify(fails).match(ofVersion)).toHaveLength(1);
@@ -211,7 +211,7 @@ describe('a new version', () => {
       expect(metrics).toContain('"MetricName":"Errors"');
     }
     const counted = groups.map((group) => alarmsOfGroup(api, group)[0]?.MetricName);
-    // Two functions may have versions of one number.
+    // Two functions may have versions with the same number.
     expect(counted.toSorted()).toEqual(
       ['ChatCompletions', 'Models', 'Operator'].map((name) => `${name}VersionFailures`),
     );
@@ -278,7 +278,7 @@ describe('settings of a stage', () => {
     api.hasOutput('DeployedCommit', { Value: commit });
     expect(environment).toBe('aws://111122223333/eu-west-1');
     expect(findings).toEqual([]);
-    // Names stay what they are without: naming the place later replaces nothing.
+    // The names are those of a stage without `environment`, so naming the place later replaces nothing.
     const without = synthesizeStage('prod').data;
     for (const type of ['AWS::DynamoDB::GlobalTable', 'AWS::S3::Bucket', 'AWS::KMS::Alias']) {
       const names = [data, without].map((one) =>
@@ -360,7 +360,8 @@ describe('settings of a stage', () => {
         expect([read?.Action, more]).toEqual(['secretsmanager:GetSecretValue', []]);
         const secretOf = (name: string) =>
           `arn:AWS::Partition:secretsmanager:AWS::Region:AWS::AccountId:secret:gw/dev/${name}-??????`;
-        // Beside the accepted origins, and the credentials of providers, which the models function may not read.
+        // The function also reads the secret with the accepted origins; the models function must not read the provider
+        // credentials.
         const others = ['providers', 'origin'].map(secretOf);
         const own = arnsIn([read?.Resource].flat()).filter((arn) => !others.includes(arn));
         expect(own).toEqual([secretOf('otlp')]);
@@ -389,7 +390,7 @@ const concerns =
   (service: string) =>
   ({ Action }: Statement): boolean =>
     JSON.stringify(Action).includes(service);
-/** ARNs that are joined from parts, as text. */
+/** Returns the ARNs that are joined from parts, as text. */
 const arnsIn = (resource: unknown): string[] =>
   ([resource].flat() as ReadonlyArray<{ 'Fn::Join': [string, ReadonlyArray<string | { Ref: string }>] }>)
     .map(({ 'Fn::Join': [, parts] }) => parts.map((part) => (typeof part === 'string' ? part : part.Ref)).join(''))

@@ -1,5 +1,5 @@
-// Checks of an account by `npm run deploy` before it builds anything. AWS is played by the SDK's own mock: none of it
-// has run on a real account.
+// Checks of an account that `npm run deploy` makes before it builds anything. The SDK's own mock plays AWS: none of
+// this has run on a real account.
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -73,7 +73,7 @@ describe('before a deployment', () => {
     await expect(check()).rejects.toThrow(
       `bucket ${bucket}, secret gw/prod/providers; to take over what is there, set adopt: { keyArn: null, secretArn: '${secretArn}' }`,
     );
-    // A secret cannot be imported: --adopt alone does not do it, the settings do.
+    // A secret cannot be imported, so --adopt alone is not enough; the settings have to name the secret.
     await expect(check({ isAdopting: true })).rejects.toThrow('secret gw/prod/providers');
     const adopting = { ...prod, adopt: { keyArn: null, secretArn } };
     expect(await check({ settings: adopting, isAdopting: true })).toMatchObject({ questions: [] });
@@ -103,7 +103,7 @@ describe('before a deployment', () => {
       );
       haveKeys('Enabled', 'Enabled');
       await expect(check({ isAdopting: true })).rejects.toThrow(`keyArn: '${keyArn(0)}' or '${keyArn(1)}'`);
-      // Who says that there is none, or names one, is not asked again.
+      // An operator who wrote that there is no key, or named one, is not asked again.
       for (const adopted of [null, keyArn(0)]) {
         const settings = { ...prod, adopt: { keyArn: adopted, secretArn: null } };
         expect(await check({ settings, isAdopting: true })).toMatchObject({ questions: [] });
@@ -301,7 +301,7 @@ describe('before a deployment', () => {
 
     it('zones that the account does not have, or that CloudFront does not reach, stop it with the setting to change', async () => {
       const there = (settings: StageSettings) => check({ settings, region: 'us-east-1' });
-      // The names are those of another region: the ones of the table are not there.
+      // The mock has the zone names of another region, so the names in the table are missing.
       await expect(there(tasks)).rejects.toThrow('zones: this account has no zone use1-az2, use1-az4 in us-east-1');
       inVirginia();
       expect((await there(tasks)).notes).toEqual([]);

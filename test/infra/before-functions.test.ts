@@ -1,4 +1,4 @@
-// CloudFront's answers in place of the operator function, by the very text that the template uploads.
+// Answers that CloudFront gives in place of the operator function, computed by the very text that the template uploads.
 
 import { createRequire } from 'node:module';
 import { runInNewContext } from 'node:vm';
@@ -26,7 +26,7 @@ const doorOf = (overrides: object) => {
   const [door, ...others] = resourcesOf(api, 'AWS::CloudFront::Function');
   expect(others).toEqual([]);
   const code = String(door?.Properties.FunctionCode);
-  // CloudFront's limit for a function.
+  // This is CloudFront's limit for a function.
   expect(Buffer.byteLength(code)).toBeLessThan(10_240);
   expect(door?.Properties.FunctionConfig).toMatchObject({ Runtime: 'cloudfront-js-2.0' });
   const context = { require: createRequire(import.meta.url) };
@@ -106,7 +106,7 @@ describe('before the operator function', () => {
     expect(guarded.map(({ PathPattern }) => PathPattern)).toEqual(['/v1/manage/*', '/console*']);
     expect(guarded[0]?.FunctionAssociations).toEqual([{ EventType: 'viewer-request', FunctionARN: expect.anything() }]);
     expect(config.DefaultCacheBehavior).not.toHaveProperty('FunctionAssociations');
-    // It changes after the function of Lambda, whose files it knows.
+    // It is updated after the Lambda function whose files it knows.
     const [door] = resourcesOf(api, 'AWS::CloudFront::Function');
     expect(door?.DependsOn).toEqual(expect.arrayContaining([expect.stringMatching(/^OperatorLive/)]));
     for (const overrides of [{}, { console: true, edge: 'none' }] as const) {
@@ -131,7 +131,7 @@ describe('before the operator function', () => {
         FunctionAssociations: [{ EventType: 'viewer-request', FunctionARN: expect.anything() }],
       },
     ]);
-    // A second origin would be a second VPC origin of the same name.
+    // A second origin would be a second VPC origin with the same name.
     expect(config.Origins).toHaveLength(1);
     const askTasks = doorOf(withTasks);
     for (const headers of [{}, bearer(key)]) {

@@ -1,4 +1,4 @@
-// Alerts of the uploaded bundle: a function is frozen after its call, so it tries once within its settlement.
+// Alerts of the uploaded bundle: a function is frozen after its call, so it sends an alert once, within its settlement.
 import { afterAll, beforeAll, expect, it } from '#jest';
 import { lambdaEnvironment } from '../../infra/local/lambda-env.ts';
 import { builtBundle } from '../support/built-bundles.ts';

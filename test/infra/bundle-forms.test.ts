@@ -1,4 +1,4 @@
-// Forms and bytes through the uploaded bundle, in events as function URLs make them.
+// Forms and bytes through the uploaded bundle, in events as function URLs send them.
 import { afterAll, beforeAll, beforeEach, expect, it } from '#jest';
 import { writeBundles } from '../../infra/build/bundle.ts';
 import { lambdaEnvironment } from '../../infra/local/lambda-env.ts';
@@ -45,7 +45,7 @@ describeOnDynamo('the uploaded bundle', () => {
   const authorization = () => `Bearer ${harness.key}`;
   const textOf = ({ body }: BundleAnswer) => Buffer.from(body, 'base64').toString();
 
-  /** As AWS sends it: binary, so in base64. */
+  /** Sends a form as AWS does: binary, so in base64. */
   async function postForm(path: string, fields: Readonly<Record<string, string | File>>): Promise<BundleAnswer> {
     const form = new FormData();
     for (const [name, value] of Object.entries(fields)) form.append(name, value);

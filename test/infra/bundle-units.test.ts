@@ -1,4 +1,4 @@
-// Write units of calls through the uploaded bundle, under the variables of the template, by DynamoDB's count.
+// Write units of calls through the uploaded bundle, with the variables of the template, by DynamoDB's count.
 import { dirname } from 'node:path';
 import { expect, it } from '#jest';
 import { jsonBody } from '../../infra/bench/measuring-client.ts';
@@ -16,19 +16,16 @@ import { applyGatewayText } from '../support/gateway-file.ts';
 import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
 import { startTask, taskContainerOf } from './task-process.ts';
 
-/** A call has ended when no request was made for so long. */
+/** A call counts as ended when there was no request for this long. */
 const quietMs = 80;
-/** A task gathers statistics for a second. */
+/** A task gathers statistics for a second, so the test waits a little longer. */
 const gatheredMs = 1_100;
 const countedCalls = 10;
 
-/** What only requests through the edge have: calls of this test come without it. */
+/** Only requests through the edge have this secret; calls of this test are made without it. */
 const edgeVariable = 'GW_ORIGIN_SECRET';
 
-/**
- * Returns the variables with a value of their own: what the template takes from other resources neither limits nor
- * counts.
- */
+/** Returns the variables with a literal value: values from other resources neither limit nor count anything. */
 function templateVariables(): Record<string, string> {
   const functions = resourcesOf(synthesizeStage('prod').api, 'AWS::Lambda::Function');
   const variables = functions.map(
@@ -43,7 +40,7 @@ function templateVariables(): Record<string, string> {
 }
 type Environment = { readonly Variables: Record<string, unknown> };
 
-/** A gateway on a store whose requests are counted, and how it is called. */
+/** A gateway whose requests to the store are counted, and the function that calls it. */
 interface CountedGateway {
   readonly call: (key: string, body: string) => Promise<number>;
   readonly stop: () => Promise<unknown>;
@@ -62,7 +59,7 @@ async function expectUnits(start: StartCounted, quietMs: number): Promise<void> 
   const unlimited = { key: keys.unlimited, body: jsonBody(models.unlimited) };
   for (const { key, body } of [limitedCall(keys.limited), unlimited]) {
     const written: StoreRequest[] = [];
-    // The first two read what the others know.
+    // The first two calls read the data that later calls find in memory.
     for (let n = -2; n < countedCalls; n += 1) {
       expect(await gateway.call(key, String(body))).toBe(200);
       const requests = await proxy.takeRequests(quietMs);

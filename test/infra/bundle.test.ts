@@ -1,4 +1,4 @@
-// The uploaded bundles as they are built: their files, and their behaviour when they are loaded and started.
+// The uploaded bundles as they are built: their files, and what they do when they are loaded and started.
 import { execFile, execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -45,7 +45,7 @@ import { startTask, type Task, taskContainerOf } from './task-process.ts';
 
 const server = "import { createServer } from 'node:net'; createServer().listen(0);";
 
-/** A source tree in which both functions have this handler. */
+/** Returns a source tree in which both functions have this handler. */
 const sourcesWith = async (handler: string, container = server): Promise<string> => {
   const root = temporaryFolder();
   for (const entry of bundleEntries) {
@@ -69,7 +69,7 @@ const residentMib = ({ pid }: Task): number =>
 
 const callsProviders = (name: BundleName): boolean => name === 'gateway' || name === 'container';
 
-/** Names of the packages that have code in one file, as far as they match. */
+/** Returns the packages with code in one file whose names match. */
 async function packagesIn(output: string, bundle: BundleName, file: string, pattern: RegExp): Promise<string[]> {
   const text = await readFile(join(output, 'meta', bundle, `${basename(file)}.metafile.json`), 'utf8');
   const [{ inputs }] = Object.values(JSON.parse(text).outputs).filter((part) => 'entryPoint' in (part as object)) as [
@@ -80,7 +80,7 @@ async function packagesIn(output: string, bundle: BundleName, file: string, patt
   return [...new Set(found)].toSorted();
 }
 
-/** Loads what Lambda loads, with what its runtime gives a function, and sends it one event a path. */
+/** Loads the files that Lambda loads, in the environment of its runtime, and sends one event for each path. */
 async function invokeEach(
   file: string,
   paths: readonly string[],
@@ -116,7 +116,7 @@ async function invokeEach(
   return JSON.parse(/^ANSWERS (.*)$/m.exec(stdout)?.[1] ?? '[]');
 }
 
-/** The files that the Dockerfile puts into the image of tasks. */
+/** Returns a folder with the files that the Dockerfile copies into the image of tasks. */
 const imageOf = async (folder: string): Promise<string> =>
   copiedByImage(imageInstructions(await readFile(join(folder, 'Dockerfile'), 'utf8'), 'container'), folder);
 
@@ -129,7 +129,7 @@ beforeAll(async () => {
 describe('the build of the project', () => {
   it('bundles everything small enough, ready to load, with nothing else in the folders that are uploaded', async () => {
     expect(bundles.map(({ name }) => name)).toEqual(['gateway', 'models', 'operator', 'container']);
-    /** Of the gateway: in a function of its own, and in a task. */
+    /** Interfaces whose grammar the gateway loads at once, in a function and in a task. */
     const translated = ['chat-completions', 'converse', 'generate-content', 'messages', 'responses'];
     const readOnDemand = ['embeddings', 'images', 'moderations', 'rerank', 'speech', 'transcriptions'];
     const ofGateway = [
@@ -231,7 +231,7 @@ describe('the build of the project', () => {
     );
     const index = await readFile(join(output, 'operator/page/index.html'), 'utf8');
     expect(index).not.toMatch(/<style|<script(?![^>]* src=)| on\w+=| style=|https?:/);
-    // Names of XML namespaces are no addresses, and no browser follows those of the notices.
+    // Names of XML namespaces are no addresses, and no browser opens the addresses in the notices.
     const code = files.filter((_text, index) => Object.keys(page)[index] !== noticesFile);
     const addresses = code.flatMap((text) =>
       [...text.matchAll(/https?:\/\/(?!www\.w3\.org\/)[\w.]+/g)].map(([url]) => url),
@@ -284,7 +284,7 @@ describe('the build of the project', () => {
   it('brings the clients that a function calls, those of S3 and KMS in files that it can load from beside the index', async () => {
     const clients = (name: BundleName, file: string) => packagesIn(output, name, file, /@aws-sdk\/client-[a-z0-9-]+/);
     for (const { name, file } of bundles) {
-      // Every function reads which origins are accepted.
+      // Every function reads the accepted origins.
       expect(await clients(name, file)).toEqual(['@aws-sdk/client-dynamodb', '@aws-sdk/client-secrets-manager']);
       if (!callsProviders(name)) continue;
       expect(await readFile(file, 'utf8')).toContain('require("./s3-objects.cjs")');
@@ -385,20 +385,20 @@ describe('the build of the project', () => {
       models: [landing, health, hello],
       operator: [landing, health, hello, ...ofPage],
     };
-    // Each has them: a path that is added is asked for here.
+    // Every path is listed, so this test also calls a path that is added later.
     expect(new Set([...Object.values(served).flat(), rootPaths.consoleFile])).toEqual(
       new Set([...Object.values(rootPaths), ...ofPage]),
     );
     for (const name of functionNames) {
       const zip = temporaryFolder();
       await cp(join(output, name), zip, { recursive: true });
-      // Served by code that is loaded with the first call, which asks for an API key.
+      // The code for these paths is loaded with the first call, which needs an API key.
       const loaded = name === 'gateway' ? ['/v1/key', 'POST /v1/responses', 'POST /v1/embeddings'] : [];
       const paths = [...served[name], ...loaded, '/v1/models', '/console/index.cjs'];
       const answers = await invokeEach(join(zip, 'index.mjs'), paths);
       const [keyless, others] = [answers.slice(0, served[name].length), answers.slice(served[name].length)];
       expect(keyless.filter(({ status, bytes }) => status !== 200 || bytes === 0)).toEqual([]);
-      // Nothing of the code is a file of the page.
+      // No code file is served as a file of the page.
       const refused = [...loaded.map(() => 401), name === 'operator' ? 404 : 401, 404];
       expect(others.map(({ status }) => status)).toEqual(refused);
     }
@@ -481,7 +481,7 @@ describe('the build of the project', () => {
 
   it('writes the description of the interface beside those that serve it, and bundles none of it', async () => {
     for (const { name, file } of bundles) {
-      // A solution of the table of errors.
+      // The text is a solution in the table of errors.
       expect(await readFile(file, 'utf8')).not.toContain('Correct what');
       if (!callsProviders(name)) continue;
       const text = await readFile(join(dirname(file), 'openapi.json'), 'utf8');
@@ -563,14 +563,16 @@ describe('the build of the project', () => {
   });
 });
 
-/** From the files of its image, under the environment that the template gives it. There is no container around it. */
+/**
+ * The process of a task runs the files of its image, in the environment of the template, without a container around it.
+ */
 describeOnDynamo('the process of a task', () => {
   let testStore: DynamoTestStore;
   const inFlight = 20;
   let harness: Harness;
   let image: string;
   let held: ScriptedProvider;
-  /** Of the calls that wait for their provider: it ends its answer. */
+  /** Ends the answers of calls that wait for their provider. */
   const ends: (() => void)[] = [];
   const call = (task: Task, model: string, stream = false) =>
     fetch(`${task.url}/chat/completions`, {
@@ -615,8 +617,8 @@ describeOnDynamo('the process of a task', () => {
     expect(await statusOf('/v1/models')).toBe(404);
     expect(await statusOf('/v1/models', task.headers)).toBe(401);
     expect(await statusOf('/v1/manage/session', task.headers)).toBe(401);
-    // Scrapers ask each task at a port of its own, which serves nothing else; whom the edge sends gets another one each
-    // time.
+    // Scrapers read each task at a port of its own, which serves nothing else; a request through the edge reaches
+    // another task each time.
     expect(await statusOf('/metrics', task.headers)).toBe(404);
     const scraped = await fetch(`${task.metricsOrigin}/metrics`);
     expect([scraped.status, await scraped.text()]).toEqual([200, expect.stringContaining('\ngw_calls_in_flight 0\n')]);
@@ -638,7 +640,7 @@ describeOnDynamo('the process of a task', () => {
   it('that is told to stop with calls in flight ends all of them, its books are exact, and every place is free for the next one', async () => {
     const task = await start();
     const calls: Promise<Response>[] = [];
-    // One after the other: a busy machine must not refuse one of a crowd.
+    // The calls start one after the other, because a busy machine could refuse one of many simultaneous calls.
     for (let at = 0; at < inFlight; at += 1) {
       calls.push(call(task, 'held/model', at % 2 === 1));
       await eventually(() => ends.length === calls.length);
@@ -699,7 +701,7 @@ describeOnDynamo('the process of a task', () => {
   });
 
   it.each([
-    // Many small unread answers on few connections, and large ones on many.
+    // The first row has many small unread answers on few connections, the second large ones on many.
     { connections: 24, path: '/v1/models', sentBytes: 4 * 1_024 * 1_024 },
     { connections: 60, path: '/openapi.json', sentBytes: 64 * 1_024 },
   ])(
@@ -717,7 +719,7 @@ describeOnDynamo('the process of a task', () => {
         socket.pause().write(requests);
         return socket;
       });
-      // Others are served meanwhile, and no later than all that it takes has been taken.
+      // Other requests are served meanwhile; after them the process has taken all the memory that it takes.
       const grown: number[] = [];
       for (let asked = 0; asked < 200; asked += 1) {
         expect(await isHealthy()).toBe(true);

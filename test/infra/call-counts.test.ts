@@ -1,5 +1,5 @@
-// Promises and timers of a call, which cost processor time and no measurement of time shows on a busy machine. One-way:
-// a change that makes fewer lowers the floor.
+// Promises and timers of a call: they cost processor time that no time measurement shows on a busy machine. The bound
+// only becomes lower: a change that makes fewer lowers it.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '#jest';
@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const promisesMax = 165;
 const timersMax = 4;
-/** Counts are the same for more, which would take longer. */
+/** More calls would give the same counts and take longer. */
 const countedCalls = 256;
 
 let provider: Awaited<ReturnType<typeof startProvider>>;
@@ -25,7 +25,7 @@ it(`a warm relayed JSON call with every limit, one of 32 at once, makes at most 
   const { targets } = await measureGarbage({ folder, keys, countedCalls });
   const measured = (what: string) => Number(targets.find(([name]) => name === `${what} of a call`)?.[2]);
   const [promises, timers] = [measured('promises'), measured('timers')];
-  // Less than half of what it makes would be no call.
+  // A smaller number would mean that no call was made.
   expect(promises).toBeGreaterThan(50);
   expect(promises).toBeLessThanOrEqual(promisesMax);
   expect(timers).toBeLessThanOrEqual(timersMax);

@@ -1,4 +1,5 @@
-// The files with which others run the image `local`: compose and Kubernetes, against their own schemas.
+// The files for Compose and Kubernetes with which others run the image `local`, checked against the schemas of these
+// programs.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@cfworker/json-schema';
@@ -16,10 +17,10 @@ const folder = join(projectRoot, 'infra/local');
 const read = (name: string) => readFileSync(join(folder, name), 'utf8');
 const image = imageInstructions(read('Dockerfile'), 'local');
 const ofImage = (name: string) => image.filter(([found]) => found === name).map(([, rest]) => rest);
-/** Words behind `start`: what the image says, and what takes the place of its command. */
+/** Returns the words after `start`: those of the image, and those that replace its command. */
 const startWords = (args: readonly string[]) => [...JSON.parse(ofImage('ENTRYPOINT')[0] ?? '').slice(3), ...args];
 
-/** What is read of any object here. */
+/** The fields that these tests read of an object. */
 interface KubernetesObject {
   readonly kind: string;
   readonly metadata: { readonly name: string };
@@ -57,8 +58,8 @@ describe('compose.yaml', () => {
   const file = parse(read('compose.yaml'));
 
   it('is a compose file, and a misspelt one is none', () => {
-    // The schema is older than the name of a file; and durations there are not those of ISO 8601, which the format
-    // means.
+    // The schema is older than the current file name, and its durations are not those of ISO 8601, which the format
+    // requires.
     const { properties, ...schema } = JSON.parse(JSON.stringify(composeSchema).replaceAll(',"format":"duration"', ''));
     const named = { ...schema, properties: { ...properties, name: { type: 'string' } } };
     const validator = new Validator(named, '7', false);
@@ -78,7 +79,7 @@ describe('compose.yaml', () => {
     expect(gateway.ports).toEqual([`127.0.0.1:8787:${ofImage('EXPOSE')[0]}`]);
     expect(gateway.volumes).toEqual([`data:${ofImage('VOLUME')[0]}`]);
     expect(Object.keys(file.volumes)).toEqual(['data']);
-    // Values of keys come from the shell.
+    // The shell sets the values of keys.
     expect(Object.values(gateway.environment)).toEqual([null, null, null, null, null]);
     expect(gateway.read_only).toBe(true);
   });
@@ -107,7 +108,7 @@ describe.each(['kubernetes.yaml', 'kubernetes-replicas.yaml'])('%s', (name) => {
     const mounted = container?.volumeMounts.map(({ name }) => name).toSorted();
     expect(mounted).toEqual(pod?.volumes.map(({ name }) => name).toSorted());
     expect(container?.securityContext).toMatchObject({ readOnlyRootFilesystem: true, allowPrivilegeEscalation: false });
-    // A stop takes nine seconds at most.
+    // A stop takes at most nine seconds.
     expect(pod?.terminationGracePeriodSeconds).toBeGreaterThan(9);
     for (const { kind, spec } of objects) {
       const selected = kind === 'Service' ? spec.selector : spec.selector?.matchLabels;
@@ -125,7 +126,7 @@ describe.each(['kubernetes.yaml', 'kubernetes-replicas.yaml'])('%s', (name) => {
     } else {
       expect([claims, strategy?.type]).toEqual([0, 'RollingUpdate']);
       expect(options).toMatchObject({ data: undefined, dynamodb: 'http://dynamodb:8000' });
-      // The folder of the master key, which the gateway looks for below its working folder.
+      // The master key's folder is inside the working folder, where the gateway looks for it.
       const places = container?.volumeMounts.map(({ mountPath }) => mountPath);
       expect(places).toContain(`${ofImage('WORKDIR').at(-1)}/.gw`);
     }

@@ -46,7 +46,7 @@ const grantsOf = ({ api }: SynthesizedStage, prefix: string) =>
     );
 
 type Expression = string | Readonly<Record<string, never>>;
-/** Where CloudFormation would put each subnet: the id of its zone, or the place of its name. */
+/** Returns where CloudFormation would put each subnet: the id of its zone, or the index of its zone's name. */
 function zonesIn({ api }: SynthesizedStage, region: string): string[] {
   const conditions = api.toJSON().Conditions as Record<string, Expression>;
   const resolve = (value: unknown): unknown => {
@@ -63,7 +63,7 @@ function zonesIn({ api }: SynthesizedStage, region: string): string[] {
   };
   return resourcesOf(api, 'AWS::EC2::Subnet').map(({ Properties }) => {
     const [id, name] = [resolve(Properties.AvailabilityZoneId), resolve(Properties.AvailabilityZone)];
-    // CloudFormation takes one of them.
+    // CloudFormation accepts only one of them.
     expect([id, name].filter((one) => one !== undefined)).toHaveLength(1);
     return String(id ?? name);
   });
@@ -120,7 +120,7 @@ describe('a stage with tasks', () => {
         .flatMap(({ Action, Resource }) =>
           [Action].flat().flatMap((action) => [Resource].flat().map((one) => `${action} ${JSON.stringify(one)}`)),
         )
-        // Of its own log group.
+        // Rights to the task's own log group are left out.
         .filter((pair) => !pair.startsWith('logs:'));
       return [...new Set(pairs)].toSorted();
     };
@@ -147,7 +147,7 @@ describe('a stage with tasks', () => {
         MaximumPercent: 200,
       },
     });
-    // Also where a new one starts, and fails.
+    // The alarm also ends a deployment in which a new task starts and fails.
     const alarm = resourcesOf(stage.api, 'AWS::CloudWatch::Alarm').find(({ id }) => id.includes('NewVersionFails'));
     expect(service.DeploymentConfiguration).toMatchObject({
       Alarms: { Enable: true, Rollback: true, AlarmNames: [{ Ref: alarm?.id }] },
@@ -299,7 +299,7 @@ describe('a stage with tasks', () => {
     const group = (prefix: string) => ({ 'Fn::GetAtt': [expect.stringMatching(prefix), 'GroupId'] });
     const ports = (...each: number[]) =>
       each.map((port) => [expect.stringMatching(/^ContainerTaskAccess/), 'tcp', '0.0.0.0/0', port, port]);
-    // Without a rule in the group itself EC2 lets everything out.
+    // Without an egress rule in the group itself EC2 allows all outgoing connections.
     const balancerNowhere = [
       expect.stringMatching(/^ContainerFrontAccess/),
       '-1',
@@ -382,7 +382,7 @@ describe('a stage with tasks', () => {
       for (const zone of there) expect(zonesByRegion[region]?.refused).not.toContain(zone);
       for (const zone of there) expect(zone).toMatch(/-az\d$/);
     }
-    // Elsewhere CloudFront serves every zone: by name, also where the settings name the region.
+    // In other regions CloudFront serves every zone, so zones go by name, even if the settings name the region.
     for (const own of [anywhere, withTasks({ account, region: 'eu-west-1' })]) {
       expect(new Set(zonesIn(own, 'eu-west-1'))).toEqual(new Set(['name 0', 'name 1']));
     }
@@ -405,13 +405,13 @@ describe('a stage with tasks', () => {
       expect.arrayContaining(['UnhealthyTasks', 'MissingTasks', 'RefusedAtMaximum', 'BalancerErrors']),
     );
     expect(ids).not.toContain('UrlErrors');
-    // A service that never had a healthy task has no value of it, which `FILL` cannot fill.
+    // A service that never had a healthy task has no value for this metric, so `FILL` cannot fill it.
     const missing = resourcesOf(stage.api, 'AWS::CloudWatch::Alarm').find(({ id }) => id.includes('MissingTasks'));
     expect(missing?.Properties).toMatchObject({
       ...{ MetricName: 'HealthyHostCount', Statistic: 'Maximum', Threshold: 2 },
       ...{ ComparisonOperator: 'LessThanThreshold', TreatMissingData: 'breaching' },
     });
-    // The page knows each of them, and those of functions and of the console.
+    // The page describes each of these alarms, and those of functions and of the console.
     const page = readFileSync(join(projectRoot, 'infra/cdk/guides/alarms.md'), 'utf8').replaceAll('-', '');
     const ofFunctions = resourcesOf(synthesizeStage('prod', { console: true }).api, 'AWS::CloudWatch::Alarm');
     const names = ofFunctions.map(({ id }) => id.replace(/^Alarms|^.*(?=NewVersion)|[0-9A-F]{8}$/g, ''));
@@ -449,7 +449,7 @@ describe('a stage that moves', () => {
     for (const kind of [from, to]) {
       const pattern = kind === 'functions' ? /^(ChatCompletions|Models)/ : /^Container(Service|Front)/;
       const alone = synthesizeStage('prod', { compute: kind });
-      // Under the same ids: nothing of it is made anew.
+      // The resources have the same ids, so none of them is replaced.
       expect(idsOf(moving, pattern)).toEqual(idsOf(alone, pattern));
       expect(idsOf(alone, pattern).length).toBeGreaterThan(1);
     }

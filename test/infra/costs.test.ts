@@ -1,4 +1,4 @@
-// The costs that the pages name, against the arithmetic on list prices and against what a stage really consists of.
+// The costs on the pages are compared with the arithmetic on list prices and with the resources of a stage.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '#jest';
@@ -37,7 +37,7 @@ import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
 const read = (path: string): string => readFileSync(join(projectRoot, path), 'utf8');
 const [page, deploying] = ['README.md', 'infra/cdk/guides/costs.md'].map(read) as [string, string];
 
-/** The cells of the row that begins with a name, without bold type. */
+/** Returns the cells of the row that begins with a name, without bold type. */
 function row(text: string, name: string): string[] {
   const line = text.split('\n').find((candidate) => candidate.replaceAll('*', '').startsWith(`| ${name} `)) ?? '';
   return line
@@ -73,7 +73,7 @@ describe('the price of a million calls', () => {
 });
 
 describe('the price of a month', () => {
-  /** Parts of a stage's templates that are billed without a call. */
+  /** Counts the parts of a stage's templates that are billed without a call. */
   const partsOf = (stage: string, overrides = {}) => {
     const { api, data } = synthesizeStage(stage, overrides);
     const count = (type: string) => [api, data].flatMap((template) => resourcesOf(template, type)).length;
@@ -92,7 +92,7 @@ describe('the price of a month', () => {
   const stages = Object.fromEntries(Object.keys(stageSettings).map((stage) => [stage, partsOf(stage)]));
   const { dev, staging, prod } = stages as Record<'dev' | 'staging' | 'prod', ReturnType<typeof partsOf>>;
   const series = [...requestMetricSeries, ...attemptMetricSeries];
-  /** Metrics of the log lines with a dimension, and the one that a filter makes of them. */
+  /** Returns how many metrics of the log lines have a dimension, and the metric that a filter derives from them. */
   const metricsBy = (name?: string) =>
     series.flatMap(({ dimensions, metrics }) => ((dimensions as readonly string[])[1] === name ? metrics : [])).length;
 
@@ -218,7 +218,7 @@ describe('the price of functions and of tasks', () => {
     const [short, long, stream] = Object.values(kinds).map((kind) => usd(breakEven(kind)));
     expect(guide).toContain(`cheaper from ${long} calls a second of 10 s on, and from ${short} a second of 2 s**`);
     expect(guide).toContain(`(streams of 10 s: ${stream})`);
-    // Where the two cross, by the sums themselves.
+    // The sums themselves say where the two cross.
     for (const kind of Object.values(kinds)) {
       const load = { ...kind, callsPerSecond: breakEven(kind) };
       expect(tasksMonth(load)).toBeCloseTo(functionsMonth(load), 6);

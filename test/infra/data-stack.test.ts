@@ -49,7 +49,8 @@ describe.each(Object.keys(stageSettings))('the data stack of %s', (stage) => {
               },
               DeletionProtectionEnabled: settings.deletionProtection,
               ContributorInsightsSpecification: { Enabled: true, Mode: 'THROTTLED_KEYS' },
-              // Written out where there is no limit of ours: a table may keep a former one that is only left out.
+              // The value is written even without a limit of ours, because a table may keep its former limit if the
+              // property is absent.
               ReadOnDemandThroughputSettings: { MaxReadRequestUnits: settings.tableReadsPerSecondMax ?? 40_000 },
             }),
           ],
@@ -90,7 +91,7 @@ describe.each(Object.keys(stageSettings))('the data stack of %s', (stage) => {
         ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }],
       },
       LifecycleConfiguration: {
-        // Of results a day more than they are needed: S3 counts from the midnight after.
+        // Results stay a day longer than they are needed, because S3 counts from the next midnight.
         Rules: [
           ['result-', 3],
           ['content-1d-', 1],
@@ -98,7 +99,7 @@ describe.each(Object.keys(stageSettings))('the data stack of %s', (stage) => {
           ['content-30d-', 30],
           ['content-90d-', 90],
           ['content-365d-', 365],
-          // An object of any other name, as a former release wrote them, goes after the last of these.
+          // An object with another name, as a former release wrote it, is removed after all of these.
           [undefined, 366],
         ].map(([Prefix, ExpirationInDays]) => ({
           ...{ Status: 'Enabled', ...(Prefix === undefined ? {} : { Prefix }), ExpirationInDays },
@@ -157,7 +158,7 @@ describe.each(Object.keys(stageSettings))('the data stack of %s', (stage) => {
     expect(exports).toEqual([{ Value: `gw-${stage}-data`, Export: { Name: `gw-${stage}-data` } }]);
     const imports = JSON.stringify(api.toJSON()).match(/\{"Fn::(ImportValue|GetStackOutput)":[^}]*\}/g);
     expect(imports).toEqual([`{"Fn::ImportValue":"gw-${stage}-data"}`]);
-    // In a resource, where it counts for certain.
+    // The import is in a resource, where CloudFormation certainly counts it.
     expect(JSON.stringify(resourcesOf(api, 'AWS::Lambda::Function'))).toContain(String(imports));
   });
 
@@ -385,13 +386,13 @@ describe('the settings of every stage', () => {
         reserved += Number(one);
       }
     }
-    // All of them fit into Lambda's default quota of 1,000, which leaves 100 to functions that reserve nothing.
+    // All reservations fit into Lambda's default quota of 1,000, which leaves 100 for functions that reserve nothing.
     expect(reserved).toBeLessThanOrEqual(900);
   });
 });
 
-// Removals between releases: a retained resource stays behind, outside of the stack, and a property
-// may keep its former value. `released/` holds what the last release keeps; GW_RECORD_RELEASE=1 writes it anew.
+// Removals between releases: a retained resource stays outside of the stack, and a property may keep its former value.
+// `released/` has the resources of the last release; GW_RECORD_RELEASE=1 writes it anew.
 interface Resource {
   readonly Type: string;
   readonly Properties?: unknown;
@@ -401,7 +402,7 @@ type Resources = Readonly<Record<string, Resource>>;
 
 const isRetained = ({ DeletionPolicy }: Resource) => DeletionPolicy?.startsWith('Retain') === true;
 
-/** Retained resources by id and type, and properties of any resource by path, that `next` does not have any more. */
+/** Returns retained resources by id and type, and properties of any resource by path, that are missing in `next`. */
 function vanished(former: Resources, next: Resources): string[] {
   return Object.entries(former).flatMap(([id, resource]) => {
     const successor = next[id];
@@ -412,7 +413,7 @@ function vanished(former: Resources, next: Resources): string[] {
 
 function missingMembers(former: unknown, next: unknown, path: string): string[] {
   if (typeof former !== 'object' || former === null) return next === undefined ? [path] : [];
-  // A function of CloudFormation is one value.
+  // An intrinsic function of CloudFormation counts as one value.
   if (Object.keys(former).some((name) => name === 'Ref' || name.startsWith('Fn::')))
     return next === undefined ? [path] : [];
   if (typeof next !== 'object' || next === null) return [path];
@@ -457,8 +458,8 @@ describe('two releases of a stage that retains', () => {
   });
 });
 
-// Every resource of every stage against CloudFormation's own resource types: no property that a type does not have,
-// none missing that it requires. CloudFormation would say the same during a deployment.
+// Every resource of every stage is checked against CloudFormation's own resource types: it has no unknown property and
+// every required one. CloudFormation would report the same during a deployment.
 describe('the specification', () => {
   interface Resource {
     readonly Type: string;
@@ -473,7 +474,7 @@ describe('the specification', () => {
 
   const isObject = (value: unknown): value is Record<string, unknown> =>
     typeof value === 'object' && value !== null && !Array.isArray(value);
-  /** CloudFormation replaces these by a value of any type. */
+  /** Returns whether the value is an intrinsic function, which CloudFormation replaces by a value of any type. */
   const isIntrinsic = (value: unknown): boolean =>
     isObject(value) && Object.keys(value).length === 1 && /^(Ref|Fn::.+)$/.test(String(Object.keys(value)[0]));
 

@@ -128,7 +128,7 @@ describe('what one deployment alone does', () => {
     expect(read(contextOf('prod', said))).toEqual(said);
     expect(contextOf('prod', { isAtOnce: false, alsoRuns: undefined })).toEqual([]);
     expect(read([])).toEqual({});
-    // The app has all stages.
+    // The app has all stages, so it also reads the context of another stage.
     expect(read(contextOf('prod', said), 'dev')).toEqual({});
   });
 
@@ -159,7 +159,7 @@ describe('plain cdk', () => {
   it('runs the app with the Node of this project, whatever Node cdk itself runs on, and the app names the stages', () => {
     const { app } = JSON.parse(readFileSync(join(root, 'cdk.json'), 'utf8')) as { app: string };
     expect(app).toMatch(/ infra\/cdk\/app\.ts$/);
-    // Without the folder of this project's Node, as a shell has it.
+    // The path lacks the folder of this project's Node, as in a shell.
     const own = dirname(process.execPath);
     const path = String(process.env.PATH)
       .split(':')
@@ -280,7 +280,7 @@ describe('a stage that moves between functions and tasks', () => {
     ({ compute, edge: 'cloudfront', customDomain: null }) as const;
 
   it.each([
-    // A stage of a release from before the output.
+    // This stage was deployed by a release without this output.
     [
       'container',
       undefined,
@@ -309,7 +309,7 @@ describe('a stage that moves between functions and tasks', () => {
     });
     const [run] = cdkRuns(read('--stage', 'dev'), 'UPDATE_COMPLETE', change, 'a/r');
     expect(run).toEqual(['deploy', 'dev/*', '--context', `dev.alsoRuns=${kept}`]);
-    // The second one: the output says what the settings say.
+    // The second deployment changes nothing, because the output agrees with the settings.
     expect(planComputeChange('prod', settingsOf(to), { ...outputs, Compute: to })).toEqual({});
   });
 
@@ -340,20 +340,21 @@ describe('what builds the image of a stage with tasks', () => {
       "compute: 'container' needs a program that builds its image: docker is not installed; finch is not installed; podman is not installed. Start or install one of docker, finch, podman, or name another in CDK_DOCKER",
     );
     expect(() => findImageBuilder('nerdctl', having('docker'))).toThrow('nerdctl is not installed. Start');
-    // Asked for real.
+    // This call runs the real search.
     expect(() => findImageBuilder('no-such-program')).toThrow('no-such-program is not installed');
     expect(() => findImageBuilder('false')).toThrow('false does not answer: is its service started?');
     expect(findImageBuilder('true')).toBe('true');
   });
 });
 
-// `npm run deploy` from its line to its last run of cdk: the account is a mock, and cdk is noted in place of being run.
+// `npm run deploy` from its command line to its last run of cdk: the account is a mock, and runs of cdk are recorded in
+// place of being made.
 describe('the whole command', () => {
   const { dev, prod } = stageSettings as Record<'dev' | 'prod', StageSettings>;
   const { mocks, haveTable, haveStack, askedOperations } = mockAccount();
   const standingStacks = new Set<string>();
   beforeEach(() => standingStacks.clear());
-  /** Calls that change nothing: the only ones that a deployment may make itself. */
+  /** Matches calls that change nothing, the only ones that a deployment may make itself. */
   const looks = /^(Describe|Get|List|Head)\w+Command$|^AssumeRoleCommand$/;
 
   interface Run {
@@ -377,7 +378,7 @@ describe('the whole command', () => {
       readonly exitCodes?: number[];
       readonly builder?: () => string;
       readonly secondsPerAnswer?: number;
-      /** Of the deployed stage. Rejects where nothing answers. */
+      /** Answers for the deployed stage. Rejects if it does not answer. */
       readonly answer?: (
         url: string,
         headers: Readonly<Record<string, string>>,
@@ -426,8 +427,7 @@ describe('the whole command', () => {
       (error: unknown) => String((error as Error).message),
     );
     expect(askedOperations().filter((name) => !looks.test(name))).toEqual([]);
-    // Everything is asked before anything is built.
-    // Everything but the outputs of the stage, which are read at the end.
+    // Every read happens before anything is built, except the outputs of the stage, which are read at the end.
     if (askedBeforeCdk !== undefined)
       expect(askedOperations().length - askedBeforeCdk).toBeLessThanOrEqual(failure?.includes('cdk says') ? 0 : 1);
     return { events, failure, asked };
@@ -559,7 +559,7 @@ describe('the whole command', () => {
       const second = await deploy('--stage prod', { stages: { dev, prod: tasks } });
       const run = [`stage prod: ${place}`, 'cdk deploy prod/* with finch', routesAnswer('prod')];
       expect(second).toMatchObject({ events: run, failure: undefined });
-      // Back: the image of the tasks that stay for one deployment is built too.
+      // On the way back, the image for the tasks that stay for one more deployment is built too.
       expect(cdkOf(await deploy('--stage prod --yes'))).toEqual([
         `cdk deploy prod/* --context prod.alsoRuns=container ${flags} with finch`,
       ]);
@@ -587,7 +587,7 @@ describe('the whole command', () => {
         ]),
       );
       const ofVendors = asked.filter((line) => /\/v1beta\/|\/bedrock\/|none:/.test(line));
-      // Every call of the list of interfaces is among them, and the lists of both vendors.
+      // The requests include every call in the list of interfaces, and the lists of both vendors.
       const listed = Object.values(interfaceList).flatMap(({ routes }) => routes);
       const calls = listed.map(({ base, path }) => (base === 'all' ? '/v1' : base) + path.replace('**', 'none'));
       expect(calls.filter((path) => !asked.includes(`401 ${at(path)}`))).toEqual([]);
@@ -595,7 +595,8 @@ describe('the whole command', () => {
       expect(asked).toHaveLength(4 + Object.keys(routePaths).length + 3 + ofVendors.length + 2);
       expect(new Set(asked).size).toBe(asked.length);
       expect(asked.filter((line) => line.includes('*'))).toEqual([]);
-      // A stage without a console has none of its routes, and one with names of its own is asked by the distribution's.
+      // A stage without a console has none of its routes, and a stage with its own names is called by the
+      // distribution's name.
       const outputs = { ...served, BaseUrl: 'https://llm.example.com/v1', DistributionDomainName: 'd2.cloudfront.net' };
       haveStack('gw-prod-api', [], outputs);
       standingStacks.add('gw-prod-api');
@@ -639,7 +640,7 @@ describe('the whole command', () => {
         'prod was deployed, but does not serve /v1/models, /openai/v1/models, /v1beta/models at https://d1.cloudfront.net: 404 {"error":"not_found", "message":"There is no such path."}',
       );
       expect(run.events.at(-1)).toMatch(/^cdk deploy/);
-      // For two minutes, and only those that were refused.
+      // The requests go on for two minutes, and only for refused routes.
       expect(run.asked.filter((line) => line.endsWith('/openai/v1/models'))).toHaveLength(25);
       expect(run.asked.filter((line) => line.endsWith('/v1/embeddings'))).toHaveLength(1);
     });
@@ -670,7 +671,7 @@ describe('the whole command', () => {
       const acl = await deploy('--stage prod --yes', { stages: behindAcl, answer: () => blocked });
       expect(acl.failure).toBeUndefined();
       expect(acl.events.at(-1)).toBe('the routes of prod were not asked: its web ACL blocks this network');
-      // Without one, or where some routes are reached, it is a fault.
+      // Without a web ACL, or if some routes answer, it is a failure.
       expect((await deploy('--stage prod --yes', { answer: () => blocked })).failure).toContain('403 <html>');
       const some = (url: string) => (url.endsWith('/models') ? blocked : { status: 401, text: '' });
       expect((await deploy('--stage prod --yes', { stages: behindAcl, answer: some })).failure).toContain('403 <html>');

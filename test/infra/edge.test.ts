@@ -60,8 +60,8 @@ describe('the distribution', () => {
     expect(operatorPaths.map(({ PathPattern }) => PathPattern)).toEqual(['/v1/manage/*', '/console*']);
     const [manage, page] = operatorPaths;
     expect(manage).toMatchObject({ CachePolicyId: cachingDisabled, AllowedMethods: expect.arrayContaining(['PATCH']) });
-    // Whoever loads the page over and over, with any query or header, takes no execution of the function from
-    // operators.
+    // A person who loads the page over and over, with any query or header, does not use up executions that operators
+    // need.
     const [policy, ...others] = resourcesOf(withConsole.api, 'AWS::CloudFront::CachePolicy');
     expect(page).toMatchObject({ CachePolicyId: { Ref: policy?.id }, AllowedMethods: ['GET', 'HEAD'] });
     expect(page).not.toHaveProperty('OriginRequestPolicyId');
@@ -93,7 +93,7 @@ describe('the distribution', () => {
       /OperatorLiveFunctionUrl\w+","FunctionUrl"\]\},"console"/,
     );
     expect(resourcesOf(direct, 'AWS::Lambda::Url')).toHaveLength(3);
-    // The console's page gets the URL that clients call: behind a distribution it is the page's own.
+    // The console's page gets the URL for clients; behind a distribution it is the page's own URL.
     const told = /"GW_GATEWAY_URL":\{"Fn::GetAtt":\["Chat\w*Url\w*","FunctionUrl"\]\}/g;
     expect(JSON.stringify(direct.toJSON()).match(told)).toHaveLength(1);
     const { api: behindEdge } = synthesizeStage('dev', { console: true });
@@ -114,14 +114,14 @@ describe('the distribution', () => {
     ]);
     const targets = behaviours.map(({ TargetOriginId }) => config.Origins.find(({ Id }) => Id === TargetOriginId));
     expect(JSON.stringify(targets[0]?.DomainName)).toContain('"ChatCompletions');
-    // Of the paths that match the first counts: a call of a model that the path names, and a model with a colon in its
+    // The first matching path counts: here for a call whose path names the model, and for a model with a colon in its
     // id.
     expect(JSON.stringify(targets[1]?.DomainName)).toContain('"ChatCompletions');
     for (const target of targets.slice(2)) expect(JSON.stringify(target?.DomainName)).toContain('"Models');
   });
 
   it('hands calls of a model that the path names to the chat function, colons and all, at the bases of other vendors too', () => {
-    // One asterisk takes slashes too there; of the patterns that match the first counts.
+    // In these patterns one asterisk also matches slashes, and the first matching pattern counts.
     const matches = (pattern: string, path: string) => new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(path);
     const originOf = (path: string) => {
       const [target] = [
@@ -144,7 +144,7 @@ describe('the distribution', () => {
     for (const path of ['/v1/models', '/v1/models/openai/gpt-5', '/openai/v1/models']) {
       expect(originOf(path)).toContain('"Models');
     }
-    // No function in front of them could write the path anew.
+    // No function in front of these paths can rewrite them.
     const inFront = behaviours.filter((behaviour) => 'FunctionAssociations' in behaviour);
     expect(inFront).toEqual([]);
   });
@@ -178,7 +178,7 @@ describe('the distribution', () => {
       const ownConfig = own?.Properties.DistributionConfig as unknown as DistributionConfig;
       expect(ownConfig.Origins).toHaveLength(2);
       for (const { CustomOriginConfig, ResponseCompletionTimeout } of ownConfig.Origins) {
-        // A whole image may take as long as a stream, and CloudFront bears two minutes of silence.
+        // A whole image may take as long as a stream, and CloudFront allows two minutes of silence.
         expect(CustomOriginConfig.OriginReadTimeout).toBe(Math.min(streamBudgetSeconds, 110) + 5);
         expect(ResponseCompletionTimeout).toBe(streamBudgetSeconds + 20);
         expect(ResponseCompletionTimeout).toBeGreaterThan(callTimes(streamBudgetSeconds).functionTimeoutSeconds);

@@ -1,4 +1,4 @@
-// The image of tasks, and what an install brings.
+// The image of tasks, and the packages of an installation.
 import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -43,13 +43,13 @@ describe('what is installed', () => {
   const { allowScripts, optionalDependencies, scripts, engines } = read('package.json');
 
   interface LockedPackage {
-    /** Set where the folder has another name than the package. */
+    /** The package's name, if the folder has another name. */
     readonly name?: string;
     readonly version: string;
     readonly integrity?: string;
-    /** Part of the file of another package. */
+    /** Whether the package is part of another package's file. */
     readonly inBundle?: boolean;
-    /** To a folder of this project. */
+    /** Whether the entry is a link to a folder of this project. */
     readonly link?: boolean;
     readonly dev?: boolean;
     readonly optional?: boolean;
@@ -61,7 +61,7 @@ describe('what is installed', () => {
   const { '': _project, ...packages } = read('package-lock.json').packages as Record<string, LockedPackage>;
   const locked = Object.entries(packages)
     .map(([path, one]) => ({ ...one, path, name: one.name ?? path.replace(/^.*node_modules\//, '') }))
-    // The engine of tests is a package of this project.
+    // The test engine is a package of this project.
     .filter(({ path, link }) => path.startsWith('node_modules/') && link !== true);
 
   describe('an install', () => {
@@ -69,7 +69,7 @@ describe('what is installed', () => {
       const fetched = locked.filter(({ inBundle }) => inBundle !== true);
       expect(fetched.length).toBeGreaterThan(300);
       const unpinned = fetched.filter(({ integrity = '' }) => !/^sha512-[\w+/]{86}==$/.test(integrity));
-      // Tools of development for platforms whose packages the registry that wrote the lock file did not have.
+      // These are development tools for platforms whose packages were missing in the registry that wrote the lock file.
       const known = /^@(biomejs\/cli-(android|darwin|win32|linux-\w+-musl)|unrs\/resolver-binding-)/;
       expect(unpinned.filter(({ name, dev, optional }) => !(dev && optional && known.test(name)))).toEqual([]);
       const { packages: installed } = read('node_modules/.package-lock.json');

@@ -1,4 +1,4 @@
-// A function whose code cannot be loaded, by the entry file that is uploaded: an alarm counts its line.
+// A function whose code cannot be loaded, run through the uploaded entry file: an alarm counts its line.
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

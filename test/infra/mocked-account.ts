@@ -1,5 +1,5 @@
-// An account of AWS as the scripts around a deployment ask it, played by the SDK's own mock: before each test of the
-// file that asks for it the account has no stacks, is bootstrapped, and has Lambda's default quota.
+// The answers of an AWS account to deployment scripts, by the SDK's own mock. Before each test of a file that uses it,
+// the account has no stacks, is bootstrapped, and has Lambda's default quota.
 import {
   CloudFormationClient,
   CloudFormationServiceException,
@@ -33,7 +33,7 @@ const noStack = ({ StackName }: { StackName: string }): never => {
 
 export const allTables = tableNames.map((table) => `gw-prod-${table}`);
 
-/** Of a region, by the beginning of their ids. Another account has other names for them. */
+/** Returns a region's zones, whose ids begin with the prefix. Another account has other names for them. */
 export const zonesOf = (prefix: string, inRegion: string) =>
   ['a', 'b', 'c', 'd'].map((letter, at) => ({
     ZoneName: `${inRegion}${letter}`,
@@ -95,13 +95,13 @@ export function mockAccount() {
       })),
     });
   };
-  /** Every operation that the account was asked for, by service. */
+  /** Returns every operation that was sent to the account, by service. */
   const askedOperations = (): string[] =>
     Object.values(mocks).flatMap((mock) => mock.calls().map(({ args: [command] }) => command.constructor.name));
   return { mocks, haveTable, haveStack, askedOperations };
 }
 
-/** With the variables of a shell that is signed in. */
+/** Runs the work with the variables of a signed-in shell. */
 export async function inShell<Result>(work: () => Promise<Result>, AWS_REGION = region): Promise<Result> {
   const variables = { ...process.env };
   Object.assign(process.env, { AWS_REGION, AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' });

@@ -1,5 +1,5 @@
-// A month at a steady load as a whole, beside LiteLLM on ECS with RDS and Redis: list prices of November 2026,
-// us-east-1. Providers' bills and what a stage costs without a call are not included.
+// The costs of a month at a steady load as a whole, beside LiteLLM on ECS with RDS and Redis: list prices of November
+// 2026, us-east-1. Providers' bills and the costs of a stage without calls are not included.
 import { tableNames } from '../../shared/foundation/constants/index.ts';
 import {
   balancerMonth,
@@ -20,14 +20,17 @@ const hoursPerMonth = 730;
 const million = 1_000_000;
 const bytesPerGb = 1_000_000_000;
 
-/** Share of provisioned capacity at which auto scaling holds a table. */
+/** Auto scaling holds a table at this share of its provisioned capacity. */
 export const usedShare = 0.7;
-/** The least that auto scaling leaves each table to read: processes read configuration, a few units in five seconds. */
+/**
+ * Auto scaling leaves each table at least one unit for reads: processes read configuration, a few units in five
+ * seconds.
+ */
 const readUnits = tableNames.length;
 
 const millionsOf = ({ callsPerSecond }: SteadyLoad): number => (callsPerSecond * 3_600 * hoursPerMonth) / million;
 
-/** Logs, bytes and CloudFront, and records of 90 days, which cost the same on each compute. */
+/** Returns the costs of logs, bytes, CloudFront and records of 90 days, which are the same for each compute. */
 function besideCompute(load: SteadyLoad): number {
   const { logs, CloudFront, ...rest } = callCosts({ ...usualCall, ...load });
   const bytes = rest['answers to clients'] + rest['prompts to providers'];
@@ -42,16 +45,16 @@ export function writesProvisionedMonth({ callsPerSecond }: SteadyLoad): number {
   return hoursPerMonth * (writeUnits * usdPrices.perWriteUnitHour + readUnits * usdPrices.perReadUnitHour);
 }
 
-/** Tasks, database and cache of LiteLLM, by the load that its documents give such a set-up. */
+/** Tasks, database and cache of LiteLLM, for the load that its documentation states for this set-up. */
 interface LiteLlmSetup {
   readonly tasks: number;
   readonly processors: number;
   readonly memoryGb: number;
-  /** PostgreSQL, by the hour. */
+  /** The price of PostgreSQL by the hour. */
   readonly database: number;
-  /** Copies of what it stores: two with a standby in another zone. */
+  /** Copies of the stored data: two with a standby in another zone. */
   readonly copies: number;
-  /** Redis, by the hour. */
+  /** The price of Redis by the hour. */
   readonly cache: number;
 }
 
@@ -71,7 +74,7 @@ export function liteLlmMonth(load: SteadyLoad, setup: LiteLlmSetup): number {
   return fixed + balancerUseMonth(load) + millionsOf(load) * (logs + bytes + records);
 }
 
-/** USD a month, by what runs the calls and how DynamoDB is billed. */
+/** Returns USD a month, by the kind of compute and DynamoDB's billing mode. */
 export const wholeMonth = (load: SteadyLoad) => ({
   functions: functionsMonth(load) + writesOnDemandMonth(load) + besideCompute(load),
   'tasks, on demand': tasksMonth(load) + writesOnDemandMonth(load) + besideCompute(load),

@@ -10,7 +10,7 @@ type Watch = (
   outside: { readMetrics: (query: unknown) => Promise<object>; print: (line: string) => void },
 ) => Promise<void>;
 
-// Plain JavaScript that Lambda runs as it is: by path, as it has no types.
+// This is plain JavaScript without types, which Lambda runs as it is, so the test imports it by its path.
 const source = new URL('../../infra/cdk/constructs/distribution-watch/index.mjs', import.meta.url).href;
 const { watch } = (await import(source)) as { watch: Watch };
 
@@ -31,8 +31,8 @@ interface AlarmProperties {
 }
 
 /**
- * The value that CloudWatch compares with the threshold in one period, computed from values by metric id. A metric
- * without one never had any: `FILL` gives none either, arithmetic has no result, and `SUM` leaves it out.
+ * Returns the value that CloudWatch compares with the threshold in one period, computed from values by metric id. A
+ * metric without a value never had one: `FILL` gives none either, arithmetic has no result, and `SUM` ignores it.
  */
 function alarmValue(
   { Metrics = [] }: AlarmProperties,
@@ -54,12 +54,12 @@ function alarmValue(
   return new Function('metricOf', 'sum', `return ${read}`)(metricOf, sum) as number | undefined;
 }
 
-/** Alarms that notify a person. */
+/** Returns the alarms that notify a person. */
 const alarmsOf = ({ api }: SynthesizedStage) =>
   resourcesOf(api, 'AWS::CloudWatch::Alarm')
     .filter(({ id }) => !id.includes('NewVersion'))
     .map((resource) => ({ ...resource, Properties: resource.Properties as unknown as AlarmProperties }));
-/** The page as text, with references in place of names that are known after the deployment. */
+/** Returns the page as text, with references in place of names that are known only after the deployment. */
 const pageOf = ({ api }: SynthesizedStage): string =>
   JSON.stringify(resourcesOf(api, 'AWS::CloudWatch::Dashboard')[0]?.Properties.DashboardBody).replaceAll('\\', '');
 
@@ -278,7 +278,7 @@ describe('alarms', () => {
     ['GatewayTime', { timed: 1_000, slowest: 500 }, { timed: 1_000, slowest: 501 }],
   ])('%s is not raised by %j, and is by %j', (name, few, many) => {
     expect({ few: rings(name, few), many: rings(name, many) }).toEqual({ few: false, many: true });
-    // Of three periods, so that what is over after some minutes is no alarm.
+    // Two of three periods must be bad, so that a fault of some minutes raises no alarm.
     expect(alarm(name)).toMatchObject({ EvaluationPeriods: 3, DatapointsToAlarm: 2 });
   });
 
@@ -324,7 +324,7 @@ describe('alarms', () => {
   it('an answer that a provider broke is no crash: errors that are cut answers raise no alarm', () => {
     expect(rings('chaterrors', { all: 50, subtracted: 50 })).toBe(false);
     expect(rings('UrlErrors', { url0: 50, subtracted: 50 })).toBe(false);
-    // The function of the model list cuts nothing.
+    // The function of the model list cuts nothing off.
     expect(alarm('modelserrors')).not.toHaveProperty('Metrics');
     const [filter] = filtersOf('BrokenAnswers');
     expect(filter?.Properties).toMatchObject({
@@ -397,7 +397,7 @@ describe('alarms', () => {
       expect(JSON.stringify(Metrics).split(`{"Ref":"${name}"}`)).toHaveLength(3);
     }
     const ids = Object.fromEntries(Metrics.map(({ Id }) => [Id, 0]));
-    // The gateway refused 40 calls itself; then the URL lost its permission, and no line was written at all.
+    // The gateway refused 40 calls itself; later the URL lost its permission, and no line was written at all.
     expect(rings('UrlErrors', { ...ids, url0: 40, subtracted: 40 })).toBe(false);
     expect(rings('UrlErrors', { ...ids, url0: 40, subtracted: undefined })).toBe(true);
   });
@@ -409,7 +409,7 @@ describe('alarms', () => {
     }
     const text = JSON.stringify(alarms.filter(({ id }) => /Throttles/.test(id)));
     for (const table of Object.keys(gatewayTableActions)) expect(text).toContain(`"gw-dev-${table}"`);
-    // A write to these that is lost is no fault, however many there are.
+    // A lost write to these tables is no fault, however many there are.
     const writes = JSON.stringify(alarms.filter(({ id }) => id.includes('WriteThrottles')));
     expect(writes).not.toMatch(/"gw-dev-(statistics|cache)"/);
   });
@@ -440,7 +440,7 @@ describe('alarms', () => {
     expect(metrics).toMatchObject(
       ['5xxErrorRate', 'Requests'].map((MetricName) => ({ Namespace: 'AWS/CloudFront', MetricName })),
     );
-    // Of five failures, of six, and where nothing came.
+    // The cases are five failures, six failures, and no requests.
     expect(alarmValue(Properties, { percent: 50, requests: 10 })).toBe(0);
     expect(alarmValue(Properties, { percent: 50, requests: 12 })).toBe(50);
     // An alarm reads no metric of another region.

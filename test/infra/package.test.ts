@@ -1,6 +1,5 @@
-// The package, packed once and installed as a user does: without any other package, and beside nothing of the project.
-// The image `local` is made of the same files: it cannot be built here, so what it would hold is put into a folder and
-// run.
+// The package is packed once and installed as a user does it: without any other package, and outside of the project.
+// The image `local` has the same files; it cannot be built here, so its files are copied into a folder and run.
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -34,7 +33,7 @@ let empty: string;
 let installed: string;
 beforeAll(async () => {
   outputRoot = temporaryFolder();
-  // As on the day of a release.
+  // The heading is that of the day of a release.
   const changelog = readFileSync(join(projectRoot, 'CHANGELOG.md'), 'utf8').replace(' (not released)', ' (2026-12-01)');
   ({ packed, names: released } = await writeRelease(`v${version}`, { sourceRoot: projectRoot, outputRoot, changelog }));
   empty = temporaryFolder();
@@ -43,18 +42,18 @@ beforeAll(async () => {
   installed = join(empty, 'node_modules/gw');
 });
 
-/** The program as an installed package offers it. */
+/** Returns the path of the program in the installed package. */
 const program = () => join(empty, 'node_modules/.bin/gw');
 
 interface Started {
-  /** Ends in /v1. */
+  /** The base URL, which ends in /v1. */
   readonly url: string;
   readonly out: string;
   readonly error: () => string;
   end(): Promise<unknown>;
 }
 
-/** Resolves with the last line of a start. */
+/** Starts the program. Resolves with the last line of its start. */
 async function start(command: string, words: readonly string[], cwd: string): Promise<Started> {
   const child: ChildProcess = spawn(command, words, { cwd, env: bareShell(), stdio: ['ignore', 'pipe', 'pipe'] });
   let [out, error] = ['', ''];
@@ -83,7 +82,7 @@ async function start(command: string, words: readonly string[], cwd: string): Pr
 
 const withKey = (key = publishedKey) => ({ authorization: `Bearer ${key}` });
 
-/** The models of the demo that serve less than all of the others. */
+/** Models of the demo for single tasks, by path. */
 const taskModels: Readonly<Record<string, string>> = {
   '/v1/embeddings': 'demo/embedding',
   '/v1/images/generations': 'demo/image',
@@ -96,7 +95,7 @@ const taskModels: Readonly<Record<string, string>> = {
   '/v1beta/models/{model}:batchEmbedContents': 'demo/embedding',
 };
 
-/** Paths with the model in its place. */
+/** Returns the paths with the model filled in. */
 const calledWith = (models: typeof taskModels): string[] =>
   Object.entries(models).map(([path, model]) => path.replace('{model}', model));
 
@@ -115,7 +114,7 @@ interface ApiDescription {
   >;
 }
 
-/** A call of each interface that a description of the API names, as its first example shows it. */
+/** Returns a call of each interface that the description of the API names, with the body of its first example. */
 function callsIn({ paths }: ApiDescription): readonly { readonly path: string; readonly body: string | FormData }[] {
   return Object.entries(paths).flatMap(([path, { post }]) => {
     const model = taskModels[path] ?? 'demo/chat';
@@ -124,14 +123,14 @@ function callsIn({ paths }: ApiDescription): readonly { readonly path: string; r
     if (content === undefined || path.startsWith('/v1/manage/') || called.includes('{')) return [];
     const [type, { examples = {} }] = content;
     const [example] = Object.values(examples);
-    // A picture in place of what a provider of its own would keep.
+    // A picture replaces an id that only a real provider would know.
     const picture = example?.value.images === undefined ? {} : { images: [{ image_url: png(8, 8) }] };
     const fields = { ...example?.value, ...picture, ...(path === called ? { model } : {}) };
     return [{ path: called, body: type === 'application/json' ? JSON.stringify(fields) : formOf(fields) }];
   });
 }
 
-/** A field that names a file is one. */
+/** Returns a form in which a field named `file` is a file. */
 function formOf(fields: Fields): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) {
@@ -141,7 +140,7 @@ function formOf(fields: Fields): FormData {
   return form;
 }
 
-/** The page and its script. */
+/** Loads the page and its script. */
 async function openConsole(url: string): Promise<readonly [number, number, number]> {
   const page = await fetch(new URL(rootPaths.console, url));
   const [, script = ''] = /src="([^"]+)"/.exec(await page.text()) ?? [];
@@ -194,7 +193,7 @@ describe('the package', () => {
     try {
       expect(out).toContain(`demo key: ${publishedKey}\n`);
       expect(out).toContain(`command line: gw status --data ${data}\n`);
-      // What the former build counted and stored: 4 calls of a key with a limit, 6 in all.
+      // The former build counted and stored 4 calls of a key with a limit, and 6 in all.
       const key = 'sk-gw-fnLe1nWHx4jlABFP-UnoMby8H9531crNg6bzGjgmPZwYu7YGDRjTIBHxsCM20Q65R4';
       const own = await (await fetch(`${url}/key`, { headers: withKey(key) })).json();
       expect(own).toMatchObject({ data: { name: 'of-087e24a2', limit_usd: '5', usage_usd: '0.000185' } });
@@ -317,7 +316,7 @@ describe('the image of the local gateway', () => {
       expect(existsSync(join(volume, 'gw.sqlite'))).toBe(true);
       const usage = await fetch(`${url}/credits`, { headers: withKey() });
       const { data } = (await usage.json()) as { data: { total_usage: string } };
-      // The second container finds what the first one has charged.
+      // The second container finds the charges of the first one.
       expect(Number(data.total_usage) > 0).toBe(keepsKeys);
       const init = {
         method: 'POST',

@@ -1,5 +1,5 @@
-// The roles of the functions against the calls that a running gateway makes: a permission that is missing would be an
-// outage that only AWS shows, and one too many would not be noticed at all.
+// The roles of the functions are compared with the calls that a running gateway makes: a missing permission would be an
+// outage that only AWS shows, and a superfluous one would not be noticed at all.
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -73,7 +73,9 @@ const actionOf: Readonly<Record<StoreCall['method'], TableAction | 'DeleteItem'>
   delete: 'DeleteItem',
 };
 
-/** A process that finds an old snapshot makes a new one; other shards of credit are read where one runs short. */
+/**
+ * Rare calls: a process that finds an old snapshot makes a new one, and reads other shards of credit if one runs short.
+ */
 const seldom: Readonly<Record<string, readonly TableAction[]>> = {
   statistics: ['GetItem', 'PutItem'],
   ledger: ['GetItem'],
@@ -82,7 +84,7 @@ const seldom: Readonly<Record<string, readonly TableAction[]>> = {
 process.env.GW_TEST_CONNECTION_KEY = 'sk-client-connection-key-5811';
 const unpriced = { input_price_per_million: null, output_price_per_million: null };
 const limited = { rate_limit_rpm: 100, rate_limit_tpm: 100_000_000 };
-/** An answer that hardly shrinks, so that it does not fit into an item. */
+/** An answer that hardly compresses, so that it does not fit into an item. */
 const largeAnswer = JSON.stringify({
   object: 'chat.completion',
   choices: [
@@ -95,7 +97,7 @@ const largeAnswer = JSON.stringify({
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 });
 
-/** `sealedFor` a stage, with the key that has the alias of a stage. */
+/** Returns the decryption of a key that was sealed for a stage, with the KMS key that has the alias of a stage. */
 const decryption = (sealedFor: string, keyOf: string): AwsCall => ({
   action: 'kms:Decrypt',
   resource: keyArn,
@@ -112,7 +114,9 @@ const wrapping = (context: Readonly<Record<string, string>>): AwsCall => ({
   },
 });
 
-/** The real adapters of a local run, each call written down as the call to AWS that a deployed stage makes instead. */
+/**
+ * Returns the real adapters of a local run; each call is recorded as the AWS call that a deployed stage makes instead.
+ */
 function recordingAdapters(calls: AwsCall[]): Pick<CompositionOptions, 'blobs' | 'wrapper' | 'credentials'> {
   const { blobs, wrapper, credentials } = localAdapters({ data: undefined, dynamodb: undefined });
   const inOwnAccount = { 'aws:ResourceAccount': account };
@@ -178,7 +182,7 @@ describe('the roles of the functions, while the gateway serves every kind of req
       {
         models: {
           'acme/echo': [{ provider: 'acme', upstream: 'echo', more: limited }],
-          // Whether it can be called depends on the connections of the workspace.
+          // Whether this model can be called depends on the workspace's connections.
           'acme/unpriced': [{ provider: 'acme', upstream: 'echo', more: unpriced }],
           'large/answer': [{ provider: 'large', upstream: 'any' }],
           'acme/failing': [
@@ -233,7 +237,7 @@ describe('the roles of the functions, while the gateway serves every kind of req
     await Promise.all([simulator?.stop(), testStore?.stop()]);
   });
 
-  /** Takes the AWS calls since the last time, those of the final charge included. */
+  /** Returns the AWS calls since the last time, including those of the final charge. */
   const takeCalls = async (): Promise<AwsCall[]> => {
     await Promise.all(running);
     return recorded.splice(0);
@@ -248,7 +252,7 @@ describe('the roles of the functions, while the gateway serves every kind of req
     await Promise.all(running);
     return response.status;
   };
-  /** With a connection more. */
+  /** Replaces the configuration by one with another connection. */
   const replaceConfiguration = async (address: string, operatorKey: string) => {
     const authorization = `Bearer ${operatorKey}`;
     const read = await fetch(address, { headers: { authorization, accept: 'application/json' } });
@@ -560,7 +564,7 @@ describe('the policies that stand on resources', () => {
     });
 
     it('lets every alarm that names the topic publish there', () => {
-      // Alarms of a new version notify CodeDeploy alone.
+      // Alarms of a new version notify only CodeDeploy.
       const alarms = resourcesOf(api, 'AWS::CloudWatch::Alarm').filter(({ id }) => !id.includes('NewVersion'));
       expect(alarms.length).toBeGreaterThan(0);
       for (const { id, Properties } of alarms) {

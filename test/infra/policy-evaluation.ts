@@ -1,9 +1,9 @@
-// IAM's decisions for the policies that a template attaches to roles and to resources, as far as this project writes
-// them. An operator of a condition, or a kind of principal, that is not known here fails the test.
+// Evaluates the policies that a template attaches to roles and to resources as IAM does, as far as this project writes
+// them. An unknown condition operator or an unknown kind of principal fails the test.
 import type { Template } from 'aws-cdk-lib/assertions';
 import { resourcesOf } from './synthesized-stage.ts';
 
-/** A call to AWS, as IAM sees it. */
+/** A call to AWS, as IAM evaluates it. */
 export interface AwsCall {
   readonly action: string;
   readonly resource: string;
@@ -25,7 +25,7 @@ interface PolicyDocument {
   readonly Statement: readonly Statement[];
 }
 
-/** Values that exist only in an account, by what the template refers to. */
+/** Returns values that exist only in an account, by what the template refers to. */
 export type Resolve = (reference: string) => string;
 
 class StatementReader {
@@ -106,7 +106,7 @@ export class RolePolicy {
   readonly #statements: readonly Statement[];
   readonly #reader: StatementReader;
 
-  /** All policies whose logical id begins with `prefix`. */
+  /** Reads all policies whose logical id begins with `prefix`. */
   constructor(template: Template, prefix: string, resolve: Resolve) {
     this.#reader = new StatementReader(resolve);
     this.#statements = resourcesOf(template, 'AWS::IAM::Policy')
@@ -123,7 +123,8 @@ export class RolePolicy {
 }
 
 /**
- * `none`: no statement is about this call. A service is then refused, and an identity has what its own policies say.
+ * A decision. `none` means that no statement is about this call: a service is then refused, and for an identity its own
+ * policies decide.
  */
 export type Decision = 'allow' | 'deny' | 'none';
 
@@ -154,7 +155,7 @@ interface PermissionProperties {
   readonly InvokedViaFunctionUrl?: boolean;
 }
 
-/** Lambda makes the policy of a function out of its permissions. */
+/** Lambda derives the policy of a function from its permissions. */
 export function functionPolicy(template: Template, functionId: string, resolve: Resolve): ResourcePolicy {
   const Statement = resourcesOf(template, 'AWS::Lambda::Permission')
     .map(({ Properties }) => Properties as unknown as PermissionProperties)

@@ -1,4 +1,4 @@
-// How scripts end: with a verdict, whatever they wait for.
+// Scripts end with a verdict, whatever they wait for.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ interface Ended {
   readonly output: string;
 }
 
-/** As a script of the project runs, in a process that nothing else keeps running. */
+/** Runs a script of the project in a process that nothing else keeps alive. */
 const run = (source: string): Promise<Ended> =>
   new Promise((resolve) => {
     const child = execFile(
@@ -69,7 +69,7 @@ describe('a script', () => {
     expect(ours.length).toBeGreaterThan(15);
     for (const file of ours) {
       const source = readFileSync(join(projectRoot, file), 'utf8');
-      // A promise that nobody waits for at the top would let the process end with exit code 0.
+      // A promise at the top level that is not awaited would let the process end with exit code 0.
       expect([file, source.match(/^(void |\w+\(.*\)\.(then|catch)\()/gm)]).toEqual([file, null]);
       expect([file, /^(.*= |if \(import\.meta\.main\) | {2}| {4}for \(.* of )?await /m.test(source)]).toEqual([
         file,

@@ -159,7 +159,7 @@ describe('the settings of a stage', () => {
     expect(() => checkPlace('prod', adopting, { account: '123456789012', region: 'eu-west-2' })).toThrow(
       'stage prod adopts what is in account 123456789012, region eu-west-1',
     );
-    // A key of this place and a secret of another one.
+    // The key belongs to this region and the secret to another one.
     const split = { ...anywhere, adopt: { keyArn, secretArn: secretArn.replace('eu-west-1', 'eu-north-1') } };
     expect(() => checkPlace('prod', split, { account: '123456789012', region: 'eu-west-1' })).toThrow(
       'stage prod adopts what is in account 123456789012, region eu-north-1',

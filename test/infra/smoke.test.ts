@@ -27,8 +27,8 @@ describe('the smoke test', () => {
   let gateway: Awaited<ReturnType<typeof startLocalGateway>>;
   let options: SmokeOptions;
   beforeAll(async () => {
-    // A stream of fifty parts takes a fifth of a second: twice the least that distinguishes it from one that was held
-    // back.
+    // At this pace a stream of fifty parts takes a fifth of a second: twice the minimum that distinguishes it from a
+    // buffered stream.
     simulator = await startTestSimulator({ paceMs: 5 });
     const config = join(temporaryFolder(), 'gateway.yaml');
     const apiKey = newKey();
@@ -43,13 +43,13 @@ describe('the smoke test', () => {
     await simulator.stop();
   });
 
-  /** Of a stream: where it is not what a test looks at, its text is given again. */
+  /** The text of a stream, which is repeated in tests that do not look at the stream itself. */
   let streamText: string | undefined;
   const streamOnce: typeof fetch = async (url, init) => {
     streamText ??= await (await fetch(url, init)).text();
     return new Response(streamText);
   };
-  /** Of the largest bodies, likewise. */
+  /** The refusal of the largest body, which is repeated in the same way. */
   let refusal: readonly [text: string, init: ResponseInit] | undefined;
   const largeBodyOnce: typeof fetch = async (url, init) => {
     if (refusal === undefined) {
@@ -152,7 +152,10 @@ describe('the smoke test', () => {
   describe('of a deployed stage', () => {
     const secret = 'origin-secret';
     const asked: unknown[] = [];
-    /** The distribution is this gateway; behind `direct.test` it wants the header that the distribution adds. */
+    /**
+     * Simulates a distribution in front of this gateway; the address `direct.test` requires the header that the
+     * distribution adds.
+     */
     const throughStage =
       (isRefused: boolean): typeof fetch =>
       (url, init) => {
@@ -176,8 +179,8 @@ describe('the smoke test', () => {
       expect(passed).toBe(true);
       expect(lines[7]).toMatch(/^ok +direct .*refused; as the distribution calls it: first output after \d+ ms/);
       expect(lines[9]).toContain('rang');
-      // One for each check, two for the replay, three for the account: what went to the function directly is not
-      // counted.
+      // There is one call for each check, two for the replay and three for the account; calls that went to the function
+      // directly do not count.
       expect(asked).toEqual([[11, expect.any(Number)]]);
       expect(lines.join('\n')).not.toContain(secret);
     });
@@ -242,7 +245,7 @@ describe('what the smoke test asks AWS', () => {
     cloudWatch.reset();
     secrets.reset();
   });
-  // Files of one worker share the clients' modules.
+  // Test files of one worker share the modules of the clients.
   afterAll(() => {
     cloudWatch.restore();
     secrets.restore();
@@ -251,7 +254,7 @@ describe('what the smoke test asks AWS', () => {
   const startMs = 1_800_000_030_000;
   const outputs = { DirectUrl: 'https://abc.lambda-url.example/', OriginSecretArn: 'arn:secret', AlarmTopicArn: topic };
 
-  /** Waits take no time; they are counted by what the clock says afterwards. */
+  /** Returns a clock on which waits take no time; its time shows how long they were. */
   function skippingClock(): Clock {
     let nowMs = startMs;
     return {

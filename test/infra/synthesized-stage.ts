@@ -1,5 +1,5 @@
-// Stages as the deployment sees them, around a stub in place of the bundles. The test files of one worker share each of
-// them: no test changes one.
+// Stages as the deployment sees them, with a stub in place of the bundles. The test files of one worker share each
+// stage, so no test changes one.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ export interface SynthesizedStage {
   readonly data: Template;
   readonly api: Template;
   readonly terminationProtection: boolean;
-  /** Where it may be deployed, as cdk writes it. */
+  /** The account and region for which the stage is synthesized, as cdk writes them. */
   readonly environment: string;
   readonly stackTags: Readonly<Record<string, string>>;
   /** Findings of AwsSolutions without an acknowledgement, as `rule at construct`. */
@@ -26,7 +26,7 @@ export interface SynthesizedStage {
 }
 
 const cdkJson = createRequire(import.meta.url)('../../cdk.json') as { context: Record<string, unknown> };
-/** Without what no test reads: a copy of each asset. */
+/** The context leaves out a copy of each asset, which no test reads. */
 export const cdkContext = { ...cdkJson.context, 'aws:cdk:disable-asset-staging': true };
 
 const createStubBundles = (): string => {
@@ -49,7 +49,7 @@ const createStubBundles = (): string => {
 };
 
 let bundles: string | undefined;
-/** Folder with a stub of each bundle. */
+/** Returns a folder with a stub of each bundle. */
 export function stubBundles(): string {
   bundles ??= createStubBundles();
   return bundles;
@@ -62,7 +62,7 @@ interface SynthesisOptions extends ThisDeployment {
   readonly withoutTables?: readonly TableName[];
 }
 
-/** A stage of the settings table, with `overrides` in place of some of its settings. */
+/** Synthesizes a stage of the settings table; `overrides` replaces some of its settings. */
 export function synthesizeStage(
   stage: string,
   overrides: Partial<StageSettings> = {},
@@ -82,7 +82,7 @@ function synthesize(
   const known = stageSettings[stage];
   if (known === undefined) throw new Error(`there is no stage ${stage}`);
   const settings = { ...known, ...overrides };
-  // Without the tree of constructs, which no test reads.
+  // The tree of constructs is left out, because no test reads it.
   const app = new App({ context: cdkContext, outdir: temporaryFolder(), treeMetadata: false });
   const { data, api } = new GatewayStage(app, stage, {
     settings,
@@ -90,7 +90,7 @@ function synthesize(
     commit,
     deployment,
   });
-  // As a release from before these tables.
+  // The template is that of a release from before these tables.
   for (const table of withoutTables) {
     for (const id of [`Table-${table}`, `Table${table}`]) data.node.tryRemoveChild(id);
   }
@@ -115,7 +115,7 @@ interface Resource {
   readonly DependsOn?: readonly string[];
 }
 
-/** Every resource of a type with its logical id. */
+/** Returns every resource of a type with its logical id. */
 export const resourcesOf = (template: Template, type: string): ReadonlyArray<Resource & { readonly id: string }> =>
   Object.entries(template.findResources(type) as Record<string, Resource>).map(([id, resource]) => ({
     id,

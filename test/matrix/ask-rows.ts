@@ -1,4 +1,4 @@
-// Asks the cells of one group of rows at one gateway, each as a test.
+// Runs the cells of one group of rows at one gateway, each as a test.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { expectBalancedTables } from '../support/balanced-books.ts';
 import { framesAsEvents } from '../support/frames-as-events.ts';
@@ -13,22 +13,22 @@ import { always, askedCells, type Group, type RowOf, reasonOf } from './rows.ts'
 /** A provider of a model in the matrix. */
 export interface Offer {
   readonly behaviour: string;
-  /** Set where it is behind a gate. */
+  /** The gate in front of the provider, if there is one. */
   readonly gate?: GateMode;
   /** Fields of the provider. */
   readonly provider?: Json;
-  /** Fields of its entry. */
+  /** Fields of its entry in the model. */
   readonly more?: Json;
 }
 
 export interface Call {
-  /** Default: /v1. */
+  /** The base path; the default is /v1. */
   readonly base?: string;
-  /** Name among the models of the group. */
+  /** The name among the group's models. */
   readonly model: string;
-  /** Default: a greeting. */
+  /** The text; the default is a greeting. */
   readonly text?: string;
-  /** Fields beside it. */
+  /** Further fields of the body. */
   readonly more?: Json;
   readonly headers?: Record<string, string>;
   readonly key?: string;
@@ -39,32 +39,35 @@ export interface MatrixCell extends MatrixColumn {
   readonly harness: Harness;
   readonly gate: GatedProvider;
   send(call: Call): Promise<Response>;
-  /** The body of a call. */
+  /** Returns the body of a call. */
   fieldsOf(call: Call): Json;
-  /** The ids of the providers of a model, in their order. */
+  /** Returns the ids of a model's providers, in their order. */
   providersOf(model: string): string[];
-  /** The record of an answered call, once it is charged, as its key sees it. Default: the key of the harness. */
+  /**
+   * Returns the record of an answered call after its charge, as its key sees it. The default key is that of the
+   * harness.
+   */
   recordOf(response: Response, key?: string): Promise<Json>;
-  /** Calls of the providers of a model so far. */
+  /** Returns the calls that a model's providers have received so far. */
   received(model: string): Harness['simulator']['calls'];
 }
 
 export interface GroupOptions<One extends Group> {
-  /** By name; where a column has no offer it has no such model. */
+  /** Models by name; if a column has no offer, it lacks this model. */
   readonly models: Readonly<Record<string, (column: MatrixColumn) => readonly Offer[]>>;
-  /** The models of providers that cannot serve the interface. Default: none. */
+  /** The models of providers that cannot serve the interface; none by default. */
   readonly unservable?: readonly string[];
-  /** Beside the models and their providers. Called once. */
+  /** Further options of the harness. Called once. */
   readonly options?: () => Promise<Partial<HarnessOptions>> | Partial<HarnessOptions>;
   readonly ask: Readonly<Record<RowOf<One>, (cell: MatrixCell) => Promise<void>>>;
   readonly stop?: () => Promise<void>;
 }
 
-/** A field that changes no answer, for the operator of a provider to drop. */
+/** A field that changes no answer, which the operator of a provider may drop. */
 export const idleField = 'matrix_tag';
 export const idle = { [idleField]: 'idle' };
 
-/** The cost of each call, whatever it is. */
+/** The cost of each call. */
 export const callUsd = '0.01';
 export const callPicoUsd = 10_000_000_000n;
 const prices = { input_price_per_million: '0', output_price_per_million: '0', price_per_request: callUsd };
@@ -95,7 +98,7 @@ function catalogueOf(
   return { models: routes, providers };
 }
 
-/** One key for each column, in one workspace or in one each. */
+/** One key for each column, in one workspace or in a workspace each. */
 export const keysByColumn: ReadonlyMap<string, string> = new Map(servable.map(({ name }) => [name, newKey()]));
 export const mapColumns = <Made>(make: (column: MatrixColumn) => Made): Made[] => servable.map(make);
 

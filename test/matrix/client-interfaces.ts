@@ -1,4 +1,4 @@
-// A client interface as it is asked, one entry each: the only place that a further interface adds to.
+// How a client calls each interface, one entry for each interface: the only place that a further interface adds to.
 import type { InterfaceId, servingApis } from '../../shared/foundation/constants/index.ts';
 import { dataLines } from '../support/harness.ts';
 import { png } from '../support/png.ts';
@@ -8,11 +8,11 @@ import { spokenInterfaces } from '../support/spoken-interfaces.ts';
 // biome-ignore lint/suspicious/noExplicitAny: answers of thirteen shapes, each read by its entry.
 type Any = any;
 
-/** Text of a model, as its client finds it. */
+/** Functions that find a model's text in an answer. */
 export interface WrittenText {
   readonly whole: (answer: Any) => string;
   readonly streamed: (events: string) => string;
-  /** Why it ended, where an answer says so, and the word for one that was blocked. */
+  /** The finish reason, if an answer has one, and its value for a blocked answer. */
   readonly end?: {
     readonly whole: (answer: Any) => unknown;
     readonly streamed: (events: string) => unknown;
@@ -21,39 +21,40 @@ export interface WrittenText {
 }
 
 interface Entry {
-  /** Below the base URL. */
+  /** The path after the base URL. */
   readonly path: string;
-  /** Set where the path names the model, and says whether a stream is asked for: below the origin. */
+  /** The path after the origin, if the path names the model and whether it streams. */
   readonly pathOf?: (model: string, isStream: boolean) => string;
-  /** A request in which a model reads this text, and no other. */
+  /** Returns a request in which a model reads this text, and no other. */
   readonly fields: (text: string) => Json;
-  /** Set where its requests are forms: the files of one. */
+  /** The files of a request, if its requests are forms. */
   readonly files?: Readonly<Record<string, Buffer>>;
-  /** Fields that ask for a stream; undefined where it has none. */
+  /** Fields that ask for a stream; undefined if the interface has no streams. */
   readonly stream?: Json;
-  /** Undefined where no model writes a text. */
+  /** Undefined if no model writes a text. */
   readonly text?: WrittenText;
-  /** The code with which a stream broke; undefined where it is whole. */
+  /** Returns the error code of a broken stream; undefined if the stream is whole. */
   readonly brokenWith?: (events: string) => string | undefined;
-  /** Fields of an error for a provider that failed; undefined for the form of most. */
+  /** Fields of an error about a failed provider; undefined for the form that most interfaces have. */
   readonly errorForm?: Json;
-  /** Fields with a tool of these parameters; undefined where a model calls none. */
+  /** Returns fields with a tool of these parameters; undefined if models of the interface call no tools. */
   readonly tool?: (parameters: Json) => Json;
-  /** Fields that want an answer of a schema, which the gateway checks; undefined where it checks none. */
+  /** Returns fields that ask for an answer by a schema, which the gateway checks; undefined if it checks none. */
   readonly schema?: (schema: Json) => Json;
-  /** Fields with which a provider keeps the answer, to be read again by its id; undefined where it cannot be. */
-  readonly kept?: Json;
-  /** Fields that refer to what a provider keeps; undefined where none can. */
-  readonly reference?: Json;
-  /** Set where no provider of another format can do what is asked for. */
-  readonly isRefusedTranslated?: true;
   /**
-   * Whether a stored answer may be used again, and the fields that it takes. Undefined where answers are not cached.
+   * Fields with which a provider stores the answer so that it can be read again by its id; undefined if providers store
+   * none.
    */
+  readonly kept?: Json;
+  /** Fields that refer to an object that a provider stores; undefined if the interface has no such reference. */
+  readonly reference?: Json;
+  /** Set if no provider of another format can serve the request. */
+  readonly isRefusedTranslated?: true;
+  /** The fields with which a stored answer may be used again; undefined if answers are not cached. */
   readonly cached?: Json;
 }
 
-/** With the model of each kind of provider that has the interface in a form of its own. */
+/** An entry with the model of each kind of provider that has its own form of the interface. */
 type InterfaceEntry<Id extends InterfaceId> = Entry &
   ((typeof servingApis)[Id] extends { readonly ofKinds: infer Kinds }
     ? { readonly kinds: Readonly<Record<keyof Kinds, string>> }
@@ -64,7 +65,7 @@ const eventsOf = (text: string): Any[] =>
     .filter((line) => line !== '[DONE]')
     .map((line) => JSON.parse(line));
 
-/** Throws where something follows the error. */
+/** Throws if text follows the error. */
 function errorEventOf(text: string): string | undefined {
   const codes = eventsOf(text).map(({ type, error }) => (type === 'error' ? String(error?.code) : undefined));
   if (codes.slice(0, -1).some((code) => code !== undefined)) throw new Error('something follows an error');
@@ -91,7 +92,7 @@ const geminiTool = (parametersJsonSchema: Json) => ({
 });
 const claudeTool = (parameters: Json) => ({ tools: [{ name: 'look', input_schema: parameters }] });
 const responsesTool = (parameters: Json) => ({ tools: [{ type: 'function', ...functionOf(parameters) }] });
-/** A content is a text or a list of parts. */
+/** Returns the text of an item, whose content is a text or a list of parts. */
 const textOfItem = ({ content = [] }: Any): string =>
   typeof content === 'string' ? content : content.map(({ text = '' }: Any) => text).join('');
 const file = (type: string) => ({ role: 'user', content: [{ type, file: { file_id: 'file-1' } }] });
@@ -102,7 +103,7 @@ const byName =
   (operation: string, streamed = operation) =>
   (model: string, isStream: boolean): string =>
     `/bedrock/model/${encodeURIComponent(model)}/${isStream ? streamed : operation}`;
-/** The last event is an exception. */
+/** Returns the code of the last event, if it is an exception. */
 const brokenFrames = (events: string): string | undefined => {
   const codes = eventsOf(events).map(({ code, message }) => (message === undefined ? undefined : code));
   if (codes.slice(0, -1).some((code) => code !== undefined)) throw new Error('something follows an exception');
@@ -114,7 +115,7 @@ const converseTool = (parameters: Json) => ({
 });
 const inBucket = { document: { name: 'report', format: 'pdf', source: { s3Location: { uri: 's3://bucket/report' } } } };
 const converseFile = { messages: [{ role: 'user', content: [inBucket] }] };
-/** Of no known format. */
+/** A recording in no known format. */
 const audio = Buffer.alloc(3_000, 7);
 const picture = Buffer.from(png(8, 8).split(',')[1] ?? '', 'base64');
 const imageKinds = {

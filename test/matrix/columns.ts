@@ -6,23 +6,23 @@ import { clientInterfaces, type WrittenText } from './client-interfaces.ts';
 export const deliveries = ['whole', 'stream'] as const;
 type Delivery = (typeof deliveries)[number];
 
-/** `relayed`: its provider speaks the interface. `kind`: its provider has it in a form of its own. */
+/** `relayed`: its provider has the same interface. `kind`: its provider has its own form of the interface. */
 type Service = 'relayed' | 'translated' | 'kind';
 
-/** How an interface is served by a provider of one format; undefined where it cannot be. */
+/** How a provider of one format serves an interface; undefined if it cannot. */
 interface Way {
   readonly service: Service | undefined;
   /** Fields of the provider. */
   readonly provider: Json;
   readonly format: string;
-  /** Before the name of a behaviour of the simulator. */
+  /** The prefix of a behaviour's name at the simulator. */
   readonly upstream: string;
 }
 
 export interface MatrixColumn extends Way {
   readonly interfaceId: InterfaceId;
   readonly delivery: Delivery;
-  /** In titles, and as ids of its models, providers and keys. */
+  /** The name in titles, and in ids of models, providers and keys. */
   readonly name: string;
   readonly entry: Entry;
 }
@@ -33,7 +33,7 @@ type Serving = { native: string; throughHub: readonly string[]; ofKinds?: Readon
 const servings: readonly Serving[] = interfaceIds.map((id) => servingApis[id]);
 const formats = [...new Set(servings.flatMap(({ native, throughHub }) => [native, ...throughHub]))];
 
-/** Throws where the entry does not say how a kind of provider is asked. */
+/** Throws if the entry lacks the model for a kind of provider. */
 function waysOf(id: InterfaceId, entry: Entry): Way[] {
   const { native, throughHub, ofKinds = {} }: Serving = servingApis[id];
   const isTranslated = entry.isRefusedTranslated !== true;
@@ -55,7 +55,7 @@ function waysOf(id: InterfaceId, entry: Entry): Way[] {
   return [...spoken, ...byKind];
 }
 
-/** Throws where an interface has no entry. */
+/** Throws if an interface has no entry. */
 export function columnsOf(entries: Readonly<Partial<Record<InterfaceId, Entry>>>): MatrixColumn[] {
   return interfaceIds.flatMap((interfaceId) => {
     const entry = entries[interfaceId];
@@ -71,7 +71,7 @@ export function columnsOf(entries: Readonly<Partial<Record<InterfaceId, Entry>>>
 
 export const columns: readonly MatrixColumn[] = columnsOf(clientInterfaces);
 
-/** Why a cell is not asked: what its interface or its format does not have. The list is closed. */
+/** Why a cell is not tested: what its interface or its format lacks. The list is closed. */
 export const reasons = {
   'cannot serve': ({ service }) => service === undefined,
   'can serve': ({ service }) => service !== undefined,

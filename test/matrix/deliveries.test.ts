@@ -1,5 +1,5 @@
-// How an answer reaches its client, of every interface at every format: in the delivery that was asked for, whole or
-// with an end that says how it broke, and with what was dropped for it.
+// How an answer reaches its client, for every interface at every format: in the delivery that the client asked for,
+// whole or with an end that says how it broke, and with the fields that were dropped for it.
 import { expect } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
@@ -7,7 +7,7 @@ import { dataLines } from '../support/harness.ts';
 import { askRows, callPicoUsd, callUsd, idle, idleField, type MatrixCell, type Offer } from './ask-rows.ts';
 import { type MatrixColumn, reasons } from './columns.ts';
 
-/** How a provider of each format says that our account is at its limit. */
+/** The simulator's behaviours with which a provider of each format reports that our account is at its limit. */
 const limitsOfAccounts: Readonly<Record<string, string>> = {
   messages: 'error-400:insufficient_quota',
   converse: 'error-402',
@@ -30,7 +30,7 @@ const isStream = ({ delivery }: MatrixColumn): boolean => delivery === 'stream';
 
 const priceOf = (cell: MatrixColumn): bigint => (reasons['has no price'](cell) ? 0n : callPicoUsd);
 
-/** `end`: is at the end of a text that a model wrote. */
+/** Checks that an answer is whole. `end` is the end of the text that the model wrote. */
 async function expectWhole({ delivery, entry }: MatrixCell, response: Response, end = ''): Promise<void> {
   const body = await response.text();
   expect({ status: response.status, body }).toMatchObject({ status: 200 });
@@ -81,7 +81,7 @@ askRows('deliveries', {
       expect([response.status, cell.entry.brokenWith?.(text)]).toEqual([200, 'no_available_provider']);
       expect(text).not.toContain('The server had an error');
       expect(await cell.recordOf(response)).toMatchObject({ outcome: 'cut', cost_usd: callUsd });
-      // Nothing is stored of it, and its key may run again.
+      // Nothing of it is stored, so its key may run again.
       expect(cell.received('breaking')).toHaveLength(1);
       const again = await cell.send(call);
       await again.arrayBuffer();
@@ -96,7 +96,7 @@ askRows('deliveries', {
       else await cell.gate.arrived(cell.providersOf('leaving')[0] ?? '');
       client.abort();
       await asked.catch(() => {});
-      // Answered after the gateway has seen the connection close.
+      // This request is answered after the gateway has seen the connection close.
       await (await cell.harness.get('/models/none')).text();
       cell.gate.release();
       await cell.harness.settled();

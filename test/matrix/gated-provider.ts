@@ -1,12 +1,12 @@
-// A provider before the simulator: holds its calls, or the end of its answers, until a test lets them go, and knows the
-// keys of accounts.
+// A provider in front of the simulator: it holds its calls, or the end of its answers, until a test releases them, and
+// knows the keys of accounts.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * 'held': no answer begins. 'unfinished': the end of no answer leaves. Both until the next release. 'keyed': a call
- * with another key than `goodKey` is refused. 'toggled': audio where events were asked for, and the reverse. 'cited':
+ * Modes. 'held': no answer begins. 'unfinished': no answer ends. Both last until the next release. 'keyed': a call with
+ * another key than `goodKey` is refused. 'toggled': audio if the client asked for events, and the reverse. 'cited':
  * each JSON of an answer has a field that names a source.
  */
 export type GateMode = 'held' | 'unfinished' | 'keyed' | 'toggled' | 'cited';
@@ -14,13 +14,13 @@ export type GateMode = 'held' | 'unfinished' | 'keyed' | 'toggled' | 'cited';
 export const goodKey = 'sk-matrix-good';
 
 export interface GatedProvider {
-  /** Base URL of a provider. */
+  /** Returns the base URL of a provider. */
   urlOf(mode: GateMode, provider: string): string;
   /** Resolves when a call of a provider is held. */
   arrived(provider: string): Promise<void>;
-  /** Paths that were refused. */
+  /** The paths of refused calls. */
   readonly refused: readonly string[];
-  /** Lets go what is held now. */
+  /** Releases everything that is held now. */
   release(): void;
   stop(): Promise<void>;
 }
@@ -32,14 +32,14 @@ function toggled(body: Buffer): string {
 
 export const citation = 'A forbidden source';
 
-/** Of JSON, and of text events. */
+/** Adds a source to JSON, and to text events. */
 function cited(bytes: Buffer, type: string): Buffer {
   if (!/json|event-stream/.test(type) || type.includes('amazon')) return bytes;
   const beginning = type.includes('json') ? /^\{/ : /^data: \{/gm;
   return Buffer.from(bytes.toString('utf8').replaceAll(new RegExp(beginning, 'gm'), `$&"citations":["${citation}"],`));
 }
 
-/** `simulatorUrl`: of a provider of the simulator. */
+/** Starts the provider. `simulatorUrl` returns the URL of a provider of the simulator. */
 export async function startGatedProvider(simulatorUrl: (provider: string) => string): Promise<GatedProvider> {
   const refused: string[] = [];
   const held = new Set<string>();
@@ -77,7 +77,7 @@ export async function startGatedProvider(simulatorUrl: (provider: string) => str
     const { 'content-length': _whole, 'transfer-encoding': _coding, ...kept } = Object.fromEntries(answer.headers);
     outgoing.writeHead(answer.status, kept);
     if (mode === 'unfinished') {
-      // Behind the first output, and before the end.
+      // The split is after the first output, and before the end.
       outgoing.write(bytes.subarray(0, -1 * Math.ceil(bytes.length / 10)));
       await released;
       outgoing.end(bytes.subarray(-1 * Math.ceil(bytes.length / 10)));

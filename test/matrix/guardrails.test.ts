@@ -1,4 +1,4 @@
-// Guardrails on what goes in and what comes out, of every interface at every format.
+// Guardrails on requests and answers, for every interface at every format.
 import { expect } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
@@ -10,10 +10,10 @@ import { textOf } from './columns.ts';
 const keys = { input: newKey(), output: newKey(), free: newKey(), late: newKey(), narrow: newKey() };
 let guardrail: ScriptedGuardrail;
 
-/** Is near the end of the answers of the simulator. */
+/** This word is near the end of the simulator's answers. */
 const lateWord = 'priced';
 
-/** Schemas of parameters, each with the text in another place. */
+/** Returns schemas of parameters, each with the text in another place. */
 const schemasWith = (text: string): readonly Json[] => [
   { properties: { usage: { type: 'string', description: text } } },
   { properties: { q: { type: 'string', format: text } } },
@@ -21,7 +21,7 @@ const schemasWith = (text: string): readonly Json[] => [
   { properties: { [text]: { type: 'string' } } },
 ];
 
-/** Why an answer ended; undefined where its interface does not say so. */
+/** Returns the finish reason of an answer; undefined if its interface has none. */
 function endOf(cell: MatrixCell, body: string): unknown {
   const { end } = textOf(cell);
   return cell.delivery === 'stream' ? end?.streamed(body) : end?.whole(JSON.parse(body));
@@ -148,7 +148,7 @@ askRows('guardrails', {
     async 'a guardrail masks an answer of a schema'(cell) {
       const schema = { type: 'object', properties: { to: { enum: ['ann@example.com'] } }, required: ['to'] };
       const more = cell.entry.schema?.({ ...schema, additionalProperties: false }) ?? {};
-      // The base URL at which a stream may have a schema.
+      // On this base URL a stream may have a schema.
       const response = await cell.send({ base: '/openai/v1', model: 'echo', key: keys.output, more });
       expect(JSON.parse(await contentOf(cell, response))).toEqual({ to: '[mail]' });
     },

@@ -1,4 +1,4 @@
-// Limits of keys, workspaces and providers, of every interface at every format.
+// Limits of keys, workspaces and providers, for every interface at every format.
 import { expect } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
@@ -21,7 +21,7 @@ async function expectServed(cell: MatrixCell, call: Call): Promise<void> {
   expect({ status: response.status, text }).toMatchObject({ status: 200 });
 }
 
-/** Refused before any provider is called. */
+/** Checks that the call is refused before any provider is called. */
 async function expectRefused(cell: MatrixCell, call: Call, status: number, code: string): Promise<void> {
   const before = cell.received(call.model).length;
   const response = await cell.send(call);
@@ -30,7 +30,10 @@ async function expectRefused(cell: MatrixCell, call: Call, status: number, code:
   expect(cell.received(call.model)).toHaveLength(before);
 }
 
-/** While a first call is held at its provider a second one is refused; when the first has ended it would be served. */
+/**
+ * Checks that a second call is refused while a first one is held at its provider, and is served after the first has
+ * ended.
+ */
 async function expectOneAtOnce(
   cell: MatrixCell,
   [first, second]: readonly [string, string],

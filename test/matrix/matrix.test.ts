@@ -1,4 +1,4 @@
-// The matrix itself: no cell is without an answer, and how many are asked.
+// The matrix itself: every cell is tested or has a reason, and the numbers of both.
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from '#jest';
 import { interfaceIds } from '../../shared/foundation/constants/index.ts';
@@ -11,7 +11,7 @@ const allRows: readonly (readonly [string, readonly Reason[]])[] = Object.values
   Object.entries(group),
 );
 
-/** By reason, and those that are asked. */
+/** Counts the untested cells by reason, and the tested ones. */
 function countCells(): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const [, own] of allRows) {

@@ -1,9 +1,9 @@
-// Cells that fail today: each is expected to fail, and leaves this list when it is mended. No other cell may be here.
+// Cells that fail today: each is expected to fail, and leaves this list when it passes. No other cell may be here.
 import type { MatrixRow } from './rows.ts';
 
 export interface PendingCells {
   readonly row: MatrixRow;
-  /** Names of columns; undefined for all of the row. */
+  /** Names of columns; undefined means all of the row. */
   readonly columns?: readonly string[];
   readonly because: string;
 }

@@ -1,4 +1,4 @@
-// A stored answer, of every interface at every format: sent again as it was, for the call that it belongs to.
+// A stored answer, for every interface at every format: it is sent again unchanged, for the call that it belongs to.
 import { expect } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
@@ -11,7 +11,7 @@ let guardrail: ScriptedGuardrail;
 const bytesOf = async (response: Response): Promise<string> =>
   Buffer.from(await response.arrayBuffer()).toString('latin1');
 
-/** With a field that the provider never gets. */
+/** Returns a call with a field that is dropped before the provider. */
 const dropping = (call: Omit<Call, 'model'> = {}): Call => ({
   model: 'dropping',
   ...call,
@@ -19,7 +19,7 @@ const dropping = (call: Omit<Call, 'model'> = {}): Call => ({
 });
 const cached = ({ entry }: MatrixCell) => ({ cache: { ttl: 60, ...entry.cached } });
 
-/** Without the cost of the call. */
+/** Returns the answer without the cost of the call. */
 function comparable({ delivery, entry }: MatrixCell, bytes: string): unknown {
   if (delivery === 'stream') return entry.text?.streamed(bytes) ?? bytes;
   return bytes.startsWith('{') ? { ...JSON.parse(bytes), usage: undefined, usageMetadata: undefined } : bytes;

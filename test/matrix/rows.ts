@@ -1,4 +1,4 @@
-// The rows of the matrix: what holds for every call, by the file that asks it, each with the reasons for which a column
+// The rows of the matrix: rules for every call, by the file that tests them, each with the reasons for which a column
 // has no cell.
 import { columns, type MatrixColumn, type Reason, reasons } from './columns.ts';
 
@@ -59,7 +59,7 @@ export type Group = keyof typeof rows;
 export type RowOf<One extends Group> = keyof (typeof rows)[One] & string;
 export type MatrixRow = { readonly [One in Group]: RowOf<One> }[Group];
 
-/** The cells of a group that are asked, by row. Throws where nothing asks a row. */
+/** Returns the tested cells of a group, by row. Throws if the group lacks a row. */
 export function askedCells<One extends Group>(
   group: One,
   ask: Readonly<Partial<Record<RowOf<One>, unknown>>>,
@@ -70,6 +70,6 @@ export function askedCells<One extends Group>(
   });
 }
 
-/** Undefined where the cell is asked. */
+/** Returns why the cell is not tested; undefined if it is. */
 export const reasonOf = (own: readonly Reason[], column: MatrixColumn): Reason | undefined =>
   own.find((reason) => reasons[reason](column));

@@ -1,4 +1,4 @@
-// Changes by operators, called as a function would: without the command line.
+// Changes by operators, called as a function calls them, without the command line.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import type { ManagementDependencies } from '../../functions/operator/dependencies.ts';
 import { perform } from '../../functions/operator/perform.ts';
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.stop());
 
-/** The failure and the message of a change that is not made. */
+/** Returns the failure and the message of a change that is not made. */
 async function failureOf(change: Promise<unknown>): Promise<readonly [ChangeFailure, string]> {
   const error = await change.then(
     () => undefined,
@@ -45,12 +45,12 @@ async function failureOf(change: Promise<unknown>): Promise<readonly [ChangeFail
 }
 
 describe('changes that several operators make at once', () => {
-  /** Each on an instance of its own. */
+  /** Returns a separate instance. */
   const instance = () => createAdministration({ store: database.store, clock, randomness: systemRandomness });
 
   it('of different settings of a key all hold, and undo no rotation that was made meanwhile', async () => {
     const { publicId } = await createKey(administration, { workspace: 'team', name: 'shared', rpm: 1 });
-    /** Reads the key, and waits with its write until `others` have changed it. */
+    /** Returns a store that reads the key, and waits with its write until `others` have changed it. */
     const holdingBack = (others: () => Promise<unknown>) => {
       const { keys, ...rest } = instance();
       const update: typeof keys.update = async (...asked) => {
@@ -99,7 +99,7 @@ describe('changes that several operators make at once', () => {
     expect(await told()).toEqual([[null, usd('5')]]);
     const add = (id: string, amount: bigint) => addCredit(owner, { workspace: 'told', amount, id });
     await add('a', usd('2'));
-    // Noted, and its process died before it arrived.
+    // The addition is noted, but its process died before the amount reached the credit.
     const underWay = { entry: 'addition#b', amount: usd('1'), shards: 1, number: 2 };
     const noted = { 'addition#b': { amount: usd('1'), at_ms: clock.nowMs() }, addition_number: 2 };
     const changes = { set: { ...noted, addition_out: underWay } };
@@ -147,7 +147,7 @@ describe('a change that cannot be made', () => {
     const [failure, message] = await failureOf(creating);
     expect([failure, message]).toEqual(['unanswered', expect.stringContaining(`should keys list show ${written[0]}`)]);
     expect(written).toHaveLength(1);
-    // The same where it is made, and cannot be read for the answer that would show it.
+    // The change is made here, but the read for its answer fails.
     const read: AdministrationDependencies['keys']['read'] = async () => {
       throw new StoreUnavailable('no answer');
     };
@@ -164,7 +164,7 @@ describe('a change that cannot be made', () => {
 });
 
 describe('a rotation', () => {
-  /** As it goes where the store answers so. */
+  /** Runs a rotation with this store function. */
   const rotateWith = async (name: string, rotate: AdministrationDependencies['keys']['rotate']) => {
     const { publicId } = await createKey(administration, { workspace: 'team', name });
     const cut = { ...administration, keys: { ...administration.keys, rotate } };

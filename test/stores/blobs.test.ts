@@ -30,7 +30,7 @@ const places: readonly [string, () => BlobStore][] = [
   ['a table', () => inOwnTable()],
 ];
 
-/** Each as in a table of its own. */
+/** Returns a store for blobs that has its own part of the table. */
 function inOwnTable(): BlobStore {
   const blobs = tableBlobs(database.store, systemClock);
   const own = systemRandomness.uuid();

@@ -31,7 +31,7 @@ interface Watched {
   readonly puts: () => number;
 }
 
-/** The real store; counts its puts, and lets a test come in between a read and a put. */
+/** Wraps the real store: counts its puts, and runs a test's work between a read and a put. */
 function watched(beforePut: () => Promise<unknown> = async () => {}): Watched {
   let count = 0;
   const store: Store = {
@@ -60,7 +60,7 @@ const newWorkspace = (): string => {
 };
 const newCanary = (): string => `canary.${systemRandomness.uuid()}`;
 
-/** As applying a gateway file does. */
+/** Applies the connections as a gateway file does. */
 async function apply(
   id: string,
   connections: readonly ConnectionInFile[],

@@ -8,7 +8,8 @@ import { manualClock } from '../support/manual-clock.ts';
 import { startTestStore, type TestStore } from '../support/test-store.ts';
 import { sendingTwice } from './idempotency-fixtures.ts';
 
-// Run on a real engine, because no fake shows who blocks a repeated write and what a partition releases.
+// The suite runs on a real engine, because no fake shows whose item blocks a repeated write and what a partition
+// releases.
 let database: TestStore;
 beforeAll(async () => {
   database = await startTestStore();
@@ -19,7 +20,7 @@ const day = '2026-11-20';
 const dayMs = 24 * 60 * 60 * 1000;
 const midnightMs = Date.parse(`${day}T00:00:00Z`);
 
-/** A workspace of its own, whose records are written and read at noon of the day. */
+/** Creates a workspace of its own, whose records are written and read at noon of the day. */
 function scenario(options: { store?: Store; lifeDays?: number } = {}) {
   const { store = database.store, ...more } = options;
   const workspace = `team-${systemRandomness.uuid().slice(0, 8)}`;
@@ -138,7 +139,7 @@ describe('what is no day or no life', () => {
   });
 });
 
-// Finding calls among records on a real engine: sort keys and partitions decide what a search reads.
+// Searches for calls among records run on a real engine, because sort keys and partitions decide what a search reads.
 const hourMs = 3_600_000;
 const nowMs = Date.parse('2026-11-20T00:30:00Z');
 

@@ -142,7 +142,7 @@ onEachStore((start) => {
 
     it('is taken away to the last unit that no call holds, and not one more', async () => {
       const { ledger, account, hold, remove } = await newAccount('held', 100n);
-      // Holds in several shards: what is left lies in all of them.
+      // The holds are in several shards, and so is the remaining credit.
       for (const owner of ['a', 'b', 'c']) expect((await hold(owner, 10n)).kind).toBe('taken');
       expect(await remove(71n, 'too-much')).toBe('insufficient');
       expect(await ledger.show(account)).toMatchObject({ granted: 100n, available: 70n, held: 30n });
@@ -178,8 +178,8 @@ onEachStore((start) => {
     });
   });
 
-  // Credit in several shards: it is spent as if it were in one, and a transfer between two loses and creates nothing,
-  // wherever its process dies.
+  // Credit in several shards can be spent as if it were in one. A transfer between two shards neither loses nor creates
+  // any, wherever its process dies.
   describe('in shards', () => {
     let test: TestStore;
     beforeAll(async () => {
@@ -195,7 +195,7 @@ onEachStore((start) => {
       expiresAtMs: atMs + holdLifeMs,
     });
 
-    /** Of one process: what one ledger has taken another cannot settle. */
+    /** Returns the ledger of one process: another ledger cannot settle what this one has taken. */
     const newLedger = (
       store: Store = test.store,
       randomness: Randomness = systemRandomness,
@@ -208,7 +208,9 @@ onEachStore((start) => {
         randomness,
       });
 
-    /** A process that dies with its nth write: after it was done, or before. Every later call fails. */
+    /**
+     * Returns the store of a process that dies at its nth write, after the write or before it. Every later call fails.
+     */
     function dyingStore(writes: number, isLastDone: boolean): Store {
       let done = 0;
       const dead = () => new StoreUnavailable(new Error('the process died'));
@@ -266,7 +268,7 @@ onEachStore((start) => {
           spent: 0n,
           item: expect.objectContaining({ pk: 'CREDIT#dead-shown' }),
         });
-        // Those of the first five seconds and those of the second; the rest may still be running.
+        // The reservations of the first five seconds and those of the second have ended; the rest may still be running.
         clock.advance(holdLifeMs + 5_000);
         expect(await ledger.show(account)).toEqual({
           granted: 100n,
@@ -311,7 +313,7 @@ onEachStore((start) => {
           return result.kind;
         };
         expect(await take(former, 90n)).toBe('taken');
-        // Each shard alone would have had a share of 25.
+        // Each shard alone would have a share of 25.
         const kinds = await Promise.all(
           [0, 1, 2, 3, 1, 2].map((shard, index) => take(index % 2 === 0 ? grown : former, 5n, shard)),
         );
@@ -330,7 +332,7 @@ onEachStore((start) => {
         if (first.kind !== 'taken') throw new Error('taken');
         await ledger.settle(first.hold, 100n);
         const lowered = { ...account, spendLimit: 50n };
-        // The shard of the limit is met in debt.
+        // The shard that this ledger reads is in debt.
         const elsewhere = newLedger(test.store, always(0, 2));
         expect(await elsewhere.take(lowered, newHold('b', 1n))).toMatchObject({
           kind: 'insufficient',
@@ -351,7 +353,7 @@ onEachStore((start) => {
         amount: fc.bigInt(1n, 60n),
         actual: fc.bigInt(0n, 70n),
         end: fc.constantFrom('settle', 'settle twice', 'release', 'never'),
-        /** The write with which its process dies, if it does. */
+        /** The write at which its process dies, if it does. */
         diesAt: fc.option(fc.integer({ min: 1, max: 8 }), { nil: undefined, freq: 3 }),
         waitMs: fc.constantFrom(0, 0, 30_000, holdLifeMs),
       });
@@ -389,7 +391,7 @@ onEachStore((start) => {
             if (underSpendLimit !== null) expect(underSpendLimit).toBeGreaterThanOrEqual(-overdraft);
             atMs += wave[0]?.waitMs ?? 0;
           }
-          // When all is over, every bit that was not spent can be held by one call.
+          // In the end one call can reserve all credit that was not spent.
           const { spent } = await newLedger().show(account);
           const rest = (isCapped ? 150n : 200n) - spent;
           if (rest <= 0n) return;
@@ -397,7 +399,7 @@ onEachStore((start) => {
           const last = newLedger(test.store, systemRandomness, manualClock(endMs));
           expect((await last.take(account, newHold('last', rest, endMs))).kind).toBe('taken');
         }),
-        // Some 400 calls, a third of which die.
+        // This makes some 400 calls, a third of which die.
         { numRuns: 30 },
       );
     });

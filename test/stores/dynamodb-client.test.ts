@@ -1,4 +1,4 @@
-// Behaviour of DynamoDB alone: how a client finds it, and the tables of a server that has none.
+// Behaviour of DynamoDB alone: how a client finds it, and tables on a server that has none.
 import { DescribeTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, expect, it } from '#jest';
 import { createTables } from '../../infra/local/create-tables.ts';

@@ -1,4 +1,4 @@
-// Every store that the port has: a suite runs once on each.
+// Runs a suite once on every store that implements the port.
 import { describe } from '#jest';
 import { describeOnDynamo, startDynamoTestStore } from '../support/dynamodb.ts';
 import { startTestStore, type TestStore } from '../support/test-store.ts';

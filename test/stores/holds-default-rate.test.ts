@@ -1,4 +1,4 @@
-// The rate of keys that have none of their own: counted by one request of ten, and held by every one.
+// The default rate of keys without a rate of their own: one request of ten counts it, and every request is checked.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { createCounters } from '../../shared/accounting/holds/index.ts';
 import { createApiKey, createKeyStore, type KeyRecord, parseApiKey } from '../../shared/configuration/keys/index.ts';
@@ -62,7 +62,7 @@ describe('the default rate of a key', () => {
       if (kind === 'admitted') admitted += 1;
       else break;
     }
-    // Each instance may have one that it has not counted.
+    // Each instance may have one request that it has not counted.
     expect([admitted >= 1_194, admitted <= 1_206]).toEqual([true, true]);
     for (let n = 0; n < 12; n += 1) {
       expect(await admit(instances[n % 3])).toMatchObject({ kind: 'rate_limited', requestsPerMinute: 1_200 });

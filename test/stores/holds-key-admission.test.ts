@@ -1,4 +1,4 @@
-// Admission of a key on a real engine, against the items that the key store writes.
+// Admission of a key on a real engine, with the items that the key store writes.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import {
@@ -25,7 +25,7 @@ onEachStore((start) => {
 
   const usd = (text: string): bigint => parseUsd(text) ?? 0n;
 
-  /** As DynamoDB counts: names, text, half a byte a digit and one, three for a set. */
+  /** Returns the size of an item by DynamoDB's count: names, text, half a byte a digit and one, three for a set. */
   const itemBytes = (item: Item): number =>
     Object.entries(item).reduce((sum, [name, value]) => sum + name.length + valueBytes(value), 0);
   function valueBytes(value: unknown): number {
@@ -62,7 +62,7 @@ onEachStore((start) => {
     await write({});
     const clock = manualClock();
     const { store, calls } = counted(test.store);
-    /** Another gateway process. */
+    /** Starts another gateway process. */
     const process = () => {
       const counters = createCounters({ store, clock, randomness: systemRandomness });
       return {
@@ -100,7 +100,7 @@ onEachStore((start) => {
       await counters.settleKey((first as { hold: KeyHold }).hold, usd('0.5'));
       expect(await counters.settleKey((first as { hold: KeyHold }).hold, usd('0.5'))).toMatchObject({ kind: 'gone' });
       expect(await item()).toMatchObject({ balance_slots: -1, spent_pico_usd: Number(usd('0.5')) });
-      // Its own limit holds in place of the default, from the next request on.
+      // The key's own limit replaces the default, from the next request on.
       await write({ concurrency: 1 });
       expect(await process().admit(withSlot('d'))).toMatchObject({ kind: 'concurrency', concurrency: 1 });
       clock.advance(holdLifeMs + 5_000);
@@ -148,7 +148,7 @@ onEachStore((start) => {
         );
       }
       expect(inFlight).toBeGreaterThan(1_000);
-      // Calls that were settled just now, by processes that have not written since.
+      // These calls were settled just now, by processes that have not written since.
       for (const [n, { admit, counters }] of processes.slice(17).entries()) {
         const admission = await admit({ hold: hold(`s-${n}`, '0.01') });
         await counters.settleKey((admission as { hold: KeyHold }).hold, usd('0.005'));
@@ -342,7 +342,7 @@ onEachStore((start) => {
   describe('a key that was rotated', () => {
     const dayMs = 86_400_000;
 
-    /** The key with a second text, as a rotation makes it. */
+    /** Creates a key with a second text, as a rotation does. */
     async function rotated(limits: Partial<KeyRecord>, before: (key: Awaited<ReturnType<typeof newKey>>) => unknown) {
       const former = await newKey(limits);
       await before(former);
@@ -392,7 +392,7 @@ onEachStore((start) => {
 
     it('knows its former text until that ends or is revoked, no text of another, and both whichever was seen before', async () => {
       const { former, next, admit } = await rotated({ rpm: 9 }, (key) => key.admit());
-      // The process has seen the key before its rotation.
+      // The process has read the key before its rotation.
       expect((await admit({})).kind).toBe('admitted');
       expect((await former.admit()).kind).toBe('admitted');
       const { secretSha256 } = former;

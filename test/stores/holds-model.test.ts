@@ -1,9 +1,9 @@
-// A counter against a plain model: random takes, settlements, repetitions and deaths in several processes with skewed
-// clocks, many at once, on a wire that loses writes and answers and delivers some writes later. After every write that
-// the store does, the books must balance and no write may have done what the limit forbids.
+// A counter is compared with a plain model: random takes, settlements, repetitions and deaths in several processes with
+// skewed clocks, many at once, on a network that loses writes and answers and delivers some writes later. After every
+// write of the store, the totals must balance and no write may have exceeded the limit.
 //
 // Amounts show their owner: beside the amount itself, which counts in units of 2^100, each owner adds a digit of its
-// own to base 4. So the numbers in the item say whose hold is counted how often, and whose settlement.
+// own in base 4. So the numbers in the item show how often each owner's hold and settlement are counted.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import {
@@ -27,7 +27,7 @@ import { manualClock } from '../support/manual-clock.ts';
 import type { TestStore } from '../support/test-store.ts';
 import { onEachStore } from './each-store.ts';
 
-/** Time for which an unanswered settlement is sent again. */
+/** An unanswered settlement is sent again for this time. */
 const settlementRetryMs = 30_000;
 
 onEachStore((start) => {
@@ -46,7 +46,10 @@ onEachStore((start) => {
   const digitsOf = (amount: bigint, owners: number): number[] =>
     Array.from({ length: owners }, (_, owner) => Number(((amount % unit) >> BigInt(2 * owner)) & 3n));
 
-  /** answered · lost: done, but not answered · never: not done · late: not answered, and done some time later. */
+  /**
+   * The fate of a write. `answered`; `lost`: done, but not answered; `never`: not done; `late`: not answered, and done
+   * some time later.
+   */
   type Fate = 'answered' | 'lost' | 'never' | 'late';
 
   interface Owner {
@@ -100,7 +103,7 @@ onEachStore((start) => {
       throw new StoreUnavailable(new Error(fate));
     }
 
-    /** One after the other, so that they are seen in the order in which they were done. */
+    /** Runs updates one after the other, so that their order is known. */
     #run(update: Update): Promise<ConditionalResult> {
       const result = this.#lastRun.then(async () => {
         const done = await test.store.update({ ...update, returnsNoItem: false });
@@ -111,7 +114,7 @@ onEachStore((start) => {
       return result;
     }
 
-    /** A write is under way for seconds, not for longer than a settlement is repeated. */
+    /** Delivers late writes. A write is under way for seconds, but not for longer than a settlement is repeated. */
     async deliverLate(): Promise<void> {
       for (const { update, sentAtMs } of this.#late.splice(0)) {
         if (this.nowMs - sentAtMs <= settlementRetryMs) await this.#run(update);
@@ -133,14 +136,14 @@ onEachStore((start) => {
         expect(spent[number]).toBeLessThanOrEqual(1);
         const mayBeOver = owner.hold.expiresAtMs <= this.nowMs + Math.max(...skewsMs);
         if (of === 'taken' && !mayBeOver) expect(held[number]).toBeGreaterThanOrEqual(1);
-        // Its settlement was the first to be answered, so all that may be left is a take that was sent twice.
+        // The first answer was that of its settlement, so at most a repeated take may be left.
         expect(held[number]).toBeLessThanOrEqual(2);
       }
       const isTake = held.some((digit, owner) => digit > (formerlyHeld[owner] ?? 0));
       if (isTake) expect(limit + state.balance).toBeGreaterThanOrEqual(0n);
     }
 
-    /** Available to a further hold in a state, by the clock of a process. */
+    /** Returns the amount that a further hold could take in a state, by the clock of a process. */
     #availableIn({ balance, held }: State, process: number): bigint {
       const atMs = this.nowMs + (skewsMs[process] ?? 0);
       return limit + balance + sumOf(held.filter(({ expiresAtMs }) => expiresAtMs <= atMs));
@@ -165,7 +168,7 @@ onEachStore((start) => {
         const result = await this.#process(process).take(this.counter, hold);
         if (owner.state === 'dead') return;
         owner.state = result.kind === 'taken' ? 'taken' : 'refused';
-        // Refused only where it did not fit, at some moment between the question and the answer.
+        // A take is refused only if it did not fit at some moment between the request and the answer.
         const wasShort = this.states.slice(from).some((state) => this.#availableIn(state, process) < hold.amount);
         if (result.kind === 'insufficient') expect(wasShort).toBe(true);
       } catch (error) {
@@ -185,7 +188,7 @@ onEachStore((start) => {
       }
     }
 
-    /** Another process takes its place; what it held and did not settle is left to the lease. */
+    /** Ends a process, and another one takes its place; unsettled holds stay until their lease ends. */
     die(process: number): void {
       this.#processes = this.#processes.map((counters, index) => (index === process ? this.#start(index) : counters));
       for (const owner of this.owners) {
@@ -203,7 +206,7 @@ onEachStore((start) => {
       await Promise.all(unsettled.map((owner) => this.settle(owner)));
       for (const { state } of unsettled) expect(state).toBe('settled');
       this.nowMs += 2 * holdLifeMs;
-      // Any process finds what has expired.
+      // Any process releases expired holds.
       await this.#process(0).releaseExpired(this.counter);
       const { balance, spent } = stateOf((await test.store.get('ledger', this.counter.key)) ?? {});
       expect(balance).toBe(-spent);
@@ -256,7 +259,7 @@ onEachStore((start) => {
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('die' as const), process }) },
   );
 
-  /** 2 bits each of the 100 below the unit. */
+  /** Each owner needs 2 of the 100 bits below the unit. */
   const ownersMax = 45;
 
   async function run(simulation: Simulation, { kind, ...of }: Step): Promise<void> {
@@ -298,7 +301,7 @@ onEachStore((start) => {
     );
   });
 
-  // Holds on a real engine: what many takers at once may do cannot be shown on a fake.
+  // Holds on a real engine, because a fake cannot show the result of many simultaneous takes.
   describe('a counter', () => {
     let test: TestStore;
     beforeAll(async () => {
@@ -309,7 +312,8 @@ onEachStore((start) => {
     const holdLifeMs = 70_000;
 
     /**
-     * A counter of its own per test, with the limit outside the item; `process` opens another gateway process on it.
+     * Returns a counter of its own for each test, with the limit outside the item; `process` opens another gateway
+     * process on it.
      */
     function counterOf(key: string, limit: bigint | null, store: Store = test.store) {
       const clock = manualClock();

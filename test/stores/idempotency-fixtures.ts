@@ -13,11 +13,14 @@ export const resultOf = (body: string, more: Partial<StoredResult> = {}): Stored
   ...more,
 });
 
-/** Text that gzip cannot shorten below three quarters. */
+/** Returns a text that gzip cannot shorten below three quarters. */
 export const incompressible = (length: number): string =>
   systemRandomness.bytes(length).toString('base64').slice(0, length);
 
-/** Calls on one key: every call of `claim` is a call of its own, as another client or another try would make it. */
+/**
+ * Returns functions for calls with one key: every `claim` is a call of its own, as another client or another try would
+ * make it.
+ */
 export function keyScenario(
   store: Store,
   options: { blobs?: BlobStore; clock?: ManualClock; workspace?: string } = {},
@@ -46,7 +49,7 @@ export function keyScenario(
   };
 }
 
-/** A store whose repeatable writes are all sent twice, as after an answer that was lost on its way. */
+/** Returns a store whose repeatable writes are all sent twice, as after a lost answer. */
 export const sendingTwice = (store: Store): Store => ({
   ...store,
   put: async (put, options) => {

@@ -84,7 +84,7 @@ onEachStore((start) => {
       await call.claim('a');
       expect(await call.complete('a', result)).toEqual({ kind: 'completed' });
       const replay = await call.claim('b');
-      // Not toEqual on the body: a difference would print a megabyte.
+      // The body is not compared with toEqual, because a difference would print a megabyte.
       expect(replay.kind === 'done' && replay.result.body === body).toBe(true);
       expect(replay).toMatchObject({ kind: 'done', result: { ...result, body: expect.any(String) } });
       expect(blobs.keys).toHaveLength(place === 'blob' ? 1 : 0);
@@ -155,8 +155,8 @@ onEachStore((start) => {
     });
   });
 
-  // Random histories of one key against the real engine: calls that claim, finish, fail, die and come back late, at any
-  // time and with writes that are sent twice. A few lines of model say what each of them must see.
+  // Random histories of one key on the real engine: calls that claim, finish, fail, die and come back late, at any time
+  // and with writes that are sent twice. A short model says what each of them must see.
   describe('a model of it', () => {
     let database: TestStore;
     beforeAll(async () => {
@@ -171,7 +171,7 @@ onEachStore((start) => {
 
     interface Model {
       standing: Standing;
-      /** Every owner that was ever granted the key, with the end of its lease. */
+      /** Every owner that ever got the key, with the end of its lease. */
       granted: Map<string, number>;
       /** Owners that neither finished nor died. */
       alive: Set<string>;
@@ -182,7 +182,7 @@ onEachStore((start) => {
     type Outcome = Awaited<ReturnType<Real['claim']>>;
 
     const lifeMs = recordLifeSeconds * 1000;
-    /** Expiry is kept in whole seconds, never too early. */
+    /** The store has expiry times in whole seconds, never too early. */
     const expiryAfterMs = (nowMs: number): number => Math.ceil(nowMs / 1000) * 1000 + lifeMs;
 
     function isFree({ standing }: Model, nowMs: number): boolean {
@@ -213,7 +213,7 @@ onEachStore((start) => {
 
     const anytime = { check: () => true };
     const onceGranted = { check: ({ granted }: Readonly<Model>) => granted.size > 0 };
-    /** Any owner there ever was, the latest most often. */
+    /** Returns any former or present owner, most often the latest one. */
     const pick = ({ granted }: Model, back: number): string =>
       [...granted.keys()].toReversed()[back % granted.size] ?? '';
 
@@ -277,7 +277,7 @@ onEachStore((start) => {
       toString: () => `the owner ${back} back dies`,
     });
 
-    /** The runtime ends a call before its lease is over: no running call outlives it. */
+    /** The runtime ends a call before its lease is over, so no running call outlives its lease. */
     const passes = (ms: number): Command => ({
       ...anytime,
       run: async (model, real) => {
@@ -289,7 +289,9 @@ onEachStore((start) => {
       toString: () => `${ms} ms pass`,
     });
 
-    /** The owner's answer and a retry meet at the store: one of them has it, and the other learns so. */
+    /**
+     * The owner's answer and a retry reach the store together: one of them gets the key, and the other learns of it.
+     */
     const races = (back: number, result: StoredResult, fingerprint: string): Command => ({
       ...onceGranted,
       async run(model, real) {
@@ -302,7 +304,7 @@ onEachStore((start) => {
         if (mayComplete && completion.kind === 'completed') {
           const expiresAtMs = expiryAfterMs(real.clock.nowMs());
           model.standing = { state: 'done', owner: late, fingerprint: before.fingerprint, result, expiresAtMs };
-          // The retry came before or after it; while the lease lasted it may have seen the call run.
+          // The retry came before or after the answer; while the lease lasted, it may have found the call running.
           const seen = wasFree || claim.kind !== 'running' ? model : { ...model, standing: before };
           expectRefusal(seen, claim, fingerprint);
         } else if (claim.kind === 'claimed') {
@@ -347,7 +349,7 @@ onEachStore((start) => {
             const start = { standing: { state: 'free' }, granted: new Map(), alive: new Set() } satisfies Model;
             await fc.asyncModelRun(() => ({ model: { ...start }, real: keyScenario(wrap(database.store)) }), commands);
           }),
-          // Some 600 commands.
+          // This makes some 600 commands.
           { numRuns: 25 },
         );
       });
@@ -372,7 +374,7 @@ onEachStore((start) => {
       return {
         clock,
         spanId: common.spanId,
-        /** A new call each time, with its own inputs by default. */
+        /** Makes a new call each time, with its own inputs by default. */
         claim: async ({
           fingerprint: inputs,
           ...more

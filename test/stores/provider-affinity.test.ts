@@ -1,5 +1,5 @@
-// Objects of a workspace, in every store: each stays marked as created, whatever refers to it later, and is known to
-// every process.
+// Objects of a workspace, in every store: each stays marked as created, whatever refers to it later, and every process
+// knows it.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { createProviderAffinity, type ProviderAffinity } from '../../shared/accounting/provider-affinity/index.ts';
 import { manualClock } from '../support/manual-clock.ts';
@@ -8,7 +8,7 @@ import { onEachStore } from './each-store.ts';
 
 onEachStore((start) => {
   const clock = manualClock();
-  /** Nothing of an earlier one is in its memory. */
+  /** Returns another process, whose memory is empty. */
   let anotherProcess: () => ProviderAffinity;
   let database: TestStore;
   beforeAll(async () => {

@@ -10,7 +10,7 @@ import { type Randomness, systemRandomness } from '../../shared/foundation/ids/i
 import type { Clock } from '../../shared/foundation/time/index.ts';
 import type { Item, Store } from '../../shared/storage/store/index.ts';
 
-/** Reads and updates are all that a limiter sends. */
+/** Counts reads and updates, the only calls that a limiter makes. */
 export function countingCalls(real: Store): { store: Store; calls: { reads: number; writes: number } } {
   const calls = { reads: 0, writes: 0 };
   const store: Store = {
@@ -27,7 +27,7 @@ export function countingCalls(real: Store): { store: Store; calls: { reads: numb
   return { store, calls };
 }
 
-/** The first shard, always. */
+/** Randomness that always selects the first shard. */
 export const firstShard: Randomness = { ...systemRandomness, fraction: () => 0 };
 
 export const startLimiter = (store: Store, clock: Clock, randomness = firstShard): ProviderLimiter => {
@@ -38,7 +38,7 @@ export const startLimiter = (store: Store, clock: Clock, randomness = firstShard
 export const startLimiters = (count: number, store: Store, clock: Clock): ProviderLimiter[] =>
   Array.from({ length: count }, () => startLimiter(store, clock));
 
-/** A clock that is ahead of another, or behind it. */
+/** Returns a clock that is ahead of another one, or behind it. */
 export const skewed = (clock: Clock, byMs: number): Clock => ({ ...clock, nowMs: () => clock.nowMs() + byMs });
 
 export const noLimits = { rpm: null, tpm: null, tpd: null };
@@ -56,7 +56,7 @@ export function waitOf(admission: Admission | undefined): number {
 export const countAdmitted = (admissions: readonly Admission[]): number =>
   admissions.filter(({ kind }) => kind === 'admitted').length;
 
-/** As many at once as there are numbers, over all instances in turn. */
+/** Requests all of these tokens at once, over all instances in turn. */
 export const admitAtOnce = (
   limiters: readonly ProviderLimiter[],
   entry: { provider: string; model: string },
@@ -71,7 +71,7 @@ export const admitAtOnce = (
     }),
   );
 
-/** Sums the parts of an item, expired ones included until they are removed. */
+/** Sums the parts of an item, including expired ones until they are removed. */
 export function countsIn(item: Item | undefined): { requests: number; minuteTokens: number; dayTokens: number } {
   const sum = (letter: string) =>
     Object.entries(item ?? {}).reduce(

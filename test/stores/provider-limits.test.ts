@@ -1,4 +1,4 @@
-// On a real engine: that a limit holds is the doing of its conditions.
+// The suite runs on a real engine, because the conditions of writes are what enforces a limit.
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
@@ -30,11 +30,11 @@ onEachStore((start) => {
   });
   afterAll(() => test.stop());
 
-  /** The manual clock starts when a minute does. */
+  /** The manual clock starts at the beginning of a minute. */
   let clock: ManualClock;
   let entry: { provider: string; model: string };
   let instances: ProviderLimiter[];
-  /** Two of the instances. */
+  /** Two of the instances, `one` and `other`. */
   let one: ProviderLimiter;
   let other: ProviderLimiter;
   let entries = 0;
@@ -108,7 +108,7 @@ onEachStore((start) => {
     const counted = () => {
       const { store, calls } = countingCalls(test.store);
       const limiter = startLimiter(store, clock);
-      /** Store calls of one admission. */
+      /** Returns the store calls of one admission. */
       const cost = async (tokens = 100) => {
         const before = { ...calls };
         const { kind } = await limiter.admit(entry, limits, { tokens, requests: 1 });
@@ -140,7 +140,7 @@ onEachStore((start) => {
   });
 
   describe('an entry with shards', () => {
-    /** Three shards of 30,000 requests. */
+    /** This limit needs three shards of 30,000 requests. */
     const limits = { ...noLimits, rpm: 90_000 };
     const choosing = (...fractions: number[]): Randomness => ({
       ...firstShard,
@@ -219,8 +219,8 @@ onEachStore((start) => {
     });
   });
 
-  // Random calls of several instances with skewed clocks, many at once, against a plain ledger: every write that takes
-  // leaves the limit kept, and what the item has counted is what was taken, to the token.
+  // Random calls of several instances with skewed clocks, many at once, compared with a plain ledger: after every write
+  // that takes something the limit holds, and the item counts exactly what was taken.
   describe('the limits of a provider', () => {
     let test: TestStore;
     beforeAll(async () => {
@@ -264,7 +264,7 @@ onEachStore((start) => {
       { letter: 'D', last: 'E', total: 'day_tokens_total', lengthMs: dayMs, correctableMs: dayMs, limitOf: 'tpd' },
     ] as const;
 
-    /** Usage of an item at a moment: the parts whose last call came within the length of the window. */
+    /** Returns the usage in an item at a moment: the parts whose last call was within the length of the window. */
     const usedIn = (item: Item, { letter, last, lengthMs }: (typeof windows)[number], nowMs: number): number =>
       Object.entries(item)
         .filter(([name]) => name.startsWith(letter))
@@ -274,7 +274,7 @@ onEachStore((start) => {
         })
         .reduce((sum, [, count]) => sum + Number(count), 0);
 
-    /** Looks at the item after each write that took something, by the clock of the instance that wrote it. */
+    /** Checks the item after each write that took something, by the clock of the instance that wrote it. */
     function watching(store: Store, clock: Clock, limits: EntryLimits): Store {
       return {
         ...store,
@@ -282,7 +282,7 @@ onEachStore((start) => {
           const askedAtMs = clock.nowMs();
           const result = await store.update(update, options);
           const { item } = result;
-          // Only a write that takes something dates the item.
+          // Only a write that takes something sets the item's date.
           const takes = update.changes.set?.expires_at_epoch_seconds !== undefined;
           if (result.kind === 'written' && item !== undefined && takes) {
             for (const window of windows) {
@@ -295,14 +295,17 @@ onEachStore((start) => {
       };
     }
 
-    /** Final counts of one permit: equal bounds, except where clocks decide whether its correction still counts. */
+    /**
+     * The final counts of one permit. The bounds are equal, except if clocks decide whether its correction still
+     * counts.
+     */
     interface Counted {
       readonly permit: Permit;
       readonly least: number[];
       readonly most: number[];
     }
 
-    /** Runs all rounds; the actions of one round at once. */
+    /** Runs all rounds; the actions of a round run at once. */
     async function play(limits: EntryLimits, rounds: readonly Round[], model: string): Promise<void> {
       const clock = manualClock();
       const clocks = skewsMs.map((byMs) => skewed(clock, byMs));
@@ -331,7 +334,7 @@ onEachStore((start) => {
           if (limits[limitOf] === null) return;
           const after = isGivenBack ? 0 : letter === 'R' ? (before[index] ?? 0) : tokens;
           const leftMs = counted.permit.countedAtMs + correctableMs - own.nowMs();
-          // A part lasts up to two hours, of which the correction is counted from the beginning.
+          // A part lasts up to two hours, and the time for corrections counts from its beginning.
           const [surelyMs, noMoreMs] = letter === 'D' ? [7_200_000, 0] : [5_000 + 2 * skewMaxMs, -2 * skewMaxMs];
           const outcomes =
             leftMs > surelyMs ? [after] : leftMs < noMoreMs ? [before[index] ?? 0] : [after, before[index] ?? 0];

@@ -225,7 +225,7 @@ describe('keys', () => {
   const isObject = (value: unknown): value is Record<string, unknown> =>
     typeof value === 'object' && value !== null && !Array.isArray(value);
 
-  /** The same value with its fields in the opposite order. */
+  /** Returns the same value with its fields in the opposite order. */
   function turn(value: unknown): unknown {
     if (Array.isArray(value)) return value.map(turn);
     if (!isObject(value)) return value;
@@ -236,7 +236,7 @@ describe('keys', () => {
     );
   }
 
-  /** The same value but for one leaf; `where` chooses the way down to it. */
+  /** Returns the same value with one leaf changed; `where` selects the path to it. */
   function changeOne(value: unknown, where: number): unknown {
     const names = typeof value === 'object' && value !== null ? Object.keys(value) : [];
     const name = names[where % Math.max(1, names.length)];

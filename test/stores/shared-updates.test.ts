@@ -1,4 +1,4 @@
-// Updates of one turn of the event loop on DynamoDB: one request for all of them, and the outcomes of single ones.
+// Updates of one turn of the event loop on DynamoDB: one request for all of them, and a result for each.
 import { afterEach, describe, expect, it } from '#jest';
 import { createDynamoClient, createDynamoStore } from '../../shared/storage/dynamodb-store/index.ts';
 import { atLeast, type Store, StoreUnavailable, type Update } from '../../shared/storage/store/index.ts';
@@ -26,7 +26,7 @@ const onKeys: Update = { table: 'keys', key: 'a', changes: { add: { n: 1 } }, co
 const onLedger: Update = { ...onKeys, table: 'ledger' };
 const isLarge = { kind: 'written', item: { pk: 'a', n: 2 } };
 
-/** A store that has read the items of both tables. */
+/** Returns a store that has read the items of both tables. */
 async function storeWhere(
   ...behaviours: readonly ScriptedBehaviour[]
 ): Promise<{ store: Store; operations: () => string[]; requests: ScriptedServer['requests'] }> {

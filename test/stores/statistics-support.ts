@@ -1,5 +1,4 @@
-// Common parts of the suites of the live statistics: recorders and readers as separate instances have them, on one
-// store.
+// Common parts of the suites of the live statistics: recorders and readers of separate instances, on one store.
 
 import {
   createStatisticsReader,
@@ -33,12 +32,12 @@ export async function recordAll(instance: Instance, calls: readonly ObservedCall
   await recorder.flush();
 }
 
-/** The time is the test's, but short waits pass by themselves. */
+/** Returns a clock with the test's time, on which short waits pass by themselves. */
 export const withRealTimers = (clock: ManualClock): Clock => ({ nowMs: clock.nowMs, after: systemClock.after });
 
 export type WatchedCall = 'get' | 'put' | 'update';
 
-/** A store that counts calls, and fails those the test names. */
+/** Returns a store that counts calls, and fails those that the test names. */
 export function watchedStore(real: Store, fails: (call: WatchedCall, key: string) => boolean = () => false) {
   const calls: { call: WatchedCall; key: string }[] = [];
   const note = (call: WatchedCall, key: string) => {

@@ -119,7 +119,8 @@ describe('the lease of a rebuild', () => {
     expect(watched.count('get', 'COUNTERS#')).toBe(0);
     expect(watched.count('update', '')).toBe(0);
     clock.advance(2_001);
-    // A request waits for a second; on a busy machine the rebuild may take longer, and then the next one has it.
+    // A request waits for a second; on a busy machine the rebuild may take longer, and then the next request gets its
+    // result.
     await heir.current();
     await heir.settled();
     expect((await heir.current()).of('m', 'p')?.uptime).toBe(1);
@@ -167,7 +168,7 @@ describe('a store that fails', () => {
     const waiting = reader.current();
     clock.advance(1_000);
     expect((await waiting).measuredAtMs).toBeUndefined();
-    // No timer fires here: the clock does not move.
+    // No timer fires here, because the clock stands still.
     expect((await reader.current()).measuredAtMs).toBeUndefined();
   });
 });

@@ -44,7 +44,7 @@ async function serverAndStoreAt(
 const found = answer({ Item: { pk: { S: 'a' }, n: { N: '1' } } });
 const increment = { table: 'keys', key: 'a', changes: { add: { n: 1 } } } as const;
 const creation = { table: 'keys', item: { pk: 'a' }, condition: absent('pk') } as const;
-/** As a proxy in between says it. */
+/** The answer of a proxy between gateway and store. */
 const unavailable: ScriptedBehaviour = { status: 503, body: '<html>unavailable</html>' };
 const throttles = ['ThrottlingException', 'ProvisionedThroughputExceededException', 'RequestLimitExceeded'];
 

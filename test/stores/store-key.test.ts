@@ -1,4 +1,4 @@
-// The secret that all processes on a store share: made once, and wrapped where they share a master key.
+// The secret that all processes on a store share: it is made once, and wrapped if they share a master key.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { type KeyWrapper, localKeyWrapper } from '../../shared/configuration/byok/index.ts';
 import { createStoreKey } from '../../shared/configuration/store-key/index.ts';

@@ -25,13 +25,13 @@ const activated = { state: 'activated' } as const;
 const cases = [{ input: 'x', expect: { contains: 'y' } }];
 const other = { messages: [message('user', 'Other: {{input}}')] };
 
-/** A workspace of its own for every test. */
+/** Returns a new workspace for a test. */
 const newWorkspace = (): string => `team-${systemRandomness.uuid().slice(0, 8)}`;
 
 const apply = (workspace: string, document: FunctionDocument, atMs = nowMs) =>
   functions.apply(workspace, document, atMs);
 
-/** Which revision a call would get, through the very rule that serves it. */
+/** Returns which revision a call would get, through the very rule that serves it. */
 async function opened(workspace: string, alias = 'gw/function/f', atMs = nowMs) {
   const parsed = parseFunctionAlias(alias);
   if (parsed === undefined) throw new Error('the alias of the test is not valid');

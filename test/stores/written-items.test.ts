@@ -47,7 +47,7 @@ const { condition } = fc.letrec<{ condition: Condition; leaf: Condition; group: 
   ) as fc.Arbitrary<Condition>,
 }));
 
-/** Each attribute is written once. */
+/** A change, which writes each attribute once. */
 const change = fc.oneof(
   fc.record({ kind: fc.constant('set'), name, value }),
   fc.record({ kind: fc.constant('setIfAbsent'), name, value }),
@@ -75,7 +75,7 @@ const write = fc.record(
   { requiredKeys: ['changes', 'put', 'isPut', 'returnOld'] },
 );
 
-/** The expected answer and stored item, or undefined when the write fails and changes nothing. */
+/** Returns the expected answer and stored item, or undefined if the write fails and changes nothing. */
 function expected(before: Item | undefined, key: string, one: ReturnType<typeof written>) {
   if (one.condition !== undefined && !holds(one.condition, before)) return { kind: 'refused', item: before };
   if (one.isPut) return { kind: 'written', item: { pk: key, ...one.put } };
@@ -160,7 +160,7 @@ onEachStore((start) => {
   });
 });
 
-/** Sets in one order, numbers and bytes as one type each, no key. */
+/** Returns the item with sets in one order, numbers and bytes as one type each, and no key. */
 function plain(value: unknown): unknown {
   if (value instanceof Set) return { set: [...value].sort() };
   if (value instanceof Uint8Array) return { bytes: [...value] };

@@ -1,4 +1,4 @@
-// Costs of a call in the file, from the request to its record.
+// What a call writes into the file, from the request to its record.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { type Store, StoreUnavailable, type TransactionItems } from '../../../shared/storage/store/index.ts';
 import { expectBalancedBooks } from '../../support/balanced-books.ts';
@@ -29,7 +29,7 @@ it('a call with every limit is two transactions where slots are free: one takes 
     key: limits,
     workspace: { concurrency: 100, spend_limit_usd: '10' },
   });
-  // The first one reads what the process does not know yet.
+  // The first call reads the data that the process does not have yet.
   await call(gateway);
   expect(await transactionsOf(folder, () => call(gateway))).toBe(2);
   expect(await gateway.records()).toHaveLength(2);
@@ -37,9 +37,9 @@ it('a call with every limit is two transactions where slots are free: one takes 
 });
 
 describe('the charges of a call and its record', () => {
-  /** What each transaction wrote, the attributes that it added to in brackets. */
+  /** The tables that each transaction wrote, with the attributes that it added to in brackets. */
   const transactions: string[][] = [];
-  /** How the store answers transactions, the next one first; as it is where there is none. */
+  /** Replacements for the store's next transactions, in their order; without one a transaction runs normally. */
   const faults: ((made: () => Promise<unknown>) => Promise<unknown>)[] = [];
   let gateway: Harness;
   const narrowKey = newKey();
@@ -74,7 +74,7 @@ describe('the charges of a call and its record', () => {
   const isSum = (attribute: string) => attribute === 'spent_pico_usd' || attribute === 'balance_slots';
   const settlement = ['keys (balance_slots,spent_pico_usd)', 'ledger (spent_pico_usd)', 'records'];
   const unavailable = new StoreUnavailable(new Error('no answer'));
-  /** The key's, by it and by its record. */
+  /** Returns the key's spending and its number of records, and checks that both agree. */
   async function spent(): Promise<{ readonly records: number; readonly byKey: bigint }> {
     const byKey = BigInt((await gateway.keyItem()).spent_pico_usd as number);
     expect(await expectBalancedBooks(gateway)).toBe(byKey);

@@ -1,4 +1,4 @@
-// The file of a store: whose it is, who reads it, and how its log is kept short.
+// The file of a store: its owner, its readers, and how its log stays short.
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -62,7 +62,7 @@ it('a damaged file is named to the operator, by the error of the call that meets
   const { folder, close } = await openFolder();
   await close();
   const bytes = readFileSync(fileOf(folder));
-  // Behind the page with the schema, which opening reads.
+  // Opening the file reads the schema on the first page, so only the bytes after that page are damaged.
   bytes.fill(0xa5, 4_096);
   writeFileSync(fileOf(folder), bytes);
   const opened = await openSqliteStore({ folder });
@@ -149,7 +149,7 @@ describe('the log of writes', () => {
     for (const connection of watched.connections)
       expect(connection.prepare('PRAGMA wal_autocheckpoint').get()).toEqual({ wal_autocheckpoint: 0 });
     expect(watched.texts.filter((text) => text.includes('wal_checkpoint'))).toEqual([]);
-    // The thread's write at the start of a new log makes what is kept in memory be read again, and no more.
+    // The thread's write at the start of a new log causes another read of the cached items, and nothing else.
     for (let key = 1; key <= written; key += 1) expect(await store.get('cache', `${key}`)).toBeDefined();
     await close();
     expect(integrityOf(folder)).toBe('ok');
@@ -167,7 +167,7 @@ describe('the log of writes', () => {
       await new Promise<void>((resolve) => setImmediate(resolve));
       await put(pk);
     });
-    // Other processes see them, and this one answers reads.
+    // Other processes see the items, and this process answers reads.
     while ((await store.get('keys', 'third')) === undefined)
       await new Promise<void>((resolve) => setImmediate(resolve));
     expect(look(folder, (database) => database.prepare('SELECT count(*) AS n FROM keys').get()?.n)).toBe(3);

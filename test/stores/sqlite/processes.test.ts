@@ -41,7 +41,7 @@ describe('a process that is killed while it writes', () => {
     const folder = temporaryFolder();
     const moved = new Map<string, number>();
     let records = 0;
-    // Each round after another time, so that different moments are met.
+    // Each round is killed after another number of answers, so that it meets another moment.
     for (const answersBeforeKill of [1, 60, 400, 1_500]) {
       const child = start('transfer', folder);
       let answers = 0;
@@ -61,7 +61,7 @@ describe('a process that is killed while it writes', () => {
       const { store, close } = await openFolder({ folder });
       const [from, to] = [await store.get('ledger', 'from'), await store.get('ledger', 'to')];
       expect(Number(from?.n) + Number(to?.n)).toBe(0);
-      // Some may have been written whose answer was not read.
+      // The process may have written some whose answers nobody read.
       expect(Number(to?.n)).toBeGreaterThanOrEqual(records);
       for (const [lane, last] of moved)
         expect(await store.get('records', lane, { sortKey: String(last) })).toBeDefined();

@@ -21,7 +21,7 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
 }));
 
 let writer: FolderStore;
-/** Has seen no item before it is in the file. */
+/** A store that has read no item before it is in the file. */
 let reader: FolderStore;
 beforeAll(async () => {
   writer = await openFolder();

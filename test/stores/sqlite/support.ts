@@ -1,4 +1,4 @@
-// A store's file as seen from outside: the transactions in its log, and its statements.
+// Reads a store's file from outside: the transactions in its log, and its statements.
 import { readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,7 +19,10 @@ const logHeadBytes = 32;
 const frameHeadBytes = 24;
 const pageBytes = 4096;
 
-/** Transactions in the log since it was last started anew: the last page of each says how large the file is then. */
+/**
+ * Returns the number of transactions in the log since its last start: the last page of each one has the file's size
+ * after it.
+ */
 export function transactionsIn(folder: string): number {
   const log = readFileSync(`${fileOf(folder)}-wal`);
   const salt = log.subarray(16, 24);
@@ -31,7 +34,7 @@ export function transactionsIn(folder: string): number {
   return transactions;
 }
 
-/** Changes whenever the log is started anew. */
+/** Returns a value that changes whenever the log starts anew. */
 export const logSalt = (folder: string): string =>
   readFileSync(`${fileOf(folder)}-wal`)
     .subarray(16, 24)
@@ -43,7 +46,7 @@ export async function transactionsOf(folder: string, work: () => Promise<unknown
   return transactionsIn(folder) - before;
 }
 
-/** Another program's look at the file. */
+/** Reads the file as another program would. */
 export function look<Value>(folder: string, read: (database: DatabaseSync) => Value): Value {
   const database = new DatabaseSync(fileOf(folder));
   try {
@@ -57,7 +60,7 @@ export const integrityOf = (folder: string): unknown =>
   look(folder, (database) => database.prepare('PRAGMA integrity_check').get()?.integrity_check);
 
 interface Statements {
-  /** Of this thread. */
+  /** The statements of this thread. */
   readonly texts: readonly string[];
   readonly connections: ReadonlySet<DatabaseSync>;
   stop(): void;
@@ -83,7 +86,7 @@ export function watchStatements(): Statements {
   return { texts, connections, stop: () => void Object.assign(DatabaseSync.prototype, { exec, prepare }) };
 }
 
-/** Syncs of this process wait until they are released, then do their work or fail. */
+/** Lets syncs of this process wait until they are released; then they do their work or fail. */
 export async function holdSyncs() {
   const probe = await open(import.meta.filename);
   const handles = Object.getPrototypeOf(probe) as { datasync: () => Promise<void> };

@@ -118,7 +118,7 @@ describe('items that are kept in memory', () => {
   });
 
   it('are none of a partition of many, however many are written: what every call reads stays', async () => {
-    // In memory: beside a file, a checkpoint of the store's own thread counts as another process.
+    // The store is in memory: at a file, a checkpoint of the store's own thread counts as another process.
     const { store, close } = await openSqliteStore({ freezesItems: true });
     await store.put({ table: 'ledger', item: { pk: 'a', n: 1 } });
     const first = await store.get('ledger', 'a');

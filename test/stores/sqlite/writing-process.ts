@@ -1,5 +1,5 @@
-// A process of its own on a folder: `transfer` moves a unit from one item to another, both in one turn, and prints each
-// number that was answered; `count` adds to one item as long as its limit allows, and prints how often it did.
+// A separate process on a folder: `transfer` moves a unit from one item to another, both in one turn, and prints each
+// answered number; `count` adds to one item as long as its limit allows, and prints how often it did.
 import { openSqliteStore } from '../../../shared/storage/sqlite-store/index.ts';
 
 const [task, folder = '', limit = '0'] = process.argv.slice(2);

@@ -51,7 +51,7 @@ describe('an error answer in the forms of Google and AWS', () => {
   const detail = (error: GatewayError, type: string) =>
     google(error).details.find((one: { '@type': string }) => one['@type'].endsWith(`.${type}`));
 
-  // The names of google.rpc.Code.
+  // These are the names of google.rpc.Code.
   const googleCodes = [
     ...['CANCELLED', 'UNKNOWN', 'INVALID_ARGUMENT', 'DEADLINE_EXCEEDED', 'NOT_FOUND', 'ALREADY_EXISTS'],
     ...['PERMISSION_DENIED', 'UNAUTHENTICATED', 'RESOURCE_EXHAUSTED', 'FAILED_PRECONDITION', 'ABORTED'],

@@ -20,7 +20,7 @@ export function adapterDependencies(streamBudgetSeconds?: number) {
   return { dependencies, clock, lines, events };
 }
 
-/** What a server of connections needs of HTTP/2 where none of its clients speaks it. */
+/** The HTTP/2 options of a server whose clients do not use HTTP/2. */
 export const withoutHttp2 = (clock = manualClock()) => ({
   clock,
   times: { headMs: 0, requestMs: 0, idleMs: 0 },
