@@ -1,4 +1,4 @@
-// The entry point of GET /v1/models: a plain function URL. It reads tables only.
+// Is the entry point of GET /v1/models: a plain function URL, which only reads tables.
 
 import { createTableReaders, warmModels } from '../../shared/composition/index.ts';
 import { readEnvironment } from '../../shared/foundation/environment/index.ts';
@@ -9,7 +9,7 @@ const environment = readEnvironment();
 const readers = createTableReaders({ environment });
 guardProcess(readers.log);
 
-/** Prepares the process; awaited by the module that Lambda loads, before the first call. */
+/** Prepares the process. The module that Lambda loads awaits it before the first call. */
 export const prepare = () => warmModels(readers);
 
 export const handler = createBufferedHandler(createModelsGateway(readers), readers);

@@ -1,4 +1,4 @@
-// The routes of the models function.
+// Lists the routes of the models function.
 
 import { routePaths } from '../../shared/foundation/constants/index.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';

@@ -1,4 +1,4 @@
-// Dependencies of the operator function. Types only; the entry point, or the local run, makes them once per process.
+// Declares the dependencies of the operator function. The entry point, or the local run, makes them once per process.
 import type { Cooldowns, StatisticsReader } from '../../shared/accounting/provider-health/index.ts';
 import type { AdministrationDependencies } from '../../shared/configuration/administration/index.ts';
 import type { ConnectionStore } from '../../shared/configuration/byok/index.ts';
@@ -11,17 +11,19 @@ import type { SignIn } from './sign-in/index.ts';
 /** Dependencies for reads and changes. */
 export interface ManagementDependencies extends AdministrationDependencies {
   readonly store: Pick<Store, 'get' | 'put'>;
-  /** Stores connections. Their keys stay encrypted: none is decrypted or stored here. */
+  /** Stores connections. Their keys stay encrypted: this function decrypts no key and stores none. */
   readonly connectionStore: ConnectionStore;
   readonly statistics: StatisticsReader;
   /** Store of the bodies of calls. */
   readonly blobs: Pick<BlobStore, 'get'>;
   readonly cooldowns: Pick<Cooldowns, 'refresh' | 'coolingFor' | 'lastFailure' | 'noted' | 'unreached'>;
-  /** Finds credentials. Absent where this process may not read them: then no provider is reported to lack its own. */
+  /**
+   * Finds credentials. Absent if this process may not read them: then no provider is reported as lacking a credential.
+   */
   readonly credentials?: { find(provider: ProviderDocument): unknown } | undefined;
 }
 
 export interface OperatorDependencies extends ManagementDependencies, RouterDependencies {
-  /** Absent when only operator keys open the management interface. */
+  /** Absent if only operator keys open the management interface. */
   readonly signIn?: SignIn | undefined;
 }

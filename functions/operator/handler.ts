@@ -1,4 +1,4 @@
-// The entry point of the console and of the management interface: a plain function URL.
+// Is the entry point of the console and of the management interface: a plain function URL.
 import { join } from 'node:path';
 import { createOperatorComposition } from '../../shared/composition/index.ts';
 import { readEnvironment, readSignInEnvironment } from '../../shared/foundation/environment/index.ts';
@@ -12,14 +12,14 @@ const composition = createOperatorComposition({ environment });
 guardProcess(composition.log);
 
 /**
- * Prepares the process; awaited by the module that Lambda loads, before the first call: the first connection to the
- * store is open then.
+ * Prepares the process. The module that Lambda loads awaits it before the first call, so that the first connection to
+ * the store is open by then.
  */
 export const prepare = async () => {
   await Promise.all([composition.catalogues.readPointer().catch(() => undefined), composition.origin.warm()]);
 };
 
-// The build puts the page beside this bundle.
+// The build places the page in a folder next to this bundle.
 const page = pageFolder(join(__dirname, 'page'), environment.gatewayUrl);
 
 const settings = readSignInEnvironment();

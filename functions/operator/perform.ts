@@ -1,4 +1,4 @@
-// Performs a request of the management interface without HTTP: the command line does so in its own process, as an
+// Performs a request of the management interface without HTTP. The command line does so in its own process, as an
 // operator who may do everything in the store that it opened.
 import { rightsOf } from '../../shared/configuration/access/index.ts';
 import {
@@ -12,7 +12,7 @@ import type { ManagementDependencies } from './dependencies.ts';
 import type { ManageRequest } from './request/manage.ts';
 import { works } from './works.ts';
 
-/** The operator of the command line. No record of changes is written: the shell knows who ran a command. */
+/** The operator of the command line. No record of changes is written, because the shell knows who ran a command. */
 const operator = {
   id: 'command-line',
   name: 'command line',
@@ -48,6 +48,6 @@ export async function perform<Name extends RouteName>(
   const unpaged = { limit: Number.POSITIVE_INFINITY, ...query };
   const request = { names, query: unpaged, body: checked, operator, headers: {}, tellChange };
   const answer = await works[name](deps, request as unknown as ManageRequest<Name>);
-  // Only a header makes the answer a text, so this one is not a text.
+  // Only a header makes the answer a text, and this request has no header.
   return { answer: answer as AnswerOf<Name>, isChanged };
 }

@@ -1,4 +1,4 @@
-// The routes of the operator function: the management interface, and the console that uses it.
+// Lists the routes of the operator function: the management interface, and the console that uses it.
 import { type RouteName, routeNames } from '../../shared/configuration/management/index.ts';
 import { basePaths, rootPaths } from '../../shared/foundation/constants/index.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
@@ -34,6 +34,6 @@ export function createOperatorGateway(deps: OperatorDependencies, page: ConsoleP
   );
 }
 
-/** True where the operator function answers a path; every other path is the gateway's. */
+/** Returns true if the operator function answers a path. The gateway answers every other path. */
 export const isOperatorPath = (path: string): boolean =>
   [rootPaths.console, `${basePaths[0]}/manage`].some((root) => path === root || path.startsWith(`${root}/`));

@@ -1,4 +1,4 @@
-// The implementation of each route of the management interface, for the router and for the command line.
+// Maps each route of the management interface to its implementation, for the router and for the command line.
 import { changeKey, listKeys, makeKey, rotate } from './accounts/serve-keys.ts';
 import { endOperator, listOperators, makeOperator } from './accounts/serve-operators.ts';
 import {

@@ -11,7 +11,7 @@ import { measureAttacks } from './sections/attacks.ts';
 import { measureBusy } from './sections/busy.ts';
 import { measureFiles } from './sections/files.ts';
 import { measureGarbage } from './sections/garbage.ts';
-import { measureHostile } from './sections/hostile.ts';
+import { measureHostileTraffic } from './sections/hostile.ts';
 import { measureLatency } from './sections/latency.ts';
 import { measureLoad } from './sections/load.ts';
 import { measureMemory } from './sections/memory.ts';
@@ -28,7 +28,7 @@ const sections: Readonly<Record<SectionName, (bed: TestBed, plan: BenchPlan) => 
   memory: measureMemory,
   attacks: measureAttacks,
   turns: measureTurns,
-  hostile: measureHostile,
+  hostile: measureHostileTraffic,
   files: measureFiles,
   garbage: measureGarbage,
   weights: measureWeights,

@@ -41,6 +41,14 @@ export const atLeast = (name: string, measured = NaN, limit: number): SpeedTarge
   return [name, `≥ ${limit}`, shown(measured), measured >= limit ? 'met' : 'MISSED'];
 };
 
+/** Returns the target of a statement that has to be true. */
+export const mustBeTrue = (statement: string, isTrue: boolean): SpeedTarget => [
+  statement,
+  'yes',
+  isTrue ? 'yes' : 'no',
+  isTrue ? 'met' : 'MISSED',
+];
+
 /** Describes the machine. The load shows whether others use it: the times are then too long. */
 export const machineText = (): string =>
   `Load of the machine before the run ${shown(loadavg()[0] ?? NaN)}; ${cpus()[0]?.model.trim()}, ${cpus().length} cores, ` +

@@ -140,7 +140,7 @@ if (typeof browser === 'string') {
 
     it('and no answer is taken that this tab did not ask for, or whose token is of another sign-in', async () => {
       const page = await open('?view=calls&code=stolen&state=forged');
-      await page.getByRole('alert').getByText('was not asked for in this tab').waitFor();
+      await page.getByRole('alert').getByText('was not started in this tab').waitFor();
       expect(page.url()).toBe(`${origin}/console`);
       await page.route(`${provider.issuer}/token`, async (route) => {
         const response = await route.fetch();
@@ -154,7 +154,7 @@ if (typeof browser === 'string') {
       await page.locator('input[name=password]').fill('any');
       await page.locator('button[type=submit]').click();
       await page.getByRole('button', { name: 'Continue' }).click();
-      await page.getByRole('alert').getByText('is not the one that this tab asked for').waitFor();
+      await page.getByRole('alert').getByText('belongs to another sign-in').waitFor();
       expect(await stored(page)).toEqual([]);
     });
 

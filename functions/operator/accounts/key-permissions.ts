@@ -1,5 +1,5 @@
-// Keys that an operator may make and change: an editor all keys of the own workspaces, a member the own keys within
-// `member_keys`.
+// Decides which keys an operator may make and change. An editor may change all keys of its workspaces, and a member may
+// change its own keys within `member_keys`.
 import {
   ChangeFailed,
   checkWithin,
@@ -55,7 +55,7 @@ export async function allowChange(
   if (!isOwn(operator, key)) {
     requireRole(operator, 'editor', workspace, `there is no key ${key.publicId}`);
   }
-  // Revoking is always allowed; any other change is limited like a new key.
+  // A member may always revoke its own key. Any other change is limited like a new key.
   const { status, ...settings } = changes;
   if (status === 'active') throw new ChangeFailed('forbidden', 'a member makes a new key in place of a revoked one');
   const { guardrails } = settings;

@@ -1,4 +1,4 @@
-// The last alert of a share, as operators read it.
+// Describes the last alert of a share for operators.
 import type { LastShareAlert } from '../../../shared/accounting/alerts/index.ts';
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { instantOf } from '../../../shared/foundation/time/index.ts';

@@ -1,6 +1,6 @@
-// GET and POST /v1/manage/keys, PATCH /v1/manage/keys/{public_id}, POST /v1/manage/keys/{public_id}/rotate: API keys
-// with the field names of the gateway file. Only the answer that makes a key contains its text. Editors change the keys
-// of their workspaces, members their own.
+// Serves GET and POST /v1/manage/keys, PATCH /v1/manage/keys/{public_id}, and POST /v1/manage/keys/{public_id}/rotate:
+// API keys with the field names of the gateway file. Only the answer that makes a key contains its text. Editors change
+// the keys of their workspaces, and members change their own.
 import {
   ChangeFailed,
   createKey,
@@ -74,7 +74,7 @@ export const rotate: RouteWork<'POST /keys/{public_id}/rotate'> = async (deps, r
   return { data: { ...(await newKeyDocument(deps, publicId)), key: text, former: ends } };
 };
 
-/** Returns the key that the path names. Throws ChangeFailed where the operator may see no such key. */
+/** Returns the key that the path names. Throws ChangeFailed if the operator may see no key of this id. */
 async function readAllowed(
   deps: ManagementDependencies,
   { names: { public_id: publicId }, operator }: ManageRequest<'PATCH /keys/{public_id}'>,
@@ -97,7 +97,7 @@ const newKeyDocument = (deps: ManagementDependencies, publicId: string): Promise
     .then((key) => readKeyFigures(deps, key))
     .then(keyDocument, refuseUnansweredKey('keys', publicId));
 
-/** Describes a key; of its text only the public id is shown. */
+/** Describes a key. Of its text only the public id is shown. */
 const keyDocument = (key: KeyFigures): Documents['ManagedKey'] => ({
   public_id: key.publicId,
   workspace: key.workspace,
@@ -110,7 +110,7 @@ const keyDocument = (key: KeyFigures): Documents['ManagedKey'] => ({
   replaced_by: key.replacedBy,
 });
 
-/** `ending` means that a rotation gave the key a successor, and it has not ended yet. */
+/** `ending` means that a rotation gave the key a successor, and that the key has not ended yet. */
 function stateOf({ status, replacedBy, isExpired }: KeyFigures): Documents['ManagedKey']['state'] {
   if (status === 'revoked') return 'revoked';
   if (isExpired) return 'expired';

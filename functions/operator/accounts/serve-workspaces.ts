@@ -1,4 +1,4 @@
-// Routes below /v1/manage/workspaces: workspaces with their settings, their credit, and additions to it.
+// Serves the routes below /v1/manage/workspaces: workspaces with their settings, their credit, and additions to it.
 import { readLastShare } from '../../../shared/accounting/alerts/index.ts';
 import {
   addCredit,
@@ -44,7 +44,7 @@ export const changeCredit: RouteWork<'POST /workspaces/{id}/credits'> = async (d
 export const showCreditHistory: RouteWork<'GET /workspaces/{id}/credits'> = async (deps, { names, query }) => {
   const workspace = names.id;
   await readWorkspace(deps, workspace);
-  // The newest grant comes first: pages sort by the later item, and the first grant is the oldest.
+  // The newest grant comes first, because pages sort by the later item, and the first grant is the oldest.
   const { items, next_cursor } = pageOf(
     await deps.credit.additions(workspace),
     query,

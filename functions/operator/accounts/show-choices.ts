@@ -1,4 +1,4 @@
-// GET /v1/manage/choices: ids that forms offer, and the bounds of keys that people may make for themselves.
+// Serves GET /v1/manage/choices: ids that forms offer, and the bounds of keys that people may make for themselves.
 import { isKeyExpired, type KeyRecord } from '../../../shared/configuration/keys/index.ts';
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { settingsOf, type WorkspaceDocument } from '../../../shared/configuration/workspaces/index.ts';

@@ -1,5 +1,5 @@
-// GET /v1/manage/session: the operator and its rights. The page shows no more than they allow; every request is checked
-// anyway.
+// Serves GET /v1/manage/session: the operator and its rights. The page shows no more than the rights allow, and the
+// gateway checks every request.
 import type { Role } from '../../../shared/configuration/access/index.ts';
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import type { RouteWork } from '../request/manage.ts';

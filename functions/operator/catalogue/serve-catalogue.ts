@@ -1,4 +1,4 @@
-// /v1/manage/models: the catalogue with the field names of the gateway file, the state of each provider, and the
+// Serves /v1/manage/models: the catalogue with the field names of the gateway file, the state of each provider, and the
 // differences from the model list.
 import type { ProviderHealth } from '../../../shared/accounting/reports/index.ts';
 import type { CatalogueDocument, ModelDocument } from '../../../shared/configuration/catalogue/index.ts';
@@ -34,7 +34,10 @@ export const listCatalogue: RouteWork<'GET /models'> = async (deps, { operator, 
 
 const notCallable: readonly ProviderHealth['state'][] = ['disabled', 'no credential'];
 
-/** Sorts a model by the best of its providers: called recently, not called recently, and no callable provider. */
+/**
+ * Returns a function that ranks a model by the best of its providers: called recently, not called recently, and no
+ * callable provider.
+ */
 function useIn(healths: readonly ProviderHealth[]): (model: string) => string {
   const ranks = new Map<string, number>();
   for (const { model, state } of healths) {
@@ -64,7 +67,7 @@ const modelDocument = (
   ...model,
   providers: model.providers.map((entry) => {
     const offerHealths = healths.filter((one) => one.model === model.id && one.provider === entry.provider);
-    // One credential of several that serves is enough.
+    // A provider is usable if one of its credentials works.
     const health = offerHealths.find(({ state }) => state === 'serving') ?? offerHealths[0];
     const { model: _model, ...state } = health === undefined ? { model: '' } : healthDocument(health, operator);
     const provider = providers.find(({ id }) => id === entry.provider);
@@ -81,7 +84,7 @@ const differenceDocument = ({ provider, member, stored, listed, isWritten }: Lis
   written_in_file: isWritten,
 });
 
-/** Applies prices, bounds, features, modalities and interfaces of this release's model list. */
+/** Applies prices, bounds, features, modalities and interfaces from the model list of this release. */
 export const takeListOver: RouteWork<'POST /models/update'> = async (deps, request) => {
   const { models } = request.body;
   const isDry = request.query.dry_run === 'true';

@@ -1,4 +1,4 @@
-// GET /v1/manage/providers: the health of each provider at each of its models, and the use of its limits.
+// Serves GET /v1/manage/providers: the health of each provider at each of its models, and the use of its limits.
 import { readLastOfProvider } from '../../../shared/accounting/alerts/index.ts';
 import { readLimitUse } from '../../../shared/accounting/limits/index.ts';
 import { awaitStatistics, cooldownItem } from '../../../shared/accounting/provider-health/index.ts';
@@ -99,7 +99,7 @@ export const healthDocument = ({ model, state, reason, coolingFor, figures }: Pr
   state,
   reason: reason ?? null,
   is_cooling: coolingFor === 'all' || coolingFor.some((workspace) => mayRead(operator, workspace)),
-  /** `all`, or the workspaces for which it cools down; empty: it does not cool down. */
+  /** `all`, or the workspaces for which the provider cools down. An empty list means that it does not cool down. */
   cooling_for: coolingFor === 'all' ? coolingFor : coolingFor.filter((workspace) => mayRead(operator, workspace)),
   median_latency_ms: figures?.medianLatencyMs ?? null,
   throughput_rpm: figures?.throughputRpm ?? null,

@@ -1,5 +1,5 @@
-// GET and PUT /v1/manage/configuration: the gateway file of the store, and its replacement by the code with which the
-// command line applies files. `dry_run=true` shows the changes of a replacement.
+// Serves GET and PUT /v1/manage/configuration: the gateway file of the store, and its replacement by the code with
+// which the command line applies files. `dry_run=true` shows the changes of a replacement.
 
 import { isRefusal } from '../../../shared/configuration/administration/index.ts';
 import type { GatewayFilePlan, Problem } from '../../../shared/configuration/gateway-file/index.ts';
@@ -11,7 +11,7 @@ import { absent, atMost, equals, or, type Store, StoreUnavailable } from '../../
 import type { ManagementDependencies } from '../dependencies.ts';
 import { type ManageRequest, namesOf, type RouteWork, TextAnswer } from '../request/manage.ts';
 
-/** Maximum bytes of an answer: Lambda allows 6 MB. */
+/** Maximum bytes of an answer. It is below the 6 MB that Lambda allows. */
 const answerMaxBytes = 5_500_000;
 
 export const readConfiguration: RouteWork<'GET /configuration'> = async (deps, { headers: sent }) => {
@@ -60,23 +60,24 @@ export const replaceConfiguration: RouteWork<'PUT /configuration'> = async (deps
   return new TextAnswer({ ...jsonHeaders, etag: done.etag }, JSON.stringify({ data: done.document }));
 };
 
-/** Matches a tag; CloudFront weakens the tag of an answer that it compresses. */
+/** Matches a tag, also in its weak form, which CloudFront writes if it compresses the answer. */
 const tagShape = /^(?:W\/)?("[\x21\x23-\x7e]*"|\*)$/;
 
-/** Returns the tags of the If-Match header; undefined when none was sent. */
+/** Returns the tags of the If-Match header; undefined if the request has no such header. */
 function ifMatch(headers: ManageRequest<'PUT /configuration'>['headers']): readonly string[] | undefined {
   const sent = headers['if-match'];
   return sent?.flatMap((header) => header.split(',')).map((one) => tagShape.exec(one.trim())?.[1] ?? '');
 }
 
-// Runs one replacement of the configuration at a time, over all processes: between its comparison with the store and
-// its last write no other one begins. A process that died meanwhile is waited for no longer than any request runs.
+// Runs one replacement of the configuration at a time, over all processes: no other replacement begins between its
+// comparison with the store and its last write. If a process dies during a replacement, its claim expires after the
+// longest time that a request may take.
 
 /** Key of the claim in the table `config`. */
 const claimKey = 'CONFIGURATION_REPLACEMENT';
 const claimLifeMs = 120_000;
 
-/** Returns undefined when another replacement is running. */
+/** Returns undefined if another replacement is running. */
 async function asOnlyReplacement<Answer>(
   store: Pick<Store, 'put'>,
   { id, nowMs }: { readonly id: string; readonly nowMs: number },
@@ -94,13 +95,13 @@ async function asOnlyReplacement<Answer>(
     return await work();
   } finally {
     const writeOptions = { condition: equals('claimed_by', id), repeatable: true };
-    // The changes are made; where this write is lost, the claim expires.
+    // The changes are made at this point. If this write fails, the claim expires.
     await store.put({ table: 'config', item: claim(0), ...writeOptions }).catch(() => undefined);
   }
 }
 
-// The configuration as one document: the stored one, with a tag that every change of it changes, and the changes of a
-// replacement. The catalogue is replaced only where it is unchanged since it was read; for other parts only the
+// Shows the configuration as one document with a tag that every change of it changes, and makes the changes of a
+// replacement. The catalogue is replaced only if it has not changed since it was read; of the other parts only the
 // differences of the new file are written.
 
 /** Loads a YAML parser and the list of models, for requests that read or replace the whole configuration. */
@@ -127,8 +128,8 @@ async function readStored(deps: ManagementDependencies) {
 }
 
 /**
- * Compares the file with the store. `wanted` contains tags, one of which the stored configuration must have; undefined
- * for any. Throws precondition_failed or invalid_request.
+ * Compares the file with the store. The stored configuration must have one of the tags in `wanted`; undefined for any.
+ * Throws precondition_failed or invalid_request.
  */
 async function planReplacement(
   deps: ManagementDependencies,
@@ -145,7 +146,7 @@ async function planReplacement(
     .planGatewayFile({
       file: read.file,
       lineOf: read.lineOf,
-      // A stored value that cannot be parsed, for example one of a former release, counts as different.
+      // A stored value that cannot be parsed, for example a value of a former release, counts as different.
       readBefore: { file: stored.ok ? stored.file : { ...read.file, workspaces: [], access: undefined }, catalogue },
       stores: deps,
       randomness: deps.randomness,
@@ -191,7 +192,7 @@ function refused({ formatProblem }: GatewayFileModule, problems: readonly Proble
   return fail('invalid_request', { message: `${lines.join('; ')}${rest}`, param });
 }
 
-/** A store's refusal with a text for the operator means that other operators made changes meanwhile. */
+/** If the store refuses a write with a text for the operator, other operators have made changes meanwhile. */
 function interrupted({ ApplyInterrupted, ChangedMeanwhile }: GatewayFileModule, error: unknown): unknown {
   if (!(error instanceof ApplyInterrupted)) return error;
   const { cause, report } = error;

@@ -1,10 +1,10 @@
-// The files of the console's page as the build wrote them: texts, all in one folder, named by hashes of their contents
-// except for the index and the notices. Each file is read once.
+// Reads the files of the console's page as the build wrote them: texts, all in one folder, named by hashes of their
+// contents except for the index and the notices. Each file is read once.
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 
 export const indexFile = 'index.html';
-/** Licences of the packages whose code the other files contain. */
+/** Licences of the packages whose code the page's files contain. */
 export const noticesFile = 'THIRD-PARTY-NOTICES.txt';
 
 export interface PageFile {
@@ -13,9 +13,9 @@ export interface PageFile {
 }
 
 export interface ConsolePage {
-  /** URL that clients call; absent where it is the page's own. */
+  /** URL that clients call; absent if it is the page's own. */
   readonly gatewayUrl?: string | undefined;
-  /** Returns undefined when there is no such file, or it is not for browsers. */
+  /** Returns undefined if there is no file of this name, or the file is not for browsers. */
   read(name: string): Promise<PageFile | undefined>;
 }
 
@@ -26,13 +26,13 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Returns undefined for a name that no browser gets. */
+/** Returns undefined for a name that is not served to browsers. */
 export function pageFile(name: string, text: string): PageFile | undefined {
   const contentType = name === noticesFile ? 'text/plain; charset=utf-8' : contentTypes[extname(name)];
   return contentType === undefined ? undefined : { contentType, text };
 }
 
-/** Opens the folder. A missing folder has no files. Files that are built into it later are found. */
+/** Opens the folder. A folder that does not exist counts as empty. Files that are built into it later are found. */
 export function pageFolder(folder: string, gatewayUrl?: string): ConsolePage {
   const files = new Map<string, PageFile>();
   return {
@@ -40,7 +40,7 @@ export function pageFolder(folder: string, gatewayUrl?: string): ConsolePage {
     async read(name) {
       const known = files.get(name);
       if (known !== undefined) return known;
-      // Only a listed name is read, which cannot lead out of the folder.
+      // Only a name in the listing is read, so that no name can lead out of the folder.
       if (!(await namesIn(folder)).includes(name)) return undefined;
       const file = pageFile(name, await readFile(join(folder, name), 'utf8'));
       if (file !== undefined) files.set(name, file);

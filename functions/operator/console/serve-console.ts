@@ -5,7 +5,7 @@ import type { Endpoint } from '../../../shared/protocol/router/index.ts';
 import type { IssuerEndpoints, SignIn } from '../sign-in/index.ts';
 import { type ConsolePage, indexFile, noticesFile, type PageFile } from './page-folder.ts';
 
-/** File that says which URL clients call, and where people sign in. */
+/** Name of the file that says which URL clients call, and where people sign in. */
 const settingsFile = 'settings.json';
 
 /** Allows nothing from other hosts, no code or style inside the page, and no frame around it. */
@@ -14,7 +14,7 @@ const contentSecurityPolicy = ({ gatewayUrl }: ConsolePage, issuer: IssuerEndpoi
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    // Images that clients sent, or that the playground gets, are data in the answer.
+    // The page shows images as data URLs: images that clients sent, and images that the playground receives.
     "img-src 'self' data:",
     ['connect-src', "'self'", ...originsOf([gatewayUrl, issuer?.token])].join(' '),
     "base-uri 'none'",
@@ -35,21 +35,24 @@ const pageHeaders = {
 
 const currentFiles = [indexFile, settingsFile, noticesFile];
 
-/** The index names the other files, so it must be the newest; a file of another name never changes. */
+/**
+ * The index names the other files, so browsers must always load the newest. The content behind any other name never
+ * changes.
+ */
 const cacheControl = (name: string): string =>
   currentFiles.includes(name) ? 'no-cache' : 'public, max-age=31536000, immutable';
 
-/** GET /console. */
+/** Serves GET /console. */
 export const serveConsole = (page: ConsolePage, signIn?: SignIn): Endpoint =>
   servePageFile(page, signIn, () => indexFile);
 
-/** GET /console/FILE. */
+/** Serves GET /console/FILE. */
 export const serveConsoleFile = (page: ConsolePage, signIn?: SignIn): Endpoint =>
   servePageFile(page, signIn, ([name = '']) => name);
 
 /**
- * Returns the endpoints of the identity provider; undefined when people do not sign in here, or when it does not answer
- * now.
+ * Returns the endpoints of the identity provider; undefined if this stage has no sign-in, or if the provider does not
+ * answer now.
  */
 const endpointsOf = (signIn: SignIn | undefined): Promise<IssuerEndpoints | undefined> =>
   signIn === undefined ? Promise.resolve(undefined) : signIn.endpoints().catch(() => undefined);
@@ -62,7 +65,7 @@ function settingsOf(
   const sign_in = signIn && {
     issuer: signIn.settings.issuer,
     client_id: signIn.settings.clientId,
-    // Null: the provider does not answer. The page says so, and takes an operator key.
+    // The endpoints are null if the provider does not answer. The page says so, and accepts an operator key.
     authorization_endpoint: issuer?.authorization ?? null,
     token_endpoint: issuer?.token ?? null,
     scope: issuer?.scope ?? null,

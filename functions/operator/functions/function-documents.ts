@@ -1,4 +1,4 @@
-// Stored functions as the management interface shows them.
+// Describes stored functions for the management interface.
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import type {
   FunctionRecord,
@@ -39,7 +39,7 @@ const revisionDocument = (
   nowMs: number,
 ): Documents['ManagedFunction']['revisions'][number] => ({
   id: revision.id,
-  // Expiry is not stored: every reader compares the time.
+  // Expiry is not stored, because every reader compares the time.
   state: revision.expiresAtMs !== null && revision.expiresAtMs <= nowMs ? 'expired' : revision.state,
   has_cases: revision.hasCases,
   qualified_at: instantOf(revision.qualifiedAtMs),

@@ -1,6 +1,6 @@
-// POST /v1/manage/functions/{workspace}/{id}/cases: judges the test cases of a revision. This route calls no model: it
-// returns the missing calls, the page makes them with an API key of its user, and sends their answers along with its
-// next request. Once all cases pass, the revision is qualified.
+// Serves POST /v1/manage/functions/{workspace}/{id}/cases: judges the test cases of a revision. This route calls no
+// model: it returns the missing calls, the page makes them with an API key of its user, and sends their answers with
+// its next request. Once all cases pass, the revision is qualified.
 import { ChangeFailed, refuseAs, showFunction } from '../../../shared/configuration/administration/index.ts';
 import type { Documents, ReadBody } from '../../../shared/configuration/management/index.ts';
 import {
@@ -33,7 +33,7 @@ export const judgeCases: RouteWork<'POST /functions/{workspace}/{id}/cases'> = a
   }
   const isQualified = cases.length > 0 && cases.every(({ state }) => state === 'passed');
   if (isQualified && revision.state === 'draft' && revision.qualifiedAtMs === null) {
-    // The judged text is named: a draft that changed meanwhile is refused.
+    // The request names the text that it judges. A draft that was changed meanwhile is refused.
     const judged = { revisionId, textSha256: revision.textSha256 };
     const qualifying = deps.functionStore.qualify(name.workspace, name.id, judged, deps.clock.nowMs());
     await qualifying.catch(refuseAs('conflict'));
@@ -57,7 +57,8 @@ async function judge(
 ): Promise<Omit<Case, 'number'>> {
   const calls: MissingCall[] = [];
   const answerTo = async ({ body, fallbackModels }: FunctionRequest): Promise<string | undefined> => {
-    // A call that two cases have in common is made for each: models answer differently.
+    // A call that two cases have in common is made once for each case, because a model may answer differently each
+    // time.
     const call = sha256Hex(`${index} ${canonicalJson(body)}`);
     const answer = known.get(call);
     if (answer?.error !== undefined) throw new CaseFailed(answer.error);
@@ -70,7 +71,7 @@ async function judge(
     return { state: problem === null ? 'passed' : 'failed', problem, answer: output, calls };
   } catch (error) {
     if (error instanceof AnswerMissing) return { state: 'running', problem: null, answer: null, calls };
-    // Such errors include an input that does not fit. Any other error is a fault of the gateway.
+    // An input that does not match its schema is such an error. Any other error is a fault of the gateway.
     if (!(error instanceof GatewayError || error instanceof CaseFailed)) throw error;
     return { state: 'failed', problem: error.message, answer: null, calls };
   }

@@ -1,5 +1,5 @@
-// GET /v1/manage/functions, and the routes below it for one function: its contents, its switches, and POST …/revisions,
-// which publishes one.
+// Serves GET /v1/manage/functions, and the routes below it for one function: its contents, its switches, and POST
+// …/revisions, which publishes a revision.
 import * as z from 'zod/mini';
 import { changeFunction, readFunctions, showFunction } from '../../../shared/configuration/administration/index.ts';
 import { id } from '../../../shared/configuration/value-forms/index.ts';
@@ -44,8 +44,8 @@ export const activateRevision: RouteWork<'POST /functions/{workspace}/{id}/activ
 };
 
 /**
- * Publishes a revision, and makes its function where there is none. An activated revision never changes: a new text is
- * a new revision.
+ * Publishes a revision, and makes its function if it does not exist. An activated revision never changes, so a new text
+ * is a new revision.
  */
 export const publishRevision: RouteWork<'POST /functions/{workspace}/{id}/revisions'> = async (deps, request) => {
   const { workspace, id: functionId } = checkName(request.names);

@@ -1,7 +1,7 @@
 import type { ComponentChild } from 'preact';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { useAddress, type ViewAddress, type ViewName } from './connection/address.ts';
-import { useManaged } from './connection/management.ts';
+import { useManagementRequest } from './connection/management.ts';
 import { signOut, useCredential } from './connection/operator-session.ts';
 import { RightsContext, rightsOf, type SessionRights } from './connection/session-rights.ts';
 import { Button } from './parts/button.tsx';
@@ -22,7 +22,7 @@ import { WorkspacesView } from './views/workspaces.tsx';
 
 interface View {
   readonly title: string;
-  /** The view under which this one counts in the navigation, for a view that is reached from another. */
+  /** For a view that is reached from another view: the view that is marked in the navigation. */
   readonly isIn?: ViewName;
   readonly isFor: (rights: SessionRights) => boolean;
   readonly show: (address: ViewAddress) => ComponentChild;
@@ -57,7 +57,7 @@ export const Console = () => {
 };
 
 const SignedIn = () => {
-  const { answer, failure, reload } = useManaged('GET /session');
+  const { answer, failure, reload } = useManagementRequest('GET /session');
   const rights = useMemo(() => answer && rightsOf(answer.data), [answer]);
   if (rights !== undefined) return <Views rights={rights} />;
   return (
@@ -106,7 +106,9 @@ const Views = ({ rights }: { readonly rights: SessionRights }) => {
   );
 };
 
-/** The heading of a view. It gets the focus, so that a screen reader reads the new view as it would a new page. */
+/**
+ * Shows the heading of a view. The heading gets the focus, so that a screen reader reads the new view like a new page.
+ */
 const Heading = ({ title }: { readonly title: string }) => {
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {

@@ -1,5 +1,5 @@
-// GET /v1/manage/calls and /v1/manage/calls/{id}: calls by their records, with providers' texts about their failures. A
-// record has no prompt and no answer.
+// Serves GET /v1/manage/calls and /v1/manage/calls/{id}: calls by their records, with providers' texts about their
+// failures. A record has no prompt and no answer.
 import {
   type CallRecord,
   csvHeader,
@@ -39,7 +39,7 @@ export const listCalls: RouteWork<'GET /calls'> = async (deps, request) => {
   return { data: page.calls.map(operatorCallDocument), next_cursor };
 };
 
-/** Only one CSV is built at a time: it needs as much memory as an overview. */
+/** Only one CSV is built at a time, because it needs as much memory as an overview. */
 const csvInTurn = inTurn(callsAsCsv);
 
 const wantsCsv = ({ headers }: ManageRequest<'GET /calls'>): boolean =>
@@ -49,7 +49,7 @@ export const showCall: RouteWork<'GET /calls/{id}'> = async (deps, { operator, n
   data: operatorCallDocument(await readSeenCall(deps, operator, id)),
 });
 
-/** Returns the record. Throws not_found where the operator may see none. */
+/** Returns the record. Throws not_found if the operator may see no call of this id. */
 export async function readSeenCall(deps: ManagementDependencies, operator: Operator, id: string): Promise<CallRecord> {
   const madeAtMs = timeOfUuidv7(id.toLowerCase());
   const range = { sinceMs: 0, beforeMs: 0 };
@@ -61,17 +61,17 @@ export async function readSeenCall(deps: ManagementDependencies, operator: Opera
   });
 }
 
-// All calls that a filter finds, as CSV: one line each, the newest first.
+// Lists all calls that a filter finds as CSV: one line each, the newest first.
 
-/** Maximum number of characters of an answer: Lambda allows 6 MB. */
+/** Maximum number of characters of an answer. It is below the 6 MB that Lambda allows. */
 const csvMaxCharacters = 5_000_000;
 /** Maximum number of pages; each reads a bounded number of calls. */
 const pagesMax = 250;
 const pageCalls = 1_000;
 
 /**
- * Returns the CSV. Where there are more calls than an answer may contain, the header `x-next-cursor` has the position
- * of the rest, to be sent as `before`.
+ * Returns the CSV. If there are more calls than an answer may contain, the header `x-next-cursor` has the position of
+ * the rest, which the client sends as `before`.
  */
 export async function callsAsCsv(query: Omit<CallPageQuery, 'limit'>): Promise<TextAnswer> {
   const lines = [csvHeader];

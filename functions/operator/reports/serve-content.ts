@@ -1,4 +1,4 @@
-// GET /v1/manage/calls/{id}/content: the bodies of a call, where its workspace stores them. Each reading is logged.
+// Serves GET /v1/manage/calls/{id}/content: the bodies of a call, if its workspace stores them. Each reading is logged.
 import type { CallRecord } from '../../../shared/accounting/call-records/index.ts';
 import { contentEndsAtMs, readContent } from '../../../shared/accounting/content-log/index.ts';
 import { findCall } from '../../../shared/accounting/reports/index.ts';
@@ -25,7 +25,7 @@ export const showContent: RouteWork<'GET /calls/{id}/content'> = async (
   return { data };
 };
 
-/** Returns the bodies. Throws not_found where none are stored. */
+/** Returns the bodies. Throws not_found if none are stored. */
 export async function contentOf(
   deps: Pick<ManagementDependencies, 'records' | 'blobs' | 'clock'>,
   call: CallRecord,
@@ -53,7 +53,7 @@ export async function contentOf(
   });
 }
 
-/** Returns the call whose answer a replay repeated: its bodies are those of the replay. */
+/** Returns the call whose answer a replay repeated: the bodies of the replay are those of that call. */
 const firstCallOf = ({ records }: Pick<ManagementDependencies, 'records'>, { workspace }: CallRecord, id: string) =>
   findCall({ records, workspaces: [workspace], sinceMs: 0, beforeMs: 0 }, id);
 
@@ -66,7 +66,7 @@ function whyNone(call: CallRecord, record: CallRecord | undefined): string {
     : 'No bodies are kept of the call whose answer this one got.';
 }
 
-/** Maximum bytes of an answer, as JSON in JSON: Lambda allows 6 MB. */
+/** Maximum bytes of an answer, as JSON in JSON. It is below the 6 MB that Lambda allows. */
 const writtenMaxBytes = 5_000_000;
 
 function bounded(content: Documents['ManagedContent']): Documents['ManagedContent'] {

@@ -1,4 +1,4 @@
-// GET /v1/manage/overview: spending, calls and failures, over time and by model, provider and key.
+// Serves GET /v1/manage/overview: spending, calls and failures, over time and by model, provider and key.
 import { readOverview, type UsageSummary } from '../../../shared/accounting/reports/index.ts';
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
@@ -37,14 +37,14 @@ export const overview: RouteWork<'GET /overview'> = inTurn(async (deps, { operat
       ...figuresOf(summary),
     })),
     tag_names: [...read.tagNames],
-    // Null where the call has no such tag.
+    // Null if the call has no tag of this name.
     by_tag: read.byTag?.map((summary) => ({ value: summary.group, ...figuresOf(summary) })),
     other_tags: read.otherTags && figuresOf(read.otherTags),
   };
   return { data };
 });
 
-/** Returns the figures. Latencies are those of successful answers; null when there are none. */
+/** Returns the figures. Latencies are those of successful answers; null if there are none. */
 const figuresOf = (summary: UsageSummary) => ({
   calls: summary.calls,
   failed: summary.failedCalls,

@@ -1,5 +1,5 @@
-// Rights of an operator for one request. Anything outside the workspaces that an operator may see is reported as
-// unknown; an action on something visible that it may not do is refused with the needed role.
+// Checks the rights of an operator for one request. Anything outside the workspaces that an operator may see is
+// reported as unknown. An action on something visible that the operator may not do is refused with the needed role.
 import type { Role } from '../../../shared/configuration/access/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
 import type { Operator } from './identify-operator.ts';
@@ -19,5 +19,5 @@ export function requireSomewhere({ rights }: Operator, role: Role): void {
   if (!rights.holdsSomewhere(role)) throw fail('forbidden', { message: `This needs the role ${role}.` });
 }
 
-/** True where a list may show an item of the workspace. */
+/** Returns true if a list may show an item of the workspace. */
 export const mayRead = ({ rights }: Operator, workspace: string): boolean => rights.holds('viewer', workspace);

@@ -21,7 +21,7 @@ interface Dependencies {
   readonly operators: OperatorStore;
   readonly keys: Pick<KeyStore, 'read'>;
   readonly access: AccessStore;
-  /** Undefined when only operator keys open the management interface. */
+  /** Undefined if only operator keys open the management interface. */
   readonly signIn?: SignIn | undefined;
   readonly clock: Clock;
 }
@@ -55,7 +55,7 @@ export async function identifyOperator(
 }
 
 const tokenMaxCharacters = 16_384;
-/** Matches three parts of base64url: no key has a dot. */
+/** Matches three parts of base64url. No key contains a dot. */
 const tokenShape = /^bearer +([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/i;
 
 function tokenIn(values: readonly string[] | undefined): string | undefined {
@@ -82,7 +82,7 @@ async function identifyPerson({ access, clock }: Dependencies, signIn: SignIn, t
   return { id, name: email ?? id, rights, owner: ownerOf(person), signInEndsAtMs: expiresAtMs };
 }
 
-/** Returns a message that says what an owner has to configure, and with which e-mail the person would match. */
+/** Returns a message that says what an owner has to configure, and which e-mail would match the person. */
 const withoutRole = ({ email }: Person): string =>
   `No entry of \`access\` in the gateway file names ${
     email === undefined ? 'this person, whose e-mail the identity provider has not verified' : email

@@ -1,5 +1,5 @@
-// Runs reports of many calls one at a time in a process: several at once would slow the store down for the calls of
-// clients.
+// Runs reports of many calls one at a time in a process, because several at once would slow the store down for the
+// calls of clients.
 
 export function inTurn<Inputs extends unknown[], Report>(make: (...inputs: Inputs) => Promise<Report>) {
   let last: Promise<unknown> = Promise.resolve();

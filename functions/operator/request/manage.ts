@@ -1,5 +1,5 @@
-// One request of the management interface: operator, request, answer. A change is written into the log line of its
-// request, with the operator's name.
+// Serves one request of the management interface: identifies the operator, checks the request, and answers. A change is
+// written into the log line of its request, with the operator's name.
 
 import type * as z from 'zod/mini';
 import type { Role } from '../../../shared/configuration/access/index.ts';
@@ -27,7 +27,7 @@ import { identifyOperator, type Operator } from './identify-operator.ts';
 export interface ManageRequest<Name extends RouteName> extends CheckedRequest<Name> {
   readonly operator: Operator;
   readonly headers: GatewayRequest['headers'];
-  /** Called once a change is made: `what` happened to `target`; both texts are safe to log. */
+  /** Called after a change: `what` happened to `target`. Both texts are safe to log. */
   tellChange(what: string, target: string): void;
 }
 
@@ -55,7 +55,7 @@ export const manage =
     const operator = await identifyOperator(deps, http, scope);
     const { pathParameters, memory } = scope;
     requireRoleOf(managementRoutes[name], operator, pathParameters);
-    // Reads include every answered call, so they wait for settlements; a change does not wait.
+    // Reads include every answered call, so they wait for settlements. A change does not wait.
     if (http.method === 'GET') await scope.earlierSettled();
     else refuseWhilePaused(await deps.catalogues.readPointer());
     const reader = { allocation: memory.openRequest(), operator: operator.id, gone: scope.clientGone };
@@ -85,7 +85,7 @@ const tellChangeIn =
     details.change = { what, target };
   };
 
-// The client's error for a change that was not made.
+// Converts the failure of a change into the client's error.
 const codes = {
   absent: 'not_found',
   taken: 'invalid_request',
@@ -108,7 +108,8 @@ function toClientError(error: unknown): unknown {
   return fail(codes[failure], { message: isNamed ? message : `${param}: ${message}`, param });
 }
 
-// Maximum number of targets of a change that the log line of its request names; the number of further ones follows.
+// Maximum number of targets of a change that the log line of its request names. The number of the other targets
+// follows.
 const namesInLine = 20;
 
 export const namesOf = (changed: readonly string[]): string =>
@@ -116,8 +117,8 @@ export const namesOf = (changed: readonly string[]): string =>
     ? changed.join(', ')
     : `${changed.slice(0, namesInLine).join(', ')} and ${changed.length - namesInLine} more`;
 
-// The query and the body of a request, checked as its route declares before anything is read or changed. An unknown
-// name is refused: dropping a filter would show, or change, something else.
+// Checks the query and the body of a request, as its route declares, before anything is read or changed. An unknown
+// name is refused, because a request without that filter would show, or change, something else.
 
 /** The checked inputs of a request. */
 interface CheckedRequest<Name extends RouteName> {
@@ -164,7 +165,7 @@ const bodyMaxBytesDefault = 64 * 1024;
 /** The reader of a body, and its memory. */
 interface BodyReader {
   readonly allocation: RequestAllocation;
-  /** The operator's id, which takes the place of a workspace in queues for memory. */
+  /** The operator's id, which queues for memory use instead of a workspace. */
   readonly operator: string;
   readonly gone: AbortSignal;
 }

@@ -1,10 +1,11 @@
-// Lists in pages. A cursor is the position of the last item, so that concurrent additions and removals move no page.
+// Cuts lists into pages. A cursor is the position of the last item, so that concurrent additions and removals move no
+// page.
 import { fail } from '../../../shared/errors/index.ts';
 import { hasText } from '../../../shared/foundation/lines/index.ts';
 
 export const toCursor = (position: string): string => Buffer.from(position, 'utf8').toString('base64url');
 
-/** Throws invalid_request where the list has no such position. */
+/** Throws invalid_request if the list has no position of this kind. */
 export function fromCursor(
   cursor: string | undefined,
   name: string,
@@ -28,8 +29,8 @@ interface PageQuery {
 }
 
 /**
- * Returns a page of the list. `parts` of an item sort the list; no two items have the same. `texts` of an item are
- * searched.
+ * Returns a page of the list. The list is sorted by the `parts` of its items, which differ from item to item. `texts`
+ * of an item are searched.
  */
 export function pageOf<Item>(
   all: readonly Item[],

@@ -1,5 +1,5 @@
-// The calls that an operator may see: all calls of the workspaces that it may read, and in other workspaces the calls
-// of its own keys.
+// Reads the calls that an operator may see: all calls of the workspaces that it may read, and in other workspaces the
+// calls of its own keys.
 import type { CallRecord, CallRecords } from '../../../shared/accounting/call-records/index.ts';
 import { collect } from '../../../shared/foundation/parallel/index.ts';
 import type { ManagementDependencies } from '../dependencies.ts';

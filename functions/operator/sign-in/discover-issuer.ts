@@ -1,4 +1,4 @@
-// Metadata of an identity provider (OpenID Connect Discovery), read on first use, and again when they are old.
+// Reads the metadata of an identity provider (OpenID Connect Discovery) on first use, and again when they are old.
 import * as z from 'zod/mini';
 import { createReadCache } from '../../../shared/foundation/cache/index.ts';
 import { isTrustedUrl, type SignInSettings } from '../../../shared/foundation/environment/index.ts';
@@ -12,12 +12,12 @@ export interface IssuerEndpoints {
   /** URL at which the page exchanges the code for a token. */
   readonly token: string;
   readonly keys: URL;
-  /** Requested scopes that the provider knows: some refuse unknown ones. */
+  /** Requested scopes that the provider knows. Unknown scopes are not requested, because some providers refuse them. */
   readonly scope: string;
 }
 
 const discoveryPath = '/.well-known/openid-configuration';
-/** Time limit: a page load waits for it. */
+/** Time limit. It is short, because a page load waits for the answer. */
 const discoveryTimeoutMs = 2_000;
 const discoveryBytesMax = 256 * 1024;
 const freshMs = 600_000;
@@ -35,8 +35,7 @@ const scopes = ['openid', 'email', 'groups'];
 
 export interface IssuerDiscovery {
   /**
-   * Returns the endpoints. Rejects with an Error where the provider does not answer, or answers with an unusable
-   * document.
+   * Returns the endpoints. Rejects with an Error if the provider does not answer, or answers with an unusable document.
    */
   endpoints(): Promise<IssuerEndpoints>;
 }
@@ -50,7 +49,7 @@ async function discover({ issuer, groupsClaim }: SignInSettings, clock: Clock): 
   const address = new URL(issuer.replace(/\/$/, '') + discoveryPath);
   const read = { url: address, timeoutMs: discoveryTimeoutMs, bytesMax: discoveryBytesMax, clock };
   const document = discoveryDocument.parse(JSON.parse(await fetchText(read)));
-  // The keys of another issuer's document must not be trusted.
+  // Another issuer's document would name another issuer's keys, which must not be trusted.
   if (document.issuer !== issuer) throw new Error('the discovery document names another issuer');
   return {
     authorization: document.authorization_endpoint,
@@ -60,6 +59,6 @@ async function discover({ issuer, groupsClaim }: SignInSettings, clock: Clock): 
   };
 }
 
-/** Returns the scopes to request. A provider that does not list its scopes knows at least these two. */
+/** Returns the scopes to request. A provider that lists no scopes supports at least `openid` and `email`. */
 const scopeOf = (supported: readonly string[] = ['openid', 'email'], groupsClaim: string): string =>
   [...new Set([...scopes, groupsClaim])].filter((scope) => scope === 'openid' || supported.includes(scope)).join(' ');

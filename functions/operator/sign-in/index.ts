@@ -5,7 +5,7 @@ import { createTokenVerifier, type TokenVerifier } from './verify-token.ts';
 
 export type { IssuerEndpoints } from './discover-issuer.ts';
 
-/** The sign-in of people, where a stage has an identity provider. */
+/** Signs people in. Present if a stage has an identity provider. */
 export interface SignIn extends IssuerDiscovery, TokenVerifier {
   readonly settings: SignInSettings;
 }

@@ -1,5 +1,5 @@
-// Repeats the failure of a read at once for a while: requests without a valid key or token cause such reads, and they
-// would accumulate where a provider hangs.
+// Repeats the failure of a read at once for a while. Requests without a valid key or token cause these reads, which
+// would accumulate if a provider hangs.
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 
 const failureFreshMs = 15_000;

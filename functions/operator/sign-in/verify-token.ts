@@ -1,5 +1,5 @@
-// Verifies an identity token: its signature, audience and expiry with `jose`, its claims about the person here. The
-// page compares the nonce, which only it knows.
+// Verifies an identity token. `jose` verifies its signature, audience and expiry; this file verifies the client that it
+// was issued for, and reads its claims about the person. The page compares the nonce, which only the page knows.
 import { createRemoteJWKSet, customFetch, errors, type JWTPayload, jwtVerify } from 'jose';
 import * as z from 'zod/mini';
 import type { Person } from '../../../shared/configuration/access/index.ts';
@@ -10,7 +10,7 @@ import type { Clock } from '../../../shared/foundation/time/index.ts';
 import type { IssuerDiscovery } from './discover-issuer.ts';
 import { rememberFailure } from './remember-failure.ts';
 
-/** Algorithms with a published key. A shared secret, or no signature, proves nothing to a public client. */
+/** Asymmetric signature algorithms. A shared secret, or no signature, proves nothing to a public client. */
 const algorithms = [
   'RS256',
   'RS384',
@@ -28,21 +28,24 @@ const algorithms = [
 const clockToleranceSeconds = 60;
 const keysTimeoutMs = 2_000;
 const keysBytesMax = 256 * 1024;
-/** Shortest time between two reads of the keys; a token with an unknown key causes one. */
+/** Shortest time between two reads of the keys. A token with an unknown key causes a read. */
 const keysCooldownMs = 30_000;
 const keysFreshMs = 600_000;
-/** Key set; the library checks each key that it uses. */
+/** Shape of a key set. The library checks each key that it uses. */
 const keySet = z.looseObject({ keys: z.array(z.looseObject({})) });
 const groupsMax = 1_000;
 
-interface SignedIn {
+interface VerifiedPerson {
   readonly person: Person;
   readonly expiresAtMs: number;
 }
 
 export interface TokenVerifier {
-  /** Returns the person. Throws UNAUTHORIZED, or RATE_LIMITER_UNAVAILABLE where the provider's keys cannot be read. */
-  verify(token: string): Promise<SignedIn>;
+  /**
+   * Returns the person. Throws UNAUTHORIZED, or RATE_LIMITER_UNAVAILABLE, which is the code for a dependency that does
+   * not answer, if the keys of the identity provider cannot be read.
+   */
+  verify(token: string): Promise<VerifiedPerson>;
 }
 
 export function createTokenVerifier(settings: SignInSettings, discovery: IssuerDiscovery, clock: Clock): TokenVerifier {
@@ -50,14 +53,14 @@ export function createTokenVerifier(settings: SignInSettings, discovery: IssuerD
   const keySets = new Map<string, ReturnType<typeof createRemoteJWKSet>>();
   const keySetAt = (url: URL) => {
     const known = keySets.get(url.href) ?? remoteKeys(url, clock);
-    // The provider has one key set: the set of an address that is no longer published is dropped.
+    // The provider has one key set. If it publishes another address for its keys, the former set is dropped.
     if (!keySets.has(url.href)) keySets.clear();
     keySets.set(url.href, known);
     return known;
   };
   return {
     async verify(token) {
-      const { keys } = await discovery.endpoints().catch(unreadable);
+      const { keys } = await discovery.endpoints().catch(throwKeysUnavailable);
       const options = {
         issuer,
         audience: clientId,
@@ -66,20 +69,20 @@ export function createTokenVerifier(settings: SignInSettings, discovery: IssuerD
         currentDate: new Date(clock.nowMs()),
         requiredClaims: ['sub', 'exp', 'iat'],
       };
-      const { payload } = await jwtVerify(token, keySetAt(keys), options).catch(refuse);
-      // A token for several clients names the client for which it was issued; a token that names one must name this
-      // one.
+      const { payload } = await jwtVerify(token, keySetAt(keys), options).catch(throwTokenError);
+      // `azp` is the client for which the token was issued. A token with several audiences must have this claim, and
+      // its value must be this client.
       const isShared = Array.isArray(payload.aud) && payload.aud.length > 1;
       if ((isShared || payload.azp !== undefined) && payload.azp !== clientId)
         throw fail('UNAUTHORIZED', { message: 'The token is for another client.' });
-      return { person: personOf(payload, groupsClaim), expiresAtMs: (payload.exp ?? 0) * 1_000 };
+      return { person: readPerson(payload, groupsClaim), expiresAtMs: (payload.exp ?? 0) * 1_000 };
     },
   };
 }
 
 function remoteKeys(url: URL, clock: Clock) {
-  const read = { url, timeoutMs: keysTimeoutMs, bytesMax: keysBytesMax, clock };
-  const readKeys = rememberFailure(clock, async () => keySet.parse(JSON.parse(await fetchText(read))));
+  const request = { url, timeoutMs: keysTimeoutMs, bytesMax: keysBytesMax, clock };
+  const readKeys = rememberFailure(clock, async () => keySet.parse(JSON.parse(await fetchText(request))));
   return createRemoteJWKSet(url, {
     timeoutDuration: keysTimeoutMs,
     cooldownDuration: keysCooldownMs,
@@ -88,34 +91,34 @@ function remoteKeys(url: URL, clock: Clock) {
   });
 }
 
-function refuse(cause: unknown): never {
+function throwTokenError(cause: unknown): never {
   if (cause instanceof errors.JWTExpired) {
     throw fail('UNAUTHORIZED', { message: 'The sign-in has ended: sign in again.', cause });
   }
-  const isOfToken = cause instanceof errors.JOSEError && !isOfKeySet(cause);
-  if (!isOfToken) return unreadable(cause);
+  if (!(cause instanceof errors.JOSEError) || isKeySetFault(cause)) return throwKeysUnavailable(cause);
   throw fail('UNAUTHORIZED', { message: 'The identity token is not one that this gateway accepts.', cause });
 }
 
-const isOfKeySet = (error: unknown): boolean =>
-  error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid || isPlain(error);
-/** True for the plain error that the library throws where the key set is invalid: it has no class for that. */
-const isPlain = (error: unknown): boolean => error instanceof errors.JOSEError && error.code === 'ERR_JOSE_GENERIC';
+const isKeySetFault = (error: unknown): boolean =>
+  error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid || isGenericJoseError(error);
+/** True for the general error that the library throws if the key set is invalid. It has no class for that case. */
+const isGenericJoseError = (error: unknown): boolean =>
+  error instanceof errors.JOSEError && error.code === 'ERR_JOSE_GENERIC';
 
-const unreadable = (cause: unknown): never => {
+const throwKeysUnavailable = (cause: unknown): never => {
   throw fail('RATE_LIMITER_UNAVAILABLE', {
-    message: 'The identity provider does not answer: its keys cannot be read.',
+    message: 'The keys of the identity provider cannot be read. Try again later.',
     cause,
   });
 };
 
-function personOf(claims: JWTPayload, groupsClaim: string): Person {
+function readPerson(claims: JWTPayload, groupsClaim: string): Person {
   const { sub = '', email, email_verified: isVerified } = claims;
   // Some providers write booleans as text.
-  const counts = typeof email === 'string' && (isVerified === true || isVerified === 'true');
-  return { subject: sub, email: counts ? email : undefined, groups: groupsIn(claims[groupsClaim]) };
+  const hasVerifiedEmail = typeof email === 'string' && (isVerified === true || isVerified === 'true');
+  return { subject: sub, email: hasVerifiedEmail ? email : undefined, groups: readGroups(claims[groupsClaim]) };
 }
 
-/** Returns the groups of a claim. A text is not a list: the separator of its groups is unknown. */
-const groupsIn = (claim: unknown): string[] =>
+/** Returns the groups of a claim. A claim that is one text has no groups, because their separator is unknown. */
+const readGroups = (claim: unknown): string[] =>
   (Array.isArray(claim) ? claim : []).filter((group) => typeof group === 'string').slice(0, groupsMax);

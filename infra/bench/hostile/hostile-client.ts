@@ -5,8 +5,8 @@ import type { HostileRequest } from './hostile-requests.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
 /** Time limit of an answer, longer than any call may take. */
-const answeredWithinMs = 65_000;
-const staysMaxMs = 1_500;
+const answerTimeoutMs = 65_000;
+const disconnectMaxMs = 1_500;
 
 interface HostileAnswer {
   /**
@@ -15,13 +15,18 @@ interface HostileAnswer {
   readonly status: number | 'none' | undefined;
 }
 
-type Sent = 'whole' | 'broken' | 'left';
+/** `cut`: the client disconnects before it has sent the whole request. */
+type RequestBytes = 'whole' | 'broken' | 'cut';
 
 /** Sends a request and reads its answer. Never rejects. */
-export function sendHostile(port: number, request: HostileRequest, random: SeededRandom): Promise<HostileAnswer> {
+export function sendHostileRequest(
+  port: number,
+  request: HostileRequest,
+  random: SeededRandom,
+): Promise<HostileAnswer> {
   const { sent, pieces } = bytesOf(request, random);
-  const leavesAfterMs = sent === 'whole' && random.chance(0.8) ? undefined : random.below(staysMaxMs);
-  const reads = leavesAfterMs === undefined || random.chance(0.5);
+  const disconnectAfterMs = sent === 'whole' && random.chance(0.8) ? undefined : random.below(disconnectMaxMs);
+  const reads = disconnectAfterMs === undefined || random.chance(0.5);
   const { promise, resolve } = Promise.withResolvers<HostileAnswer>();
   const socket = connect(port, '127.0.0.1');
   let head = '';
@@ -29,13 +34,13 @@ export function sendHostile(port: number, request: HostileRequest, random: Seede
     cancel();
     socket.destroy();
     const status = /^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1];
-    resolve({ status: leavesAfterMs === undefined ? (status === undefined ? 'none' : Number(status)) : undefined });
+    resolve({ status: disconnectAfterMs === undefined ? (status === undefined ? 'none' : Number(status)) : undefined });
   };
-  const leave = () => {
+  const disconnect = () => {
     if (random.chance(0.5)) socket.resetAndDestroy();
     end();
   };
-  const cancel = systemClock.after(leavesAfterMs ?? answeredWithinMs, leave);
+  const cancel = systemClock.after(disconnectAfterMs ?? answerTimeoutMs, disconnect);
   socket.on('error', end).on('close', end);
   if (reads) {
     socket.on('data', (piece) => {
@@ -61,14 +66,18 @@ function bytesOf({ method, path, headers, body }: HostileRequest, random: Seeded
     );
   const whole = () => Buffer.concat([headOf(`content-length: ${body.length}\r\n`), body]);
   const kind = random.fraction();
-  if (kind < 0.7) return { sent: 'whole' as Sent, pieces: [whole()] };
-  if (kind < 0.8) return { sent: 'whole' as Sent, pieces: [headOf('transfer-encoding: chunked\r\n'), chunked(body)] };
-  if (kind < 0.86) return { sent: 'left' as Sent, pieces: [whole().subarray(0, random.below(whole().length))] };
+  if (kind < 0.7) return { sent: 'whole' as RequestBytes, pieces: [whole()] };
+  if (kind < 0.8)
+    return { sent: 'whole' as RequestBytes, pieces: [headOf('transfer-encoding: chunked\r\n'), chunked(body)] };
+  if (kind < 0.86) return { sent: 'cut' as RequestBytes, pieces: [whole().subarray(0, random.below(whole().length))] };
   if (kind < 0.9)
-    return { sent: 'broken' as Sent, pieces: [headOf(`content-length: ${random.below(body.length + 9)}\r\n`), body] };
+    return {
+      sent: 'broken' as RequestBytes,
+      pieces: [headOf(`content-length: ${random.below(body.length + 9)}\r\n`), body],
+    };
   const changed = whole();
   for (let at = 0; at <= random.below(4); at += 1) changed[random.below(changed.length)] = random.below(256);
-  return { sent: 'broken' as Sent, pieces: random.chance(0.5) ? [changed] : [changed, changed] };
+  return { sent: 'broken' as RequestBytes, pieces: random.chance(0.5) ? [changed] : [changed, changed] };
 }
 
 const chunked = (body: Buffer): Buffer =>

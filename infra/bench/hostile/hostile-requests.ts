@@ -161,8 +161,8 @@ export function hostileRequest(
   {
     key,
     models,
-    vectors,
-  }: { readonly key: string; readonly models: readonly string[]; readonly vectors: readonly string[] },
+    embeddingModels,
+  }: { readonly key: string; readonly models: readonly string[]; readonly embeddingModels: readonly string[] },
 ): HostileRequest {
   const authorization = random.chance(0.97)
     ? `Bearer ${key}`
@@ -178,7 +178,7 @@ export function hostileRequest(
   const { paths, members, more } = random.pick(interfaces);
   const path = random.pick(paths);
   const body: Record<string, Json> = {
-    model: random.pick(path.endsWith('/embeddings') ? vectors : models),
+    model: random.pick(path.endsWith('/embeddings') ? embeddingModels : models),
     ...members(random, random.pick(texts)),
   };
   if (random.chance(0.5) && !path.endsWith('/embeddings')) body.stream = true;

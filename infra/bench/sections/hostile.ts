@@ -1,5 +1,5 @@
-// Places a process between providers and clients that do whatever they like, with every interface and format. The
-// process must survive, serve honest calls at the same time, and have exact books in the end.
+// Runs a gateway process against clients and providers that send malformed requests and answers in every interface and
+// format. The process must survive, must serve regular calls at the same time, and its totals must match in the end.
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,26 +10,27 @@ import { createDynamoClient, createDynamoStore } from '../../../shared/storage/d
 import { heapOptions, tasksDefault } from '../../cdk/constructs/task-size.ts';
 import { startSimulator } from '../../local/simulator/index.ts';
 import type { BenchPlan } from '../bench-options.ts';
-import { sendHostile } from '../hostile/hostile-client.ts';
+import { sendHostileRequest } from '../hostile/hostile-client.ts';
 import { startHostileProxy } from '../hostile/hostile-proxy.ts';
 import { hostileRequest } from '../hostile/hostile-requests.ts';
 import { seededRandom } from '../hostile/seeded-random.ts';
-import { createClient, jsonBody } from '../measuring-client.ts';
-import { atMost, type SectionReport } from '../report.ts';
-import { areExact, type Books, readBooks } from '../test-bed/books.ts';
+import { createClient, jsonBody, type MeasuredEndpoint } from '../measuring-client.ts';
+import { atMost, mustBeTrue, type SectionReport } from '../report.ts';
 import { startGateway } from '../test-bed/gateway-process.ts';
 import { residentKib } from '../test-bed/resident-memory.ts';
 import type { TestBed } from '../test-bed/test-bed.ts';
+import { readTotals, type Totals, totalsMatch } from '../test-bed/totals.ts';
 
 const clients = 48;
 const workspace = 'hostile';
 /**
- * Time limit for exact books: an abandoned call is read for another ten seconds, and its lease ends after seventy-five.
+ * Time to wait until the totals match. An abandoned answer is read for another 10 s, and the lease of its call lasts
+ * 75 s.
  */
-const booksWithinMs = 120_000;
-const lookEveryMs = 1_000;
+const totalsTimeoutMs = 120_000;
+const pollIntervalMs = 1_000;
 
-/** Behaviours of the simulator before its bytes are changed. */
+/** Behaviours of the simulator. The hostile proxy then corrupts the bytes of its answers. */
 const behaviours = [
   ...['echo', 'tools', 'reasoning', 'redacted-reasoning', 'refusal', 'content-filter', 'two-choices', 'blocked-prompt'],
   ...['usage:1000:500:300:120:200:80', 'no-usage', 'zero-usage', 'wrong-usage:negative', 'wrong-usage:astronomic'],
@@ -37,114 +38,133 @@ const behaviours = [
 ];
 const formats = ['chat-completions', 'messages', 'responses', 'converse', 'generate-content'] as const;
 
-export async function measureHostile(bed: TestBed, { hostile: { minutes, seed } }: BenchPlan): Promise<SectionReport> {
-  const random = seededRandom(seed);
+export async function measureHostileTraffic(bed: TestBed, { hostile }: BenchPlan): Promise<SectionReport> {
+  const random = seededRandom(hostile.seed);
   const simulator = await startSimulator({ paceMs: 0 });
   const proxy = await startHostileProxy(simulator.port, random);
-  const [key, honestKey] = [createApiKey(systemRandomness), createApiKey(systemRandomness)];
+  const [key, regularKey] = [createApiKey(systemRandomness), createApiKey(systemRandomness)];
   const configFile = join(bed.folder, 'hostile.yaml');
-  const file = gatewayFile({ hostile: proxy.url, honest: simulator.url }, { key, honestKey });
+  const file = gatewayFile({ hostile: proxy.url, regular: simulator.url }, { key, regularKey });
   await writeFile(configFile, JSON.stringify(file));
   const nodeOptions = heapOptions(tasksDefault);
   const start = { name: 'hostile', configFile, storeUrl: bed.storeUrl, folder: bed.folder, nodeOptions };
   const gateway = await startGateway(start);
-  const port = Number(new URL(gateway.url).port);
   const ids = file.models.map(({ id }) => id);
   const options = {
     key,
-    models: ids.filter((id) => !id.startsWith('vectors/') && id !== honestModel),
-    vectors: ids.filter((id) => id.startsWith('vectors/')),
+    models: ids.filter((id) => !id.startsWith('vectors/') && id !== regularModel),
+    embeddingModels: ids.filter((id) => id.startsWith('vectors/')),
   };
-  const endsAtMs = systemClock.nowMs() + minutes * 60_000;
-  const isOver = () => systemClock.nowMs() >= endsAtMs;
-  const statuses = new Map<number | string, number>();
-  let requests = 0;
-  const callHostile = async () => {
-    while (!isOver()) {
-      const { status = 'left' } = await sendHostile(port, hostileRequest(random, options), random);
-      requests += 1;
-      statuses.set(status, (statuses.get(status) ?? 0) + 1);
-    }
-  };
-  const honest = { calls: 0, failed: 0 };
-  const honestClient = createClient(gateway, 2);
-  const callHonest = async () => {
-    for (; !isOver(); await sleep(systemClock, lookEveryMs / 4)) {
-      const { status } = await honestClient.send({ key: honestKey, body: jsonBody(honestModel) });
-      honest.calls += 1;
-      if (status !== 200) honest.failed += 1;
-    }
-  };
-  let mostKib = 0;
-  const look = async () => {
-    for (; !isOver(); await sleep(systemClock, lookEveryMs)) {
-      mostKib = Math.max(mostKib, residentKib(gateway.pid));
-      // The simulator remembers every call.
-      simulator.clear();
-    }
-  };
-  await Promise.all([...Array.from({ length: clients }, callHostile), callHonest(), look()]);
+  const load = await runLoad(gateway, hostile.minutes, {
+    callHostile: () => sendHostileRequest(Number(new URL(gateway.url).port), hostileRequest(random, options), random),
+    regularKey,
+    clearHistory: () => simulator.clear(),
+  });
   const isAlive = Number.isFinite(residentKib(gateway.pid));
-  const books = await exactBooks(bed);
-  honestClient.close();
+  const totals = await readFinalTotals(bed);
   await gateway.stop();
   proxy.stop();
   await simulator.stop();
   const faults = readFileSync(gateway.outputFile, 'utf8').match(faultLine) ?? [];
   for (const line of faults.slice(0, 5)) process.stderr.write(`${line.slice(0, 2_000)}\n`);
-  const isWell = isAlive && areExact(books);
-  const answered = [...statuses].toSorted().map(([status, count]) => `${count} × ${status}`);
+  const { calls, recordedCost, keysSpent, workspaceSpent, reserved } = totals;
+  const statusCounts = [...load.statuses].toSorted().map(([status, count]) => `${count} × ${status}`);
   return {
     tables: [
       {
-        title: `A process among hostile clients and providers for ${minutes} minutes, seed ${seed}`,
-        columns: ['what', 'figure'],
+        title: `A process among hostile clients and providers for ${hostile.minutes} minutes, seed ${hostile.seed}`,
+        columns: ['measure', 'value'],
         rows: [
-          ['requests', requests],
-          ['answers', answered.join(', ')],
-          ['records, their cost, of keys, of the workspace, held', bookText(books)],
-          ['resident MiB at most', Math.round(mostKib / 1_024)],
-          ['honest calls, failed', `${honest.calls}, ${honest.failed}`],
-          ['faults of its own in the log', faults.length],
+          ['requests', load.requests],
+          ['answers', statusCounts.join(', ')],
+          [
+            'calls, recorded cost, spent by keys, spent by the workspace, still reserved',
+            [calls, recordedCost, keysSpent, workspaceSpent, reserved].join(', '),
+          ],
+          ['resident MiB at most', Math.round(load.residentMaxKib / 1_024)],
+          ['regular calls, failed', `${load.regular.calls}, ${load.regular.failed}`],
+          ['internal errors in the log', faults.length],
         ],
       },
     ],
     targets: [
-      atMost('the process has ended, or its books are not exact', isWell ? 0 : 1, 0),
-      atMost('answers that say internal_error', statuses.get(500) ?? 0, 0),
-      atMost('faults of its own in the log', faults.length, 0),
-      atMost('honest calls that failed', honest.failed, 0),
+      mustBeTrue('the process is alive, and its totals match', isAlive && totalsMatch(totals)),
+      atMost('answers with internal_error', load.statuses.get(500) ?? 0, 0),
+      atMost('internal errors in the log', faults.length, 0),
+      atMost('regular calls that failed', load.regular.failed, 0),
     ],
   };
 }
 
+interface LoadSources {
+  readonly callHostile: () => Promise<{ readonly status: number | string | undefined }>;
+  readonly regularKey: string;
+  /** Clears the simulator's list of calls, which would grow without a bound. */
+  readonly clearHistory: () => void;
+}
+
+/** Calls the gateway from hostile clients and a regular one, and samples its memory. Counts the outcomes. */
+async function runLoad(gateway: MeasuredEndpoint & { readonly pid: number }, minutes: number, sources: LoadSources) {
+  const endsAtMs = systemClock.nowMs() + minutes * 60_000;
+  const isOver = () => systemClock.nowMs() >= endsAtMs;
+  const load = {
+    requests: 0,
+    statuses: new Map<number | string, number>(),
+    regular: { calls: 0, failed: 0 },
+    residentMaxKib: 0,
+  };
+  const runHostileClient = async () => {
+    while (!isOver()) {
+      const { status = 'disconnected' } = await sources.callHostile();
+      load.requests += 1;
+      load.statuses.set(status, (load.statuses.get(status) ?? 0) + 1);
+    }
+  };
+  const regularClient = createClient(gateway, 2);
+  const runRegularClient = async () => {
+    while (!isOver()) {
+      const { status } = await regularClient.send({ key: sources.regularKey, body: jsonBody(regularModel) });
+      load.regular.calls += 1;
+      if (status !== 200) load.regular.failed += 1;
+      await sleep(systemClock, pollIntervalMs / 4);
+    }
+  };
+  const sampleMemory = async () => {
+    while (!isOver()) {
+      load.residentMaxKib = Math.max(load.residentMaxKib, residentKib(gateway.pid));
+      sources.clearHistory();
+      await sleep(systemClock, pollIntervalMs);
+    }
+  };
+  await Promise.all([...Array.from({ length: clients }, runHostileClient), runRegularClient(), sampleMemory()]);
+  regularClient.close();
+  return load;
+}
+
 const faultLine = /^.*"(?:internal_error|answer_failed|server_failed|task_failed|unhandled\w*|uncaught\w*)".*$/gm;
 
-const bookText = ({ calls, recorded, keysSpent, workspaceSpent, held }: Books): string =>
-  [calls, recorded, keysSpent, workspaceSpent, held].join(', ');
-
-/** Returns the books as soon as they are exact, or after a time limit. */
-async function exactBooks({ storeUrl }: TestBed): Promise<Books> {
+/** Returns the totals as soon as they match, or after a time limit. */
+async function readFinalTotals({ storeUrl }: TestBed): Promise<Totals> {
   const client = createDynamoClient({ endpoint: storeUrl });
   const store = createDynamoStore({ client, stage: 'local' });
   try {
-    for (let waitedMs = 0; ; waitedMs += lookEveryMs) {
-      const books = await readBooks(store, workspace);
-      if (areExact(books) || waitedMs >= booksWithinMs) return books;
-      await sleep(systemClock, lookEveryMs);
+    for (let waitedMs = 0; ; waitedMs += pollIntervalMs) {
+      const totals = await readTotals(store, workspace);
+      if (totalsMatch(totals) || waitedMs >= totalsTimeoutMs) return totals;
+      await sleep(systemClock, pollIntervalMs);
     }
   } finally {
     client.destroy();
   }
 }
 
-const honestModel = 'honest/model';
+const regularModel = 'regular/model';
 
 function gatewayFile(
-  urls: Readonly<Record<'hostile' | 'honest', string>>,
-  keys: { readonly key: string; readonly honestKey: string },
+  urls: Readonly<Record<'hostile' | 'regular', string>>,
+  keys: { readonly key: string; readonly regularKey: string },
 ) {
-  const abilities = {
+  const modelDefaults = {
     input_price_per_million: '1.00',
     output_price_per_million: '2.00',
     streaming: true,
@@ -158,7 +178,7 @@ function gatewayFile(
     created: 1_760_000_000,
     context_length: 128_000,
     modalities: ['text', 'image'],
-    providers: providers.map((provider) => ({ provider, upstream_model: upstream, ...abilities })),
+    providers: providers.map((provider) => ({ provider, upstream_model: upstream, ...modelDefaults })),
   });
   const provider = (id: string, url: string, apis: readonly string[]) => ({
     id,
@@ -176,21 +196,21 @@ function gatewayFile(
         provider(`${api}-2`, urls.hostile, [api]),
       ]),
       provider('vectors', urls.hostile, ['embeddings']),
-      provider('honest', urls.honest, ['chat-completions']),
+      provider('regular', urls.regular, ['chat-completions']),
     ],
     models: [
-      ...formats.flatMap((api, at) =>
+      ...formats.flatMap((api, index) =>
         behaviours.map((behaviour) =>
           model(
             `${api}/${behaviour.replaceAll(':', '-')}`,
-            [`${api}-1`, `${formats[(at + 1) % formats.length]}-2`],
+            [`${api}-1`, `${formats[(index + 1) % formats.length]}-2`],
             behaviour,
           ),
         ),
       ),
       model('vectors/echo', ['vectors'], 'echo'),
       model('vectors/error', ['vectors'], 'error-500'),
-      model(honestModel, ['honest'], 'echo'),
+      model(regularModel, ['regular'], 'echo'),
     ],
     workspaces: [
       {
@@ -199,7 +219,7 @@ function gatewayFile(
         features: { byok: true },
         keys: [{ name: 'hostile', key: keys.key, spend_limit_usd: '1000000.00' }],
       },
-      { id: 'honest', credit_usd: '1000000.00', keys: [{ name: 'honest', key: keys.honestKey }] },
+      { id: 'regular', credit_usd: '1000000.00', keys: [{ name: 'regular', key: keys.regularKey }] },
     ],
   };
 }

@@ -1,5 +1,6 @@
-// The address contains the view, its time and its filters: `?view=calls&since=7d&model=demo%2Fchat`. So a view can be
-// sent to a colleague, and the browser's back button works.
+// Reads and writes the address of the page, which contains the view, its time and its filters:
+// `?view=calls&since=7d&model=demo%2Fchat`. A view can therefore be sent to a colleague, and the browser's back button
+// works.
 import { useLayoutEffect, useState } from 'preact/hooks';
 
 const viewNames = [
@@ -33,7 +34,7 @@ function readAddress(): ViewAddress {
   return { view: isView(name) ? name : 'overview', parameters };
 }
 
-/** Empty parameters are omitted. */
+/** Returns the address without empty parameters. */
 export function addressOf(view: ViewName, parameters: Parameters = {}): string {
   const entries = Object.entries(parameters).flatMap(([name, value]) => (value ? [[name, value]] : []));
   return `?${new URLSearchParams({ ...Object.fromEntries(entries), view })}`;
@@ -47,7 +48,7 @@ export function goTo(view: ViewName, parameters?: Parameters, { replaces = false
 
 export function useAddress(): ViewAddress {
   const [address, setAddress] = useState(readAddress);
-  // The address is read before painting, so that a link which is pressed at once works too.
+  // The address is read before painting, so that a link works as soon as it is visible.
   useLayoutEffect(() => {
     const look = () => setAddress(readAddress());
     listeners.add(look);

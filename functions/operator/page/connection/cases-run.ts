@@ -1,7 +1,7 @@
-// Runs the test cases of a revision: the gateway names the missing calls, they are made here with an API key, and their
-// answers are sent along until every case is judged.
+// Runs the test cases of a revision. The gateway names the missing calls, this file makes them with an API key, and
+// their answers are sent with the next request until every case is judged.
 import type { Cases } from './documents.ts';
-import { failureOf, manage, RequestFailed } from './management.ts';
+import { manage, RequestFailed, readFailure } from './management.ts';
 
 interface CaseRun {
   readonly workspace: string;
@@ -18,11 +18,14 @@ interface KnownAnswer {
   readonly text: string;
 }
 
-/** Maximum rounds: steps of a workflow follow each other, and each round brings at least one further. */
+/**
+ * Maximum number of rounds. The steps of a workflow depend on each other, and each round completes at least one further
+ * step.
+ */
 const roundsMax = 64;
 
 /**
- * Runs the cases. Returns undefined when the operator leaves. Throws RequestFailed where a call got no answer: then
+ * Runs the cases. Returns undefined if the operator leaves the view. Throws RequestFailed if a call got no answer: then
  * nothing is known of the cases.
  */
 export async function runCases(run: CaseRun, report: (cases: Cases) => void): Promise<Cases | undefined> {
@@ -42,7 +45,7 @@ export async function runCases(run: CaseRun, report: (cases: Cases) => void): Pr
 
 type MissingCall = Cases['cases'][number]['calls'][number];
 
-/** Calls the model, then each fallback model; the failure of the last one counts. */
+/** Calls the model, then each fallback model. If all fail, the failure of the last call is thrown. */
 async function answerTo({ baseUrl, key }: CaseRun, { body, fallback_models }: MissingCall): Promise<string> {
   let failure = new RequestFailed('not sent', 'The call names no model.');
   for (const model of [body.model, ...fallback_models]) {
@@ -58,7 +61,7 @@ async function answerTo({ baseUrl, key }: CaseRun, { body, fallback_models }: Mi
       };
       return String(choices[0]?.message?.content ?? '');
     }
-    failure = await failureOf(response);
+    failure = await readFailure(response);
   }
   throw failure;
 }

@@ -13,7 +13,7 @@ export async function readStoredFile(): Promise<StoredFile> {
   return { text: await response.text(), etag: response.headers.get('etag') ?? '' };
 }
 
-/** Throws RequestFailed: `precondition_failed` where the stored configuration no longer has the tag `etag`. */
+/** Throws RequestFailed: `precondition_failed` if the stored configuration no longer has the tag `etag`. */
 export async function sendFile(
   { text, etag }: StoredFile,
   { isDry }: { readonly isDry: boolean },

@@ -1,4 +1,4 @@
-// Answers of the management interface that the page shows.
+// Declares the answers of the management interface that the page shows.
 import type { Documents } from '../../../../shared/configuration/management/index.ts';
 
 export type Choices = Documents['ManagedChoices'];
@@ -13,7 +13,7 @@ export type Workspace = Documents['ManagedWorkspace'];
 export type Overview = Documents['ManagedOverview'];
 export type ShownFunction = Documents['ShownFunction'];
 export type ManagedOperator = Documents['ManagedOperator'];
-/** `key` is the text of the key, which no other answer has. */
+/** `key` is the text of the key, which no other answer contains. */
 export type NewKey = Documents['NewKey'];
 export type NewOperator = Documents['NewOperator'];
 export type ManagedCall = Documents['ManagedCall'];

@@ -1,4 +1,4 @@
-// Changes of a stored function that both views of functions offer.
+// Makes the changes of a stored function that both views of functions offer.
 import type { StoredFunction } from './documents.ts';
 import { manage } from './management.ts';
 

@@ -1,5 +1,5 @@
-// People sign in at their identity provider: OpenID Connect, code flow with PKCE, as a public client. The page checks
-// that the answer belongs to its own question (state, issuer, nonce); the gateway checks the token with every request.
+// Signs people in at their identity provider: OpenID Connect, code flow with PKCE, as a public client. The page checks
+// that the response belongs to its own request (state, issuer, nonce). The gateway checks the token with every request.
 import { signInWithToken, signOut } from './operator-session.ts';
 import { type PageSignIn, readSettings } from './settings.ts';
 
@@ -32,7 +32,7 @@ const base64Url = (bytes: Uint8Array): string =>
 
 export const randomText = (bytes = secretBytes): string => base64Url(crypto.getRandomValues(new Uint8Array(bytes)));
 
-/** Opens the identity provider in place of the page. */
+/** Navigates this tab to the sign-in page of the identity provider. */
 export async function goToIdentityProvider({ client_id, authorization_endpoint, scope }: PageSignIn) {
   const pendingSignIn: SignInRequest = {
     state: randomText(),
@@ -58,45 +58,48 @@ export async function goToIdentityProvider({ client_id, authorization_endpoint, 
 }
 
 /**
- * Called when the browser returns from the provider: signs in, or says why not, and restores the address of the view.
+ * Called when the page loads. If its URL contains a response of the identity provider, this function signs the person in
+ * or shows the error, and restores the URL of the view.
  */
-export async function takeCodeFromAddress(): Promise<void> {
-  const answer = new URLSearchParams(location.search);
-  if (!answer.has('state') || !(answer.has('code') || answer.has('error'))) return;
+export async function completeSignIn(): Promise<void> {
+  const response = new URLSearchParams(location.search);
+  if (!response.has('state') || !(response.has('code') || response.has('error'))) return;
   const stored = sessionStorage.getItem(pendingSignInName);
   sessionStorage.removeItem(pendingSignInName);
   const pendingSignIn = stored === null ? undefined : (JSON.parse(stored) as SignInRequest);
   // A code is valid once, so it is removed from the browser's history.
   history.replaceState(null, '', location.pathname + (pendingSignIn?.search ?? ''));
   try {
-    signInWithToken(await exchange(answer, pendingSignIn));
+    signInWithToken(await exchangeCodeForToken(response, pendingSignIn));
   } catch (error) {
     signOut(error instanceof Error ? error.message : String(error));
   }
 }
 
-async function exchange(answer: URLSearchParams, pendingSignIn: SignInRequest | undefined) {
-  if (pendingSignIn === undefined || answer.get('state') !== pendingSignIn.state) {
-    throw new Error('This answer of the identity provider was not asked for in this tab. Sign in again.');
+async function exchangeCodeForToken(response: URLSearchParams, pendingSignIn: SignInRequest | undefined) {
+  if (pendingSignIn === undefined || response.get('state') !== pendingSignIn.state) {
+    throw new Error('This sign-in was not started in this tab. Sign in again.');
   }
   const { sign_in: settings } = await readSettings();
-  if (!settings?.token_endpoint) throw new Error('The identity provider does not answer. Try again later.');
-  const issuer = answer.get('iss');
-  if (issuer !== null && issuer !== settings.issuer) throw new Error('The answer is of another identity provider.');
-  const error = answer.get('error');
-  if (error !== null) throw new Error(`The identity provider refused: ${answer.get('error_description') ?? error}`);
+  if (!settings?.token_endpoint) throw new Error('The gateway does not reach the identity provider. Try again later.');
+  const issuer = response.get('iss');
+  if (issuer !== null && issuer !== settings.issuer)
+    throw new Error('The response came from another identity provider.');
+  const error = response.get('error');
+  if (error !== null) throw new Error(`The identity provider refused: ${response.get('error_description') ?? error}`);
   const token = await readToken(settings.token_endpoint, {
     grant_type: 'authorization_code',
     client_id: settings.client_id,
-    code: answer.get('code') ?? '',
+    code: response.get('code') ?? '',
     redirect_uri: redirectUri(),
     code_verifier: pendingSignIn.verifier,
   });
-  const { nonce, iat, exp } = claimsOf(token);
-  if (nonce !== pendingSignIn.nonce) throw new Error('The identity token is not the one that this tab asked for.');
-  // The times are compared by the clock of this machine, which may be wrong.
-  const lengthMs = typeof iat === 'number' && typeof exp === 'number' ? (exp - iat) * 1_000 : 0;
-  return { token, endsAtMs: Date.now() + lengthMs };
+  const { nonce, iat, exp } = readClaims(token);
+  if (nonce !== pendingSignIn.nonce) throw new Error('The identity token belongs to another sign-in. Sign in again.');
+  // Only the token's lifetime is used, counted from now, because the clock of this machine may be wrong. The gateway
+  // refuses a token without these two claims, so its session ends at once.
+  const lifetimeMs = typeof iat === 'number' && typeof exp === 'number' ? (exp - iat) * 1_000 : 0;
+  return { token, endsAtMs: Date.now() + lifetimeMs };
 }
 
 async function readToken(endpoint: string, form: Record<string, string>): Promise<string> {
@@ -107,7 +110,7 @@ async function readToken(endpoint: string, form: Record<string, string>): Promis
     signal: AbortSignal.timeout(tokenTimeoutMs),
   }).catch(() => {
     throw new Error(
-      'The token endpoint of the identity provider cannot be called from this page: allow its origin there.',
+      'This page cannot call the token endpoint of the identity provider. Add the origin of this page to the origins that the identity provider allows.',
     );
   });
   const body = (await response.json().catch(() => ({}))) as { id_token?: unknown; error?: unknown };
@@ -115,8 +118,8 @@ async function readToken(endpoint: string, form: Record<string, string>): Promis
   throw new Error(`The identity provider gave no token: ${String(body.error ?? `status ${response.status}`)}`);
 }
 
-/** Reads the claims of a token only to compare them: the gateway checks the signature. */
-function claimsOf(token: string): Claims {
+/** Reads the claims of a token only to compare them. The gateway checks the signature. */
+function readClaims(token: string): Claims {
   try {
     const [, claims = ''] = token.split('.');
     return JSON.parse(atob(claims.replaceAll('-', '+').replaceAll('_', '/'))) as Claims;

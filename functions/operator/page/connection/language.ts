@@ -1,5 +1,5 @@
-// Replaces an invalid language: a browser on a machine without a language may report `en-US@posix`, and code that
-// formats numbers or dates for it throws. This file is loaded before all other code.
+// Replaces an invalid language. A browser on a machine without a language may report `en-US@posix`, and code that
+// formats numbers or dates for that language throws. This file is loaded before all other code.
 try {
   Intl.getCanonicalLocales(navigator.language);
 } catch {

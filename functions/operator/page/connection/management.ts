@@ -1,4 +1,4 @@
-// Calls of the management interface, with the credential of the tab.
+// Calls the management interface with the credential of the tab.
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import type {
   AnswerOf,
@@ -19,36 +19,40 @@ export class RequestFailed extends Error {
   }
 }
 
-/** Inputs of a request beside its route's name. */
-type Sent<Name extends RouteName> = {
+/** Inputs of a request, other than the name of its route. */
+type RequestInput<Name extends RouteName> = {
   readonly query?: { readonly [Parameter in keyof NonNullable<WrittenQuery<Name>>]?: string | undefined };
-} & ([NamesOf<Name>] extends [never] ? unknown : { readonly names: { readonly [One in NamesOf<Name>]: string } }) &
+} & ([NamesOf<Name>] extends [never]
+  ? unknown
+  : { readonly names: { readonly [Parameter in NamesOf<Name>]: string } }) &
   (WrittenBody<Name> extends undefined ? unknown : { readonly body: WrittenBody<Name> });
 
-/** The inputs, which are optional where a route needs none. */
-type SentLast<Name extends RouteName> =
-  Partial<Sent<Name>> extends Sent<Name> ? [sent?: Sent<Name>] : [sent: Sent<Name>];
+/** The last argument of a request, which is optional if the route needs no input. */
+type InputArguments<Name extends RouteName> =
+  Partial<RequestInput<Name>> extends RequestInput<Name> ? [input?: RequestInput<Name>] : [input: RequestInput<Name>];
 
-interface AnySent {
+interface AnyRequestInput {
   readonly names?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly body?: unknown;
 }
 
-/** Path with its query. */
-function pathOf(name: RouteName, { names = {}, query }: AnySent): string {
+/** Returns the path with its query. */
+function pathOf(name: RouteName, { names = {}, query }: AnyRequestInput): string {
   const [, route = ''] = name.split(' /');
-  const path = route.replaceAll(/\{(\w+)\}/g, (_name, one: string) => encodeURIComponent(names[one] ?? ''));
-  const parameters = Object.entries(query ?? {}).filter((one): one is [string, string] => one[1] !== undefined);
+  const path = route.replaceAll(/\{(\w+)\}/g, (_match, parameter: string) =>
+    encodeURIComponent(names[parameter] ?? ''),
+  );
+  const parameters = Object.entries(query ?? {}).filter((pair): pair is [string, string] => pair[1] !== undefined);
   return parameters.length === 0 ? path : `${path}?${new URLSearchParams(parameters)}`;
 }
 
 const jsonType = { 'content-type': 'application/json' };
 
-/** Maximum number of answers from which one list is read. */
-const answersMax = 1_000;
+/** Maximum number of pages that are requested for one file. */
+const pagesMax = 1_000;
 
-/** Saves everything that a list finds as one CSV file. `path` may have a query. */
+/** Downloads all pages of a list as one CSV file. `path` contains a query. */
 export async function downloadCsv(path: string, fileName: string): Promise<void> {
   const parts: string[] = [];
   let next: string | null = null;
@@ -56,10 +60,10 @@ export async function downloadCsv(path: string, fileName: string): Promise<void>
     const before: string = next === null ? '' : `&before=${encodeURIComponent(next)}`;
     const response = await request(`${path}${before}`, { headers: { accept: 'text/csv' } });
     const text = await response.text();
-    // Each answer begins with the header line.
+    // Each page begins with the header line.
     parts.push(parts.length === 0 ? text : text.slice(text.indexOf('\n') + 1));
     next = response.headers.get('x-next-cursor');
-  } while (next !== null && parts.length < answersMax);
+  } while (next !== null && parts.length < pagesMax);
   saveFile(new Blob(parts, { type: 'text/csv' }), fileName);
 }
 
@@ -72,21 +76,24 @@ export function saveFile(content: Blob, fileName: string): void {
 }
 
 /** Calls a route. Throws RequestFailed. */
-export async function manage<Name extends RouteName>(name: Name, ...[sent]: SentLast<Name>): Promise<AnswerOf<Name>> {
-  const { body, ...parameters }: AnySent = sent ?? {};
+export async function manage<Name extends RouteName>(
+  name: Name,
+  ...[input]: InputArguments<Name>
+): Promise<AnswerOf<Name>> {
+  const { body, ...parameters }: AnyRequestInput = input ?? {};
   const [method = ''] = name.split(' ');
   const content = body === undefined ? {} : { headers: jsonType, body: JSON.stringify(body) };
   const response = await request(pathOf(name, parameters), { method, ...content });
   return response.json() as Promise<AnswerOf<Name>>;
 }
 
-/** Reads the JSON at a path that was read before, with another query. */
-export const readAgain = async <Answer>(path: string, signal?: AbortSignal): Promise<Answer> =>
+/** Requests a path and parses the JSON of the answer. */
+export const readJson = async <Answer>(path: string, signal?: AbortSignal): Promise<Answer> =>
   (await request(path, signal === undefined ? {} : { signal })).json();
 
 /**
- * Sends a request. `path` begins behind `/v1/manage/`. Throws RequestFailed; a key or a token that is refused ends the
- * session.
+ * Sends a request. `path` is relative to `/v1/manage/`. Throws RequestFailed. Signs out if the key or the token is
+ * refused.
  */
 export async function request(path: string, { headers, ...init }: RequestInit = {}): Promise<Response> {
   const authorization = `Bearer ${credential()}`;
@@ -97,13 +104,13 @@ export async function request(path: string, { headers, ...init }: RequestInit = 
     },
   );
   if (response.ok) return response;
-  const failure = await failureOf(response);
+  const failure = await readFailure(response);
   if (failure.code === 'UNAUTHORIZED') signOut(failure.message);
   throw failure;
 }
 
-export async function failureOf(response: Response): Promise<RequestFailed> {
-  // Clients of some vendors get the code beside the message.
+export async function readFailure(response: Response): Promise<RequestFailed> {
+  // The code is in `code` if the error has the gateway's own form, and in `error` if it has the form of a vendor.
   const { error, code = error, message } = await response.json().catch(() => ({}));
   const isText = typeof code === 'string' && typeof message === 'string';
   return isText
@@ -111,8 +118,8 @@ export async function failureOf(response: Response): Promise<RequestFailed> {
     : new RequestFailed(`status ${response.status}`, 'The gateway gave an answer without an error code.');
 }
 
-export interface Loaded<Answer> {
-  /** Answer of the last request, also while the next one runs. */
+export interface LoadState<Answer> {
+  /** Answer of the last request. It is kept while the next request runs. */
   readonly answer: Answer | undefined;
   readonly failure: RequestFailed | undefined;
   readonly isLoading: boolean;
@@ -121,41 +128,42 @@ export interface Loaded<Answer> {
 }
 
 /**
- * Reads now, whenever the inputs change, and on demand. Undefined inputs read nothing. With another query the last
- * answer stays until the next one is there.
+ * Requests a route when it is first rendered, whenever its inputs change, and after a call of `reload`. An undefined
+ * `name` requests nothing. If only the query changes, the previous answer is kept until the new answer has arrived.
  */
-export function useManaged<Name extends RouteName>(
+export function useManagementRequest<Name extends RouteName>(
   name: Name | undefined,
-  ...[sent]: SentLast<Name>
-): Loaded<AnswerOf<Name>> {
+  ...[input]: InputArguments<Name>
+): LoadState<AnswerOf<Name>> {
   type Answer = AnswerOf<Name>;
-  const path = name && pathOf(name, sent ?? {});
-  const [state, setState] = useState<Omit<Loaded<Answer>, 'reload'>>(notLoaded(path));
-  const [turn, setTurn] = useState(0);
-  const reload = useCallback(() => setTurn((last) => last + 1), []);
-  // Each increment reads again.
+  const path = name && pathOf(name, input ?? {});
+  const [state, setState] = useState<Omit<LoadState<Answer>, 'reload'>>(initialState(path));
+  const [reloadCount, setReloadCount] = useState(0);
+  const reload = useCallback(() => setReloadCount((last) => last + 1), []);
+  // The effect runs after each change of the path, and after each increment of `reloadCount`.
   useEffect(() => {
     if (path === undefined) return;
     const reading = new AbortController();
-    setState((last) => ({ ...(isSamePlace(last.path, path) ? last : notLoaded(path)), isLoading: true }));
-    readAgain<Answer>(path, reading.signal).then(
+    setState((last) => ({ ...(isSameRoute(last.path, path) ? last : initialState(path)), isLoading: true }));
+    readJson<Answer>(path, reading.signal).then(
       (answer) => setState({ path, answer, failure: undefined, isLoading: false }),
       (failure) => {
         if (!reading.signal.aborted) setState({ path, answer: undefined, failure, isLoading: false });
       },
     );
     return () => reading.abort();
-  }, [path, turn]);
+  }, [path, reloadCount]);
+  // The effect runs after this rendering, so that `state` may still belong to another path.
   if (state.path === path) return { ...state, reload };
-  if (isSamePlace(state.path, path)) return { ...state, failure: undefined, isLoading: true, reload };
-  return { ...notLoaded<Answer>(path), reload };
+  if (isSameRoute(state.path, path)) return { ...state, failure: undefined, isLoading: true, reload };
+  return { ...initialState<Answer>(path), reload };
 }
 
-/** Whether two paths differ in their queries alone. */
-const isSamePlace = (one: string | undefined, other: string | undefined): boolean =>
-  one?.split('?')[0] === other?.split('?')[0];
+/** True if the paths are equal without their queries. */
+const isSameRoute = (first: string | undefined, second: string | undefined): boolean =>
+  first?.split('?')[0] === second?.split('?')[0];
 
-const notLoaded = <Answer>(path: string | undefined) => ({
+const initialState = <Answer>(path: string | undefined) => ({
   path,
   answer: undefined as Answer | undefined,
   failure: undefined,

@@ -1,5 +1,5 @@
-// The credential of this tab: an operator key, or the identity token of a person. It lasts as long as the tab, and is
-// never in the address.
+// Stores the credential of this tab: an operator key, or the identity token of a person. It lasts as long as the tab,
+// and is never in the address.
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 
 const keyName = 'gw-operator-key';
@@ -53,9 +53,7 @@ export function signOut(reason?: string): void {
   tellAll();
 }
 
-/**
- * Takes a key from the address's fragment, and removes it from the browser's history, where it would otherwise stay.
- */
+/** Takes a key from the address's fragment, and removes it from the browser's history. */
 export function takeKeyFromFragment(): void {
   const [, key] = fragmentSign.exec(location.hash) ?? [];
   if (key === undefined) return;
@@ -64,15 +62,15 @@ export function takeKeyFromFragment(): void {
 }
 
 /**
- * The current credential; null when the tab is not signed in. A sign-in that ends while the page is open is reported
- * then.
+ * Returns the current credential; null if the tab is not signed in. If a sign-in ends while the page is open, the page
+ * shows that.
  */
 export function useCredential(): string | null {
   const [current, set] = useState(credential);
-  // The effect runs before painting, so that a key which is entered at once counts too.
+  // The effect runs before painting, so that a key which is entered at once is stored too.
   useLayoutEffect(() => {
     const look = () => set(credential());
-    // A printed address may be opened in a tab that shows the console already.
+    // A person may open a printed address in a tab that already shows the console.
     const take = () => takeKeyFromFragment();
     listeners.add(look);
     window.addEventListener('hashchange', take);

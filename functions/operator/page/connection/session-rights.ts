@@ -1,19 +1,19 @@
-// Rights of the session, so that the page shows no button that would be refused. The gateway checks every request
-// anyway.
+// Reads the rights of the session, so that the page shows no button whose request would be refused. The gateway checks
+// every request anyway.
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Choices, ManagedSession } from './documents.ts';
-import { useManaged } from './management.ts';
+import { useManagementRequest } from './management.ts';
 
 type Role = keyof ManagedSession['workspaces'];
 
 export interface SessionRights {
   readonly name: string;
   readonly isPerson: boolean;
-  /** True where the session has the role; without `workspace`, in any workspace. */
+  /** Returns true if the session has the role; without `workspace`, in any workspace. */
   readonly holds: (role: Role, workspace?: string) => boolean;
   readonly holdsInAll: (role: Role) => boolean;
-  /** Workspaces in which the session has the role; undefined for all. */
+  /** Returns the workspaces in which the session has the role; undefined for all. */
   readonly workspacesOf: (role: Role) => readonly string[] | undefined;
 }
 
@@ -45,12 +45,17 @@ export const useRights = (): SessionRights => useContext(RightsContext);
 
 const noChoices: Choices = { models: [], providers: [], guardrails: [], tag_names: [], member_keys: [] };
 
-/** Ids that forms offer; empty until they are read, and where they cannot be. */
-export const useChoices = (): Choices => useManaged('GET /choices').answer?.data ?? noChoices;
+/** Returns the ids that forms offer; empty until they are read, and if they cannot be read. */
+export const useChoices = (): Choices => useManagementRequest('GET /choices').answer?.data ?? noChoices;
 
-/** Ids of the workspaces in which the session has the role. The list is read only where it has the role in all. */
+/**
+ * Returns the ids of the workspaces in which the session has the role. The list is requested only if the session has
+ * the role in all workspaces.
+ */
 export function useWorkspaceNames(role: Role): readonly string[] {
   const known = useRights().workspacesOf(role);
-  const { answer } = useManaged(known === undefined ? 'GET /workspaces' : undefined, { query: { limit: '200' } });
+  const { answer } = useManagementRequest(known === undefined ? 'GET /workspaces' : undefined, {
+    query: { limit: '200' },
+  });
   return known ?? (answer?.data ?? []).map(({ id }) => id);
 }

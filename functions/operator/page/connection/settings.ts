@@ -1,10 +1,10 @@
-// Settings of the page before the sign-in: the clients' URL, and the identity provider.
+// Reads the settings of the page before the sign-in: the clients' URL, and the identity provider.
 import { useEffect, useState } from 'preact/hooks';
 
 export interface PageSignIn {
   readonly issuer: string;
   readonly client_id: string;
-  /** Null where the identity provider does not answer, as are the other two. */
+  /** Null if the gateway does not reach the identity provider. Then the other two fields are null too. */
   readonly authorization_endpoint: string | null;
   readonly token_endpoint: string | null;
   readonly scope: string | null;
@@ -23,12 +23,12 @@ export const readSettings = (): Promise<Settings> =>
     () => withoutServer,
   );
 
-/** The settings; undefined until they are read. */
+/** Returns the settings; undefined until they are read. */
 export function useSettings(): Settings | undefined {
   const [settings, set] = useState<Settings>();
   useEffect(() => void readSettings().then(set), []);
   return settings;
 }
 
-/** The clients' URL: the page's own unless its server names another. */
+/** Returns the URL for clients. It is the page's own unless the settings name another URL. */
 export const useBaseUrl = (): string => new URL('/v1', useSettings()?.gateway_url ?? location.origin).href;

@@ -26,7 +26,7 @@ export const Button = ({ text, onClick, kind, disabled = false, label, isPressed
 
 type CopyButtonProperties = Pick<ButtonProperties, 'text' | 'kind' | 'label'>;
 
-/** Copies the text. */
+/** Shows a button that copies the text. */
 export const CopyButton = ({ text, ...button }: CopyButtonProperties) => {
   const [copied, setCopied] = useState<string>();
   const copy = () =>

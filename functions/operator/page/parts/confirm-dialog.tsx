@@ -15,7 +15,7 @@ interface ConfirmDialogProperties {
   readonly children: ComponentChildren;
 }
 
-/** A dialog before a step that removes something. */
+/** Shows a dialog before a step that removes something. */
 export const ConfirmDialog = ({ title, act, send, close, done, children }: ConfirmDialogProperties) => {
   const { isRunning, failure, run } = useRequests();
   const confirm = async () => {

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 
 interface DescriptionListProperties {
-  /** `totals` are large and beside each other. */
+  /** `totals` are large and next to each other. */
   readonly kind: 'facts' | 'totals';
   readonly entries: readonly (readonly [title: string, value: ComponentChildren])[];
 }

@@ -9,10 +9,13 @@ interface DialogProperties {
   readonly children: ComponentChildren;
 }
 
-/** A modal dialog. The browser moves the focus into it while it is open, and back when it closes. Escape closes it. */
+/**
+ * Shows a modal dialog. The browser moves the focus into the dialog when it opens, and back when it closes. Escape
+ * closes it.
+ */
 export const Dialog = ({ title, onClose, isWide = false, children }: DialogProperties) => {
   const dialog = useRef<HTMLDialogElement>(null);
-  // The dialog opens before painting, so that no key press reaches the page behind it.
+  // The dialog opens before painting, so that no key press reaches the page below it.
   useLayoutEffect(() => {
     dialog.current?.showModal();
     return () => dialog.current?.close();
@@ -22,7 +25,7 @@ export const Dialog = ({ title, onClose, isWide = false, children }: DialogPrope
       ref={dialog}
       class={isWide ? 'wide' : ''}
       aria-labelledby="dialog-title"
-      // The event comes later: a dialog that is gone by then was closed by its replacement.
+      // The event comes later. If the dialog is gone by then, its replacement has closed it.
       onClose={() => dialog.current !== null && onClose()}
     >
       <h2 id="dialog-title" {...(isWide ? { tabIndex: -1, autofocus: true } : {})}>

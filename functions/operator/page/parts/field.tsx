@@ -1,10 +1,10 @@
-// The fields of forms and filters: each is a control under its title.
+// Shows the fields of forms and filters: each is a control under its title.
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 
 interface FieldProperties {
   readonly title: string;
-  /** True where it takes a whole line. */
+  /** True if the field takes a whole line. */
   readonly isWide?: boolean;
   readonly children: ComponentChildren;
 }
@@ -50,10 +50,10 @@ export const TextField = ({ title, initial, hint, change, ...input }: TextFieldP
   </Field>
 );
 
-/** A field for a whole number from 1, or for nothing. */
+/** Shows a field for a whole number from 1, which may be empty. */
 export const CountField = (field: TextFieldProperties) => <TextField type="number" min={1} {...field} />;
 
-/** A field for an amount, which is a text because amounts are exact. */
+/** Shows a field for an amount. The value is a text, because amounts are exact. */
 export const AmountField = (field: TextFieldProperties) => (
   <TextField inputMode="decimal" pattern="\d+(\.\d+)?" hint="An amount such as 5 or 12.50" {...field} />
 );
@@ -63,7 +63,7 @@ interface ListFieldProperties extends TextFieldProperties {
   readonly options: readonly string[];
 }
 
-/** A field for parts with commas between them, typed or chosen one after the other. */
+/** Shows a field for parts with commas between them, typed or chosen one after the other. */
 export const ListField = ({ options, ...field }: ListFieldProperties) => {
   const place = useRef<HTMLDivElement>(null);
   const add = (option: string) => {
@@ -104,7 +104,7 @@ interface CheckFieldProperties {
   readonly title: string;
   readonly name?: string;
   readonly defaultChecked?: boolean;
-  /** Set where each change takes effect at once. */
+  /** Set if each change takes effect at once. */
   readonly checked?: boolean;
   readonly change?: (isChecked: boolean) => void;
 }
@@ -118,13 +118,13 @@ export const CheckField = ({ title, change, ...input }: CheckFieldProperties) =>
 
 interface ChoiceProperties {
   readonly title: string;
-  /** Values that are sent, with their labels where these differ. */
+  /** Values that are sent, with the labels of those whose label is another text. */
   readonly options: readonly (string | readonly [value: string, text: string])[];
   /** Name in a form. */
   readonly name?: string;
   readonly initial?: string | undefined;
   readonly required?: boolean;
-  /** Set where each choice takes effect at once. */
+  /** Set if each choice takes effect at once. */
   readonly value?: string;
   readonly choose?: (value: string) => void;
 }

@@ -1,4 +1,4 @@
-// Filters of a view: each changes one parameter of the address, and the others stay.
+// Shows the filters of a view. Each filter changes one parameter of the address, and the other parameters stay.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { goTo, sinceChoices, sinceOf, type ViewAddress } from '../connection/address.ts';
 import { Choice, Field } from './field.tsx';
@@ -50,7 +50,7 @@ export const TextFilter = ({ address, name, title, placeholder = 'any', options 
 /** Pause in typing, in milliseconds, after which a list is read again. */
 const typingPauseMs = 200;
 
-/** Searches the names and ids of a list while the person types. */
+/** Shows a field that searches the names and ids of a list while the person types. */
 export const Search = ({ address }: Pick<FilterProperties, 'address'>) => {
   const stored = searchOf(address) ?? '';
   const [text, setText] = useState(stored);
@@ -100,7 +100,7 @@ export const ChoiceFilter = ({ address, name, value, ...choice }: ChoiceFilterPr
   />
 );
 
-/** Filter for the time range of a view. */
+/** Shows the filter for the time range of a view. */
 export const TimeRange = ({ address }: { readonly address: ViewAddress }) => {
   const since = sinceOf(address);
   const choices = { ...(since in sinceChoices ? {} : { [since]: `last ${since}` }), ...sinceChoices };

@@ -1,4 +1,4 @@
-// Forms: the values of their fields, and the end of a dialog with a form.
+// Reads the values of the fields of a form, and closes the dialog that contains it.
 import type { ComponentChildren } from 'preact';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
@@ -57,9 +57,9 @@ export function formValues(form: HTMLFormElement) {
   return {
     has: (name: string) => data.has(name),
     text,
-    /** Null where the field is empty. */
+    /** Returns null if the field is empty. */
     number: (name: string) => (text(name) === '' ? null : Number(text(name))),
-    /** Parts between commas. */
+    /** Returns the parts between commas. */
     list: (name: string) =>
       text(name)
         .split(',')

@@ -1,4 +1,4 @@
-// Shows the last alert about a limit or a provider, in a line below it.
+// Shows the last alert about a limit or a provider in a line of its own.
 import { time } from './shown-values.ts';
 
 interface LastAlertProperties {

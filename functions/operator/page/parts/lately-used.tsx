@@ -1,6 +1,6 @@
-// Shows the keys that called something recently, before it is disabled or revoked: their calls would end.
+// Shows which keys used something recently, before it is disabled or revoked, because their calls would end.
 import type { ManagedCall } from '../connection/documents.ts';
-import { useManaged } from '../connection/management.ts';
+import { useManagementRequest } from '../connection/management.ts';
 import { count } from './shown-values.ts';
 import { Shown } from './states.tsx';
 
@@ -13,7 +13,7 @@ const since = '24h';
 const shownKeys = 8;
 
 export const LatelyUsed = ({ of }: LatelyUsedProperties) => {
-  const loaded = useManaged('GET /calls', { query: { ...of, since, limit: '200' } });
+  const loaded = useManagementRequest('GET /calls', { query: { ...of, since, limit: '200' } });
   return (
     <Shown loaded={loaded}>
       {({ data, next_cursor }) => {

@@ -8,7 +8,7 @@ interface LinkProperties {
   readonly text: ComponentChildren;
 }
 
-/** A link to another view of this page. With a modifier key the browser opens it as any other link. */
+/** Shows a link to another view of this page. With a modifier key the browser opens it like any other link. */
 export const Link = ({ view, parameters, isCurrent = false, text }: LinkProperties) => (
   <a
     href={addressOf(view, parameters)}

@@ -1,5 +1,5 @@
-// Amounts for people. All amounts of a column have the same number of decimals, so that points align and `24.952` is
-// not read as thousands.
+// Formats amounts for people. All amounts of a column have the same number of decimals, so that their points align and
+// `24.952` is not read as thousands.
 import { none } from './shown-values.ts';
 
 export type UsdFormat = (text: string | null) => string;
@@ -7,7 +7,7 @@ export type UsdFormat = (text: string | null) => string;
 const centDecimals = 2;
 const columnDecimalsMax = 4;
 const picoDecimals = 12;
-/** Digits that the smallest amount of a column shows, and the largest where all are tiny. */
+/** Number of digits that the smallest amount of a column shows, and the largest if all amounts are tiny. */
 const smallestDigits = 2;
 const tinyDigits = 3;
 const tinyBelow = 0.01;
@@ -55,7 +55,7 @@ export const usd: UsdFormat = (text) => usdAlike([text])(text);
 /** Formats a price or a limit. */
 export const exactUsd: UsdFormat = (text) => usdAlike([text], true)(text);
 
-/** Formats an amount, followed by its exact value where it has more digits. */
+/** Formats an amount. If the amount has more digits, its exact value follows. */
 export function usdWithDigits(text: string): string {
   const short = usd(text);
   return Number(short.replaceAll(/[^\d.]/g, '')) === Math.abs(Number(text)) ? short : `${short} (${text} USD)`;

@@ -1,8 +1,8 @@
-// A list as a table: its first page, and further ones on demand.
+// Shows a list as a table: its first page, and further pages on demand.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { List } from '../connection/documents.ts';
-import { type Loaded, readAgain } from '../connection/management.ts';
+import { type LoadState, readJson } from '../connection/management.ts';
 import { Button } from './button.tsx';
 import { count } from './shown-values.ts';
 import { Failure, Shown } from './states.tsx';
@@ -11,7 +11,7 @@ import { useRequests } from './use-requests.ts';
 
 interface PagedTableProperties<Item, Row> extends Omit<TableProperties<Row>, 'rows' | 'empty'> {
   /** The first page. */
-  readonly loaded: Loaded<List<Item>>;
+  readonly loaded: LoadState<List<Item>>;
   /** Parameter in which the cursor is sent. */
   readonly cursorName?: 'before' | 'cursor';
   readonly rowsOf: (items: readonly Item[]) => readonly Row[];
@@ -20,7 +20,7 @@ interface PagedTableProperties<Item, Row> extends Omit<TableProperties<Row>, 'ro
 }
 
 export function PagedTable<Item, Row>({ loaded, ...table }: PagedTableProperties<Item, Row>) {
-  // The sorting stays while other filters are typed.
+  // The sorting stays while the person types other filters.
   const sortState = useState<Sorting>();
   return (
     <Shown loaded={loaded}>
@@ -39,13 +39,13 @@ function Pages<Item, Row>(properties: PagesProperties<Item, Row>) {
   const { path, cursorName = 'cursor', first, rowsOf, empty, moreTitle, ...table } = properties;
   const [more, setMore] = useState<readonly List<Item>[]>([]);
   const { failure, run } = useRequests();
-  // A new first page makes further ones inconsistent.
+  // Further pages belong to the former first page, so they are dropped.
   useEffect(() => setMore([]), [first]);
   const pages = [first, ...more];
   const items = pages.flatMap(({ data }) => data);
   const cursor = pages.at(-1)?.next_cursor ?? null;
   const readMore = async (from: string) => {
-    const page = await run(() => readAgain<List<Item>>(`${path}&${cursorName}=${encodeURIComponent(from)}`));
+    const page = await run(() => readJson<List<Item>>(`${path}&${cursorName}=${encodeURIComponent(from)}`));
     if (page !== undefined) setMore((last) => [...last, page]);
   };
   return (

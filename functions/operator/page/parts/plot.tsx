@@ -1,4 +1,4 @@
-// Figures over time as a plot, with the same values as a table for people who read rather than look.
+// Shows figures over time as a plot, with the same values as a table for people who use a screen reader.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { Time } from './time.tsx';
@@ -22,10 +22,10 @@ interface PlotProperties {
 }
 
 const heightPixels = 180;
-/** Sizes of the axes: height of the times, width of the values. */
+/** Sizes of the axes: the height of the labels of times, and the width of the labels of values. */
 const timesPixels = 30;
 const valuesPixels = 64;
-/** Share of the interval's width, and the widest bar in pixels. */
+/** Share of the interval's width, and the maximum width of a bar in pixels. */
 const barShare = 0.8;
 const barMaxPixels = 40;
 
@@ -33,7 +33,7 @@ export const Plot = (properties: PlotProperties) => {
   const { title, times, lines, show } = properties;
   const place = useRef<HTMLDivElement>(null);
   const isDark = useIsDark();
-  // The plot is drawn again with the page: the style sheet's colours change with `isDark`.
+  // A change of `isDark` draws the plot again, because it changes the colours of the style sheet.
   useLayoutEffect(() => {
     if (place.current === null) return;
     const plot = draw(place.current, properties);

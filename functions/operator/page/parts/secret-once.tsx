@@ -1,4 +1,4 @@
-// The text of a new key: shown until it is hidden, and nowhere afterwards.
+// Shows the text of a new key until the person hides it. No other view shows it.
 import type { ComponentChildren } from 'preact';
 import { Button, CopyButton } from './button.tsx';
 

@@ -1,4 +1,4 @@
-// Settings of keys and workspaces as fields of a form, by the type of their values.
+// Shows the settings of keys and workspaces as fields of a form, by the type of their values.
 import { type ComponentChildren, Fragment } from 'preact';
 import type { SettingKind, SettingRows } from '../../../../shared/configuration/settings/index.ts';
 import { contentKeeps, spendLimitResets } from '../../../../shared/foundation/constants/index.ts';
@@ -25,7 +25,7 @@ const check: Control = ({ title, name, initial }) => (
   <CheckField title={title} name={name} defaultChecked={initial !== ''} />
 );
 
-/** The parts of a content log have fields of their own, with `shareOfNone` in an empty one. */
+/** The parts of a content log have fields of their own. An empty field shows `shareOfNone`. */
 const contentLog =
   (shareOfNone: string): Control =>
   ({ title, name, placeholder }, value) => {
@@ -83,7 +83,7 @@ const controls: { readonly [Kind in SettingKind]: Control } = {
 /** Writes an instant as the field expects it: `2026-11-22T20:15`, in the time zone of the reader. */
 const localTime = (instant: string): string => new Date(instant).toLocaleString('sv').replace(' ', 'T').slice(0, 16);
 
-/** Returns the text of a setting; empty where it does not apply. */
+/** Returns the text of a setting; empty if the setting does not apply. */
 function textOf(kind: SettingKind, value: unknown): string {
   if (value === null || value === undefined || value === 'all' || value === 'allow' || value === false) return '';
   if (kind === 'tags') return tagPairs(value as Readonly<Record<string, string>>);
@@ -160,8 +160,8 @@ const differing = (value: Part, before: Part) =>
   value && Object.fromEntries(Object.entries(value).filter(([name, one]) => one !== before?.[name]));
 
 /**
- * Returns the differences between a form and the stored settings: another operator may have changed the other settings
- * meanwhile.
+ * Returns the differences between a form and the stored settings. Only these are sent, because another operator may
+ * have changed other settings meanwhile.
  */
 export function changedSettings(rows: SettingRows, form: HTMLFormElement, stored: object | undefined) {
   const values = formValues(form);

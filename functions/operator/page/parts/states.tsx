@@ -1,11 +1,11 @@
-// Views without data: while data are read, and after a failure.
+// Shows the states of a view without data: while data are requested, and after a failure.
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { Loaded, RequestFailed } from '../connection/management.ts';
+import type { LoadState, RequestFailed } from '../connection/management.ts';
 import { Button } from './button.tsx';
 
 interface FailureProperties {
-  /** Undefined shows nothing. */
+  /** Shows nothing if undefined. */
   readonly failure: RequestFailed | undefined;
   readonly retry?: () => unknown;
 }
@@ -37,11 +37,11 @@ export const Reading = () => (
 );
 
 interface ShownProperties<Answer> {
-  readonly loaded: Loaded<Answer>;
+  readonly loaded: LoadState<Answer>;
   readonly children: (answer: Answer) => ComponentChildren;
 }
 
-/** Shows the answer, which stays in place while it is read again. */
+/** Shows the answer. It stays visible while it is requested again. */
 export function Shown<Answer>({ loaded: { answer, failure, isLoading, reload }, children }: ShownProperties<Answer>) {
   if (failure !== undefined) return <Failure failure={failure} retry={reload} />;
   return <div aria-busy={isLoading}>{answer === undefined ? <Reading /> : children(answer)}</div>;

@@ -1,4 +1,4 @@
-// A table that becomes a list of cards where the page is narrow: each cell then shows the title of its column. The
+// Shows a table that becomes a list of cards if the page is narrow: each cell then shows the title of its column. The
 // roles are written out because a browser drops them when the layout changes.
 import { type ComponentChildren, Fragment } from 'preact';
 import { useId, useState } from 'preact/hooks';
@@ -8,11 +8,11 @@ import { count, none } from './shown-values.ts';
 export interface TableColumn<Row> {
   readonly title: string;
   readonly isNumber?: boolean;
-  /** Value by which rows are sorted. Absent where the column cannot be sorted by. */
+  /** Value by which rows are sorted. Absent if the table cannot be sorted by this column. */
   readonly value?: (row: Row) => number | string | null;
-  /** Amounts in its cells, which all have the same number of decimals. */
+  /** Amounts in the cells of the column, which all have the same number of decimals. */
   readonly amounts?: (row: Row) => readonly (string | null)[];
-  /** True where the amounts show all their decimals. */
+  /** True if the amounts show all their decimals. */
   readonly isExact?: boolean;
   /** Content of a cell. `usd` formats the amounts of the column. */
   readonly show: (row: Row, usd: UsdFormat) => ComponentChildren;
@@ -46,7 +46,7 @@ export const amountColumn = <Row,>(
 
 export const sizeOf = (amount: string | null): number | null => (amount === null ? null : Number(amount));
 
-/** A part of a row that is shown below it on demand. */
+/** Returns a part of a row that is shown below it on demand. */
 interface Fold<Row> {
   readonly title: (row: Row) => string;
   readonly show: (row: Row) => ComponentChildren;
@@ -56,7 +56,7 @@ export interface Sorting {
   readonly title: string;
   readonly isDescending: boolean;
 }
-/** The state of the sorting; without one, rows have the order of the gateway. */
+/** The state of the sorting. Without a sorting, rows have the order of the gateway. */
 type SortState = readonly [Sorting | undefined, (sorting: Sorting | undefined) => void];
 
 export interface TableProperties<Row> {
@@ -64,10 +64,10 @@ export interface TableProperties<Row> {
   readonly columns: readonly TableColumn<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
-  /** Text and advice where there are no rows. */
+  /** Text and advice if there are no rows. */
   readonly empty: ComponentChildren;
   readonly fold?: Fold<Row> | undefined;
-  /** State of the sorting, where it outlives the table. */
+  /** State of the sorting, if the caller keeps it longer than the table exists. */
   readonly sortState?: SortState;
 }
 
@@ -154,8 +154,8 @@ interface SortProperties<Row> {
 }
 
 /**
- * The title of a column. The first press sorts numbers from the largest and texts from A, the second reverses that, the
- * third ends it.
+ * Shows the title of a column. The first press sorts numbers from the largest and texts from A, the second press
+ * reverses this order, and the third press ends it.
  */
 function Title<Row>({ column: { title, isNumber = false, value }, sorting, sort }: SortProperties<Row>) {
   const current = sorting?.title === title ? sorting : undefined;
@@ -176,7 +176,7 @@ function Title<Row>({ column: { title, isNumber = false, value }, sorting, sort 
   );
 }
 
-/** A choice of the sorting: where the page is narrow there are no titles to press. */
+/** Shows the choice of the sorting for a narrow page, which has no titles to press. */
 function SortChoice<Row>({
   caption,
   columns,
@@ -236,7 +236,7 @@ const compare = (one: number | string, other: number | string): number =>
 /** Matches a number with the text around it: `1,250.75`, `99.5 %`. */
 const number = /^([^\d]*[\d,]+)(\.\d+)?(\D*)$/;
 
-/** Returns the decimals with the point; empty where there are none. */
+/** Returns the decimals with the point; empty if there are none. */
 const decimalsOf = (cell: ComponentChildren): string =>
   typeof cell === 'string' ? (number.exec(cell)?.[2] ?? '') : '';
 

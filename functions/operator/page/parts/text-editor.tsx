@@ -1,4 +1,4 @@
-// A text of lines with line numbers beside it. The line of a fault is selected, and scrolled to.
+// Shows a text with the numbers of its lines. The line of a fault is selected, and scrolled to.
 import { useEffect, useId, useRef } from 'preact/hooks';
 
 interface TextEditorProperties {
@@ -31,7 +31,7 @@ export const TextEditor = ({ title, rows, name, value, initial, change, fault }:
   useEffect(() => {
     if (faultLine === undefined || text.current === null) return;
     selectLine(text.current, faultLine);
-    // The line numbers follow at once: the event of a scrolled text comes a frame later.
+    // The line numbers are scrolled at once, because the event of the scrolled text comes a frame later.
     number();
   }, [fault, faultLine]);
   return (

@@ -1,4 +1,4 @@
-// The parts of one call as bars at their places in its time: admission, guardrails, each attempt at a provider,
+// Shows the parts of one call as bars at their places in its time: admission, guardrails, each attempt at a provider,
 // settlement.
 import type { ComponentChildren } from 'preact';
 import { connectionFaultText } from '../../../../shared/foundation/constants/index.ts';
@@ -9,7 +9,10 @@ type TimedPart = NonNullable<ManagedCall['time_line']>[number];
 
 type ShownPart = Omit<TimedPart, 'start_ms'> & { readonly start_ms?: number };
 
-/** Builds parts from attempts alone: records of former releases do not say when their attempts began. */
+/**
+ * Builds the parts from the attempts alone, because records of former releases do not contain when their attempts
+ * began.
+ */
 const attemptsAlone = ({ attempts }: ManagedCall): readonly ShownPart[] =>
   attempts.map(({ ms }, at) => ({ part: 'attempt', at, ms }));
 
@@ -59,11 +62,13 @@ export const TimeLine = ({ call }: { readonly call: ManagedCall }) => {
   );
 };
 
-/** Returns the time of a part itself. The checks of a stream have pauses between them, so their bar is longer. */
+/**
+ * Returns the time that a part itself took. The checks of a stream have pauses between them, so their bar is longer.
+ */
 const ownMs = ({ guardrails }: ManagedCall, { part, at = 0, ms }: ShownPart): number =>
   part === 'guardrail' ? (guardrails?.[at]?.ms ?? ms) : ms;
 
-/** The first output belongs to the attempt that was running. */
+/** The first output belongs to the attempt that was running at that time. */
 function attemptOfFirstOutput({ first_output_ms: outputMs }: ManagedCall, timed: readonly TimedPart[]) {
   if (outputMs === null) return undefined;
   return timed.findLast(({ part, start_ms }) => part === 'attempt' && start_ms <= outputMs);
@@ -101,7 +106,7 @@ function colorOf({ attempts, guardrails }: ManagedCall, { part, at = 0 }: ShownP
   return part === 'guardrail' && stopped.includes(guardrails?.[at]?.action) ? 'bad' : 'own';
 }
 
-/** Details of an attempt beside its outcome. */
+/** Shows the details of an attempt in addition to its outcome. */
 const Words = ({ call: { attempts }, at }: { readonly call: ManagedCall; readonly at: number }) => {
   const { reason, schema_mismatch: mismatch, provider_text: text } = attempts[at] ?? {};
   return (
@@ -122,7 +127,7 @@ function withoutAttempts({ cache_hit, replay_of }: ManagedCall): string {
   return cache_hit ? 'No provider was called: the answer came from the cache.' : 'No provider was called.';
 }
 
-/** An outcome as one word, with a mark that is not the colour alone. */
+/** Shows an outcome as one word, with a mark so that the colour is not its only sign. */
 export const Outcome = ({ outcome }: { readonly outcome: string }) => (
   <span class={`outcome ${outcome === 'ok' ? 'good' : 'bad'}`}>
     <span aria-hidden="true">{outcome === 'ok' ? '✓' : '✗'} </span>

@@ -1,13 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { none, shortTime, time } from './shown-values.ts';
 
-/** A short time, with the full time on hover. */
+/** Shows a short time, with the full time on hover. */
 export const Time = ({ instant }: { readonly instant: string }) => (
   <time class="time" dateTime={instant} title={`${time(instant)} (${instant})`}>
     {shortTime(instant, Date.now())}
   </time>
 );
 
-/** A time in a table, whose readers know that a dash means "does not apply". */
+/** Shows a time in a table, whose readers know that a dash means "does not apply". */
 export const timeOrNone = (instant: string | null): ComponentChildren =>
   instant === null ? none : <Time instant={instant} />;

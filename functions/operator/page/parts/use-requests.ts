@@ -5,11 +5,14 @@ export interface Requests {
   readonly isRunning: boolean;
   /** Failure of the last request. */
   readonly failure: RequestFailed | undefined;
-  /** Runs the request. Returns undefined when it failed, with the reason in `failure`. */
+  /** Runs the request. If the request fails, returns undefined and stores the reason in `failure`. */
   run<Answer>(request: () => Promise<Answer>): Promise<Answer | undefined>;
 }
 
-/** Runs the requests of a part of the page, in turn. `startsRunning`: `isRunning` is true from the start. */
+/**
+ * Runs the requests of a part of the page, and stores whether a request is running and why the last one failed. With
+ * `startsRunning`, `isRunning` is true from the start.
+ */
 export function useRequests(startsRunning = false): Requests {
   const [isRunning, setIsRunning] = useState(startsRunning);
   const [failure, setFailure] = useState<RequestFailed>();

@@ -1,4 +1,4 @@
-// One call: its path through providers, its record, and its bodies where they are stored.
+// Shows one call: its path through providers, its record, and its bodies if they are stored.
 
 import { useState } from 'preact/hooks';
 import { unitsText } from '../../../../shared/foundation/constants/index.ts';
@@ -11,7 +11,7 @@ import {
 import { turnsOf } from '../../../../shared/protocol/interface-pages/index.ts';
 import type { ViewAddress } from '../connection/address.ts';
 import type { ManagedCall, ShownContent } from '../connection/documents.ts';
-import { useManaged } from '../connection/management.ts';
+import { useManagementRequest } from '../connection/management.ts';
 import { useRights } from '../connection/session-rights.ts';
 import { Button, CopyButton } from '../parts/button.tsx';
 import { DescriptionList } from '../parts/description-list.tsx';
@@ -24,7 +24,7 @@ import { Outcome, TimeLine } from '../parts/time-line.tsx';
 
 export const CallView = ({ address }: { readonly address: ViewAddress }) => {
   const id = address.parameters.get('id') ?? '';
-  const loaded = useManaged('GET /calls/{id}', { names: { id } });
+  const loaded = useManagementRequest('GET /calls/{id}', { names: { id } });
   return (
     <>
       <p>
@@ -101,13 +101,13 @@ const facts = (call: ManagedCall) =>
     ] as const
   ).filter(([, text]) => text !== null && text !== undefined && text !== '');
 
-// The bodies of a call, read on demand, because each reading is logged. All of it is text of other parties: it is shown
-// as text, and no address in it is called.
+// Shows the bodies of a call. They are requested on demand, because each reading is logged. All of the content is text
+// of other parties: it is shown as text, and no address in it is called.
 
 const CallContentView = ({ call }: { readonly call: ManagedCall }) => {
   const [isAsked, setIsAsked] = useState(false);
   const rights = useRights();
-  const loaded = useManaged(isAsked ? 'GET /calls/{id}/content' : undefined, { names: { id: call.id } });
+  const loaded = useManagementRequest(isAsked ? 'GET /calls/{id}/content' : undefined, { names: { id: call.id } });
   if (call.content?.state === 'failed') return <p class="muted">Its bodies could not be stored.</p>;
   if (call.content === null && call.replay_of === null) return null;
   if (!rights.holds('editor', call.workspace)) return null;
@@ -162,7 +162,7 @@ const Bodies = ({ content }: { readonly content: ShownContent }) => {
 interface BodyProperties {
   readonly title: string;
   readonly text: string;
-  /** Undefined where the bodies are not a conversation. */
+  /** Undefined if the bodies are not a conversation. */
   readonly turns: readonly ConversationTurn[] | undefined;
 }
 
@@ -208,7 +208,7 @@ const titles = { thinking: 'thinking', tool_result: 'result of a tool', other: '
 const titleOf = (part: Exclude<ConversationPart, { readonly kind: 'text' | 'image' }>): string =>
   part.kind === 'tool_call' ? `call of ${part.name}` : titles[part.kind];
 
-/** Shows the address of an image without loading it: its host would see who looks. */
+/** Shows the address of an image without loading it, because its host would see who looks. */
 const Image = ({ url }: { readonly url: string }) =>
   /^data:image\/(png|jpeg|gif|webp);base64,/.test(url) ? (
     <img class="thumbnail" src={url} alt="sent by the client" />

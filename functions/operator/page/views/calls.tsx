@@ -1,9 +1,9 @@
-// The newest calls that match the filters of the address.
+// Shows the newest calls that match the filters of the address.
 import { useEffect, useState } from 'preact/hooks';
 import { interfaceIds } from '../../../../shared/foundation/constants/index.ts';
 import { sinceOf, type ViewAddress } from '../connection/address.ts';
 import type { List, ManagedCall } from '../connection/documents.ts';
-import { downloadCsv, type Loaded, useManaged } from '../connection/management.ts';
+import { downloadCsv, type LoadState, useManagementRequest } from '../connection/management.ts';
 import { useChoices, useWorkspaceNames } from '../connection/session-rights.ts';
 import { Button } from '../parts/button.tsx';
 import { ChoiceFilter, Search, TextFilter, TimeRange } from '../parts/filters.tsx';
@@ -16,7 +16,7 @@ import { Time } from '../parts/time.tsx';
 import { Outcome, pathOf } from '../parts/time-line.tsx';
 import { useRequests } from '../parts/use-requests.ts';
 
-/** Filters: name in the address → title. */
+/** Maps the name of a filter in the address to its title. */
 const textFilters = {
   model: 'Model',
   provider: 'Provider',
@@ -34,9 +34,9 @@ export const CallsView = ({ address }: { readonly address: ViewAddress }) => {
     const value = address.parameters.get(name);
     if (value) query.set(name, value);
   }
-  // The calls of a session are listed in the order of their times.
+  // Calls of a session are listed in the order of their times.
   const isSession = query.has('session');
-  const loaded = useManaged('GET /calls', { query: Object.fromEntries(query) });
+  const loaded = useManagementRequest('GET /calls', { query: Object.fromEntries(query) });
   return (
     <>
       <Filters address={address} loaded={loaded} />
@@ -59,7 +59,7 @@ export const CallsView = ({ address }: { readonly address: ViewAddress }) => {
 };
 
 interface CallsProperties {
-  readonly loaded: Loaded<List<ManagedCall>>;
+  readonly loaded: LoadState<List<ManagedCall>>;
 }
 
 const Filters = ({ address, loaded }: CallsProperties & { readonly address: ViewAddress }) => {
@@ -81,7 +81,7 @@ const Filters = ({ address, loaded }: CallsProperties & { readonly address: View
   );
 };
 
-/** Filters that few people need, open from the start where one of them is set. */
+/** Shows the filters that few people need. They are open from the start if a value is set. */
 const RareFilters = ({ address }: { readonly address: ViewAddress }) => {
   const workspaces = useWorkspaceNames('member');
   const { models, providers, tag_names: tagNames } = useChoices();
@@ -115,13 +115,13 @@ const RareFilters = ({ address }: { readonly address: ViewAddress }) => {
 
 const liveEveryMs = 5_000;
 
-/** Actions: read the calls again, keep reading, download all of them. */
+/** Shows the actions: read the calls again, keep reading, and download all of them. */
 const Actions = ({ loaded: { path = '', reload } }: CallsProperties) => {
   const [isLive, setIsLive] = useState(false);
   const { failure, run } = useRequests();
   useEffect(() => {
     if (!isLive) return;
-    // A page in the background reads nothing.
+    // While the page is in the background, no calls are requested.
     const timer = setInterval(() => document.visibilityState === 'visible' && reload(), liveEveryMs);
     return () => clearInterval(timer);
   }, [isLive, reload]);

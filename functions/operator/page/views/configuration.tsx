@@ -1,5 +1,5 @@
-// The gateway file of the store: it is read, edited or uploaded, tried, and applied. The changes of other operators are
-// never overwritten unseen: the gateway refuses, and the text stays for comparison with the new configuration.
+// Shows the gateway file of the store: it is read, edited or uploaded, tried, and applied. Changes of other operators
+// are never overwritten unseen: the gateway refuses, and the text stays for comparison with the new configuration.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { readStoredFile, type StoredFile, sendFile } from '../connection/configuration.ts';
 import type { Replacement } from '../connection/documents.ts';
@@ -43,7 +43,7 @@ function useConfiguration() {
   const apply = (against: StoredFile) =>
     run(async () => {
       const replacement = await sendFile({ text, etag: against.etag }, { isDry: false });
-      // The answer is shown before anything else, because only it has the text of new keys.
+      // The answer is shown first, because it is the only answer with the text of new keys.
       setTried({ text, replacement, isApplied: true });
       const file = await readAgain();
       setText((now) => (now === text ? file.text : now));
@@ -151,7 +151,7 @@ const Upload = ({ taken }: { readonly taken: (text: string) => void }) => {
   );
 };
 
-// Changes of a gateway file, planned or made: each field, old and new, and removals first.
+// Shows the changes of a gateway file, planned or made: each field with its old and new value, removals first.
 
 type ReplacementChange = Replacement['changes'][number];
 

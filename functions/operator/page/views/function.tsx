@@ -1,12 +1,12 @@
-// One stored function: its revisions with their texts, a comparison of two, runs of test cases, and the publishing of a
-// new one.
+// Shows one stored function: its revisions with their texts, a comparison of two revisions, runs of test cases, and the
+// form that publishes a revision.
 import { useState } from 'preact/hooks';
 import { compareLines } from '../../../../shared/foundation/lines/index.ts';
 import type { ViewAddress } from '../connection/address.ts';
 import { runCases } from '../connection/cases-run.ts';
 import type { Cases, ShownFunction } from '../connection/documents.ts';
 import { changeFunction, type FunctionAction } from '../connection/function-changes.ts';
-import { useManaged } from '../connection/management.ts';
+import { useManagementRequest } from '../connection/management.ts';
 import { useRights } from '../connection/session-rights.ts';
 import { useBaseUrl } from '../connection/settings.ts';
 import { Button } from '../parts/button.tsx';
@@ -29,7 +29,7 @@ type Task =
 
 export const FunctionView = ({ address }: { readonly address: ViewAddress }) => {
   const [workspace, id] = [address.parameters.get('workspace') ?? '', address.parameters.get('id') ?? ''];
-  const loaded = useManaged('GET /functions/{workspace}/{id}', { names: { workspace, id } });
+  const loaded = useManagementRequest('GET /functions/{workspace}/{id}', { names: { workspace, id } });
   return (
     <Shown loaded={loaded}>{({ data }) => <Details shown={data} address={address} changed={loaded.reload} />}</Shown>
   );
@@ -188,7 +188,7 @@ const Actions = ({ revision, active, isRunning, activate, runCases }: ActionsPro
   );
 };
 
-// The texts of two revisions as one, with marks for lines that only the first or only the second has.
+// Shows the texts of two revisions as one, with marks for lines that only the first or only the second has.
 
 const marks = { same: ' ', removed: '−', added: '+' } as const;
 
@@ -220,7 +220,7 @@ interface CaseResultsProperties {
   readonly workspace: string;
   readonly functionId: string;
   readonly revision: string;
-  /** True where the revision becomes active once its cases have passed. */
+  /** True if the revision becomes active once its cases have passed. */
   readonly activates: boolean;
   readonly qualified: () => void;
 }

@@ -1,9 +1,9 @@
-// Stored functions: the active revision of each, and the actions of operators.
+// Lists the stored functions: the active revision of each, and the actions of operators.
 import { useState } from 'preact/hooks';
 import { goTo } from '../connection/address.ts';
 import type { StoredFunction } from '../connection/documents.ts';
 import { changeFunction, type FunctionAction } from '../connection/function-changes.ts';
-import { useManaged } from '../connection/management.ts';
+import { useManagementRequest } from '../connection/management.ts';
 import { useRights } from '../connection/session-rights.ts';
 import { Button } from '../parts/button.tsx';
 import { Link } from '../parts/link.tsx';
@@ -19,7 +19,7 @@ import { PublishRevision } from './publish-revision.tsx';
 type ChangeFunction = (one: StoredFunction, wanted: FunctionAction) => Promise<void>;
 
 export const FunctionsView = () => {
-  const loaded = useManaged('GET /functions', { query: { limit: '200' } });
+  const loaded = useManagementRequest('GET /functions', { query: { limit: '200' } });
   const { isRunning, failure, run } = useRequests();
   const change: ChangeFunction = async (one, wanted) => {
     if ((await run(() => changeFunction(one, wanted))) !== undefined) loaded.reload();

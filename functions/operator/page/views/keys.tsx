@@ -1,4 +1,5 @@
-// API keys: made, changed and revoked here. The text of a key is shown once, after it was made.
+// Lists the API keys, which operators make, change and revoke in this view. The text of a key is shown once, after it
+// was made.
 
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
@@ -11,7 +12,7 @@ import {
 } from '../../../../shared/configuration/settings/index.ts';
 import type { ViewAddress } from '../connection/address.ts';
 import type { Choices, Key, NewKey } from '../connection/documents.ts';
-import { manage, useManaged } from '../connection/management.ts';
+import { manage, useManagementRequest } from '../connection/management.ts';
 import { useChoices, useRights, useWorkspaceNames } from '../connection/session-rights.ts';
 import { Button } from '../parts/button.tsx';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
@@ -36,11 +37,11 @@ export const KeysView = ({ address }: { readonly address: ViewAddress }) => {
   const mayChange = ({ workspace, owner }: Key) =>
     rights.holds('editor', workspace) || (owner !== null && rights.isPerson);
   const showsRevoked = address.parameters.get('revoked') === 'shown';
-  const loaded = useManaged('GET /keys', {
+  const loaded = useManagementRequest('GET /keys', {
     query: { search: searchOf(address), usable: showsRevoked ? undefined : 'true' },
   });
-  // Only the records of calls include the spend of keys without a limit.
-  const lately = useManaged('GET /overview', { query: { since: '24h' } }).answer?.data;
+  // Only the records of calls contain the spend of keys without a limit.
+  const lately = useManagementRequest('GET /overview', { query: { since: '24h' } }).answer?.data;
   const costOf = useMemo(() => new Map(lately?.by_key.map(({ key, cost_usd }) => [key, cost_usd])), [lately]);
   const latelyOf = ({ public_id }: Key) => (lately === undefined ? undefined : (costOf.get(public_id) ?? '0'));
   const [task, setTask] = useState<KeyTask>();
@@ -148,10 +149,11 @@ const RevokeKey = ({ apiKey, close, done }: EndKeyProperties & { readonly done: 
   </ConfirmDialog>
 );
 
-// The form that creates or changes a key. An empty limit means none, or the highest that the workspace allows.
+// Shows the form that creates or changes a key. An empty limit means no limit, or the highest that the workspace
+// allows.
 
 interface KeyFormProperties {
-  /** The key to change; undefined when the form makes a key. */
+  /** The key to change; undefined if the form makes a key. */
   readonly changed?: Key;
   readonly close: () => void;
   readonly saved: (key: Key | NewKey) => void;
@@ -163,7 +165,7 @@ const ofMembers: SettingRows = Object.fromEntries(
 
 const KeyForm = ({ changed, close, saved }: KeyFormProperties) => {
   const requests = useRequests();
-  // Where a person is only a member, new keys belong to that person.
+  // If a person is only a member, new keys belong to that person.
   const rights = useRights();
   const workspaces = useWorkspaceNames(rights.isPerson ? 'member' : 'editor');
   const choices = useChoices();
@@ -231,14 +233,14 @@ function boundsOf(bounds: MemberKeys['bounds'] | undefined): Readonly<Record<str
   return Object.fromEntries(written.flatMap(([name, limit]) => (limit === null ? [] : [[name, String(limit)]])));
 }
 
-// Columns of a list of keys: the current state of each, and its actions.
+// Lists the columns of a table of keys: the current state of each key, and its actions.
 
 type KeyTask = { readonly kind: 'make' } | { readonly kind: 'change' | 'revoke' | 'rotate'; readonly key: Key };
 
 const keyColumns = (
   setTask: (task: KeyTask) => void,
   mayChange: (key: Key) => boolean,
-  /** Returns the cost of a key's calls in the last 24 hours; undefined while it is read. */
+  /** Returns the cost of a key's calls in the last 24 hours; undefined until it is read. */
   lately: (key: Key) => string | undefined,
 ): readonly TableColumn<Key>[] => [
   {
@@ -313,7 +315,7 @@ const keyColumns = (
   },
 ];
 
-/** Names a key with its workspace: names are unique within a workspace only. */
+/** Names a key with its workspace, because names are unique within a workspace only. */
 const keyTitle = ({ name, workspace }: Pick<Key, 'name' | 'workspace'>): string => `${name} of ${workspace}`;
 
 function limitsOf({ spend_limit_usd, spend_limit_reset, ...key }: Key): ComponentChildren {
@@ -331,7 +333,7 @@ function limitsOf({ spend_limit_usd, spend_limit_reset, ...key }: Key): Componen
   );
 }
 
-/** The state of a key as a word, with a mark other than its colour, and details on hover. */
+/** Shows the state of a key as a word, with a mark in addition to its colour, and details on hover. */
 const State = ({ apiKey: { state, expires_at, replaced_by } }: { readonly apiKey: Key }) => {
   const why = state === 'ending' ? `${replaced_by} takes its place; ends ${time(expires_at)}` : undefined;
   return (

@@ -1,10 +1,10 @@
-// Models with their prices by provider, recently called ones first; below them the providers, each with its health at
-// its models.
+// Lists the models with their prices by provider, recently called models first, and below them the providers, each with
+// its health at its models.
 
 import { useState } from 'preact/hooks';
 import type { ViewAddress } from '../connection/address.ts';
 import type { List, Model } from '../connection/documents.ts';
-import { type Loaded, manage, useManaged } from '../connection/management.ts';
+import { type LoadState, manage, useManagementRequest } from '../connection/management.ts';
 import { useRights } from '../connection/session-rights.ts';
 import { Button } from '../parts/button.tsx';
 import { DescriptionList } from '../parts/description-list.tsx';
@@ -19,7 +19,7 @@ import { amountColumn, countColumn, Table, type TableColumn, textColumn } from '
 import { useRequests } from '../parts/use-requests.ts';
 import { ProviderTable } from './providers.tsx';
 
-/** True where the list filled in fields that the file omitted. */
+/** True if the model list supplied fields that the file omits. */
 const isListed = ({ providers, differences }: Model): boolean =>
   differences.length > 0 || providers.some(({ written }) => written !== undefined);
 
@@ -27,8 +27,8 @@ const howToConfigure = 'Add them to the gateway file, in the view Configuration.
 
 export const ModelsView = ({ address }: { readonly address: ViewAddress }) => {
   const search = searchOf(address);
-  const models = useManaged('GET /models', { query: { search, order: 'use' } });
-  const providers = useManaged('GET /providers', { query: { search, limit: '200' } });
+  const models = useManagementRequest('GET /models', { query: { search, order: 'use' } });
+  const providers = useManagementRequest('GET /providers', { query: { search, limit: '200' } });
   const reload = () => {
     providers.reload();
     models.reload();
@@ -59,10 +59,10 @@ export const ModelsView = ({ address }: { readonly address: ViewAddress }) => {
   );
 };
 
-// The stored models: input kinds and prices, the health of their providers, and differences from the model list.
+// Lists the stored models: input kinds and prices, the health of their providers, and differences from the model list.
 
 interface StoredModelsProperties {
-  readonly loaded: Loaded<List<Model>>;
+  readonly loaded: LoadState<List<Model>>;
   readonly empty: string;
 }
 
@@ -135,8 +135,8 @@ function besideTheList(model: Model): string {
   return isListed(model) ? 'as there' : 'not there';
 }
 
-// A stored model: its prices, its abilities and bounds at each provider, and its differences from the model list of the
-// release, which can be applied.
+// Shows a stored model: its prices, its abilities and bounds at each provider, and its differences from the model list
+// of the release, which can be applied.
 
 interface ModelDialogProperties {
   readonly model: Model;
@@ -180,7 +180,7 @@ const ModelDialog = ({ model, close, changed }: ModelDialogProperties) => {
 type Entry = Model['providers'][number];
 type Prices = Omit<NonNullable<Entry['price_tiers']>[number], 'above_prompt_tokens'>;
 
-/** Returns the prices per unit: few entries have some. */
+/** Returns the prices per unit, which few entries have. */
 function unitPricesIn(entry: Entry): Readonly<Record<string, string>> {
   const written = {
     'Price of an image': entry.output_price_per_image,
@@ -237,8 +237,8 @@ const AtProvider = ({ entry }: { readonly entry: Entry }) => {
 };
 
 /**
- * A price; where there is none of its own, `from` names the price that applies: the input's for cached tokens, the
- * cache write's for tokens cached for an hour.
+ * Shows a price. If the entry has no price of its own for this kind of tokens, `from` names the price that applies: the
+ * input's for cached tokens, the cache write's for tokens cached for an hour.
  */
 type Priced = { readonly from: string } & {
   readonly [Member in keyof Prices]?: Entry['input_price_per_million'] | undefined;
@@ -256,7 +256,7 @@ const priceColumns: readonly TableColumn<Priced>[] = [
   priceColumn('… for an hour', 'cache_write_1h_input_price_per_million'),
 ];
 
-/** Columns that are shown only where some entry has such a price: few entries have one. */
+/** Lists the columns that are shown only if some entry has a price for them. Few entries have. */
 const mediaColumns: readonly (readonly [string, keyof Prices])[] = [
   ['Audio in', 'audio_input_price_per_million'],
   ['Images in', 'image_input_price_per_million'],

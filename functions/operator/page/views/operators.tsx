@@ -1,8 +1,9 @@
-// Operator keys: made and revoked here by owners of all workspaces. The text of a key is shown once, after it was made.
+// Lists the operator keys, which owners of all workspaces make and revoke in this view. The text of a key is shown
+// once, after it was made.
 import { useState } from 'preact/hooks';
 import type { ViewAddress } from '../connection/address.ts';
 import type { ManagedOperator, NewOperator } from '../connection/documents.ts';
-import { manage, useManaged } from '../connection/management.ts';
+import { manage, useManagementRequest } from '../connection/management.ts';
 import { useWorkspaceNames } from '../connection/session-rights.ts';
 import { Button } from '../parts/button.tsx';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
@@ -19,7 +20,7 @@ import { useRequests } from '../parts/use-requests.ts';
 type Task = { readonly kind: 'make' } | { readonly kind: 'revoke'; readonly operator: ManagedOperator };
 
 export const OperatorsView = ({ address }: { readonly address: ViewAddress }) => {
-  const loaded = useManaged('GET /operators', { query: { search: searchOf(address) } });
+  const loaded = useManagementRequest('GET /operators', { query: { search: searchOf(address) } });
   const [task, setTask] = useState<Task>();
   const [newOperator, setNewKey] = useState<NewOperator>();
   const close = () => setTask(undefined);

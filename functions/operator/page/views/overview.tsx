@@ -1,8 +1,8 @@
-// Spend, calls, failures and latency over time, grouped by key, model, provider and tag.
+// Shows spend, calls, failures and latency over time, grouped by key, model, provider and tag.
 import { useMemo } from 'preact/hooks';
 import { type Parameters, sinceChoices, sinceOf, type ViewAddress } from '../connection/address.ts';
 import type { CallTotals, Overview } from '../connection/documents.ts';
-import { useManaged } from '../connection/management.ts';
+import { useManagementRequest } from '../connection/management.ts';
 import { Button } from '../parts/button.tsx';
 import { DescriptionList } from '../parts/description-list.tsx';
 import { ChoiceFilter, TimeRange } from '../parts/filters.tsx';
@@ -16,7 +16,7 @@ import { amountColumn, countColumn, Table, type TableColumn } from '../parts/tab
 export const OverviewView = ({ address }: { readonly address: ViewAddress }) => {
   const since = sinceOf(address);
   const tag = address.parameters.get('tag') ?? '';
-  const loaded = useManaged('GET /overview', { query: { since, ...(tag === '' ? {} : { tag }) } });
+  const loaded = useManagementRequest('GET /overview', { query: { since, ...(tag === '' ? {} : { tag }) } });
   return (
     <>
       <div class="filters">
@@ -38,7 +38,7 @@ export const OverviewView = ({ address }: { readonly address: ViewAddress }) => 
   );
 };
 
-/** Names of tags to choose from, the selected one included, even where no call of a shorter range has it. */
+/** Names of tags to choose from. The selected name is included, even if no call of a shorter range has that tag. */
 const tagNames = (overview: Overview | undefined, tag: string): readonly string[] =>
   [...new Set([...(overview?.tag_names ?? []), ...(tag === '' ? [] : [tag])])].sort();
 
@@ -90,7 +90,7 @@ const Charts = ({ overview, since, tag }: ChartsProperties) => (
     />
     <Groups
       by="provider"
-      // Calls of a provider are the calls that it answered, attempts all that it received.
+      // Calls of a provider are the calls that it answered; its attempts are all calls that it received.
       columns={[
         countColumn<ByProvider>('Attempts', ({ attempts }) => attempts),
         countColumn<ByProvider>('Failed attempts', ({ failed_attempts }) => failed_attempts),
@@ -166,7 +166,7 @@ const Plots = ({ series, interval }: Pick<Overview, 'series' | 'interval'>) => {
   );
 };
 
-// The groups of an overview: one table for each grouping, whose rows lead to their calls.
+// Shows the groups of an overview: one table for each grouping, whose rows lead to their calls.
 
 interface Group extends CallTotals {
   readonly name: string | null;

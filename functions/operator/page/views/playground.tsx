@@ -1,5 +1,5 @@
-// Tries calls with an API key, turn by turn, through any interface: request and answer, cost, path, and the same
-// request for a shell and for a program.
+// Shows the playground, which tries calls with an API key, turn by turn, through any interface. It shows request and
+// answer, cost, path, and the same request for a shell and for a program.
 import { useEffect, useState } from 'preact/hooks';
 import { type InterfaceName, interfaceNames, interfaces } from '../../../../shared/protocol/interface-pages/index.ts';
 import {
@@ -13,7 +13,7 @@ import {
 } from '../../../../shared/protocol/playground/index.ts';
 import type { ViewAddress } from '../connection/address.ts';
 import type { ManagedCall } from '../connection/documents.ts';
-import { manage, useManaged } from '../connection/management.ts';
+import { manage, useManagementRequest } from '../connection/management.ts';
 import { type ConversationOutcome, useConversation } from '../connection/playground/use-conversation.ts';
 import { useRights } from '../connection/session-rights.ts';
 import { useBaseUrl } from '../connection/settings.ts';
@@ -29,7 +29,7 @@ import { TimeLine } from '../parts/time-line.tsx';
 import { useRequests } from '../parts/use-requests.ts';
 import { readDraft, resultField } from './playground-draft.ts';
 
-/** The last key: this page remembers it until it is closed. */
+/** The last key. This page remembers it until the page is closed. */
 let lastKey = '';
 
 const interfaceOf = (text: string | null): InterfaceName =>
@@ -85,7 +85,7 @@ export const PlaygroundView = ({ address }: { readonly address: ViewAddress }) =
   );
 };
 
-// The outcome of a call of the playground, and the same call as code.
+// Shows the outcome of a call of the playground, and the same call as code.
 
 const titles = { user: 'You', assistant: 'Model', tool: 'Tools' } as const;
 
@@ -163,7 +163,7 @@ const PlaygroundAnswer = ({ outcome, isRunning, baseUrl }: PlaygroundAnswerPrope
   );
 };
 
-/** A long text under its title, which can be opened and copied. */
+/** Shows a long text under its title, which can be opened and copied. */
 const Code = ({ title, text }: { readonly title: string; readonly text: string }) => (
   <details class="code">
     <summary>{title}</summary>
@@ -172,11 +172,12 @@ const Code = ({ title, text }: { readonly title: string; readonly text: string }
   </details>
 );
 
-// The path of a call that has just ended, from its record, which is written after the answer.
+// Shows the path of a call that has just ended. The path is read from the call's record, which is written after the
+// answer.
 
 /**
- * Number of reads. A record usually exists within a second, and within about ten where the call was stopped; a call of
- * an unknown key has none. Each pause is twice the last one: 16 seconds in all.
+ * Number of reads. A record usually exists within a second, and within about ten if the call was stopped; a call of an
+ * unknown key has no record. Each pause is twice the previous pause: 16 seconds in all.
  */
 const readsMax = 7;
 const firstPauseMs = 250;
@@ -220,7 +221,7 @@ async function readRecord(id: string, signal: AbortSignal): Promise<ManagedCall 
   return undefined;
 }
 
-// The fields of the playground: interface and model, prompt, and options.
+// Shows the fields of the playground: interface and model, prompt, and options.
 
 interface PlaygroundFieldsProperties {
   readonly interfaceName: InterfaceName;
@@ -296,8 +297,10 @@ const PlaygroundFields = (properties: PlaygroundFieldsProperties) => {
 
 const ModelField = ({ model, setModel }: Pick<PlaygroundFieldsProperties, 'model' | 'setModel'>) => {
   const mayList = useRights().holds('viewer');
-  const models = useManaged(mayList ? 'GET /models' : undefined, { query: { limit: '200' } }).answer?.data ?? [];
-  const functions = useManaged(mayList ? 'GET /functions' : undefined, { query: { limit: '200' } }).answer?.data ?? [];
+  const models =
+    useManagementRequest(mayList ? 'GET /models' : undefined, { query: { limit: '200' } }).answer?.data ?? [];
+  const functions =
+    useManagementRequest(mayList ? 'GET /functions' : undefined, { query: { limit: '200' } }).answer?.data ?? [];
   return (
     <>
       <Field title="Model">

@@ -1,5 +1,5 @@
-// Providers: the state of each in one line, its health at each of its models below, and the switch that ends calls to
-// it.
+// Lists the providers: the state of each in one line, its health at each of its models below, and the switch that ends
+// calls to it.
 
 import { useEffect, useState } from 'preact/hooks';
 import { connectionFaultText } from '../../../../shared/foundation/constants/index.ts';
@@ -18,7 +18,7 @@ import { useRequests } from '../parts/use-requests.ts';
 
 interface ProviderTableProperties {
   readonly providers: readonly Provider[];
-  /** The searched text: for a provider without it, the matching models are shown. */
+  /** The searched text. A provider without this text is listed with its matching models only. */
   readonly search: string | undefined;
   readonly reload: () => void;
   readonly empty: string;
@@ -72,7 +72,7 @@ export const ProviderTable = ({ providers, search, reload, empty }: ProviderTabl
   );
 };
 
-/** States, sorted from those that need the operator most to the least important one. */
+/** States, sorted from those that need the operator most to the least important state. */
 const states = ['refusing', 'failing', 'limited', 'no credential', 'disabled', 'serving', 'unused'];
 const urgency = ({ state }: Health): number => (states.includes(state) ? states.indexOf(state) : 0);
 const mostUrgent = (one: Health, other: Health): number => urgency(one) - urgency(other);
@@ -131,7 +131,7 @@ const columns: readonly TableColumn<Provider>[] = [
   },
 ];
 
-/** The health at each model; called models, and models in trouble, come first. */
+/** Shows the health at each model. Called models, and models in trouble, come first. */
 const ModelHealth = ({
   provider,
   search = '',
@@ -186,14 +186,14 @@ const healthColumns: readonly TableColumn<ProviderModel>[] = [
   { title: 'Limits used', show: ({ limits }) => <Limits limits={limits} /> },
 ];
 
-/** Reasons for a cooldown. */
+/** Names the reasons for a cooldown. */
 const reasons: Readonly<Partial<Record<Health['state'], string>>> = {
   failing: ': calls to it failed',
   limited: ': it is at its limit',
   refusing: ': it refuses the credential',
 };
 
-/** Shows the state, and for whom and why the provider cools down: it is then called last. */
+/** Shows the state, and for whom and why the provider cools down. A provider that cools down is called last. */
 const State = ({ health: { state, reason, is_cooling, cooling_for } }: { readonly health: Health }) => (
   <span class="lines">
     <span class={`state ${state.replaceAll(' ', '-')}`}>{state}</span>
@@ -248,7 +248,7 @@ const DisableProvider = ({ provider: { id }, close, done }: DisableProviderPrope
   );
 };
 
-/** Reads the effect of a step once. */
+/** Requests the effect of a step once. */
 function useDryRun<Answer>(ask: () => Promise<Answer>) {
   const { failure, run } = useRequests();
   const [answer, setAnswer] = useState<Answer>();

@@ -1,4 +1,4 @@
-// The form that publishes a revision of an existing function, or a new function.
+// Shows the form that publishes a revision of an existing function, or a new function.
 import { useState } from 'preact/hooks';
 import type { ShownFunction, StoredFunction } from '../connection/documents.ts';
 import { changeFunction } from '../connection/function-changes.ts';
@@ -10,7 +10,7 @@ import { TextEditor } from '../parts/text-editor.tsx';
 import { useRequests } from '../parts/use-requests.ts';
 
 interface PublishRevisionProperties {
-  /** The function; undefined when it is new too. */
+  /** The function; undefined if it is new too. */
   readonly of?: ShownFunction;
   readonly close: () => void;
   /** Called when the revision is saved. `toActivate` is a draft that becomes active once its cases have passed. */

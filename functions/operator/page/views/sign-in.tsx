@@ -1,4 +1,4 @@
-// The sign-in: people sign in at their identity provider where the stage has one, or with an operator key.
+// Shows the sign-in. People sign in at their identity provider if the stage has one, or with an operator key.
 import { useState } from 'preact/hooks';
 import { goToIdentityProvider } from '../connection/identity.ts';
 import { refusal, signInWithKey } from '../connection/operator-session.ts';

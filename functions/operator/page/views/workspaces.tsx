@@ -1,10 +1,10 @@
-// Workspaces: their credit and its history, limits, policy and models. Owners change them.
+// Lists the workspaces: their credit and its history, limits, policy and models. Owners change them.
 import { useState } from 'preact/hooks';
 import type { AnswerOf } from '../../../../shared/configuration/management/index.ts';
 import { listedCounts, workspaceSettings } from '../../../../shared/configuration/settings/index.ts';
 import type { Workspace } from '../connection/documents.ts';
 import { randomText } from '../connection/identity.ts';
-import { manage, useManaged } from '../connection/management.ts';
+import { manage, useManagementRequest } from '../connection/management.ts';
 import { useChoices, useRights } from '../connection/session-rights.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
@@ -25,7 +25,7 @@ type Task = { readonly kind: 'make' } | { readonly kind: 'change' | 'credit'; re
 
 export const WorkspacesView = () => {
   const rights = useRights();
-  const loaded = useManaged('GET /workspaces', { query: { limit: '200' } });
+  const loaded = useManagementRequest('GET /workspaces', { query: { limit: '200' } });
   const [task, setTask] = useState<Task>();
   const close = () => setTask(undefined);
   const done = () => {
@@ -113,10 +113,11 @@ const policyText = ({ zdr, data_collection, data_residency }: Workspace['data_po
     .filter(Boolean)
     .join('; ');
 
-// The form that creates or changes a workspace. Unchanged fields are not sent, so that changes of others are preserved.
+// Shows the form that creates or changes a workspace. Unchanged fields are not sent, so that changes of other operators
+// are preserved.
 
 interface WorkspaceFormProperties {
-  /** The workspace to change; undefined when the form makes one. */
+  /** The workspace to change; undefined if the form makes a workspace. */
   readonly changed?: Workspace;
   readonly close: () => void;
   readonly saved: () => void;
@@ -128,7 +129,7 @@ const WorkspaceForm = ({ changed, close, saved }: WorkspaceFormProperties) => {
   const save = async (form: HTMLFormElement) => {
     const { text } = formValues(form);
     const body = changedSettings(workspaceSettings, form, changed);
-    // The bounds of member keys apply only where members may make keys.
+    // The bounds of member keys apply only if members may make keys.
     if (text('member_keys.max') === '') body.member_keys = changed?.member_keys ? null : undefined;
     const send = () =>
       changed === undefined
@@ -155,8 +156,8 @@ const WorkspaceForm = ({ changed, close, saved }: WorkspaceFormProperties) => {
   );
 };
 
-// The credit of a workspace: additions and removals, and a form for another addition, which counts once however often
-// it is sent.
+// Shows the credit of a workspace: additions and removals, and a form for another addition. The addition counts once,
+// however often it is sent.
 
 type Addition = AnswerOf<'GET /workspaces/{id}/credits'>['data'][number];
 
@@ -168,7 +169,7 @@ interface CreditDialogProperties {
 
 const CreditDialog = ({ workspace, close, changed }: CreditDialogProperties) => {
   const { id } = workspace;
-  const history = useManaged('GET /workspaces/{id}/credits', { names: { id }, query: { limit: '200' } });
+  const history = useManagementRequest('GET /workspaces/{id}/credits', { names: { id }, query: { limit: '200' } });
   const mayAdd = useRights().holds('owner', id);
   return (
     <Dialog title={`Credit of ${id}`} onClose={close}>
@@ -209,7 +210,7 @@ const AddCredit = ({ workspace, added }: { readonly workspace: Workspace; readon
   const [removal, setRemoval] = useState<string>();
   const add = async (form: HTMLFormElement) => {
     const body = { amount_usd: formValues(form).text('amount_usd'), id };
-    // A removal is sent only when it was confirmed.
+    // A removal is sent only after it was confirmed.
     if (body.amount_usd.startsWith('-') && removal !== body.amount_usd) return setRemoval(body.amount_usd);
     setRemoval(undefined);
     const send = () => manage('POST /workspaces/{id}/credits', { names: { id: workspace.id }, body });

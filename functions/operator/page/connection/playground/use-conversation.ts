@@ -1,4 +1,4 @@
-// A conversation with a model: the finished turns, and the call that runs or was the last one.
+// Holds a conversation with a model: the finished turns, and the call that runs or was the last call.
 import { useRef, useState } from 'preact/hooks';
 import { type InterfaceName, interfaces } from '../../../../../shared/protocol/interface-pages/index.ts';
 import {
@@ -11,7 +11,7 @@ import {
   sentCall,
 } from '../../../../../shared/protocol/playground/index.ts';
 import { readEvents } from '../../../../../shared/protocol/server-sent-events/index.ts';
-import { failureOf, RequestFailed } from '../management.ts';
+import { RequestFailed, readFailure } from '../management.ts';
 
 /** Outcome of the last call; `id` is null until its answer has begun. */
 export interface ConversationOutcome {
@@ -107,7 +107,7 @@ function turnsAfter(outcome: ConversationOutcome | undefined): readonly Playgrou
   return failure === undefined ? [...draft.turns, { role: 'assistant', text, calls }] : draft.turns.slice(0, -1);
 }
 
-// One call with an API key, as any client makes it: the request, the raw answer, and its text.
+// Makes one call with an API key, as any client makes it. Returns the request, the raw answer, and its text.
 
 interface Question {
   /** Base URL for clients, which ends in /v1. */
@@ -121,7 +121,7 @@ interface Question {
 interface Listener {
   /** Called with the answer's `x-request-id`. */
   readonly started: (id: string | null) => void;
-  /** Called with the output so far, each time there is more. */
+  /** Called with all output so far, whenever there is more. */
   readonly shown: (output: ShownOutput) => void;
   /** Called with each raw event. */
   readonly raw: (text: string) => void;
@@ -145,7 +145,7 @@ async function ask(question: Question, listener: Listener, signal: AbortSignal) 
   if (!response.ok) {
     const copy = response.clone();
     listener.raw(await copy.text());
-    throw await failureOf(response);
+    throw await readFailure(response);
   }
   const type = response.headers.get('content-type') ?? '';
   if (type.startsWith('text/event-stream') && response.body !== null)
@@ -189,7 +189,7 @@ function refuseFailure({ type, error, response, ...event }: Record<string, unkno
   throw new RequestFailed(String(code ?? kind), String(message));
 }
 
-/** Reads a stream by its reader, because not every browser can iterate over a stream. */
+/** Reads a stream through its reader, because not every browser can iterate over a stream. */
 async function* bytesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
   for (;;) {
