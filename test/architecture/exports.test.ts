@@ -51,7 +51,7 @@ function unusedExports(files: readonly Pick<SourceFile, 'path' | 'text'>[]): rea
     [...text.matchAll(declared)].map(([, name = '']) => keyOf(path, name)),
   );
   const isUnused = (key: string) => !used.has(key) && !isTaken(key);
-  // A re-export is the same export, so it is listed only where its origin is used.
+  // A re-export is the same export, so it is listed only if its origin is used.
   const again = [...originOf].filter(([key, origin]) => isUnused(key) && !isUnused(origin));
   return [...shown.filter(isUnused), ...again.map(([key]) => key)];
 }

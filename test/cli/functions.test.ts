@@ -200,7 +200,7 @@ describe('functions', () => {
     expect(await show('guarded')).toMatchObject({ active: 'r1', revisions: [{}, { id: 'r2', state: 'draft' }] });
     expect(await publish('r2', 'never said', '--skip-cases')).toMatchObject({ code: 0 });
     expect(await show('guarded')).toMatchObject({ active: 'r2', revisions: [{}, { qualified_at: null }] });
-    // A revision that was activated before stays activated, and stays active where it was active.
+    // An active revision that was activated before stays active and activated.
     const failsAgain = async (reason: string) => {
       const { out, ...again } = await publish('r2', 'never said', through, { variables });
       expect(again).toMatchObject({ code: 1, error: expect.stringContaining(`1 of 2 cases failed: ${reason}`) });

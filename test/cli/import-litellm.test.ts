@@ -157,7 +157,7 @@ describe('gw import litellm', () => {
       base_url: 'https://eu.openai.azure.com/openai/v1',
       auth: { header: { name: 'api-key', env: 'AZURE_KEY_EU' } },
     });
-    // Requests per minute become weights where no weight is written, and a provider occurs once in a model.
+    // Requests per minute become weights if no weight is written, and a provider occurs once in a model.
     const same = await imported('same-provider-twice.yaml');
     expect(modelIn(same, 'any')?.map(({ provider, weight }) => [provider, weight])).toEqual([
       ['openai', 500],

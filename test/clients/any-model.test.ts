@@ -215,7 +215,7 @@ it.each(translated)('goes on without a thread, which no model of %s has, where i
 
 describe.each(['responses', 'converse'])('a model of %s, where stops are the gateway’s or the provider’s', (format) => {
   it('ends at a stop of the client, and says which it was, whole and streamed', async () => {
-    // Of the models on Converse, Claude reports which stop sequence it met.
+    // Claude is the only model on Converse that reports which stop sequence it met.
     const model = format === 'converse' ? 'converse/thinking' : `${format}/echo`;
     const question = ask(model, 'Hello', { stop_sequences: ['never', 'simulated by', 'only play'] });
     const message = await client.messages.create(question);

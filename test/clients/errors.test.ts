@@ -42,7 +42,7 @@ const clientOf = (name: string) => {
   return open;
 };
 
-/** Returns the code of an error from where the library has put it; some libraries wrap the error. */
+/** Returns the code of an error. The place of the code depends on the library; some libraries wrap the error. */
 function codeOf(error: unknown): unknown {
   const { code, data, lastError, cause } = error as Partial<Record<'code' | 'lastError' | 'cause', unknown>> & {
     data?: { error: { code: string } };

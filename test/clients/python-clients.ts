@@ -36,7 +36,7 @@ interface SeenOfClient {
   readonly formats: Readonly<Record<string, unknown>>;
   /** Results on /openai/v1, at providers of each format into which the gateway translates. */
   readonly translated: Readonly<Record<ProviderName, Seen>>;
-  /** By provider, for a whole answer and for a stream: the last text, and the bodies that the provider got. */
+  /** The last text and the bodies that the provider got, for a whole answer and for a stream, by provider. */
   readonly thinking?: Readonly<Record<string, readonly { readonly text: unknown; readonly bodies: unknown[] }[]>>;
 }
 

@@ -7,7 +7,7 @@ import { type ErrorKind, errorKinds } from './error-kinds.ts';
 type ErrorText = 'code and message' | 'code' | 'message' | 'status alone';
 
 interface LibraryResult {
-  /** Where the library shows the cost of an answer; undefined if it does not. */
+  /** The place at which the library shows the cost of an answer; undefined if it shows none. */
   readonly cost: string | undefined;
   /** The parts of an error that its text shows, by base URL. */
   readonly reads: Readonly<Record<'/openai/v1' | '/v1', ErrorText>>;

@@ -321,7 +321,7 @@ describe('images', () => {
     expect(words).toEqual({
       quality: ['auto', 'hd', 'high', 'low', 'max', 'medium', 'standard', 'xhigh'],
       background: ['auto', 'opaque', 'transparent'],
-      // Of these values, `gif` and `svg` cost more than one image.
+      // An image in `gif` or `svg` costs more than one image.
       output_format: ['gif', 'jpeg', 'png', 'svg', 'webp'],
       moderation: ['auto', 'low'],
       style: ['natural', 'vivid'],

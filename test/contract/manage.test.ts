@@ -50,7 +50,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** Returns the log lines since this one. */
+/** Returns the log lines from this index on. */
 const linesSince = (at: number) =>
   gateway.logLines.slice(at).map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
 /** Reads the changes of a request from its log line. */

@@ -108,8 +108,8 @@ describeOnDynamo('a process that dies', () => {
   });
 
   /**
-   * Runs a life that ends at a point. The points are spread over a whole life; the last command runs in every second
-   * one, and every third time the process dies at an answer.
+   * Runs a life that ends at a point. The points are spread over a whole life; in every second life the last command
+   * runs, and every third time the process dies at an answer.
    */
   function die(crash: number, calls: readonly MixedCall[]): Promise<Life> {
     if (crash % 3 === 2) {

@@ -18,7 +18,7 @@ export interface Server extends GatewayServer {
 
 /** The share of a call's budget of 55 s that has passed when the call arrives. */
 const arrivedBeforeMs = 10_000;
-/** The same for a silent provider, where only the budget ends the call. */
+/** The same share for a silent provider, whose call only the budget ends. */
 const silentArrivedBeforeMs = 54_000;
 const isSilent = ({ model }: MixedCall['body']): boolean =>
   silentBehaviours.some((behaviour) => String(model).endsWith(aloneModel(behaviour)));

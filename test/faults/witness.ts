@@ -1,5 +1,6 @@
-// The facts by which the totals are judged. Below every fault, it sees the store's writes, because nothing above can
-// know the effect of an unanswered one. Above, it sees which settlements were requested, and which were answered.
+// The facts by which the totals are judged. Below every fault, the witness sees the store's writes, because nothing
+// above can know the effect of an unanswered write. Above, it sees which settlements were requested, and which were
+// answered.
 import type { CreditHold, CreditLedger } from '../../shared/accounting/credit/index.ts';
 import type { StoreCommand } from './faulty-client.ts';
 

@@ -43,7 +43,7 @@ const minuteMs = 60_000;
 
 describe('a provider with a limit of requests', () => {
   const clock = watchedClock(20_832 * 24 * 60 * minuteMs);
-  /** By word: how many requests with this word in their text are still rate limited. */
+  /** The number of requests that are still rate limited, by a word in their text. */
   const limited = new Map<string, number>();
   let gateway: Harness;
   beforeAll(async () => {

@@ -118,7 +118,7 @@ describe('a request', () => {
   beforeEach(() => gateway.simulator.clear());
 
   const asked = () => gateway.simulator.calls.map(({ provider }) => provider);
-  /** The request has its text in places where any of its bytes would show. */
+  /** The request has its text in places in which any of its bytes would show. */
   const marked = (model: string, more: Record<string, unknown>) =>
     hello(model, { user: canary, messages: [{ role: 'user', content: canary }], ...more });
 

@@ -338,7 +338,7 @@ describe('a sentence beside a call, where JSON was asked for beside tools', () =
       for (const isStream of client === 'chat-completions' ? [false] : [false, true]) {
         answered = isStream ? streamed(streamOf(api, { blocks })) : whole(jsonOf(api, { blocks }));
         const text = await ask(model, isStream);
-        // Of a stream, the first piece of the sentence suffices.
+        // The first piece of the sentence suffices in a stream.
         const found = [text.includes(isStream ? '"I l' : '"I look."'), text.includes('"look"')];
         expect([client, isStream, ...found]).toEqual([client, isStream, true, true]);
       }

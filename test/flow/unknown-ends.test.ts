@@ -1,5 +1,5 @@
-// An unknown finish reason is no good end, and neither is an empty one. A reason that reports a fault makes no answer,
-// whichever format the provider has and whichever client asked. No part of it is stored under an Idempotency-Key.
+// An unknown or empty finish reason is no good end. A reason that reports a fault makes no answer, whichever format the
+// provider has and whichever client asked. No part of it is stored under an Idempotency-Key.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import type { InterfaceId } from '../../shared/foundation/constants/index.ts';
 import { type Harness, startHarness } from '../support/harness.ts';

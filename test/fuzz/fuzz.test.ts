@@ -183,7 +183,7 @@ function cutAt(bytes: Buffer, positions: readonly number[]): Buffer[] {
   return sorted.slice(1).map((end, index) => bytes.subarray(sorted[index], end));
 }
 
-/** The tests of the parser cover the framings of events. This framing has the most places where it can be cut. */
+/** The tests of the parser cover the framings of events. This framing can be cut in the most places. */
 describe('the stream of a provider', () => {
   const bytes = streamBytes(goodTexts, framings['with CRLF and comments']);
   const asked = () => chat({ stream: true, stream_options: { include_usage: true } });

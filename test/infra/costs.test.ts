@@ -218,7 +218,7 @@ describe('the price of functions and of tasks', () => {
     const [short, long, stream] = Object.values(kinds).map((kind) => usd(breakEven(kind)));
     expect(guide).toContain(`cheaper from ${long} calls a second of 10 s on, and from ${short} a second of 2 s**`);
     expect(guide).toContain(`(streams of 10 s: ${stream})`);
-    // The sums themselves say where the two cross.
+    // The sums themselves give the load at which the two cost the same.
     for (const kind of Object.values(kinds)) {
       const load = { ...kind, callsPerSecond: breakEven(kind) };
       expect(tasksMonth(load)).toBeCloseTo(functionsMonth(load), 6);

@@ -671,7 +671,7 @@ describe('the whole command', () => {
       const acl = await deploy('--stage prod --yes', { stages: behindAcl, answer: () => blocked });
       expect(acl.failure).toBeUndefined();
       expect(acl.events.at(-1)).toBe('the routes of prod were not asked: its web ACL blocks this network');
-      // Without a web ACL, or if some routes answer, it is a failure.
+      // If there is no web ACL, or if some routes answer, the deployment fails.
       expect((await deploy('--stage prod --yes', { answer: () => blocked })).failure).toContain('403 <html>');
       const some = (url: string) => (url.endsWith('/models') ? blocked : { status: 401, text: '' });
       expect((await deploy('--stage prod --yes', { stages: behindAcl, answer: some })).failure).toContain('403 <html>');

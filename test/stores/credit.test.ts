@@ -178,8 +178,8 @@ onEachStore((start) => {
     });
   });
 
-  // Credit in several shards can be spent as if it were in one. A transfer between two shards neither loses nor creates
-  // any, wherever its process dies.
+  // Credit in several shards can be spent as if it were in one shard. A transfer between two shards neither loses nor
+  // creates credit, wherever its process dies.
   describe('in shards', () => {
     let test: TestStore;
     beforeAll(async () => {

@@ -20,7 +20,7 @@ export interface AccountProvider {
   readonly calls: AccountCall[];
   /** Accounts by key. Any other key is refused. */
   readonly accounts: Pick<Map<string, Account>, 'set' | 'delete'>;
-  /** Rejects where a failure that a test gave an account was never answered. */
+  /** Rejects if a failure that a test gave an account was never answered. */
   stop(): Promise<void>;
 }
 

@@ -308,7 +308,7 @@ interface Webm {
   readonly packetSeconds?: number;
   /** Milliseconds that its header declares; a recorder writes none. */
   readonly says?: number;
-  /** Whether it ends where the next one begins, as a recorder writes it. */
+  /** Whether its elements declare no length, as a recorder writes them. */
   readonly isOpen?: boolean;
   readonly lacing?: number;
   /** Wraps the cluster. */
@@ -350,7 +350,7 @@ export function webm(packets: number, options: Webm = {}): AudioFile {
   };
 }
 
-/** Files that declare less than they play, by the way in which they do. */
+/** Files whose headers declare less than they play, by the kind of fault. */
 export const forgeries: Readonly<Record<string, AudioFile>> = {
   'WAV: MP3 by its form, at 24 MB/s by its head': mp3InWav(900, {
     encoding: 0x55,

@@ -135,7 +135,7 @@ function createStream() {
       invocation.ends.push(parts);
       if (state.ended) invocation.deaths.push('ERR_STREAM_ALREADY_FINISHED');
       state.ended = true;
-      // This does not use `write`: a text that is given here arrives without a prelude.
+      // A text that `end` gets is sent without `write`, so it arrives without a prelude.
       if (typeof parts[0] === 'string') chunks.push(Buffer.from(parts[0]));
     },
     destroy() {

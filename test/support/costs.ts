@@ -181,7 +181,7 @@ export function functionsMonth({ callsPerSecond, seconds }: SteadyLoad): number 
   return millions * (costs['Lambda time'] + costs['Lambda requests']);
 }
 
-/** Returns the number of tasks, at least two, whose load is below that which starts another one. */
+/** Returns the number of tasks, at least two, whose load is below the load that starts another task. */
 export const tasksFor = ({ callsPerSecond, seconds, cpuMs }: SteadyLoad): number =>
   Math.max(
     tasksDefault.min,

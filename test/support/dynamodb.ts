@@ -1,6 +1,7 @@
 // A store on a DynamoDB engine, with separate tables under a separate stage. The files of one worker share an engine,
-// which ends with the process; GW_TEST_DYNAMODB_URL runs the same suites on another one. An engine creates the tables
-// of many stages when it starts: created one by one they would cost each test more than most calls do.
+// which ends with the process; GW_TEST_DYNAMODB_URL runs the same suites on another engine. An engine creates the
+// tables of many stages when it starts: tables that are created one by one would cost each test more than most calls
+// do.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from '#jest';

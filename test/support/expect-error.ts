@@ -11,7 +11,7 @@ export interface ErrorBody {
   readonly detail?: { readonly attempts: number };
 }
 
-/** Fields beside the three that every envelope has. */
+/** Fields in addition to the three that every envelope has. */
 type Extras = Partial<Pick<ErrorBody, 'reason' | 'detail'>>;
 
 /** Asserts code, status, the exact fields of the envelope and its headers, and that no internals are exposed. */
@@ -68,7 +68,7 @@ const isGoogles = (body: object): body is GoogleError =>
   'details' in body.error &&
   'status' in body.error;
 
-/** Returns the envelope as it is below /v1, whatever the format of its interface. */
+/** Returns the envelope in the form of /v1, whatever the format of its interface. */
 export function plainErrorOf(body: ErrorBody | MessagesError | AwsError | GoogleError): ErrorBody {
   if (isGoogles(body)) {
     const { details, message } = body.error;

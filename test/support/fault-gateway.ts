@@ -11,7 +11,7 @@ export interface FaultGateway {
    * more, because the socket may have died while idle.
    */
   readonly calledProviders: () => readonly string[];
-  /** Stops the gateway. Fails where a log line contains the credential of a provider. */
+  /** Stops the gateway. Fails if a log line contains the credential of a provider. */
   stop(): Promise<void>;
 }
 

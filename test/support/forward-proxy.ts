@@ -1,4 +1,4 @@
-// A server that is called by https, and the proxy of a company, which alone knows the hosts behind it.
+// A server that is called by https, and a company's proxy, which alone knows the hosts in its network.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, request } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -45,7 +45,7 @@ export interface ForwardProxy extends Served {
   /** Requests in the form `CONNECT provider.example:443`, `POST http://provider.example/v1/…`. */
   readonly requests: string[];
   readonly authorizations: (string | undefined)[];
-  /** Names by which clients addressed the proxy when they asked for its certificate. */
+  /** Server names that clients sent to the proxy before it showed its certificate. */
   readonly serverNames: (string | false | null)[];
   /** Makes the proxy answer with this status and connect to no host; undefined makes it serve again. */
   refuseWith(status: number | undefined): void;

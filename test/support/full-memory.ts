@@ -2,8 +2,8 @@
 import type { CallMemory, MemoryBudget } from '../../shared/protocol/memory-budget/index.ts';
 
 /**
- * Fills the memory of answers: they have used up their share of a third, and one more has exceeded it, so that no
- * further one can. `passTime` lets the second pass for which that answer waits.
+ * Fills the memory of answers: answers use up their share of a third, and one more exceeds it, so that no further
+ * answer can. `passTime` lets the second pass for which the last answer waits.
  */
 export async function fullOfAnswers(
   budget: MemoryBudget,

@@ -1,4 +1,4 @@
-// Stored functions for tests: small ones, changed where a test needs it, and the calls that run them.
+// Small stored functions, which a test may change, and the calls that run them.
 import { expect } from '#jest';
 import type { Route } from './gateway-file.ts';
 

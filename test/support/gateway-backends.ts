@@ -32,7 +32,7 @@ export interface GatewayBackends {
   /** Every line that a gateway logged. */
   readonly logLines: string[];
   createComposition(options: BackendOptions): Composition;
-  /** Closes the given servers too. Rejects where a fault that a test scripted was never sent. */
+  /** Closes these servers too. Rejects if a fault that a test scripted was never sent. */
   stop(servers?: readonly { close(): Promise<void> }[]): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// Gateway files for tests: a small valid one, changed where a test needs it.
+// A small valid gateway file, which a test may change.
 import { stringify } from 'yaml';
 import type { Composition } from '../../shared/composition/index.ts';
 import { applyGatewayFile, readGatewayFile } from '../../shared/configuration/gateway-file/index.ts';

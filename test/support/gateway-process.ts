@@ -65,7 +65,7 @@ export function bareShell(): NodeJS.ProcessEnv {
   return { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, AWS_EC2_METADATA_DISABLED: 'true', AWS_CONFIG_FILE: '/dev/null' };
 }
 
-/** Starts a script from its bundle, even where `variables` have options for Node. */
+/** Starts a script from its bundle, even if `variables` have options for Node. */
 export async function startScript(
   script: string,
   args: readonly string[],

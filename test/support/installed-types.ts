@@ -13,7 +13,7 @@ const config = {
 };
 
 /**
- * Returns the literals in each of these types, sorted. `imports` are the lines before the types. Throws where a type
+ * Returns the literals in each of these types, sorted. `imports` are the lines before the types. Throws if a type
  * contains none, so that a name which the package has removed is not an empty union.
  */
 export const literalsOf = (
@@ -34,8 +34,8 @@ export interface FieldStep {
 }
 
 /**
- * Returns the paths to all fields within each of these types whose name matches. Where a type is met twice, the first
- * path counts.
+ * Returns the paths to all fields within each of these types whose name matches. If a type occurs twice, the first path
+ * counts.
  */
 export const fieldsNamed = (
   imports: string,

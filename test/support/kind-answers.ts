@@ -28,7 +28,7 @@ export interface ListedAnswer {
 export interface ListedStream {
   /** Data of events; those of Converse have one key each, the type of the frame. */
   readonly chunks: readonly Json[];
-  /** Set where the stream ends with `[DONE]` although its format is not that of chat completions. */
+  /** Set if the stream ends with `[DONE]` although its format is not that of chat completions. */
   readonly done?: true;
   readonly turn?: RecordedTurn;
   /** Texts in the client's stream, in this order. */
@@ -39,14 +39,14 @@ export interface ListedStream {
 export interface ListedRefusal {
   readonly status: number;
   readonly body: Json;
-  /** Part of the text that the client reads; absent where the provider sends none. */
+  /** Part of the text that the client reads; absent if the provider sends none. */
   readonly words?: string;
   readonly reason?: string;
   /** Page that contains the text. */
   readonly source: string;
 }
 
-/** Parts that an entry may lack, where no source has them. */
+/** Parts that an entry may lack, if no source has them. */
 export type AnswerPart = 'streams' | 'refusals';
 
 export interface InterfaceAnswers {
@@ -61,7 +61,8 @@ export interface InterfaceAnswers {
   /** Comments that are sent before the first event. */
   readonly comments?: string;
   /**
-   * Further values for the end of an answer, beside those of the recorded answers. `failed` is an answer that failed.
+   * Further finish reasons of an answer, in addition to those of the recorded answers. `failed` is an answer that
+   * failed.
    */
   readonly ends?: Readonly<Record<string, string>>;
   readonly refusals?: readonly ListedRefusal[];

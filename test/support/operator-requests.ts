@@ -4,7 +4,7 @@ import type { Harness } from './harness.ts';
 
 export interface OperatorAnswer {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: documents of a dozen shapes, each compared where it is read.
+  // biome-ignore lint/suspicious/noExplicitAny: documents of a dozen shapes, which each test compares itself.
   readonly body: any;
   readonly response: Response;
 }

@@ -29,7 +29,7 @@ export function openStream(
   return stream;
 }
 
-/** Rejects where the stream is reset before its answer. */
+/** Rejects if the stream is reset before its answer. */
 export async function answerOf(stream: ClientHttp2Stream): Promise<Http2Answer> {
   const ended = once(stream, 'close').then(() => {
     throw new Error(`reset with code ${stream.rstCode}`);

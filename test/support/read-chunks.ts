@@ -32,7 +32,7 @@ export function readChunks(texts: readonly string[]): ReadChunks {
       message.reasoning += delta.reasoning ?? '';
       if (delta.images !== undefined) message.images = delta.images;
       for (const { index, type, ...texts } of delta.reasoning_details ?? []) {
-        // This follows OpenAI's SDK for Python: a text that is sent twice appears twice.
+        // OpenAI's SDK for Python does the same: a text that is sent twice appears twice.
         const known = details[index] ?? {};
         const added = Object.entries(texts).map(([name, text]) => [name, `${known[name] ?? ''}${text}`]);
         details[index] = { ...known, type, ...Object.fromEntries(added), index };

@@ -78,7 +78,7 @@ export async function startRealProvider(groups: readonly string[]): Promise<Real
       code_challenge_method: 'S256',
     });
     let next = (await visit(`/auth?${parameters}`)).headers.get('location') ?? '';
-    // These are its development pages: one to log in, one to consent, and redirects between them.
+    // The provider has development pages: one to log in, one to consent, and redirects between them.
     for (let step = 0; step < 8 && !next.startsWith(redirectUri); step += 1) {
       const isPage = new URL(next, issuer).pathname.startsWith('/interaction/');
       const prompt = cookies.has('logged-in')

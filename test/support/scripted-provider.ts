@@ -10,13 +10,13 @@ export interface ScriptedProvider {
   readonly url: string;
   /** The received bodies, in order of arrival. */
   readonly bodies: readonly string[];
-  /** Rejects where the provider was never asked: a test that scripts its answer would show nothing. */
+  /** Rejects if the provider was never called, because a test that scripts its answer would then show nothing. */
   stop(): Promise<void>;
 }
 
 /**
- * `answer` is called with the number of the request, from 0, once its body is there. `requests`: `none` for a provider
- * that stands behind others, whose stop then rejects where it was asked.
+ * Starts the provider. `answer` gets the number of the request, from 0, when its body has arrived. `requests` is `none`
+ * for a provider after others, whose stop rejects if it was called.
  */
 export async function startScriptedProvider(
   answer: (outgoing: ServerResponse, call: number) => void,
@@ -101,7 +101,7 @@ export const jsonReply = (body: object | string): ScriptedReply => ({
   type: 'application/json',
   body: typeof body === 'string' ? body : JSON.stringify(body),
 });
-/** Returns the text of these events, each under the name of its type where it has one. */
+/** Returns the text of these events, each under the name of its type if it has one. */
 export const eventTexts = (...events: readonly object[]): string =>
   events
     .map((event) => `${'type' in event ? `event: ${event.type}\n` : ''}data: ${JSON.stringify(event)}\n\n`)

@@ -44,7 +44,7 @@ export interface ScriptedServer {
   readonly firstRequest: Promise<void>;
   /** Closes every connection that is open now. */
   hangUp(): void;
-  /** Rejects where a listed fault was never shown. */
+  /** Rejects if a listed fault was never shown. */
   stop(): Promise<void>;
 }
 

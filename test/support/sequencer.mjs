@@ -1,4 +1,4 @@
-// Starts the slowest suites first, even in a fresh clone, where jest knows no times of an earlier run and sorts by
+// Starts the slowest suites first, even in a fresh clone, in which jest knows no times of an earlier run and sorts by
 // size: a slow suite that begins last would extend the run while the other workers are idle.
 import Sequencer from '@jest/test-sequencer';
 

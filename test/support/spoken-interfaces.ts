@@ -28,8 +28,7 @@ export interface SpokenInterface {
   /** Returns the texts of a complete stream, joined. */
   readonly contentOf: (text: string) => string;
   /**
-   * Returns the code with which a stream broke; undefined when the stream is complete. Throws where something follows
-   * the error.
+   * Returns the code with which a stream broke; undefined if the stream is complete. Throws if text follows the error.
    */
   readonly brokenWith: (text: string) => string | undefined;
 }
@@ -132,8 +131,8 @@ export const translatedInterfaces: readonly SpokenInterface[] = (
   [
     ['messages', ['error-429:insufficient_quota', 'error-200:insufficient_quota']],
     ['responses', []],
-    // These two refuse with a status, or inside a stream; an account without quota is reported like one that calls too
-    // often.
+    // Converse and Gemini refuse with a status or inside a stream; they report an account without quota like one that
+    // calls too often.
     ['converse', ['error-429:insufficient_quota', ...endsByStatus]],
     ['generate-content', ['error-429:insufficient_quota', 'error-200:insufficient_quota', ...endsByStatus]],
   ] as const

@@ -1,12 +1,12 @@
-// The provider simulator of a test: a fault that a test scripts and that no call was sent fails the test, which would
-// else assert of a gateway what no provider has done.
+// The provider simulator of a test. A fault that a test scripts and that was sent to no call fails the test, which
+// would otherwise assert what no provider has done.
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
 
 type SimulatorOptions = NonNullable<Parameters<typeof startSimulator>[0]>;
 
 /**
- * Streams without pauses by default; its stop rejects where a scripted fault was never sent. `drawsFaults`: calls,
- * formats and faults meet by chance, so that some leave the answer of their format as it is.
+ * Streams have no pauses by default; the simulator's stop rejects if a scripted fault was never sent. `drawsFaults`:
+ * calls, formats and faults meet at random, so some faults do not change their format's answer.
  */
 export async function startTestSimulator({
   drawsFaults = false,

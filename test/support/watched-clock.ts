@@ -71,7 +71,7 @@ export function awaitingClock(): ManualClock & { isAwaiting(delayMs: number): bo
 const turnsAtFullLoad = 1_000;
 const pauseMs = 5;
 
-/** Resolves once the condition is true, which is checked repeatedly. Rejects where it does not become true in time. */
+/** Resolves when the condition is true, which is checked repeatedly. Rejects if it does not become true in time. */
 export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
   const endsAtMs = performance.now() + eventuallyMaxMs;
   for (let turn = 0; !(await condition()); turn += 1) {

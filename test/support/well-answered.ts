@@ -13,7 +13,7 @@ const midStreamCodes = ['no_available_provider', 'request_deadline_exceeded', 'r
 export interface AnswerExpectation {
   /** Statuses from 500 on that the injected faults explain. */
   readonly faults: readonly number[];
-  /** Set where the client disconnected, so that a stream has no end. */
+  /** Set if the client disconnected, so that a stream has no end. */
   readonly hasLeft?: boolean;
 }
 

@@ -33,7 +33,7 @@ export interface ClientRow<Id extends ClientId = ClientId> {
   /** Other fields of the request. */
   readonly beside?: Json;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Set where the model thinks, because its name decides how it is asked to. */
+  /** Set if the model thinks; its name decides how the gateway asks for it. */
   readonly isThinker?: true;
   readonly becomes: Readonly<Record<(typeof columnsOf)[Id][number], FeatureVerdict>>;
 }

@@ -22,7 +22,7 @@ export interface Ask {
   readonly asks?: Json;
   /** Other fields of the request. */
   readonly beside?: Json;
-  /** The provider's model, where it is not the usual one: it selects a behaviour, or is known to the package. */
+  /** The provider's model, if it is not the usual one: it selects a behaviour, or is known to the package. */
   readonly upstream?: Partial<Readonly<Record<ColumnApi, string>>>;
   readonly scripted?: ScriptedAnswer;
 }
@@ -40,7 +40,7 @@ export type Check = { readonly ask?: Ask } & (
   | { readonly kind: 'sends'; readonly pick: (body: Any) => unknown; readonly expected: unknown }
   /** The provider gets the request without the feature, and the client gets a report of it. */
   | { readonly kind: 'leaves out' }
-  /** The candidate is skipped because of this field, and the call is refused where no other candidate is left. */
+  /** The candidate is skipped because of this field, and the call is refused if no other candidate remains. */
   | { readonly kind: 'passes over'; readonly member: string }
   /** Applies to streams and to JSON answers. */
   | { readonly kind: 'answers'; readonly pick: (answer: FeatureAnswer) => unknown; readonly expected: unknown }

@@ -436,7 +436,8 @@ describe('middy', () => {
   });
 
   it('runs in our execution mode: one streaming handler of three parameters, which takes any iterable body', async () => {
-    // If the option were ignored, the handler would be a plain one, and middy's own mode refuses such a body.
+    // If the option were ignored, the handler would be a plain one, and middy's own mode refuses a body that is any
+    // iterable.
     const { dependencies } = adapterDependencies();
     const handler = createStreamingHandler(answering({ body: events('a', 'b') }), dependencies);
     expect(runtime.built).toEqual([handler]);

@@ -1,5 +1,5 @@
 // Every variant in the official SDKs' own types is in the gateway's list that decides its translation. An update of an
-// SDK shows new ones.
+// SDK shows new variants.
 
 import { isListedEnd } from '../../../shared/protocol/event-folds/end-words.ts';
 import { isListedMember } from '../../../shared/protocol/hub/index.ts';

@@ -261,8 +261,8 @@ describe('work that takes long', () => {
     const hostile = checkResponseSchema({ ...backtracking }, startSchemaWork('same'));
     const done: string[] = [];
     const note = (what: string) => () => done.push(what);
-    // There are several of these, because the machine may pause this process in the middle of one, which then goes to
-    // the worker too.
+    // There are several checks, because the machine may pause this process in the middle of one, which then goes to the
+    // worker too.
     const ordinary = Array.from({ length: 5 }, () => checkResponseSchema({ type: 'object' }, startSchemaWork('same')));
     await Promise.all([hostile.then(note('hostile')), ...ordinary.map((check) => check.then(note('ordinary')))]);
     expect(done.indexOf('hostile')).toBeGreaterThan(0);

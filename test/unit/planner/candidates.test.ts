@@ -210,7 +210,7 @@ describe('a draw', () => {
     ] as const) {
       expect(Math.abs(shareOf(name) - weight)).toBeLessThan(0.05);
     }
-    // After the drawn candidate come the other weighted ones, then the rest by price.
+    // After the drawn candidate come the other weighted candidates, then the rest by price.
     expect(planned({}, weighed).at(-1)).toBe('cheap');
   });
 

@@ -1,5 +1,5 @@
 // The rules of planning again, seen from one candidate: how many checks does it pass? The error is that of the last
-// check that any candidate reached. This planner is slow, counts in floats, and shares no line with the real one.
+// check that any candidate reached. This planner is slow, counts in floats, and shares no line with the real planner.
 import type { ModelDocument, ModelProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
 import type { Configuration, PlannedBody } from './arbitrary-configurations.ts';
 
