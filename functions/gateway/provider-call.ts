@@ -2,6 +2,7 @@
 import type { UpstreamContent } from '../../shared/accounting/content-log/index.ts';
 import type { Permit } from '../../shared/accounting/limits/index.ts';
 import type { GatewayError } from '../../shared/errors/index.ts';
+import type { AnswerReservation } from '../../shared/protocol/memory-budget/index.ts';
 import type { AnswerEvent, JsonAnswer } from '../../shared/protocol/wire/index.ts';
 import type { ReachedVia } from '../../shared/routing/formats/index.ts';
 import type { AdmittedCandidate, Attempt } from '../../shared/routing/provider-metrics/index.ts';
@@ -32,8 +33,8 @@ export interface ProviderRun {
   readonly result: ProvidedAnswer | { readonly kind: 'failed'; readonly error: unknown };
 }
 
-/** Releases the memory reserved for a whole answer, except for `bytesInUse` bytes. */
-export type ReleaseMemory = (bytesInUse?: number) => void;
+/** Releases the memory reserved for a whole answer, except for that of these parts. */
+export type ReleaseMemory = AnswerReservation['release'];
 
 /** Which candidate answered, and how. */
 export type ProvidedAnswer = {

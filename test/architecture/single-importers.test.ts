@@ -29,7 +29,6 @@ const ideas: readonly string[] = [
   'shared/storage/sqlite-store/sqlite-store.ts',
   // These files are steps of a call; the file that runs the steps in turn stays short.
   'functions/gateway/admission/key-models.ts',
-  'functions/gateway/provider/attempt-on-memory.ts',
   'functions/gateway/provider/check-output.ts',
   // These files hold one rule of the planner each, or one list of models each.
   'shared/routing/formats/hub/embed-in-parts.ts',

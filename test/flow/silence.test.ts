@@ -1,7 +1,6 @@
 // Providers that send nothing, or nothing more. Tests move the clock by hand, so nothing here waits.
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
-import { openAnswerMemory } from '../../functions/gateway/provider/answer-memory.ts';
 import { gatherBatches, openStream } from '../../functions/gateway/provider/open-stream.ts';
 import { limitSilence } from '../../functions/gateway/provider/silence.ts';
 import { withKeepAlive } from '../../functions/gateway/response/keep-alive.ts';
@@ -9,7 +8,7 @@ import { formats } from '../../infra/local/simulator/formats/known-formats.ts';
 import { createCallsUnderWay } from '../../shared/accounting/slots/index.ts';
 import { startDeadline } from '../../shared/foundation/time/index.ts';
 import { chatCompletions } from '../../shared/protocol/interfaces/chat-completions/index.ts';
-import { createMemoryBudget } from '../../shared/protocol/memory-budget/index.ts';
+import { createMemoryBudget, openAnswerReservation } from '../../shared/protocol/memory-budget/index.ts';
 import { readEvents } from '../../shared/protocol/wire/index.ts';
 import { type EventBatch, readStream as readBatches, startWatch } from '../../shared/routing/providers/index.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
@@ -190,8 +189,13 @@ function open(pieces: readonly (Buffer | Promise<Buffer>)[], calls = 1) {
   const bytes = silence.timed(body());
   const unread = { describe: () => undefined, endCame: () => {}, eventCame: () => {} };
   const batches = readBatches(readEvents(bytes, 100_000), chatCompletions.openEventReader(1), unread);
-  const memory = openAnswerMemory(() => createMemoryBudget(clock).open().openAnswer(), {
-    ...{ weight: 1, signal: watch.signal, clientGone: watch.signal, streamCopies: [] },
+  const memory = openAnswerReservation(() => createMemoryBudget(clock).open().openAnswer(), {
+    ...{
+      path: { isTranslated: false, isGuarded: false },
+      signal: watch.signal,
+      clientGone: watch.signal,
+      streamCopies: [],
+    },
   });
   const opened = openStream({ clock, callsUnderWay }, { batches, drain: () => {} }, { watch, silence, memory }).then(
     (stream) => {

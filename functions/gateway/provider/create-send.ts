@@ -4,6 +4,13 @@ import { once } from '../../../shared/foundation/cache/index.ts';
 import { headerNames, streamReadOnMaxMs, upstreamErrorMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { ConnectionBroken, readText as readBody } from '../../../shared/foundation/outgoing/index.ts';
 import { type Clock, sleep } from '../../../shared/foundation/time/index.ts';
+import {
+  AnswerNotKept,
+  type AnswerParts,
+  type AnswerPath,
+  type AnswerReservation,
+  openAnswerReservation,
+} from '../../../shared/protocol/memory-budget/index.ts';
 import type { CandidateRequest, NoAnswer, OpenPart, Pause, Send } from '../../../shared/routing/formats/index.ts';
 import {
   type AttemptFailure,
@@ -17,7 +24,6 @@ import {
   type Watch,
 } from '../../../shared/routing/providers/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import { type AnswerMemory, AnswerNotKept, openAnswerMemory, unkeptAnswer } from './answer-memory.ts';
 import { type CalledCandidate, type CallToSend, type PreparedCall, prepareCall } from './prepare-call.ts';
 import { limitSilence, type Silence } from './silence.ts';
 
@@ -31,7 +37,7 @@ export interface ProviderConnection {
   /** Set where its provider finished an answer that is too long, or that had no memory. */
   refused: AttemptFailure | undefined;
   /** Memory of a whole answer. */
-  readonly memory: AnswerMemory;
+  readonly memory: AnswerReservation;
   /** True where the call went to a pooled socket that had died, most likely before the request was sent. */
   wasDead: boolean;
 }
@@ -49,8 +55,8 @@ export interface AttemptRules {
   readonly answerMaxBytes: () => number;
   /** Infinite for the last candidate, which need not leave time for another. */
   readonly silenceLimitMs: number;
-  /** Bytes in memory for each byte of a complete answer. */
-  readonly answerWeight: number;
+  /** The path of its whole answer, by which that is weighed. */
+  readonly answerPath: AnswerPath;
   /** Upper bounds, in bytes, of the copies of a stream that are stored until its end. */
   readonly streamCopies: readonly number[];
   /** Called with what is about to be sent. */
@@ -67,7 +73,7 @@ export function createSend(
 ): Sending {
   const { clock } = deps;
   const requestText = () => call.request.text().text;
-  const parts: AnswerMemory[] = [];
+  const parts: AnswerReservation[] = [];
   const connection = openConnection(deps, call, candidate, rules, parts);
   const { watch, silence, memory } = connection;
   const open = openRequests({ deps, call, candidate, rules, connection });
@@ -215,19 +221,19 @@ function openConnection(
   { clock }: GatewayDependencies,
   { scope, deadline, request }: CallToSend,
   { provider }: CalledCandidate,
-  { silenceLimitMs: limitMs, answerWeight, streamCopies }: AttemptRules,
-  parts: readonly AnswerMemory[],
+  { silenceLimitMs: limitMs, answerPath: path, streamCopies }: AttemptRules,
+  parts: readonly AnswerReservation[],
 ): ProviderConnection {
   const { stream: isStream } = request;
   const graceMs = isStream ? streamReadOnMaxMs : Number.POSITIVE_INFINITY;
   const { clientGone, cut: stopped, memory } = scope;
   const watch = startWatch(clock, deadline, { clientGone, stopped, graceMs });
   const silence = limitSilence(clock, watch, { provider, isStream, limitMs });
-  const options = { weight: answerWeight, signal: watch.signal, clientGone, streamCopies };
-  const answerMemory = openAnswerMemory(() => memory.openAnswer(), options);
-  const release: AnswerMemory['release'] = (bytesInUse = 0) => {
-    answerMemory.release(parts.length === 0 ? bytesInUse : 0);
-    for (const part of parts) part.release(Math.ceil(bytesInUse / parts.length));
+  const options = { path, signal: watch.signal, clientGone, streamCopies };
+  const answerMemory = openAnswerReservation(() => memory.openAnswer(), options);
+  const release: AnswerReservation['release'] = (remains) => {
+    if (parts.length === 0) return answerMemory.release(remains);
+    for (const part of parts) part.release(remains && shareOf(remains, parts.length));
   };
   return {
     watch,
@@ -239,6 +245,19 @@ function openConnection(
     wasDead: false,
   };
 }
+
+/** The answer to a call in parts is in the memory of its parts. */
+const shareOf = (parts: AnswerParts, count: number): AnswerParts =>
+  Object.fromEntries(Object.entries(parts).map(([part, bytes]) => [part, bytes / count]));
+
+/** Returns the failure for an answer without memory. Its provider has produced it, so it is charged. */
+export const unkeptAnswer = ({ cameBytes, refusal }: AnswerNotKept): AttemptFailure => ({
+  kind: 'failed',
+  cause: 'no_memory',
+  isOurFault: true,
+  refusal,
+  refusedAnswer: { usage: undefined, outputBytes: cameBytes },
+});
 
 function classifyAnswer(
   { status, headers }: UpstreamAnswer,

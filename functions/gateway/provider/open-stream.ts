@@ -4,14 +4,14 @@ import { heldBackMaxBytes, upstreamEventMaxBytes } from '../../../shared/foundat
 import { AnswerNotDecoded } from '../../../shared/foundation/content-encoding/index.ts';
 import { ConnectionBroken, connectionFaultOf, ProxyFailed } from '../../../shared/foundation/outgoing/index.ts';
 import { type Clock, sleep } from '../../../shared/foundation/time/index.ts';
+import { AnswerNotKept, type AnswerReservation } from '../../../shared/protocol/memory-budget/index.ts';
 import type { AnswerEvent } from '../../../shared/protocol/wire/index.ts';
 import { unseenOutputTokens } from '../../../shared/routing/billing/index.ts';
 import type { EventStream } from '../../../shared/routing/formats/index.ts';
 import type { AttemptFailure, EventBatch, NoAnswer, Watch } from '../../../shared/routing/providers/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { OpenStream } from '../provider-call.ts';
-import { type AnswerMemory, AnswerNotKept, unkeptAnswer } from './answer-memory.ts';
-import type { ProviderConnection } from './create-send.ts';
+import { type ProviderConnection, unkeptAnswer } from './create-send.ts';
 
 /** Opens the stream. Returns a failure where it broke, or ended, before its first output. */
 export async function openStream(
@@ -54,7 +54,7 @@ async function* noticeAnswer(
 
 async function readOpening(
   batches: AsyncIterator<EventBatch, void>,
-  memory: AnswerMemory,
+  memory: AnswerReservation,
 ): Promise<{ readonly events: readonly AnswerEvent[] } | { readonly failure: AttemptFailure }> {
   const held: AnswerEvent[] = [];
   let heldBytes = 0;

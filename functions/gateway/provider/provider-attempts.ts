@@ -1,13 +1,20 @@
-// The provider calls of a request: each is counted, and ended ones are listed for its settlement.
+// The provider calls of a request, within the memory of its body: each is counted, and ended ones are listed for its
+// settlement.
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
+import { GatewayError } from '../../../shared/errors/index.ts';
+import { collectedStreamMaxBytes, storedAnswerMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import type { JsonAnswer, RefusedAnswer } from '../../../shared/protocol/wire/index.ts';
 import type { Charge } from '../../../shared/routing/billing/index.ts';
+import { type CandidateFormat, chooseFormat } from '../../../shared/routing/formats/index.ts';
 import { payerOf } from '../../../shared/routing/planner/index.ts';
 import { type AdmittedCandidate, type Attempt, reportAttempt } from '../../../shared/routing/provider-metrics/index.ts';
+import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ProviderCall } from '../stages.ts';
-import { attemptOnMemory } from './attempt-on-memory.ts';
+import { type AttemptOutcome, attemptCandidate } from './attempt-candidate.ts';
 import type { CandidateQueue } from './candidate-queue.ts';
+import type { AttemptRules } from './create-send.ts';
+import type { PreparedCall } from './prepare-call.ts';
 import { silenceLimitMs } from './silence.ts';
 
 interface Calling {
@@ -20,16 +27,83 @@ interface Calling {
 export async function callNext(deps: GatewayDependencies, call: ProviderCall, { next, queue, attempts }: Calling) {
   let admitted = next;
   const silenceMs = silenceLimitMs(call.deadline.remainingMs(), queue.waiting());
-  let outcome = await attemptOnMemory(deps, call, admitted, silenceMs);
+  let outcome = await attempt(deps, call, admitted, silenceMs);
   if (outcome.kind === 'failure' && outcome.failure.wasDead === true) {
     // The call counts twice, because the provider may have seen both. Permit and statistics belong to the second.
     attempts.count += 1;
     attempts.end({ ...admitted, permit: undefined }, outcome.failure, deps.clock.nowMs());
     admitted = queue.renewed(admitted);
-    outcome = await attemptOnMemory(deps, call, admitted, silenceMs);
+    outcome = await attempt(deps, call, admitted, silenceMs);
   }
   if (outcome.kind !== 'failure' || outcome.failure.isUnavailable !== true) attempts.count += 1;
   return { admitted, outcome };
+}
+
+/** Calls one candidate within the memory of its request. */
+async function attempt(
+  deps: GatewayDependencies,
+  call: ProviderCall,
+  admitted: AdmittedCandidate,
+  silenceLimitMs: number,
+): Promise<AttemptOutcome> {
+  const { bodyMemory } = call;
+  const format = chooseFormat(admitted.candidate, call.request);
+  try {
+    const preparing = bodyMemory.prepare(format?.kind === 'relay' ? 'relayed' : 'translated');
+    if (preparing !== undefined) await preparing;
+  } catch (error) {
+    if (error instanceof GatewayError) return { kind: 'failure', failure: noMemory(error) };
+    throw error;
+  }
+  const outcome = await attemptCandidate(deps, call, admitted, rulesOf(call, admitted, { format, silenceLimitMs }));
+  if (outcome.kind !== 'stream') bodyMemory.allocation.keep('relayedSent');
+  return outcome;
+}
+
+const noMemory = (refusal: GatewayError): AttemptFailure => ({
+  kind: 'failed',
+  cause: 'no_memory',
+  isOurFault: true,
+  isUnavailable: true,
+  refusal,
+});
+
+function rulesOf(
+  call: ProviderCall,
+  { candidate }: AdmittedCandidate,
+  { format, silenceLimitMs }: { readonly format: CandidateFormat | undefined; readonly silenceLimitMs: number },
+): Omit<AttemptRules, 'traceparent'> {
+  const isTranslated = format?.kind !== 'relay';
+  return {
+    answerMaxBytes: () => call.clientInterface.answerMaxBytes(call.request),
+    silenceLimitMs,
+    answerPath: { isTranslated, isGuarded: call.guard !== undefined },
+    streamCopies: streamCopiesOf(call),
+    onPrepared: call.content && ((prepared) => keepSent(call, candidate, format, prepared)),
+    onSent: () => call.bodyMemory.sent(isTranslated ? 'translated' : 'relayed'),
+  };
+}
+
+/** Returns the bounds of the copies that the cache, the schema check and the Idempotency-Key make of a stream. */
+const streamCopiesOf = ({ holdings, request, idempotencyKey }: ProviderCall): readonly number[] => [
+  ...(holdings.cache?.store === undefined ? [] : [collectedStreamMaxBytes]),
+  ...(request.schemaCheck === undefined ? [] : [collectedStreamMaxBytes]),
+  ...(idempotencyKey === undefined ? [] : [storedAnswerMaxBytes]),
+];
+
+/**
+ * Adds the sent body to the content log, which has the client's own body already. The body of a function's model call
+ * is not the client's.
+ */
+function keepSent(
+  { content, asksFunction, request }: ProviderCall,
+  candidate: Candidate,
+  format: CandidateFormat | undefined,
+  { text, secrets }: PreparedCall,
+): void {
+  const named = { provider: candidate.provider.id, model: candidate.model.id };
+  const api = format === undefined || format.kind === 'relay' ? request.interfaceId : format.api;
+  content?.sent({ ...named, format: api, body: text(), secrets }, format?.kind !== 'relay' || asksFunction);
 }
 
 /** Charges an answer that a provider has finished, even where no client sees it. */

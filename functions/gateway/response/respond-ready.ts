@@ -5,7 +5,7 @@ import type { CachedAnswer } from '../../../shared/accounting/response-cache/ind
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
-import { answerWeights } from '../../../shared/protocol/memory-budget/index.ts';
+import { answerBytes } from '../../../shared/protocol/memory-budget/index.ts';
 import { jsonHeaders } from '../../../shared/protocol/router/index.ts';
 import type { AnswerEvent } from '../../../shared/protocol/wire/index.ts';
 import { laterReport } from '../../../shared/protocol/wire/index.ts';
@@ -18,7 +18,8 @@ import { bytesTypeOf, streamHeadersOf } from './stream-type.ts';
 export async function respondReady(ready: ReadyAnswer): Promise<GatewayResponse> {
   const response = await responseOf(ready);
   // A cached answer was written again, so it takes the memory of a written one.
-  ready.allocation.keepOnly((ready.kind === 'cached' ? answerWeights.written : 1) * response.body.length);
+  const part = ready.kind === 'cached' ? 'written' : 'text';
+  ready.allocation.keepOnly(answerBytes({ [part]: response.body.length }));
   return response;
 }
 

@@ -5,7 +5,6 @@ import { collectedStreamMaxBytes, headerNames } from '../../../shared/foundation
 import { allBegun } from '../../../shared/foundation/parallel/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
-import { answerWeights } from '../../../shared/protocol/memory-budget/index.ts';
 import { jsonHeaders } from '../../../shared/protocol/router/index.ts';
 import type { AnswerEvent } from '../../../shared/protocol/wire/index.ts';
 import type { Charge } from '../../../shared/routing/billing/index.ts';
@@ -100,7 +99,7 @@ async function jsonResponse(
   const { text } = answer;
   const writeCache = jsonCacheWriter(deps, answered, charge, text);
   // Only the cache still needs the provider's own text.
-  release(answerWeights.written * written.body.length + (writeCache === undefined ? 0 : text.length));
+  release({ written: written.body.length, text: writeCache === undefined ? 0 : text.length });
   const storingAccountMemory = openStoringAccountMemory(deps, call, provided);
   storingAccountMemory.hear(answer);
   const last = allBegun([

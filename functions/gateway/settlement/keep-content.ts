@@ -15,7 +15,7 @@ import { nextTurn, waitAtMost } from '../../../shared/foundation/time/index.ts';
 import { eventsOfFrameText } from '../../../shared/protocol/event-frames/index.ts';
 import type { BodyPart, GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
-import type { Copies } from '../../../shared/protocol/memory-budget/index.ts';
+import { answerBytes, type Copies, textBytesInMemory } from '../../../shared/protocol/memory-budget/index.ts';
 import { toEventLine } from '../../../shared/protocol/wire/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { CallContent, IdentifiedCall } from '../stages.ts';
@@ -292,9 +292,6 @@ interface ContentSpace {
   isCut(): boolean;
 }
 
-/** Copies of a text in memory: the text, and the document that repeats it. */
-const copiesOfText = 2;
-
 function openSpace(copies: Copies, maxBytes: number): ContentSpace {
   let bytes = 0;
   let leftBytes = maxBytes;
@@ -305,9 +302,7 @@ function openSpace(copies: Copies, maxBytes: number): ContentSpace {
       const bytesInUse = Buffer.byteLength(beginning);
       isCut ||= beginning.length < text.length;
       if (beginning === '') return '';
-      // One character beyond ASCII makes the whole text take two bytes per character.
-      const textBytes = bytesInUse === beginning.length ? bytesInUse : 2 * bytesInUse;
-      if (!copies.take(copiesOfText * textBytes)) {
+      if (!copies.take(answerBytes({ logged: textBytesInMemory(beginning) }))) {
         [isCut, leftBytes] = [true, 0];
         return '';
       }

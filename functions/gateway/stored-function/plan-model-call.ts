@@ -4,7 +4,7 @@
 import type { FunctionRequest } from '../../../shared/configuration/stored-functions/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { type ChatRequest, readChatRequest } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
-import type { BodyMemory } from '../../../shared/protocol/interfaces/index.ts';
+import { type BodyMemory, openBodyMemory } from '../../../shared/protocol/interfaces/index.ts';
 import { openBodyAllocation, sizeOfRequest } from '../../../shared/protocol/memory-budget/index.ts';
 import { entryOf, makePlan, type Plan, sessionOf } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
@@ -27,20 +27,13 @@ export function planModelCall(
   if (candidate === undefined) return failed(first);
   const only = fallbacks.filter((fallback) => !primary.includes(fallback));
   const plan: Plan = [candidate, ...rest];
-  return { request, bodyMemory: openAllocation(call, request), size: request.size(), plan, fallbacks: new Set(only) };
+  return { request, bodyMemory: openMemory(call, request), size: request.size(), plan, fallbacks: new Set(only) };
 }
 
-/** Opens the memory of the request. It is the revision's request, not the client's: nothing of it is dropped. */
-function openAllocation({ scope, workspace }: IdentifiedCall, request: ChatRequest): BodyMemory {
+function openMemory({ scope, workspace }: IdentifiedCall, request: ChatRequest): BodyMemory {
   const taking = { workspace: workspace.id, gone: scope.clientGone };
   const allocation = openBodyAllocation(scope.memory.openRequest(), taking, () => sizeOfRequest(request.text()));
-  return {
-    ...{ isLong: false, allocation },
-    readValues: async () => {},
-    letGoValues: () => {},
-    letGoMedia: () => {},
-    letGo: (path) => (path === undefined ? allocation.end() : allocation.keep(path)),
-  };
+  return openBodyMemory(request, allocation, false);
 }
 
 /** Returns the error: no provider can be called, so a retry would end the same way. */

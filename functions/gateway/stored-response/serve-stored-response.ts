@@ -15,7 +15,6 @@ import { startDeadline, type TimeBudget } from '../../../shared/foundation/time/
 import type { BodyPart, GatewayResponse, HeaderValues } from '../../../shared/protocol/http/index.ts';
 import { answerJson, rescanned, vendorHeaders } from '../../../shared/protocol/interfaces/index.ts';
 import { responses } from '../../../shared/protocol/interfaces/responses/index.ts';
-import { answerWeightOf, answerWeights } from '../../../shared/protocol/memory-budget/index.ts';
 import { type Endpoint, jsonHeaders, type RequestScope, streamHeaders } from '../../../shared/protocol/router/index.ts';
 import type { MidStreamCode } from '../../../shared/protocol/wire/index.ts';
 import type { CandidateRequest } from '../../../shared/routing/formats/index.ts';
@@ -125,7 +124,7 @@ async function ask(
       traceparent: scope.correlation.traceparent,
       answerMaxBytes: () => upstreamBodyMaxBytes,
       silenceLimitMs: Number.POSITIVE_INFINITY,
-      answerWeight: answerWeightOf({ isTranslated: false, isGuarded: call.decision.kind === 'guarded' }),
+      answerPath: { isTranslated: false, isGuarded: call.decision.kind === 'guarded' },
       streamCopies: [],
       onSent: () => {},
     },
@@ -179,7 +178,7 @@ async function read(
   const json = body.length > longCharacters ? await rescanned(body) : answerJson(body);
   const passed = await passWhole(decision, { text: body, json, finishReasons: undefined });
   if (passed instanceof GatewayError) throw passed;
-  memory.release(answerWeights.written * passed.text.length);
+  memory.release({ written: passed.text.length });
   return respondWith(passed, { headers: jsonHeaders, body: passed.text });
 }
 

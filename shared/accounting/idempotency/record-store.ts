@@ -3,7 +3,7 @@
 
 import { resultPrefix, storedAnswerMaxBytes } from '../../foundation/constants/index.ts';
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
-import { type AnswerAllocation, answerWeights, smallAnswerMaxBytes } from '../../protocol/memory-budget/index.ts';
+import { type AnswerAllocation, takeAnswer } from '../../protocol/memory-budget/index.ts';
 import { type BlobStore, inlineMaxBytes, packText, textBytesIn, unpackText } from '../../storage/blobs/index.ts';
 import {
   absent,
@@ -172,7 +172,7 @@ interface LoadOptions extends CallOptions {
  */
 async function loadBody(blobs: BlobStore, body: PackedBody, { allocation, ...options }: LoadOptions): Promise<string> {
   const textBytes = 'bytes' in body ? textBytesIn(body.bytes) : (body.textBytes ?? unknownTextBytes);
-  await allocation?.take(answerWeights.replayed * textBytes, { mayWait: textBytes > smallAnswerMaxBytes });
+  if (allocation !== undefined) await takeAnswer(allocation, { replayed: textBytes });
   const bytes = 'bytes' in body ? body.bytes : await orUnavailable(blobs.get(body.blobKey, options));
   if (bytes === undefined) throw new Error('the stored result of an idempotency key is gone from the blob store');
   const text = await unpackText({ bytes, sha256: body.sha256 });

@@ -3,9 +3,9 @@
 import { GatewayError } from '../../errors/index.ts';
 import {
   type AnswerAllocation,
-  answerWeights,
+  answerBytes,
   type MemoryBudget,
-  smallAnswerMaxBytes,
+  takeAnswer,
 } from '../../protocol/memory-budget/index.ts';
 import { inlineMaxBytes, packText, textBytesIn, unpackText } from '../../storage/blobs/index.ts';
 import type { CallOptions, Item, Store } from '../../storage/store/index.ts';
@@ -65,7 +65,7 @@ export function createResponseCache({ store, memory: budget, onError }: Response
     async write(key, answer, { ttlSeconds, nowMs }, options = {}) {
       const pk = itemKey(key);
       const copies = budget?.openCopies();
-      if (copies?.take(answerWeights.stored * charactersOf(answer)) === false) return;
+      if (copies?.take(answerBytes({ stored: charactersOf(answer) })) === false) return;
       underWay.set(pk, answer);
       try {
         const { bytes, sha256 } = await packText(JSON.stringify(answer));
@@ -103,7 +103,7 @@ function charactersOf({ content }: CachedAnswer): number {
 async function answerOf(item: Item, allocation: ReadOptions['allocation']): Promise<CachedAnswer> {
   const bytes = item.answer_gzip as Uint8Array;
   const textBytes = textBytesIn(bytes);
-  await allocation?.take(answerWeights.cached * textBytes, { mayWait: textBytes > smallAnswerMaxBytes });
+  if (allocation !== undefined) await takeAnswer(allocation, { cached: textBytes });
   const text = await unpackText({ bytes, sha256: item.answer_sha256 as string });
   if (text === undefined) throw new Error('a cached answer is damaged');
   return JSON.parse(text) as CachedAnswer;

@@ -3,6 +3,7 @@
 // would kill it.
 import { frameStreamType } from '../../foundation/constants/index.ts';
 import { nextTurn, untilAborted, waitAtMost, waitsUntilAborted } from '../../foundation/time/index.ts';
+import { providerSocketBytes, textBytesInMemory } from '../memory-budget/index.ts';
 import type { AdapterDependencies, BodyPart, GatewayResponse } from './exchange.ts';
 
 /** Time limit of `finish`: reading on a stream whose client left (10 s), then every retry of its settlement (9 s). */
@@ -36,7 +37,7 @@ export interface TextSink {
 type Waits = Pick<AdapterDependencies, 'clock' | 'log'>;
 type Times = Pick<AdapterDependencies, 'times'>;
 
-interface Delivery {
+export interface Delivery {
   readonly response: GatewayResponse;
   readonly sink: TextSink;
   readonly arrivedAtMs: number;
@@ -44,6 +45,11 @@ interface Delivery {
   readonly clientGone: AbortSignal;
   /** Breaks the answer off, so that its client notices. Absent if no answer consists of bytes. */
   readonly cut?: () => void;
+  /**
+   * Called where the sink is full, with the bytes that wait in memory to be written. A stream is produced no faster than
+   * it is read: its rest waits in the provider's socket.
+   */
+  readonly onFull?: ((restBytes: number) => void) | undefined;
 }
 
 /**
@@ -67,7 +73,7 @@ interface BegunDelivery {
 }
 
 async function deliverInTime(
-  { response, sink, arrivedAtMs, clientGone, cut }: Delivery,
+  { response, sink, arrivedAtMs, clientGone, cut, onFull }: Delivery,
   { isWritten, encoding }: BegunDelivery,
   waits: Waits & Times,
 ): Promise<void> {
@@ -81,9 +87,10 @@ async function deliverInTime(
   const cancelTimer = clock.after(limitMs - sinceArrivalMs, () => overtime.abort());
   const stop = AbortSignal.any([clientGone, overtime.signal]);
   try {
-    if (isWritten) await drained(sink, stop);
-    else if (typeof body === 'string') await writeText(body, { sink, stop, encoding });
-    else await writeStream(body, response, { sink, stop, clientGone, encoding, cut }, waits);
+    const writing = { sink, stop, encoding, onFull };
+    if (isWritten) await drained(writing, 0);
+    else if (typeof body === 'string') await writeText(body, writing);
+    else await writeStream(body, response, { ...writing, clientGone, cut }, waits);
   } finally {
     cancelTimer();
   }
@@ -107,7 +114,7 @@ async function writeStream(
       if (next.done === true) return;
       hasEnded = next.value.isEnd;
       if (next.value.isCut) cut?.();
-      else await writeText(next.value.text, writing);
+      else await writeText(next.value.text, writing, providerSocketBytes);
     }
   } catch (cause) {
     hasFailed = true;
@@ -165,13 +172,22 @@ interface Writing {
   readonly sink: TextSink;
   readonly stop: AbortSignal;
   readonly encoding: 'latin1' | undefined;
+  readonly onFull: Delivery['onFull'];
 }
 
-async function writeText(text: string, { sink, stop, encoding }: Writing): Promise<void> {
+/** `behindBytes` wait elsewhere until this text is written. */
+async function writeText(text: string, writing: Writing, behindBytes = 0): Promise<void> {
+  const { sink, encoding } = writing;
   const pieces = text.length <= pieceMaxCharacters ? [text] : textPieces(text, pieceMaxCharacters);
   let written = 0;
+  let leftCharacters = text.length;
+  let characterBytes: number | undefined;
   for (const piece of pieces) {
-    if (!writeTo(sink, piece, encoding) && !stop.aborted) await drained(sink, stop);
+    leftCharacters -= piece.length;
+    if (!writeTo(sink, piece, encoding)) {
+      characterBytes ??= text === '' ? 1 : textBytesInMemory(text) / text.length;
+      await drained(writing, characterBytes * leftCharacters + behindBytes);
+    }
     written += piece.length;
     if (written <= turnMaxCharacters) continue;
     await nextTurn();
@@ -195,7 +211,10 @@ export function* textPieces(text: string, maxCharacters: number): Generator<stri
 
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 
-async function drained(sink: TextSink, stop: AbortSignal): Promise<void> {
+/** Waits until the sink takes more, or nothing waits any more. */
+async function drained({ sink, stop, onFull }: Writing, restBytes: number): Promise<void> {
+  onFull?.(restBytes);
+  if (stop.aborted) return;
   const { promise, resolve } = Promise.withResolvers<void>();
   sink.once('drain', resolve);
   await untilAborted(promise, stop);

@@ -1,7 +1,6 @@
 // Handles one request of a server: passes it to the gateway, sends the answer, and finishes it. Never rejects.
-import { type CallMemory, providerSocketBytes } from '../memory-budget/index.ts';
 import type { AnswerPort } from './answer-port.ts';
-import { closeBody, deliverBody, runFinish, type TextSink } from './delivery.ts';
+import { closeBody, type Delivery, deliverBody, runFinish } from './delivery.ts';
 import { internalErrorAnswer } from './error-answers.ts';
 import type { AdapterDependencies, Gateway, GatewayRequest, GatewayResponse } from './exchange.ts';
 import type { IncomingBody } from './node-body.ts';
@@ -63,14 +62,26 @@ async function send(
   const started = beginAnswer(response, answer, dependencies);
   if (started !== response || isHead) await closeBody(response, dependencies);
   if (!isHead) {
-    const text = typeof started.body === 'string' ? started.body : '';
-    const sink = response.memory === undefined ? answer.stream : unreadSink(answer, response.memory, text);
-    const delivery = deliverBody({ response: started, sink, cut: answer.cut, ...times }, dependencies);
+    const { stream: sink, cut } = answer;
+    const onFull = response.memory && countUnread(answer, response.memory);
+    const delivery = deliverBody({ response: started, sink, cut, onFull, ...times }, dependencies);
     if (delivery !== undefined) await delivery;
     if (typeof started.body === 'string') answer.flush();
   }
   const requestEnd = answer.endRequest();
   if (requestEnd !== undefined) await requestEnd;
+}
+
+/** Counts what the client has not read of its answer, from each write that finds the stream full until it is read. */
+function countUnread(
+  { stream, cut }: Pick<AnswerPort, 'stream' | 'cut'>,
+  memory: NonNullable<GatewayResponse['memory']>,
+): Delivery['onFull'] {
+  const moveOn = () => memory.moveOn();
+  stream.on('drain', moveOn).once('close', moveOn);
+  return (restBytes) => {
+    if (!stream.destroyed) memory.standStill(stream.writableLength + restBytes, cut);
+  };
 }
 
 /** Begins the answer. Headers that cannot be written (a line feed in a value) make it a 500 instead. */
@@ -104,37 +115,4 @@ function endAnswer({ stream, cut }: AnswerPort, clock: AdapterDependencies['cloc
     });
     stream.end();
   });
-}
-
-// Counts the unread part of an answer that its client may not read: while no byte moves, the memory of its request
-// includes it.
-
-type Counted = Pick<CallMemory, 'standStill' | 'moveOn'>;
-
-/**
- * Returns the sink. `text` is the whole answer; empty for a stream, which is produced no faster than it is read, so
- * that its rest waits in the provider's socket.
- */
-export function unreadSink(
-  { stream: outgoing, cut }: Pick<AnswerPort, 'stream' | 'cut'>,
-  memory: Counted,
-  text: string,
-): TextSink {
-  let leftCharacters = text.length;
-  let characterBytes: number | undefined;
-  const behindBytes = text === '' ? providerSocketBytes : 0;
-  const moveOn = () => memory.moveOn();
-  outgoing.on('drain', moveOn).once('close', moveOn);
-  return {
-    write(piece: string, encoding?: 'latin1') {
-      leftCharacters = Math.max(0, leftCharacters - piece.length);
-      const goesOn = encoding === undefined ? outgoing.write(piece) : outgoing.write(piece, encoding);
-      if (goesOn || outgoing.destroyed) return goesOn;
-      characterBytes ??= Buffer.byteLength(text) === text.length ? 1 : 2;
-      memory.standStill(outgoing.writableLength + characterBytes * leftCharacters + behindBytes, cut);
-      return goesOn;
-    },
-    once: (event, listener) => outgoing.once(event, listener),
-    off: (event, listener) => outgoing.off(event, listener),
-  };
 }

@@ -9,7 +9,13 @@ export interface BodyMemory {
   readonly allocation: BodyAllocation;
   /** Parses a long body in turns of the event loop. */
   readonly readValues: () => Promise<void>;
-  readonly letGoValues: () => void;
+  /**
+   * Makes the body ready to be sent on this path, where an earlier sending has released a part of it too. Returns
+   * undefined where there is nothing to wait for. Rejects where there is no memory for it.
+   */
+  readonly prepare: (path: SentPath) => Promise<void> | undefined;
+  /** Called when the body has left: a package has copied the values that it needs. */
+  readonly sent: (path: SentPath) => void;
   /** Drops the media of a long body once its size and needs are known, because nothing else reads them. */
   readonly letGoMedia: () => void;
   /**
@@ -19,23 +25,38 @@ export interface BodyMemory {
   readonly letGo: (path?: RequestPath) => void;
 }
 
-export function openBodyMemory(request: ClientRequest, allocation: BodyAllocation): BodyMemory {
-  const isLong = request.text().text.length + (request.form?.byteLength ?? 0) > smallBodyMaxBytes;
+/** Path on which a body is sent to a provider. */
+type SentPath = Extract<RequestPath, 'relayed' | 'translated'>;
+
+/** `isOfClient` is false for the request of a function's revision, of which nothing is dropped. */
+export function openBodyMemory(request: ClientRequest, allocation: BodyAllocation, isOfClient = true): BodyMemory {
+  const isLong = isOfClient && request.text().text.length + (request.form?.byteLength ?? 0) > smallBodyMaxBytes;
   let hasValues = false;
   const letGoValues = () => {
     if (!hasValues) return;
     hasValues = false;
     request.letGoValues();
   };
+  async function readValues(): Promise<void> {
+    if (!isLong || hasValues) return;
+    hasValues = true;
+    await request.readWholeBody();
+  }
   return {
     isLong,
     allocation,
-    async readValues() {
-      if (!isLong || hasValues) return;
-      hasValues = true;
-      await request.readWholeBody();
+    readValues,
+    prepare(path) {
+      const waits = allocation.take(path);
+      if (!isLong) return waits;
+      if (path === 'translated') return waits === undefined ? readValues() : waits.then(readValues);
+      letGoValues();
+      return waits;
     },
-    letGoValues,
+    sent(path) {
+      allocation.keep(path === 'translated' ? 'translatedSent' : 'relayedSent');
+      letGoValues();
+    },
     letGoMedia() {
       if (isLong) for (const name of promptMembers) dropLongTexts(request.raw[name]);
     },
@@ -46,7 +67,7 @@ export function openBodyMemory(request: ClientRequest, allocation: BodyAllocatio
         request.form?.letGo();
       }
       if (path !== undefined) allocation.keep(path);
-      else if (isLong) allocation.end();
+      else if (isLong || !isOfClient) allocation.end();
       else allocation.keep('relayedSent');
     },
   };

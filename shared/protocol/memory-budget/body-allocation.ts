@@ -2,7 +2,7 @@
 // the call still needs at each step.
 import type { RequestAllocation } from './memory-budget.ts';
 import { type RequestTake, smallBodyMaxBytes } from './request-budget.ts';
-import { type RequestPath, type RequestSize, requestBytes } from './weights.ts';
+import { type RequestPath, type RequestSize, requestBytes, textBytesInMemory } from './weights.ts';
 
 export interface BodyAllocation {
   /**
@@ -45,7 +45,5 @@ export function sizeOfRequest(
   { text, tableBytes }: { readonly text: string; readonly tableBytes: number },
   formBytes = 0,
 ): RequestSize {
-  // With characters beyond Latin-1 a text takes two bytes per character; with any beyond ASCII it is counted so too.
-  const textBytes = Buffer.byteLength(text) === text.length ? text.length : 2 * text.length;
-  return { textBytes, tableBytes, formBytes };
+  return { textBytes: textBytesInMemory(text), tableBytes, formBytes };
 }

@@ -45,7 +45,7 @@ export const requestWeights = {
 
 export type RequestPath = keyof typeof requestWeights;
 
-/** Bytes of memory for each byte of an answer. */
+/** Bytes of memory for each byte of a part of an answer. */
 export const answerWeights = {
   /** The text as it arrived, the text with the gateway's own fields, and its bytes for the client. */
   relayed: 4,
@@ -53,6 +53,10 @@ export const answerWeights = {
   translated: 9,
   /** In addition to either: the texts, the guardrail's request and its bytes, and the guardrail's answer. */
   guarded: 4,
+  /** A text of an answer, and nothing beside it. */
+  text: 1,
+  /** An answer to a part of a call, until those to the other parts are there: its values, and their written form. */
+  ofPart: 2,
   /** A written answer: its text, and its bytes for the client. */
   written: 2,
   /** An answer loaded for a retry: unpacked in pieces, as one piece, and as a text. */
@@ -61,18 +65,50 @@ export const answerWeights = {
   cached: 4,
   /** An answer while it is written to the cache: the original, the compressed text, and its bytes. */
   stored: 3,
+  /** A body for the content log: its text, and the document that repeats it. */
+  logged: 2,
   /** A buffered event: its bytes, its text, its values, the client's event, and the written part of it. */
   event: 9,
   /** An event that waits for its check: its text, its values, and the client's event. */
   heldEvent: 4,
+  /** A text that was checked and that a later event may repeat: as it came, and as it left. */
+  checkedText: 2,
 } as const;
 
-/** Returns the bytes of memory for each byte of a provider's whole answer. */
-export const answerWeightOf = (path: { readonly isTranslated: boolean; readonly isGuarded: boolean }): number =>
-  (path.isTranslated ? answerWeights.translated : answerWeights.relayed) + (path.isGuarded ? answerWeights.guarded : 0);
+/** Bytes of the parts of an answer that are in memory. */
+export type AnswerParts = { readonly [Part in keyof typeof answerWeights]?: number };
+
+/** Returns the bytes of memory for these parts. */
+export function answerBytes(parts: AnswerParts): number {
+  let bytes = 0;
+  for (const part in parts) {
+    const name = part as keyof AnswerParts;
+    bytes += answerWeights[name] * (parts[name] ?? 0);
+  }
+  return bytes;
+}
+
+export interface AnswerPath {
+  readonly isTranslated: boolean;
+  readonly isGuarded: boolean;
+}
+
+/** Returns the parts of a provider's whole answer. */
+export const wholeAnswer = (bytes: number, { isTranslated, isGuarded }: AnswerPath): AnswerParts => ({
+  relayed: isTranslated ? 0 : bytes,
+  translated: isTranslated ? bytes : 0,
+  guarded: isGuarded ? bytes : 0,
+});
 
 /** Bytes that a provider's socket holds while its stream is unread: two reads of Node. */
 export const providerSocketBytes = 128 * 1024;
+
+/**
+ * Returns the bytes of a text as V8 stores it: two for each character of a text with characters beyond Latin-1. With any
+ * beyond ASCII a text is counted so too.
+ */
+export const textBytesInMemory = (text: string): number =>
+  Buffer.byteLength(text) === text.length ? text.length : 2 * text.length;
 
 /** Usual share of the table of values in a body's length; below it, of the fields' texts in a form. */
 const valuesShare = 0.1;

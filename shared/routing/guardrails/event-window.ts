@@ -7,12 +7,7 @@ import {
   type EventPiece,
   withoutSpelling,
 } from '../../protocol/interfaces/index.ts';
-import {
-  type AnswerAllocation,
-  answerWeights,
-  type CallMemory,
-  smallAnswerMaxBytes,
-} from '../../protocol/memory-budget/index.ts';
+import { type AnswerAllocation, answerBytes, type CallMemory, takeAnswer } from '../../protocol/memory-budget/index.ts';
 import type { AnswerEvent } from '../../protocol/wire/index.ts';
 import { type JsonText, replaceValues } from '../../protocol/wire/index.ts';
 import type { CheckedText, CheckedTexts } from './check-texts.ts';
@@ -104,9 +99,8 @@ export class EventWindow {
     const texts = event.details.isEndMarker === true ? [] : this.#options.answers.ofEvent(json);
     try {
       const bytes = this.#heldBytes + event.text.length;
-      await this.#allocation.take(answerWeights.heldEvent * bytes + 2 * this.#bytesInUse, {
-        mayWait: bytes > smallAnswerMaxBytes,
-      });
+      const parts = { heldEvent: bytes, checkedText: this.#bytesInUse };
+      await takeAnswer(this.#allocation, parts);
     } catch (error) {
       return { kind: 'not_held', error };
     }
@@ -215,7 +209,7 @@ export class EventWindow {
     this.#hasLeft = true;
     // One event cannot repeat more.
     if (this.#bytesInUse > upstreamEventMaxBytes) this.#forget();
-    this.#allocation.keepOnly(2 * this.#bytesInUse);
+    this.#allocation.keepOnly(answerBytes({ checkedText: this.#bytesInUse }));
     return events;
   }
 

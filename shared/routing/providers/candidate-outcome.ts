@@ -2,6 +2,7 @@
 
 import type { ProviderApi } from '../../foundation/constants/index.ts';
 import type { MultipartBody, TextWithFiles } from '../../protocol/forms/index.ts';
+import type { AnswerParts } from '../../protocol/memory-budget/index.ts';
 import type { JsonAnswer } from '../../protocol/wire/index.ts';
 import type { AttemptFailure } from './classify.ts';
 import type { EventBatch, StreamSource } from './stream-reader.ts';
@@ -59,8 +60,8 @@ export type NoAnswer = { readonly kind: 'failure'; readonly failure: AttemptFail
 /** Opens a call besides others of one attempt: its limits and its memory are its own, and end with the attempt. */
 export type OpenPart = () => {
   readonly send: Send;
-  /** Releases the memory of its answer except for this many bytes. */
-  readonly keep: (bytes: number) => void;
+  /** Releases the memory of its answer except for that of these parts. */
+  readonly keep: (parts: AnswerParts) => void;
   /** Returns true if it went to a pooled socket that had died. */
   readonly wasDead: () => boolean;
   /** Set if its provider finished an answer that is too long, or that had no memory. */

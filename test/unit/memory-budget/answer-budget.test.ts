@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
-import { openAnswerMemory } from '../../../functions/gateway/provider/answer-memory.ts';
 import type { GatewayError } from '../../../shared/errors/index.ts';
 import {
-  answerWeightOf,
+  answerBytes,
   answerWeights,
   createMemoryBudget,
+  openAnswerReservation,
   providerSocketBytes,
+  wholeAnswer,
 } from '../../../shared/protocol/memory-budget/index.ts';
 import { countIteratorSteps } from '../../support/iterator-steps.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -63,8 +64,8 @@ async function stepsToServe(answers: number): Promise<number> {
 it('the bytes of an event are counted by its weight until it was passed on, with the socket of its provider', async () => {
   const { budget } = openBudget();
   const { signal } = new AbortController();
-  const memory = openAnswerMemory(() => budget.open().openAnswer(), {
-    ...{ weight: 1, signal, clientGone: signal, streamCopies: [] },
+  const memory = openAnswerReservation(() => budget.open().openAnswer(), {
+    ...{ path: { isTranslated: false, isGuarded: false }, signal, clientGone: signal, streamCopies: [] },
   });
   const pieces = [4_000, 4_192, 100].map((length) => Buffer.alloc(length));
   async function* body() {
@@ -81,9 +82,11 @@ it('the bytes of an event are counted by its weight until it was passed on, with
 
 it('an answer of a provider weighs more where it is translated, and where guardrails read it', () => {
   const { relayed, translated, guarded } = answerWeights;
-  expect(answerWeightOf({ isTranslated: false, isGuarded: false })).toBe(relayed);
-  expect(answerWeightOf({ isTranslated: true, isGuarded: false })).toBe(translated);
-  expect(answerWeightOf({ isTranslated: true, isGuarded: true })).toBe(translated + guarded);
+  const bytesOf = (isTranslated: boolean, isGuarded: boolean) =>
+    answerBytes(wholeAnswer(1_000, { isTranslated, isGuarded }));
+  expect(bytesOf(false, false)).toBe(1_000 * relayed);
+  expect(bytesOf(true, false)).toBe(1_000 * translated);
+  expect(bytesOf(true, true)).toBe(1_000 * (translated + guarded));
 });
 
 describe('the memory of an answer', () => {

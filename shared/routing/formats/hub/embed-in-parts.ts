@@ -118,7 +118,7 @@ async function embedPart(call: EmbedCall, values: readonly string[]): Promise<Em
     const isCut = embeddings.leavesLength === true && embeddingOptions.dimensions !== undefined;
     const vectors = result.embeddings.map((vector) => write(isCut ? ofLengthOne(vector) : vector));
     // The copies are the text of the vectors, and the answer of which it becomes a part.
-    keepAnswer(2);
+    keepAnswer('ofPart');
     // Packages count 0 if nothing is reported.
     return { kind: 'part', vectors, tokens: tokens === 0 ? undefined : tokens };
   } catch (error) {

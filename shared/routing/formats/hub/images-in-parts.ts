@@ -119,7 +119,7 @@ async function drawPart(call: ImageCall, count: number): Promise<ImagesPart | No
     const images = (result.images as readonly (string | Uint8Array)[]).map((image) =>
       typeof image === 'string' ? image : Buffer.from(image).toString('base64'),
     );
-    keepAnswer(2);
+    keepAnswer('ofPart');
     const { inputTokens, outputTokens } = result.usage ?? {};
     return {
       kind: 'part',

@@ -4,6 +4,7 @@ import type { Candidate } from '../../../configuration/catalogue/index.ts';
 import type { HubApi } from '../../../foundation/constants/index.ts';
 import type { FormBody, TextWithFiles } from '../../../protocol/forms/index.ts';
 import type { ClientInterface } from '../../../protocol/interfaces/index.ts';
+import type { AnswerParts } from '../../../protocol/memory-budget/index.ts';
 import type { CallSize, JsonObject } from '../../../protocol/wire/index.ts';
 import type { CandidateRequest, NoAnswer, OpenPart, Pause } from '../../providers/index.ts';
 import { readFailure } from './call-through-hub.ts';
@@ -33,8 +34,8 @@ export interface SplitTask extends Pick<PackageTask, 'api' | 'size'> {
 
 interface PackagePart {
   readonly exchange: Exchange;
-  /** Reserves memory for this many copies of the answer, and releases the rest. */
-  readonly keepAnswer: (copies: number) => void;
+  /** Releases the memory of the answer, except for that of this part of its weight. */
+  readonly keepAnswer: (part: keyof AnswerParts) => void;
   /** Returns the failure for an error that the package has thrown. Throws if the connection broke. */
   readonly failureOf: (error: unknown) => NoAnswer;
 }
@@ -79,7 +80,7 @@ export function openPackagePart(openPart: OpenPart, { target, readable, body, se
   });
   return {
     exchange,
-    keepAnswer: (copies) => part.keep(copies * answerBytes),
+    keepAnswer: (name) => part.keep({ [name]: answerBytes }),
     failureOf(error) {
       const failure = part.refused();
       return failure === undefined ? readFailure(error, exchange) : { kind: 'failure', failure };

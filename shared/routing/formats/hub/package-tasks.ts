@@ -86,7 +86,7 @@ async function rerankDocuments(
       const { ranking, response } = await reranking.openModel(settings, candidate.provider).doRerank(options);
       ranked.push(...ranking);
       next = reranking.nextPage(response?.body);
-      keepAnswer(1);
+      keepAnswer('text');
     } catch (error) {
       return withPaid(failureOf(error), page > 0);
     }

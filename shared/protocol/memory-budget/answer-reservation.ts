@@ -1,20 +1,37 @@
-// The memory of a provider's answer within the memory of its call: for a whole answer from its head until it is passed
-// on, for a stream the part that is buffered.
-import { GatewayError } from '../../../shared/errors/index.ts';
-import {
-  type AnswerAllocation,
-  answerWeights,
-  providerSocketBytes,
-  smallAnswerMaxBytes,
-} from '../../../shared/protocol/memory-budget/index.ts';
-import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
+// The memory of one answer within the memory of its call, by the parts of it that are in memory: a whole answer from its
+// head until it is passed on, a stored one from its head, of a stream what is buffered.
+import { GatewayError } from '../../errors/index.ts';
+import { smallAnswerMaxBytes } from './answer-budget.ts';
+import type { AnswerAllocation } from './memory-budget.ts';
+import { type AnswerParts, type AnswerPath, answerBytes, providerSocketBytes, wholeAnswer } from './weights.ts';
 
 /** An answer that does not declare its length takes memory in steps. */
 const stepBytes = 1024 * 1024;
 /** Smaller events are not counted: at most one event per open stream is buffered. */
 const countedEventMinBytes = 8 * 1024;
 
-/** Thrown when the wait for the memory of an answer ends without it. */
+interface AnswerTaking {
+  readonly signal?: AbortSignal | undefined;
+  /** True where even a short answer waits. */
+  readonly alwaysWaits?: boolean;
+  /** Memory beside that of the parts. */
+  readonly otherBytes?: number;
+}
+
+/**
+ * Raises the allocation to what these parts need: every answer takes its memory here. Returns undefined where it is free
+ * at once, and always where no part is longer than 64 KiB. Rejects with RATE_LIMITER_UNAVAILABLE.
+ */
+export function takeAnswer(
+  allocation: Pick<AnswerAllocation, 'take'>,
+  parts: AnswerParts,
+  { signal, alwaysWaits = false, otherBytes = 0 }: AnswerTaking = {},
+): Promise<void> | undefined {
+  const mayWait = alwaysWaits || Object.values(parts).some((bytes) => bytes > smallAnswerMaxBytes);
+  return allocation.take(answerBytes(parts) + otherBytes, { mayWait, signal });
+}
+
+/** Thrown when the wait for the memory of a provider's answer ends without it. */
 export class AnswerNotKept extends Error {
   override readonly name = 'AnswerNotKept';
   readonly cameBytes: number;
@@ -26,16 +43,8 @@ export class AnswerNotKept extends Error {
   }
 }
 
-/** Returns the failure for an answer without memory. Its provider has produced it, so it is charged. */
-export const unkeptAnswer = ({ cameBytes, refusal }: AnswerNotKept): AttemptFailure => ({
-  kind: 'failed',
-  cause: 'no_memory',
-  isOurFault: true,
-  refusal,
-  refusedAnswer: { usage: undefined, outputBytes: cameBytes },
-});
-
-export interface AnswerMemory {
+/** Memory of a provider's answer. */
+export interface AnswerReservation {
   /** Yields the bytes unchanged, each piece once there is memory for it. Rejects with AnswerNotKept. */
   reserving(body: AsyncIterable<Uint8Array>, declaredBytes: number): AsyncIterable<Uint8Array>;
   /**
@@ -49,13 +58,12 @@ export interface AnswerMemory {
    * AnswerNotKept.
    */
   hold(bytes: number): Promise<void> | undefined;
-  /** Releases all but the given bytes, or everything: called for an answer that is not sent, or has been. */
-  release(bytesInUse?: number): void;
+  /** Releases all but these parts, or everything: called for an answer that is not sent, or has been. */
+  release(parts?: AnswerParts): void;
 }
 
 interface AnswerOptions {
-  /** Bytes in memory for each byte of a complete answer. */
-  readonly weight: number;
+  readonly path: AnswerPath;
   /** Aborts when the call no longer waits for its answer. */
   readonly signal: AbortSignal;
   /**
@@ -67,43 +75,49 @@ interface AnswerOptions {
   readonly streamCopies: readonly number[];
 }
 
-export function openAnswerMemory(openAllocation: () => AnswerAllocation, options: AnswerOptions): AnswerMemory {
-  const { weight, signal, clientGone, streamCopies } = options;
+export function openAnswerReservation(
+  openAllocation: () => AnswerAllocation,
+  options: AnswerOptions,
+): AnswerReservation {
+  const { path, signal, clientGone, streamCopies } = options;
   const allocation = openAllocation();
   const eventAllocation = openAllocation();
 
   /** Returns undefined where memory is free at once. */
-  function take(from: AnswerAllocation, bytes: number, answerBytes: number): Promise<void> | undefined {
-    const mayWait = answerBytes > smallAnswerMaxBytes || clientGone.aborted;
-    return from.take(bytes, { mayWait, signal })?.catch((error: unknown) => {
-      throw error instanceof GatewayError ? new AnswerNotKept(answerBytes, error) : error;
+  function take(
+    from: AnswerAllocation,
+    parts: AnswerParts,
+    { cameBytes, otherBytes = 0 }: { readonly cameBytes: number; readonly otherBytes?: number },
+  ): Promise<void> | undefined {
+    const waits = takeAnswer(from, parts, { signal, alwaysWaits: clientGone.aborted, otherBytes });
+    return waits?.catch((error: unknown) => {
+      throw error instanceof GatewayError ? new AnswerNotKept(cameBytes, error) : error;
     });
   }
 
   let eventBytes = 0;
   let streamedBytes = 0;
   let isEventWhole = false;
-  const copiesBytes = () =>
-    streamCopies.reduce((sum, maxBytes) => sum + (streamedBytes > maxBytes ? 0 : streamedBytes), 0);
+  const copies = (): AnswerParts => ({
+    text: streamCopies.reduce((sum, maxBytes) => sum + (streamedBytes > maxBytes ? 0 : streamedBytes), 0),
+  });
 
   async function assemble(pieces: AsyncIterator<Uint8Array>): Promise<IteratorResult<Uint8Array>> {
     // The reader asks for more when it has passed on the complete event.
     if (isEventWhole) {
       isEventWhole = false;
       eventBytes = 0;
-      eventAllocation.keepOnly(copiesBytes());
+      eventAllocation.keepOnly(answerBytes(copies()));
     }
     const read = await pieces.next();
     if (read.done === true) return read;
     eventBytes += read.value.length;
     streamedBytes += read.value.length;
     const isCounted = eventBytes >= countedEventMinBytes;
-    const inHand = isCounted ? answerWeights.event * eventBytes + providerSocketBytes : 0;
-    const waits = take(
-      eventAllocation,
-      inHand + copiesBytes(),
-      Math.max(eventBytes, streamCopies.length * streamedBytes),
-    );
+    if (!isCounted && streamCopies.length === 0) return read;
+    const parts = { ...copies(), event: isCounted ? eventBytes : 0 };
+    const otherBytes = isCounted ? providerSocketBytes : 0;
+    const waits = take(eventAllocation, parts, { cameBytes: streamedBytes, otherBytes });
     if (waits !== undefined) await waits;
     return read;
   }
@@ -126,18 +140,16 @@ export function openAnswerMemory(openAllocation: () => AnswerAllocation, options
         cameBytes += read.value.length;
         if (cameBytes <= takenBytes) return read;
         takenBytes = cameBytes <= smallAnswerMaxBytes ? cameBytes : Math.ceil(cameBytes / stepBytes) * stepBytes;
-        return take(allocation, weight * takenBytes, cameBytes)?.then(() => read) ?? read;
+        return take(allocation, wholeAnswer(takenBytes, path), { cameBytes })?.then(() => read) ?? read;
       };
       const readPiece = () => pieces.next().then(keep);
-      const next = () => {
-        const waits = cameBytes === 0 ? take(allocation, weight * declaredBytes, declaredBytes) : undefined;
-        return waits === undefined ? readPiece() : waits.then(readPiece);
-      };
+      const begin = () => take(allocation, wholeAnswer(declaredBytes, path), { cameBytes: declaredBytes });
+      const next = () => (cameBytes === 0 ? begin() : undefined)?.then(readPiece) ?? readPiece();
       return { [Symbol.asyncIterator]: () => ({ next }) };
     },
-    hold: (bytes) => take(allocation, weight * bytes, bytes),
-    release(bytesInUse = 0) {
-      allocation.keepOnly(bytesInUse);
+    hold: (bytes) => take(allocation, wholeAnswer(bytes, path), { cameBytes: bytes }),
+    release(parts = {}) {
+      allocation.keepOnly(answerBytes(parts));
     },
   };
 }
