@@ -226,6 +226,12 @@ export interface PowerHome {
 
 export const powerHomes: readonly PowerHome[] = [
   {
+    // Bytes of memory for each byte of a body or an answer, and the decision whether an answer waits for them.
+    power: 'memory by weight',
+    sign: /\bmayWait\b|\b(answer|request)Weights\b|\bcopies\w* \* /i,
+    homes: ['shared/protocol/memory-budget/', 'infra/bench/sections/weights.ts'],
+  },
+  {
     power: 'the clock and timers',
     // A second clock would show another time, or run at another speed.
     sign: /\bDate\.now\b|\bset(Timeout|Interval|Immediate)\(|\bnowMs: (\(\) => (?!number)|\w+\.nowMs,)|\bafter: \(/,

@@ -46,7 +46,7 @@ export interface Delivery {
   /** Breaks the answer off, so that its client notices. Absent if no answer consists of bytes. */
   readonly cut?: () => void;
   /**
-   * Called where the sink is full, with the bytes that wait in memory to be written. A stream is produced no faster than
+   * Called when the sink is full, with the bytes that wait in memory to be written. A stream is produced no faster than
    * it is read: its rest waits in the provider's socket.
    */
   readonly onFull?: ((restBytes: number) => void) | undefined;

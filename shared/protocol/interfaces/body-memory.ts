@@ -11,7 +11,7 @@ export interface BodyMemory {
   readonly readValues: () => Promise<void>;
   /**
    * Makes the body ready to be sent on this path, where an earlier sending has released a part of it too. Returns
-   * undefined where there is nothing to wait for. Rejects where there is no memory for it.
+   * undefined if there is nothing to wait for. Rejects if there is no memory for it.
    */
   readonly prepare: (path: SentPath) => Promise<void> | undefined;
   /** Called when the body has left: a package has copied the values that it needs. */

@@ -12,15 +12,15 @@ const countedEventMinBytes = 8 * 1024;
 
 interface AnswerTaking {
   readonly signal?: AbortSignal | undefined;
-  /** True where even a short answer waits. */
+  /** True if even a short answer waits. */
   readonly alwaysWaits?: boolean;
   /** Memory beside that of the parts. */
   readonly otherBytes?: number;
 }
 
 /**
- * Raises the allocation to what these parts need: every answer takes its memory here. Returns undefined where it is free
- * at once, and always where no part is longer than 64 KiB. Rejects with RATE_LIMITER_UNAVAILABLE.
+ * Raises the allocation to what these parts need: every answer takes its memory here. Returns undefined if it is free
+ * at once, and always if no part is longer than 64 KiB. Rejects with RATE_LIMITER_UNAVAILABLE.
  */
 export function takeAnswer(
   allocation: Pick<AnswerAllocation, 'take'>,
@@ -83,7 +83,7 @@ export function openAnswerReservation(
   const allocation = openAllocation();
   const eventAllocation = openAllocation();
 
-  /** Returns undefined where memory is free at once. */
+  /** Returns undefined if memory is free at once. */
   function take(
     from: AnswerAllocation,
     parts: AnswerParts,
