@@ -3,13 +3,23 @@
 /** Maximum added time to the first chunk of a stream, on one connection. */
 export const firstChunkMaxMs = 3;
 
+/** The name of the bare relay, which is the least that any gateway can cost. */
+export const relayName = 'a bare relay of Node';
+
 /**
  * Maximum ratio of a figure to the other's, or minimum ratio for calls a second, by the name and version of the other.
  */
 const timesBeside: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   // The last commit whose store was a process of its own.
   fbd7c2b: { 'JSON on 1: CPU of gateway and store': 0.4, 'JSON on 32: CPU of gateway and store': 0.65 },
-  '@portkey-ai/gateway': { 'JSON on 1: added latency': 1.5, 'JSON on 32: calls a second': 1 },
+  '@portkey-ai/gateway': {
+    ...{ 'JSON on 1: added latency': 1.5, 'JSON on 32: calls a second': 1 },
+    'stream on 32: CPU of gateway and store': 0.9,
+  },
+  [relayName]: {
+    ...{ 'JSON on 32: CPU of gateway and store': 6, 'JSON on DynamoDB on 32: CPU of gateway and store': 11 },
+    ...{ 'stream on 32: CPU of gateway and store': 1.4, 'stream on DynamoDB on 32: CPU of gateway and store': 1.8 },
+  },
 };
 /** Maximum ratio of two identical trees, which differ by more only where others use the machine. */
 const timesMax = 1.05;

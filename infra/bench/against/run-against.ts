@@ -111,8 +111,7 @@ export async function runAgainst(
 
     async function takeTurn(kind: Kind, turn: number): Promise<BenchTurn> {
       const alone = (await callInLoop(direct, kind, plan.flushMs)).waitMs;
-      // A fresh installation of Portkey's gateway fails every stream.
-      const all = kind.name === 'JSON' ? [...gateways, ...peers] : gateways;
+      const all = [...gateways, ...peers];
       const first = turn % all.length;
       const figures = new Map<string, BenchFigures>();
       for (const one of [...all.slice(first), ...all.slice(0, first)]) {
@@ -134,21 +133,26 @@ export async function runAgainst(
     const compareWith = (names: Names, onStore = '') =>
       [...turnsOf].flatMap(([{ name, connections }, turns]) => compare(name + onStore, connections, turns, names));
     const others = [other, ...peers].map(({ name }) => ({ name, compared: compareWith({ that: name, here }) }));
-    const dynamoNames = { that: onDynamo(other.name), here: onDynamo(here) };
-    const dynamo = { name: other.name, compared: compareWith(dynamoNames, ' on DynamoDB') };
+    const onDynamoBeside = [
+      { name: other.name, that: onDynamo(other.name) },
+      ...peers.map(({ name }) => ({ name, that: name })),
+    ].map(({ name, that }) => {
+      const names = { that, here: onDynamo(here) };
+      return { name, names, compared: compareWith(names, ' on DynamoDB') };
+    });
     const first = compare('JSON, the first calls', 32, [firstTurn], { that: other.name, here });
     const tables = [
       ...others.map(({ name: that, compared }, at) =>
         tableOf(at === 0 ? [...first, ...compared] : compared, { that, here }),
       ),
-      ...(dynamo.compared.length === 0 ? [] : [tableOf(dynamo.compared, dynamoNames)]),
+      ...onDynamoBeside.flatMap(({ names, compared }) => (compared.length === 0 ? [] : [tableOf(compared, names)])),
       summaryOf(here, others),
     ];
     const firstChunk = others[0]?.compared.find(
       ({ connections, figure }) => connections === 1 && figure === 'added to the first chunk, ms',
     );
     const targets = [
-      ...[...others, dynamo].flatMap(targetsOf),
+      ...[...others, ...onDynamoBeside].flatMap(targetsOf),
       atMost('stream on 1: added to the first chunk', firstChunk?.here, firstChunkMaxMs, ' ms'),
     ];
     for (const table of tables) print(`\n${tableText(table)}`);

@@ -68,8 +68,7 @@ async function measureInTurns(
   const directCall = { body: bodyOf('bench') };
   const call = { key: keys.limited, body: bodyOf(models.limited) };
   const runs = [run(provider, directCall), run(gateway, call, gateway)];
-  // A fresh installation of Portkey's gateway fails every stream.
-  if (kind === 'JSON') runs.push(...peers.map((peer) => run(peer, directCall)));
+  runs.push(...peers.map((peer) => run(peer, directCall)));
   if (tracing) runs.push(run(tracing, call, tracing));
   for (let turn = 0; turn <= plan.latencyTurns; turn += 1) {
     // The first turn warms up. Between its turns a gateway is idle, or sends its spans.

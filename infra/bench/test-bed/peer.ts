@@ -1,5 +1,6 @@
-// Other gateways to compare with, measured as they are installed: @portkey-ai/gateway, fetched from npm for the run,
-// and LiteLLM's proxy from a Python virtual environment that the caller has created.
+// What the gateway is compared with: a bare relay of Node, always, and other gateways as they are installed:
+// @portkey-ai/gateway, fetched from npm for the run, and LiteLLM's proxy from a Python virtual environment that the
+// caller has created.
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 import { hasEnded, spawnBoundChild } from '../../local/bound-child.ts';
 import { freePort } from '../../local/free-port.ts';
 import { createClient, jsonBody, type MeasuredEndpoint } from '../measuring-client.ts';
+import { relayName } from '../targets.ts';
 
 export interface PeerChoice {
   readonly portkey: boolean;
@@ -36,12 +38,34 @@ const tryIntervalMs = 200;
  * Starts the peers, without those that cannot be fetched or do not answer. A file of settings is written into `folder`.
  */
 export async function startPeers(choice: PeerChoice, provider: string, folder: string): Promise<Peer[]> {
-  const started = [
-    ...(choice.portkey ? [await startPeer(portkey(provider))] : []),
-    ...(choice.litellm === undefined ? [] : [await startPeer(await litellm(choice.litellm, provider, folder))]),
+  const chosen = [
+    relay(provider),
+    ...(choice.portkey ? [portkey(provider)] : []),
+    ...(choice.litellm === undefined ? [] : [await litellm(choice.litellm, provider, folder)]),
   ];
+  const started = await Promise.all(chosen.map(startPeer));
   return started.filter((peer) => peer !== undefined);
 }
+
+const relay =
+  (provider: string) =>
+  (port: number): Started => ({
+    name: relayName,
+    keeps: 'nothing, and reads nothing',
+    command: process.execPath,
+    args: [join(import.meta.dirname, 'relay-process.ts'), String(port), provider],
+  });
+
+/**
+ * Makes the headers of streamed answers mutable: Portkey's gateway deletes some, which `fetch` does not permit, and
+ * fails the stream.
+ */
+const mutableHeaders = `const { fetch } = globalThis;
+globalThis.fetch = async (...request) => {
+  const answer = await fetch(...request);
+  const { body, status, headers } = answer;
+  return headers.get('content-type') === 'text/event-stream' ? new Response(body, { status, headers: new Headers(headers) }) : answer;
+};`;
 
 const portkey =
   (provider: string) =>
@@ -51,6 +75,7 @@ const portkey =
     headers: { authorization: 'Bearer -', 'x-portkey-provider': 'openai', 'x-portkey-custom-host': provider },
     command: 'npx',
     args: ['--yes', '--ignore-scripts', portkeyName, '--headless', `--port=${port}`],
+    env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(mutableHeaders)}` },
   });
 
 /** LiteLLM refuses to start with a weak key. */

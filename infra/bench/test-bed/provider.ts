@@ -3,11 +3,11 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { nextTurn, sleep, systemClock } from '../../../shared/foundation/time/index.ts';
+import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 
-const chunkCount = 300;
-/** Pause after the first chunk, as with any model, so that later chunks do not compete for the processor. */
-const secondTokenMs = 10;
+const chunkCount = 100;
+/** Pause after each chunk, as with any model, so that later chunks do not compete for the processor with the first. */
+const nextChunkMs = 2;
 /** Longer than any section: a socket that closes in between would be measured as a slow call. */
 const keepAliveTimeout = 600_000;
 
@@ -50,9 +50,9 @@ export async function startProvider() {
   /** Every chunk is a write of its own, so that no reader gets them all at once. */
   const answerStream = async (outgoing: ServerResponse) => {
     outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
-    for (const [at, text] of streamEvents.entries()) {
+    for (const text of streamEvents) {
       outgoing.write(text);
-      await (at === 0 ? sleep(systemClock, secondTokenMs) : nextTurn());
+      await sleep(systemClock, nextChunkMs);
     }
     outgoing.end();
   };
