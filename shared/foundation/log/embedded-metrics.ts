@@ -13,23 +13,16 @@ export interface Metrics {
 }
 
 export function embedMetrics({ dimensions, series, values }: Metrics, nowMs: number): Record<string, unknown> {
-  const named = Object.entries(dimensions).filter(([, value]) => value !== undefined);
-  const known = new Set(['stage', ...named.map(([name]) => name)]);
-  return {
-    _aws: {
-      Timestamp: nowMs,
-      CloudWatchMetrics: series
-        .filter((one) => one.dimensions.every((name) => known.has(name)))
-        .map((one) => ({
-          Namespace: brand,
-          Dimensions: [one.dimensions],
-          // CloudWatch refuses a line that declares a metric without a value.
-          Metrics: one.metrics.flatMap((Name) =>
-            values[Name] === undefined ? [] : [{ Name, Unit: values[Name].unit }],
-          ),
-        })),
-    },
-    ...Object.fromEntries(named),
-    ...Object.fromEntries(Object.entries(values).map(([name, { value }]) => [name, value])),
-  };
+  const CloudWatchMetrics: Record<string, unknown>[] = [];
+  const embedded: Record<string, unknown> = { _aws: { Timestamp: nowMs, CloudWatchMetrics } };
+  for (const one of series) {
+    if (!one.dimensions.every((name) => name === 'stage' || dimensions[name] !== undefined)) continue;
+    const Metrics: { readonly Name: string; readonly Unit: string }[] = [];
+    // CloudWatch refuses a line that declares a metric without a value.
+    for (const Name of one.metrics) if (values[Name] !== undefined) Metrics.push({ Name, Unit: values[Name].unit });
+    CloudWatchMetrics.push({ Namespace: brand, Dimensions: [one.dimensions], Metrics });
+  }
+  for (const name of Object.keys(dimensions)) if (dimensions[name] !== undefined) embedded[name] = dimensions[name];
+  for (const name of Object.keys(values)) embedded[name] = values[name]?.value;
+  return embedded;
 }

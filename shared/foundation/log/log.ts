@@ -121,13 +121,11 @@ export function createLog({ clock, stage, version, level = 'info', write = write
     if (logLevels.indexOf(lineLevel) < logLevels.indexOf(level)) return;
     try {
       const nowMs = clock.nowMs();
-      const line: Record<string, unknown> = { time: new Date(nowMs).toISOString(), level: lineLevel };
-      if (stage !== undefined) line.stage = stage;
-      if (version !== undefined) line.version = version;
-      addAllowed(line, fields);
-      if (metrics !== undefined) Object.assign(line, embedMetrics(metrics, nowMs));
-      if (error !== undefined) line.error = describeError(error);
-      write(`${escapeControls(JSON.stringify(line))}\n`);
+      const head = { time: new Date(nowMs).toISOString(), level: lineLevel, stage, version };
+      const last: Record<string, unknown> = metrics === undefined ? {} : embedMetrics(metrics, nowMs);
+      if (error !== undefined) last.error = describeError(error);
+      const line = joined(JSON.stringify(head), allowedText(fields, last), JSON.stringify(last));
+      write(`${escapeControls(line)}\n`);
     } catch {
       // A line that cannot be written is lost; the request that it belongs to is not.
     }
@@ -138,15 +136,25 @@ export function createLog({ clock, stage, version, level = 'info', write = write
   };
 }
 
-/** Adds the allowed fields. It drops an object in the place of a scalar, which the types alone cannot prevent. */
-function addAllowed(line: Record<string, unknown>, fields: LogFields): void {
-  for (const name of Object.keys(fields) as LogFieldName[]) {
-    const value = fields[name];
-    if (!allowedNames.has(name)) continue;
-    if (typeof value === 'string') line[name] = value.slice(0, valueMaxCharacters);
-    else if (typeof value === 'bigint') line[name] = value.toString();
-    else if (typeof value === 'number' || typeof value === 'boolean' || value === null) line[name] = value;
-  }
+/**
+ * Returns the JSON text of the allowed fields that `later` does not have too. They are written as they are: fifty fields
+ * would make a copy a hash table. An object in the place of a scalar is dropped, which the types alone cannot prevent.
+ */
+const allowedText = (fields: LogFields, later: Readonly<Record<string, unknown>>): string =>
+  JSON.stringify(fields, function (this: Readonly<Record<string, unknown>>, name: string): unknown {
+    const value = this[name];
+    if (name === '') return value;
+    if (!allowedNames.has(name) || later[name] !== undefined) return undefined;
+    if (typeof value === 'string') return value.slice(0, valueMaxCharacters);
+    if (typeof value === 'bigint') return value.toString();
+    return typeof value === 'object' && value !== null ? undefined : value;
+  });
+
+/** Joins texts of JSON objects to the text of one. The first is not empty. */
+function joined(first: string, ...rest: readonly string[]): string {
+  let text = first.slice(0, -1);
+  for (const each of rest) if (each !== '{}') text += `,${each.slice(1, -1)}`;
+  return `${text}}`;
 }
 
 const writeToStdout = (line: string): void => {

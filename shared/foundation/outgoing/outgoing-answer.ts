@@ -91,17 +91,34 @@ export async function readText(
   onBytes: () => void = () => {},
 ): Promise<string | undefined> {
   // The text is decoded as it arrives: at once, a long text would block other calls.
-  const decoder = new StringDecoder('utf8');
+  let decoder: StringDecoder | undefined;
+  let first: Uint8Array | undefined;
   const parts: string[] = [];
   let size = 0;
   for await (const bytes of body) {
     size += bytes.length;
     if (size > maxBytes) return undefined;
-    parts.push(decoder.write(bytes));
     onBytes();
+    // Most answers are one piece.
+    if (first === undefined) {
+      first = bytes;
+      continue;
+    }
+    decoder ??= beginWith(first, parts);
+    parts.push(decoder.write(bytes));
   }
   // Many long bodies may end in the same turn.
   if (size > longBodyBytes) await nextTurn();
-  const text = parts.join('') + decoder.end();
+  const text = decoder === undefined ? decoded(first) : parts.join('') + decoder.end();
   return text.startsWith(byteOrderMark) ? text.slice(1) : text;
+}
+
+const decoded = (bytes: Uint8Array = new Uint8Array(0)): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
+
+/** Begins to decode a text of several pieces. */
+function beginWith(first: Uint8Array, parts: string[]): StringDecoder {
+  const decoder = new StringDecoder('utf8');
+  parts.push(decoder.write(first));
+  return decoder;
 }

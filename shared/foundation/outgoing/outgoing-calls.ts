@@ -3,7 +3,6 @@
 import { once } from 'node:events';
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { urlToHttpOptions } from 'node:url';
 import type { ConnectOptions } from './agents.ts';
 import { closedCode } from './connection-fault.ts';
 import { type OutgoingAnswer, toAnswer } from './outgoing-answer.ts';
@@ -70,15 +69,11 @@ export function createOutgoingCalls(options: SocketPoolOptions): OutgoingCalls {
       pool.closeStaleSockets();
       const sentAtMs = clock.nowMs();
       const { promise, resolve, reject } = Promise.withResolvers<OutgoingAnswer>();
-      const { isEncrypted, isProxied, address } = addressOf(url, pool);
-      const length = body.length === 0 ? {} : { 'content-length': String(bodyBytes(body)) };
-      const options: ConnectOptions = {
-        ...address,
-        method,
-        headers: { ...address.headers, ...headers, ...length },
-        agent: isEncrypted ? pool.https : pool.http,
-        connectTimeoutMs,
-      };
+      const { isEncrypted, isProxied, address, ownHeaders } = addressOf(url, pool);
+      const all: Record<string, string> = { ...ownHeaders, ...headers };
+      if (body.length > 0) all['content-length'] = String(bodyBytes(body));
+      const agent = isEncrypted ? pool.https : pool.http;
+      const options: ConnectOptions = { ...address, method, headers: all, agent, connectTimeoutMs };
       const outgoing = (isEncrypted ? httpsRequest : httpRequest)(options);
       let isAnswered = false;
       const fail = (cause: Error) => {
@@ -130,7 +125,9 @@ interface Address {
   readonly isEncrypted: boolean;
   /** True if the proxy gets the whole request, and answers it. */
   readonly isProxied: boolean;
-  readonly address: ConnectOptions & { readonly headers: Readonly<Record<string, string>> };
+  readonly address: ConnectOptions;
+  /** Headers of the proxy. */
+  readonly ownHeaders: Readonly<Record<string, string>>;
 }
 
 /**
@@ -138,23 +135,26 @@ interface Address {
  * one the agent asks it for a tunnel.
  */
 function addressOf(url: URL, { proxies }: SocketPool): Address {
-  const direct = urlToHttpOptions(url);
-  const proxy = url.protocol === 'http:' ? proxies.of(url) : undefined;
-  if (proxy === undefined) {
-    return { isEncrypted: url.protocol === 'https:', isProxied: false, address: { ...direct, headers: {} } };
-  }
-  const { protocol, hostname, port, servername } = proxy;
-  const path = `${url.origin}${url.pathname}${url.search}`;
-  const address = {
-    ...direct,
+  const { protocol, hostname, port, pathname, search, username, password } = url;
+  const direct = {
     protocol,
-    hostname,
+    // Node takes the address of IPv6 without its brackets.
+    hostname: hostname.startsWith('[') ? hostname.slice(1, -1) : hostname,
     port,
-    servername,
-    path,
-    headers: { host: url.host, ...proxy.headers },
+    path: pathname + search,
+    auth: username === '' ? undefined : `${decodeURIComponent(username)}:${decodeURIComponent(password)}`,
   };
-  return { isEncrypted: protocol === 'https:', isProxied: true, address };
+  const proxy = protocol === 'http:' ? proxies.of(url) : undefined;
+  if (proxy === undefined) {
+    return { isEncrypted: protocol === 'https:', isProxied: false, address: direct, ownHeaders: {} };
+  }
+  const path = `${url.origin}${pathname}${search}`;
+  const address = {
+    ...{ ...direct, path },
+    ...{ protocol: proxy.protocol, hostname: proxy.hostname, port: proxy.port, servername: proxy.servername },
+  };
+  const ownHeaders = { host: url.host, ...proxy.headers };
+  return { isEncrypted: proxy.protocol === 'https:', isProxied: true, address, ownHeaders };
 }
 
 /** Replaces the `signal` option: Node binds that to the socket too, and a pooled socket outlives its request. */
@@ -189,7 +189,10 @@ export type OutgoingBody = string | Uint8Array | readonly OutgoingPiece[];
 const partsOf = (body: OutgoingBody): readonly OutgoingPiece[] =>
   typeof body === 'string' || body instanceof Uint8Array ? [body] : body;
 
-const bodyBytes = (body: OutgoingBody): number => partsOf(body).reduce<number>((sum, part) => sum + partBytes(part), 0);
+function bodyBytes(body: OutgoingBody): number {
+  if (typeof body === 'string') return partBytes(body);
+  return partsOf(body).reduce<number>((sum, part) => sum + partBytes(part), 0);
+}
 
 const partBytes = (part: OutgoingPiece): number =>
   typeof part === 'string' || part instanceof Uint8Array
@@ -198,12 +201,11 @@ const partBytes = (part: OutgoingPiece): number =>
 
 /** Writes the body, and ends early if the request does. */
 function writeBody(outgoing: ClientRequest, body: OutgoingBody): void {
-  const parts = partsOf(body);
-  const [only = ''] = parts;
-  if (parts.length <= 1 && !isBase64(only) && only.length <= pieceLength) {
+  const only = Array.isArray(body) && body.length <= 1 ? (body[0] ?? '') : body;
+  if ((typeof only === 'string' || only instanceof Uint8Array) && only.length <= pieceLength) {
     outgoing.end(only);
   } else {
-    void writePieces(outgoing, parts);
+    void writePieces(outgoing, partsOf(body));
   }
 }
 

@@ -42,8 +42,9 @@ export function http1Answer({ incoming, outgoing, endsConnection }: Http1Exchang
     },
     begin(head) {
       isRestLong ||= hasLongRest(incoming);
-      const closing = isRestLong || endsConnection() ? { connection: 'close' } : {};
-      outgoing.writeHead(head.status, { ...headersOf(head), ...closing });
+      const headers = headersOf(head);
+      if (isRestLong || endsConnection()) headers.connection = 'close';
+      outgoing.writeHead(head.status, headers);
       if (typeof head.body !== 'string') flushSoon(outgoing);
     },
     // Node delays a text until the end of the answer, and writes both as a list of pieces, which makes a call 5 %
@@ -95,7 +96,8 @@ export function http2Answer(stream: ServerHttp2Stream): AnswerPort {
   };
 }
 
-const headersOf = ({ headers, body }: Head): Record<string, string> => ({
-  ...headers,
-  ...(typeof body === 'string' ? { 'content-length': String(Buffer.byteLength(body, encodingOf({ headers }))) } : {}),
-});
+function headersOf({ headers, body }: Head): Record<string, string> {
+  const all = { ...headers };
+  if (typeof body === 'string') all['content-length'] = String(Buffer.byteLength(body, encodingOf({ headers })));
+  return all;
+}

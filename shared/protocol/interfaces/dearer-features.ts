@@ -44,8 +44,9 @@ const vendorMark = /^(\$|[a-z]+:)/;
 
 /** Returns the first tool for each extra. `pathOf` returns its path by its position in the list. */
 export function dearerTools(tools: unknown, pathOf: (index: number) => string): readonly DearerFeature[] {
+  if (!Array.isArray(tools)) return [];
   const found = new Map<Extra, DearerFeature>();
-  for (const [index, tool] of (Array.isArray(tools) ? tools : []).entries()) {
+  for (const [index, tool] of tools.entries()) {
     for (const extra of extrasOf(tool)) {
       if (!found.has(extra)) found.set(extra, { extra, member: pathOf(index) });
     }
@@ -140,10 +141,12 @@ interface DearerReading {
 export const openAiUsualTiers: readonly unknown[] = ['auto', 'default', 'flex'];
 
 const dearerEntries = Object.entries(dearerMembers);
+const surchargeNames: ReadonlySet<string> = new Set(surchargeFields);
 
 /** Returns the features in the fields of a request, and in its betas. */
 export function dearerFeatures(raw: JsonObject, { usualTiers, betas }: DearerReading): readonly DearerFeature[] {
   const features: DearerFeature[] = [];
+  if (betas === undefined && !Object.keys(raw).some((name) => surchargeNames.has(name))) return features;
   for (const [member, [extra, isAsked]] of dearerEntries) {
     if (isAsked(raw[member])) features.push({ extra, member });
   }

@@ -33,10 +33,10 @@ export const namesFunction = (json: JsonText): boolean => readModel(json)?.start
 /** Maximum number of `models`: each may be tried within one budget. */
 const fallbackModelsMax = 8;
 
-/** Returns `model` and `models` of a body that was checked. Throws invalid_request if it names none. */
 /** Model of a request that leaves the choice to its preset. */
 export const unnamedModel = '';
 
+/** Returns `model` and `models` of a body that was checked. Throws invalid_request where it names none. */
 export function readModels({
   model: requestedModel,
   models,
@@ -46,9 +46,8 @@ export function readModels({
   readonly models?: readonly string[] | null | undefined;
   readonly preset?: unknown;
 }): Pick<RoutedRequest, 'model' | 'fallbackModels' | 'memberOfModel'> {
-  const [model, ...fallbackModels] = new Set(
-    [requestedModel, ...(models ?? [])].filter((id) => id !== undefined && id !== null),
-  );
+  const named = [requestedModel, ...(models ?? [])].filter((id) => id !== undefined && id !== null);
+  const [model, ...fallbackModels] = named.length < 2 ? named : new Set(named);
   if (model === undefined && (preset ?? null) === null)
     throw fail('invalid_request', { message: 'model: is missing', param: 'model' });
   const memberOfModel = (id: string) => {

@@ -7,6 +7,7 @@ import {
   type JsonObject,
   type JsonText,
   parseJson,
+  pathOf,
   presence,
   type Shape,
   type StateReference,
@@ -138,11 +139,12 @@ export function providerStateIn(body: JsonObject, lists = partLists): readonly S
     const key = id ?? ` ${member}`;
     if (!found.has(key)) found.set(key, { member, isCompared, ...(id === undefined ? {} : { id }) });
   };
-  for (const [member, valueIn] of Object.entries(stateMembers)) add(member, valueIn(body));
+  const mayRefer = Object.keys(body).some((name) => Object.hasOwn(stateMemberShapes, name));
+  if (mayRefer) for (const [member, valueIn] of Object.entries(stateMembers)) add(member, valueIn(body));
   for (const name of lists) addParts(body[name], [name], add);
   addParts(inside(body.container).skills, ['container', 'skills'], add);
   // References that are also input were found above.
-  for (const [member, valueIn] of Object.entries(comparedMembers)) add(member, valueIn(body), true);
+  if (mayRefer) for (const [member, valueIn] of Object.entries(comparedMembers)) add(member, valueIn(body), true);
   return [...found.values()];
 }
 
@@ -163,9 +165,9 @@ type Add = (member: string, id: unknown) => void;
  */
 function addParts(value: unknown, trail: (string | number)[], add: Add): void {
   if (Array.isArray(value)) {
-    for (const [at, one] of value.entries()) {
+    for (let at = 0; at < value.length; at += 1) {
       trail.push(at);
-      addParts(one, trail, add);
+      addParts(value[at], trail, add);
       trail.pop();
     }
     return;
@@ -187,12 +189,6 @@ function addParts(value: unknown, trail: (string | number)[], add: Add): void {
     trail.pop();
   }
 }
-
-const pathOf = (trail: readonly (string | number)[]): string =>
-  trail.reduce<string>(
-    (path, step) => (typeof step === 'number' ? `${path}[${step}]` : (path && `${path}.${step}`) || step),
-    '',
-  );
 
 function* idsIn(value: JsonObject): Generator<unknown> {
   if ((isItemReference(value) || isWithoutContent(value)) && !isOwnItemId(value.id)) yield value.id;

@@ -50,7 +50,7 @@ function readMember(
     throw fail(code, { message: `${name}: is longer than ${wholeMaxCharacters} characters`, param: name });
   }
   try {
-    return pick(json, member, shape ?? nothing, name);
+    return pick(json, member, shape ?? nothing, [name]);
   } catch (error) {
     throw error instanceof NameTwice ? standsTwice(error.path) : error;
   }

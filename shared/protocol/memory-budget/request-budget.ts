@@ -354,6 +354,7 @@ class Line {
 
   /** The call that is let in now. */
   next(turnOf: (waiting: Waiting) => Turn): Waiting | undefined {
+    if (this.isEmpty()) return undefined;
     for (const waiting of this.#inTurn()) {
       const turn = turnOf(waiting);
       if (turn === 'enters') return waiting;

@@ -99,6 +99,14 @@ export class JsonText {
     return quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
   }
 
+  /** Returns true for a field with this name. */
+  hasName(value: number, name: string): boolean {
+    const start = this.nameStart(value) + 1;
+    const end = this.#field(value, fields.nameEnd) - 1;
+    for (let at = start; at < end; at += 1) if (this.#text[at] === '\\') return this.name(value) === name;
+    return end - start === name.length && this.#text.startsWith(name, start);
+  }
+
   /** Returns the fields of the whole text, or of an object in it, each with its name. */
   members(object = 0): readonly Member[] {
     if (object === 0 && this.#members !== undefined) return this.#members;

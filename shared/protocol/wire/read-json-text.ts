@@ -27,37 +27,59 @@ export class NameTwice extends Error {
   }
 }
 
+const nothing: Shape = {};
+
 /**
- * Reads the parts. `path` is the value's. Throws NameTwice; without a path the last of two fields counts, as in
- * JSON.parse.
+ * Reads the parts. `trail` has the names and positions from the body inwards to the value. Throws NameTwice; without a
+ * trail the last of two fields counts, as in JSON.parse.
  */
-export function pick(json: JsonText, value: number, { members, items, isPresence }: Shape, path?: string): unknown {
+export function pick(
+  json: JsonText,
+  value: number,
+  { members, items, isPresence }: Shape,
+  trail?: (string | number)[],
+): unknown {
   if (isPresence === true) return json.slice(value) === 'null' ? null : true;
-  if (json.isArray(value)) {
-    const list: unknown[] = [];
-    for (const inner of json.inside(value)) {
-      list.push(pick(json, inner, items ?? {}, path === undefined ? path : `${path}[${list.length}]`));
-    }
-    return list;
-  }
+  if (json.isArray(value)) return pickItems(json, value, items ?? nothing, trail);
   if (!json.isObject(value)) return JSON.parse(json.slice(value));
   const object: Record<string, unknown> = {};
   if (members === undefined) return object;
-  for (const inner of json.inside(value)) {
+  const end = json.next(value);
+  for (let inner = value + 1; inner < end; inner = json.next(inner)) {
     const name = json.name(inner);
     const shape = members.get(name);
     if (shape === undefined) continue;
-    const innerPath = path === undefined ? path : `${path}.${name}`;
-    if (innerPath !== undefined && Object.hasOwn(object, name)) throw new NameTwice(innerPath);
-    object[name] = pick(json, inner, shape, innerPath);
+    trail?.push(name);
+    if (trail !== undefined && Object.hasOwn(object, name)) throw new NameTwice(pathOf(trail));
+    object[name] = pick(json, inner, shape, trail);
+    trail?.pop();
   }
   return object;
+}
+
+function pickItems(json: JsonText, list: number, shape: Shape, trail: (string | number)[] | undefined): unknown[] {
+  const items: unknown[] = [];
+  const end = json.next(list);
+  for (let inner = list + 1; inner < end; inner = json.next(inner)) {
+    trail?.push(items.length);
+    items.push(pick(json, inner, shape, trail));
+    trail?.pop();
+  }
+  return items;
+}
+
+/** Returns a path such as `messages[0].content`. */
+export function pathOf(trail: readonly (string | number)[]): string {
+  let path = '';
+  for (const step of trail) path += typeof step === 'number' ? `[${step}]` : path === '' ? step : `.${step}`;
+  return path;
 }
 
 /** Returns the last field with this name in the whole text, or in an object in it. */
 export function findMember(json: JsonText, name: string, object = 0): number | undefined {
   let found: number | undefined;
-  for (const member of json.members(object)) if (member.name === name) found = member.value;
+  const end = json.next(object);
+  for (let value = object + 1; value < end; value = json.next(value)) if (json.hasName(value, name)) found = value;
   return found;
 }
 
@@ -73,11 +95,13 @@ export function rewriteMembers(
   object = 0,
   replaced: Replaced = [],
 ): string {
+  // Joined at once with its brackets: a text that is put together in two steps is copied twice.
   const pieces: string[] = [];
+  const add = (text: string) => pieces.push(pieces.length === 0 ? '{' : ',', text);
   let from = -1;
   let to = -1;
   const flush = () => {
-    if (from >= 0) pieces.push(textWith(json, replaced, from, to));
+    if (from >= 0) add(textWith(json, replaced, from, to));
     from = -1;
   };
   for (const { value: inner, name } of json.members(object)) {
@@ -88,10 +112,10 @@ export function rewriteMembers(
     }
   }
   flush();
-  for (const [name, value] of changes) {
-    if (value !== undefined) pieces.push(`${JSON.stringify(name)}:${JSON.stringify(value)}`);
-  }
-  return `{${pieces.join(',')}}`;
+  changes.forEach((value, name) => {
+    if (value !== undefined) add(`${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  });
+  return pieces.length === 0 ? '{}' : [...pieces, '}'].join('');
 }
 
 /** Returns the text with some values replaced, in their order. */

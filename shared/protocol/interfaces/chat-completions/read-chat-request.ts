@@ -91,13 +91,18 @@ const reading = {
 
 /** Reads the text of a body, or its fields. An error is returned, not thrown, because a refused key has precedence. */
 export function readChatRequest(body: JsonText | JsonObject): ChatRequest | GatewayError {
-  return orFault(() =>
-    body instanceof JsonText
-      ? checkText(body)
-      : toChatRequest(
-          body,
-          once(() => jsonTextOf(body)),
-        ),
+  return orFault(() => (body instanceof JsonText ? checkText(body) : checkObject(body)));
+}
+
+function checkObject(raw: JsonObject): ChatRequest {
+  refuseOtherCase(Object.keys(raw));
+  const { messages, ...options } = raw;
+  // Messages have no number that the schema reads.
+  const plain = { messages, ...(withPlainNumbers(options) as object) };
+  return toChatRequest(
+    raw,
+    once(() => jsonTextOf(raw)),
+    plain,
   );
 }
 
@@ -107,10 +112,9 @@ function checkText(json: JsonText): ChatRequest {
   return toChatRequest(readMembers(json, reading), () => json);
 }
 
-function toChatRequest(raw: JsonObject, text: () => JsonText): ChatRequest {
-  refuseOtherCase(Object.keys(raw));
-  const { messages, ...options } = raw;
-  const body = checkMembers(chatRequestSchema, { messages, ...(withPlainNumbers(options) as object) });
+/** Makes the request. `plain` has the same fields with plain numbers. */
+function toChatRequest(raw: JsonObject, text: () => JsonText, plain = raw): ChatRequest {
+  const body = checkMembers(chatRequestSchema, plain);
   const members: ChatMembers = {
     interfaceId: 'chat-completions',
     raw,
@@ -224,17 +228,17 @@ function imageOf(part: unknown, measure: ReturnType<typeof openImageMeasure>): M
 function readNeeds({ raw, stream, choices }: ChatMembers): RequestNeeds {
   const format = isJsonObject(raw.response_format) ? raw.response_format.type : undefined;
   const abilities: Record<AbilityName, string | false | undefined> = {
-    tools: firstOf([isFilled(raw.tools), 'tools'], [isFilled(raw.functions), 'functions']),
+    tools: (isFilled(raw.tools) && 'tools') || (isFilled(raw.functions) && 'functions'),
     vision: pathOfPart(raw.messages, ['image_url', 'input_image']),
     audio:
       pathOfPart(raw.messages, ['input_audio']) ??
-      firstOf([isJsonObject(raw.audio), 'audio'], [includesAudio(raw.modalities), 'modalities']),
+      ((isJsonObject(raw.audio) && 'audio') || (includesAudio(raw.modalities) && 'modalities')),
     json_mode: format === 'json_object' && 'response_format',
     streaming: stream && 'stream',
   };
   const isBestOf = isSent(raw.best_of) && !isAtMost(raw.best_of, choices);
   const features: Feature[] = [
-    ...neededOf(abilities).map(([name, member]) => ({ name, member })),
+    ...neededOf(abilities),
     ...dearerFeatures(raw, { usualTiers: openAiUsualTiers }),
     ...(isBestOf ? [{ extra: 'best_of', member: 'best_of' } as const] : []),
     ...dearerTools(raw.tools, (index) => `tools[${index}]`),
@@ -244,13 +248,14 @@ function readNeeds({ raw, stream, choices }: ChatMembers): RequestNeeds {
   return { features, schemaMember, storingMember, promptBytes: promptBytesOf(raw.messages) };
 }
 
-const neededOf = (
-  memberByAbility: Readonly<Record<AbilityName, string | false | undefined>>,
-): [AbilityName, string][] =>
-  Object.entries(memberByAbility).filter((one): one is [AbilityName, string] => typeof one[1] === 'string');
-
-const firstOf = (...choices: readonly (readonly [boolean, string])[]): string | undefined =>
-  choices.find(([isAsked]) => isAsked)?.[1];
+function neededOf(memberByAbility: Readonly<Record<AbilityName, string | false | undefined>>): Feature[] {
+  const needed: Feature[] = [];
+  for (const name of Object.keys(memberByAbility) as AbilityName[]) {
+    const member = memberByAbility[name];
+    if (typeof member === 'string') needed.push({ name, member });
+  }
+  return needed;
+}
 
 const isSent = (value: unknown): boolean => value !== undefined && value !== null;
 const isFilled = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
@@ -260,9 +265,11 @@ const includesAudio = (modalities: unknown): boolean => Array.isArray(modalities
 
 /** Returns the path of the first part of one of these types in the messages. */
 function pathOfPart(messages: unknown, types: readonly unknown[]): string | undefined {
-  for (const [index, message] of (Array.isArray(messages) ? messages : []).entries()) {
-    const content = isJsonObject(message) && Array.isArray(message.content) ? message.content : [];
-    const part = content.findIndex((one) => isJsonObject(one) && types.includes(one.type));
+  if (!Array.isArray(messages)) return undefined;
+  for (let index = 0; index < messages.length; index += 1) {
+    const message: unknown = messages[index];
+    if (!isJsonObject(message) || !Array.isArray(message.content)) continue;
+    const part = message.content.findIndex((one) => isJsonObject(one) && types.includes(one.type));
     if (part >= 0) return `messages[${index}].content[${part}]`;
   }
   return undefined;

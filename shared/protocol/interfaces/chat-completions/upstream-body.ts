@@ -5,9 +5,11 @@ import type { ChatMembers, ReasoningOptions } from './chat-request.ts';
 import { withoutForeignDetails } from './foreign-details.ts';
 import { gatewayMembers } from './gateway-members.ts';
 
+const withoutOwnMembers = [...gatewayMembers].map((name) => [name, undefined] as const);
+
 export function toUpstreamBody(request: ChatMembers, target: UpstreamTarget): UpstreamBody {
   const { model, reportsStreamUsage, defaultBound } = target;
-  const changes = new Map<string, unknown>([...gatewayMembers].map((name) => [name, undefined]));
+  const changes = new Map<string, unknown>(withoutOwnMembers);
   const foreign = withoutForeignDetails(request.text(), target);
   for (const [name, value] of foreign.changes) changes.set(name, value);
   changes.set('model', model);
