@@ -105,12 +105,14 @@ export function readTimed(item: Item, kind: TimedKind): TimedAttribute[] {
   const timed: TimedAttribute[] = [];
   for (const name of Object.keys(item)) {
     if (!name.startsWith(timedKinds[kind])) continue;
-    timed.push({ name, atMs: Number.parseInt(name.slice(1), base) * msPerSecond, value: item[name] });
+    timed.push({ name, atMs: momentOf(name), value: item[name] });
   }
   return timed;
 }
 
 const msPerSecond = 1_000;
+
+const momentOf = (timedName: string): number => Number.parseInt(timedName.slice(1), base) * msPerSecond;
 
 /**
  * Returns the length of a bucket: a reservation expires 70 to 75 seconds after its call arrived, or within a fifteenth
@@ -123,6 +125,14 @@ export const bucketSecondsOf = (holdLifeMs: number): number => Math.max(5, Math.
  */
 export const heldAttribute = (kind: HeldKind, expiresAtMs: number, bucketSeconds: number): string =>
   timedName(kind, Math.ceil(expiresAtMs / (bucketSeconds * msPerSecond)) * bucketSeconds);
+
+/** Returns true where attributes of a kind have ended at a moment. */
+export function hasTimedUntil(item: Item, kind: TimedKind, untilMs: number): boolean {
+  for (const name of Object.keys(item)) {
+    if (name.startsWith(timedKinds[kind]) && momentOf(name) <= untilMs) return true;
+  }
+  return false;
+}
 
 export const readHeld = (item: Item, kind: HeldKind = 'held'): HeldAmount[] =>
   readTimed(item, kind).map(({ atMs, value }) => ({ amount: readAmount(value), expiresAtMs: atMs }));

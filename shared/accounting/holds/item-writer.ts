@@ -203,9 +203,9 @@ function decide(item: WrittenItem, requests: readonly QueuedRequest[], nowMs: nu
   const { answered, gone, write } = planWrite(reservations, inTime.filter(isSettlement), item.seen, nowMs);
   for (const [{ resolve }, outcome] of answered) resolve(outcome);
   for (const { resolve } of gone) resolve({ kind: 'gone' });
-  const done = [...answered.map(([request]) => request), ...gone, ...requestsOf(write)];
-  if (done.length === inTime.length) return { write, remaining: [] };
-  const isDone = new Set<QueuedRequest>(done);
+  const inWrite = write === undefined ? 0 : write.settled.length + write.reserved.length;
+  if (answered.length + gone.length + inWrite === inTime.length) return { write, remaining: [] };
+  const isDone = new Set<QueuedRequest>([...answered.map(([request]) => request), ...gone, ...requestsOf(write)]);
   return { write, remaining: inTime.filter((request) => !isDone.has(request)) };
 }
 

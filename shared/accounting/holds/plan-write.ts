@@ -60,16 +60,17 @@ export function planWrite<Reservation extends WaitingReservation, Settling exten
     if (outcome === 'gone') gone.push(waiting);
     else settled.push({ waiting, wasLate: outcome === 'late' });
   }
-  const assessed = reservations.map((reservation) => ({ reservation, assessment: reservation.assess(seen, nowMs) }));
-  const counters = settlements.flatMap(({ settlement }) => (settlement.kind === 'correct' ? [] : settlement.counter));
-  const demands = assessed.flatMap(({ assessment }) => (isDemand(assessment) ? assessment : []));
-  group.releaseExpired([...counters, ...demands]);
+  const assessments = reservations.map((reservation) => reservation.assess(seen, nowMs));
+  const wanted: Pick<Demand, 'balances' | 'hold' | 'slot'>[] = assessments.filter(isDemand);
+  for (const { settlement } of settlements) if (settlement.kind !== 'correct') wanted.push(settlement.counter);
+  group.releaseExpired(wanted);
   const answered: [Reservation, ReservationOutcome][] = [];
   const reserved: Reservation[] = [];
   let needsItem = settled.some(
     ({ waiting: { settlement } }) => settlement.kind === 'settle' && settlement.needsItem === true,
   );
-  for (const { reservation, assessment } of assessed) {
+  for (const [at, assessment] of assessments.entries()) {
+    const reservation = reservations[at] as Reservation;
     const isWriting = settled.length > 0 || reserved.length > 0;
     const verdict = isDemand(assessment) ? group.judge(assessment, isWriting) : assessment;
     if (verdict === 'fits') {

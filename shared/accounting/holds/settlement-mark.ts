@@ -43,6 +43,7 @@ export function withMarks(
   mark: Mark | undefined,
   former: Mark | undefined,
 ): DraftedWrite {
+  if (mark === undefined && former === undefined) return { changes, condition };
   const isFirst = mark && not(contains(mark.attribute, mark.id));
   return {
     changes: {

@@ -9,7 +9,7 @@ export class UpdateDraft {
   readonly #sums = new Map<string, bigint>();
   readonly #assigned: Item = {};
   readonly #copied: Record<string, string> = {};
-  readonly #removed = new Set<string>();
+  readonly #removed: string[] = [];
   readonly #conditions: Condition[] = [];
 
   /** Adds an amount to a number. An absent one is 0. */
@@ -26,23 +26,28 @@ export class UpdateDraft {
   }
 
   remove(attribute: string): void {
-    this.#removed.add(attribute);
+    if (!this.#removed.includes(attribute)) this.#removed.push(attribute);
   }
 
   /** Requires a condition; many requests of one write require the same one, which is written once. */
   require(condition: Condition): void {
-    if (!this.#conditions.some((known) => isDeepStrictEqual(known, condition))) this.#conditions.push(condition);
+    if (!this.#conditions.some((known) => isSame(known, condition))) this.#conditions.push(condition);
   }
 
   finish(): DraftedWrite {
     const add: Record<string, bigint> = {};
-    for (const [attribute, amount] of this.#sums) if (amount !== 0n) add[attribute] = amount;
-    const changes: Changes = {
-      add,
-      set: this.#assigned,
-      copyIfAbsent: this.#copied,
-      remove: [...this.#removed],
-    };
+    this.#sums.forEach((amount, attribute) => {
+      if (amount !== 0n) add[attribute] = amount;
+    });
+    const changes: Changes = { add, set: this.#assigned, copyIfAbsent: this.#copied, remove: this.#removed };
     return { changes, condition: this.#conditions.length === 0 ? undefined : and(...this.#conditions) };
   }
+}
+
+function isSame(one: Condition, other: Condition): boolean {
+  if (one.kind !== other.kind) return false;
+  // Most conditions are about different attributes.
+  if ('at' in one && 'at' in other && typeof one.at === 'string' && typeof other.at === 'string' && one.at !== other.at)
+    return false;
+  return isDeepStrictEqual(one, other);
 }

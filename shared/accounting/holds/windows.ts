@@ -74,21 +74,27 @@ export const readWindowUse = (window: Window, item: Item, nowMs: number): bigint
 
 export function readWindow(window: Window, { item, atMs: seenAtMs }: SeenItem, nowMs: number): WindowUse {
   const lastNameOf = (startMs: number) => timedName(window.last, startMs / 1_000);
-  const parts = readTimed(item, window.counts).map(({ name, atMs: startMs, value }) => {
-    const lastMs = Number(item[lastNameOf(startMs)] ?? window.partMs - 1);
+  const live: { readonly count: bigint; readonly endsAtMs: number }[] = [];
+  const over: string[] = [];
+  let used = 0n;
+  for (const { name, atMs: startMs, value } of readTimed(item, window.counts)) {
+    const lastName = lastNameOf(startMs);
+    const lastMs = Number(item[lastName] ?? window.partMs - 1);
     const endsAtMs = startMs + lastMs + window.lengthMs;
     const isFinal = seenAtMs >= startMs + window.correctableMs;
     const isOver = (isFinal && nowMs >= endsAtMs) || startMs > nowMs + clockSkewMaxMs;
-    return { name, startMs, count: readAmount(value), endsAtMs, isOver };
-  });
-  const live = parts.filter(({ isOver }) => !isOver).toSorted((a, b) => a.endsAtMs - b.endsAtMs);
-  return {
-    total: readAmount(item[window.totalAttribute]),
-    used: live.reduce((sum, { count }) => sum + count, 0n),
-    live,
-    over: parts.flatMap(({ isOver, name, startMs }) => (isOver ? [name, lastNameOf(startMs)] : [])),
-  };
+    if (isOver) {
+      over.push(name, lastName);
+      continue;
+    }
+    const count = readAmount(value);
+    used += count;
+    live.push({ count, endsAtMs });
+  }
+  return { total: readAmount(item[window.totalAttribute]), used, live: live.sort(byEnd), over };
 }
+
+const byEnd = (a: { readonly endsAtMs: number }, b: { readonly endsAtMs: number }): number => a.endsAtMs - b.endsAtMs;
 
 /**
  * Returns the milliseconds until `amount` fits under `limit` if nothing else is counted; at most the length of the

@@ -5,6 +5,7 @@ import {
   amountAtMost,
   type Balance,
   type HeldKind,
+  hasTimedUntil,
   readAmount,
   readAvailable,
   readHeld,
@@ -31,6 +32,7 @@ type Verdict = 'fits' | 'wait' | 'look' | CounterReserved | Limited | Insufficie
 
 type Spending = Pick<UnreservedCharge, 'counter' | 'amount' | 'prepare'>;
 
+const markKinds = ['evenMarks', 'oddMarks'] as const;
 const slotBalances = [slotBalance(null)];
 const slotAttributes: ReadonlySet<string> = new Set(slotBalances.map(({ attribute }) => attribute));
 
@@ -40,7 +42,8 @@ export class WriteGroup {
   readonly #nowMs: number;
   readonly #amounts: BalanceChange;
   readonly #slots: BalanceChange;
-  readonly #windows = new Map<Window, WindowUse & { counted: bigint; totalMax: bigint | undefined }>();
+  /** Most writes count in no window, or in one. */
+  readonly #windows: (WindowUse & { readonly window: Window; counted: bigint; totalMax: bigint | undefined })[] = [];
 
   constructor(seen: SeenItem | undefined, nowMs: number) {
     this.#seen = seen;
@@ -95,18 +98,22 @@ export class WriteGroup {
   releaseExpired(wanted: readonly Pick<Demand, 'balances' | 'hold' | 'slot'>[]): void {
     if (this.#seen === undefined) return;
     const draft = this.#draft;
-    for (const kind of ['evenMarks', 'oddMarks'] as const) {
+    for (const kind of markKinds) {
       for (const { name, atMs } of readTimed(this.#seen.item, kind)) if (atMs <= this.#nowMs) draft.remove(name);
     }
-    const attributes = new Set(wanted.flatMap(({ balances = [] }) => balances.map(({ attribute }) => attribute)));
-    this.#amounts.releaseExpired(
-      attributes,
-      wanted.map(({ hold }) => hold?.bucket),
-    );
-    this.#slots.releaseExpired(
-      slotAttributes,
-      wanted.map(({ slot }) => slot?.bucket),
-    );
+    if (this.#amounts.hasExpired()) {
+      const attributes = new Set(wanted.flatMap(({ balances = [] }) => balances.map(({ attribute }) => attribute)));
+      this.#amounts.releaseExpired(
+        attributes,
+        wanted.map(({ hold }) => hold?.bucket),
+      );
+    }
+    if (this.#slots.hasExpired()) {
+      this.#slots.releaseExpired(
+        slotAttributes,
+        wanted.map(({ slot }) => slot?.bucket),
+      );
+    }
   }
 
   /** Judges a demand. `isWriting` concerns this write only: others are written in any case. */
@@ -117,28 +124,22 @@ export class WriteGroup {
     const wantsNoWrite = takesNothing && !isWriting && !this.#amounts.releases && !this.#slots.releases;
     if ((wantsNoWrite || counts.length > 0) && this.#seen === undefined) return 'look';
     const item = this.#seen?.item ?? {};
-    const retryAfterMs = counts.reduce((longest, count) => Math.max(longest, this.#waitOf(count)), 0);
+    let retryAfterMs = 0;
+    for (const count of counts) retryAfterMs = Math.max(retryAfterMs, this.#waitOf(count));
     if (retryAfterMs > 0) return { kind: 'limited', item, retryAfterMs };
     if (wantsNoWrite) return { kind: 'reserved', item, atMs: this.#nowMs };
-    const amounts = hold && { fund: this.#amounts, balances, taken: hold, short: 'amount' as const };
-    const slots = slot && {
-      fund: this.#slots,
-      balances: [slotBalance(slot.limit)],
-      taken: { bucket: slot.bucket, amount: 1n },
-      short: 'slots' as const,
-    };
+    const slotTaken = slot && { balances: [slotBalance(slot.limit)], bucket: slot.bucket, amount: 1n };
     // Their order is the precedence of their refusals.
-    const takes = [amounts, slots].filter((take) => take !== undefined);
-    let fits = true;
-    for (const { fund, balances: limited, taken, short } of takes) {
-      const available = fund.available(limited);
-      if (available === null) continue;
-      if (available.now < taken.amount) return { kind: 'insufficient', item, short, available: available.now };
-      fits &&= available.here >= taken.amount;
-    }
+    const amounts = hold && this.#amounts.available(balances);
+    if (hold && amounts && amounts.now < hold.amount)
+      return { kind: 'insufficient', item, short: 'amount', available: amounts.now };
+    const slots = slotTaken && this.#slots.available(slotTaken.balances);
+    if (slots && slots.now < 1n) return { kind: 'insufficient', item, short: 'slots', available: slots.now };
+    const fits = (!hold || !amounts || amounts.here >= hold.amount) && (!slots || slots.here >= 1n);
     if (!fits || counts.some(({ window, amount, limit }) => this.#usedOf(window) + amount > limit)) return 'wait';
-    for (const { fund, balances: limited, taken } of takes) fund.take(limited, taken);
-    this.#count(counts.filter(({ isCounted }) => isCounted !== false));
+    if (hold) this.#amounts.take(balances, hold);
+    if (slotTaken) this.#slots.take(slotTaken.balances, slotTaken);
+    for (const count of counts) if (count.isCounted !== false) this.#count(count);
     demand.prepare?.(this.#draft);
     return 'fits';
   }
@@ -158,21 +159,20 @@ export class WriteGroup {
 
   #useOf(window: Window) {
     if (this.#seen === undefined) return undefined;
-    const known = this.#windows.get(window);
-    const use = known ?? { ...readWindow(window, this.#seen, this.#nowMs), counted: 0n, totalMax: undefined };
-    this.#windows.set(window, use);
+    const known = this.#windows.find((use) => use.window === window);
+    if (known !== undefined) return known;
+    const use = { window, ...readWindow(window, this.#seen, this.#nowMs), counted: 0n, totalMax: undefined };
+    this.#windows.push(use);
     return use;
   }
 
-  #count(counts: readonly Count[]): void {
-    for (const { window, amount, limit } of counts) {
-      const use = this.#useOf(window);
-      if (use === undefined) continue;
-      use.counted += amount;
-      const totalMax = limit + use.total - use.used - use.counted;
-      use.totalMax = use.totalMax === undefined || totalMax < use.totalMax ? totalMax : use.totalMax;
-      addCount(this.#draft, window, amount, this.#nowMs);
-    }
+  #count({ window, amount, limit }: Count): void {
+    const use = this.#useOf(window);
+    if (use === undefined) return;
+    use.counted += amount;
+    const totalMax = limit + use.total - use.used - use.counted;
+    use.totalMax = use.totalMax === undefined || totalMax < use.totalMax ? totalMax : use.totalMax;
+    addCount(this.#draft, window, amount, this.#nowMs);
   }
 
   finish(): DraftedWrite {
@@ -180,10 +180,10 @@ export class WriteGroup {
     this.#amounts.finish();
     this.#slots.finish();
     // Conditions cannot add, so a total is compared with its maximum.
-    for (const [{ totalAttribute }, { totalMax, over }] of this.#windows) {
+    for (const { window, totalMax, over } of this.#windows) {
       for (const attribute of over) draft.remove(attribute);
       if (totalMax === undefined) continue;
-      draft.require(amountAtMost(totalAttribute, totalMax));
+      draft.require(amountAtMost(window.totalAttribute, totalMax));
     }
     return draft.finish();
   }
@@ -207,8 +207,9 @@ class BalanceChange {
   /** Expired amount by the item; the same for each reservation of the write. */
   #expired: bigint | undefined;
   #releases = false;
-  readonly #outOfBuckets = new Map<string, bigint>();
-  readonly #floors = new Map<string, bigint>();
+  /** Undefined until something is taken out, or taken: most writes do one of both. */
+  #outOfBuckets: Map<string, bigint> | undefined;
+  #floors: Map<string, bigint> | undefined;
 
   constructor(kind: HeldKind, draft: UpdateDraft, seen: SeenItem | undefined) {
     this.#kind = kind;
@@ -230,12 +231,13 @@ class BalanceChange {
     const draft = this.#draft;
     const item = this.#seen?.item;
     if (item !== undefined && balances.some(({ attribute }) => item[attribute] === undefined)) return 'gone';
-    const takenOut = this.#outOfBuckets.get(bucket) ?? 0n;
+    const takenOut = this.#outOfBuckets?.get(bucket) ?? 0n;
     const isLate = item !== undefined && readAmount(item[bucket]) < takenOut + held;
     const returned = isLate ? -actual : held - actual;
     if (isLate) {
       for (const { attribute } of balances) draft.require(exists(attribute));
     } else {
+      this.#outOfBuckets ??= new Map();
       this.#outOfBuckets.set(bucket, takenOut + held);
       draft.add(bucket, -held);
     }
@@ -250,6 +252,11 @@ class BalanceChange {
     this.#returned -= amount;
   }
 
+  /** Returns true where buckets had expired when the item was seen. */
+  hasExpired(): boolean {
+    return this.#seen !== undefined && hasTimedUntil(this.#seen.item, this.#kind, this.#seen.atMs);
+  }
+
   /**
    * Releases buckets that had expired when the item was seen; those that others may have changed since wait for a newer
    * copy.
@@ -260,7 +267,7 @@ class BalanceChange {
     const { item, atMs: seenAtMs } = this.#seen;
     for (const { name, atMs, value } of readTimed(item, this.#kind)) {
       const amount = readAmount(value);
-      if (atMs > seenAtMs || bucketsInUse.includes(name) || this.#outOfBuckets.has(name)) continue;
+      if (atMs > seenAtMs || bucketsInUse.includes(name) || this.#outOfBuckets?.has(name) === true) continue;
       if (amount !== 0n && attributes.size === 0) continue;
       draft.remove(name);
       draft.require(amount === 0n ? or(absent(name), equals(name, amount)) : equals(name, amount));
@@ -290,6 +297,7 @@ class BalanceChange {
       draft.add(attribute, -amount);
       if (limit === null) continue;
       const floor = this.#taken - this.#returned - limit;
+      this.#floors ??= new Map();
       const known = this.#floors.get(attribute);
       this.#floors.set(attribute, known === undefined || floor > known ? floor : known);
     }
@@ -298,10 +306,12 @@ class BalanceChange {
   /** Adds the condition: conditions cannot add, so a number is compared with its minimum. */
   finish(): void {
     const draft = this.#draft;
-    for (const [bucket, amount] of this.#outOfBuckets) draft.require(atLeast(bucket, amount));
-    for (const [attribute, floor] of this.#floors) draft.require(amountAtLeast(attribute, floor));
+    this.#outOfBuckets?.forEach((amount, bucket) => draft.require(atLeast(bucket, amount)));
+    this.#floors?.forEach((floor, attribute) => draft.require(amountAtLeast(attribute, floor)));
   }
 }
 
-const expiredIn = ({ item, atMs }: SeenItem, kind: HeldKind): bigint =>
-  readHeld(item, kind).reduce((sum, { amount, expiresAtMs }) => (expiresAtMs <= atMs ? sum + amount : sum), 0n);
+function expiredIn({ item, atMs }: SeenItem, kind: HeldKind): bigint {
+  if (!hasTimedUntil(item, kind, atMs)) return 0n;
+  return readHeld(item, kind).reduce((sum, { amount, expiresAtMs }) => (expiresAtMs <= atMs ? sum + amount : sum), 0n);
+}

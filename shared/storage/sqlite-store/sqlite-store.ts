@@ -131,18 +131,18 @@ function prepareUpdate(items: Items, update: Update): () => ConditionalResult {
     if (condition !== undefined && !holds(condition, before)) return { kind: 'refused', item: before };
     const after = applyChanges(before ?? { [partitionKey]: key }, stored);
     // A sum may have more digits than its parts.
-    for (const attribute of Object.keys(changes.add ?? {})) toStored(after[attribute]);
+    for (const attribute in changes.add) toStored(after[attribute]);
     items.change(address, after, stored);
     return { kind: 'written', item: returnsNoItem ? undefined : returnOld ? before : after };
   };
 }
 
 /** Copies the changes, so that no object of the caller becomes a part of the item. */
-const storedChanges = (changes: Changes): Changes => ({
-  ...changes,
-  ...(changes.set === undefined ? {} : { set: toStoredMap(changes.set) }),
-  ...(changes.setIfAbsent === undefined ? {} : { setIfAbsent: toStoredMap(changes.setIfAbsent) }),
-});
+function storedChanges(changes: Changes): Changes {
+  const { set, setIfAbsent } = changes;
+  if (set === undefined && setIfAbsent === undefined) return changes;
+  return { ...changes, set: toStoredMap(set ?? {}), setIfAbsent: toStoredMap(setIfAbsent ?? {}) };
+}
 
 function prepareBatch(items: Items, puts: readonly BatchPut[]): () => void {
   const writes = puts.map(({ table, item }) => {

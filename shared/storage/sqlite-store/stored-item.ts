@@ -55,11 +55,15 @@ export function toStoredMap(map: Item): Item {
   for (const name of Object.keys(map)) {
     const value = map[name];
     if (value === undefined) continue;
-    // Assigning to `__proto__` would create no attribute.
-    if (name === '__proto__') Object.defineProperty(stored, name, { value: toStored(value), enumerable: true });
-    else stored[name] = toStored(value);
+    setMember(stored, name, toStored(value));
   }
   return stored;
+}
+
+/** Sets an attribute. Assigning to `__proto__` would create none. */
+function setMember(map: Item, name: string, value: unknown): void {
+  if (name === '__proto__') Object.defineProperty(map, name, { value, enumerable: true });
+  else map[name] = value;
 }
 
 /** Serializes an item. Throws a TypeError beyond the size of DynamoDB's items. */
@@ -81,8 +85,8 @@ const escapeCharacters = 6;
 /** Returns a bound of the characters by which these changes lengthen the text of an item. */
 export function addedCharactersMax({ set, setIfAbsent, copyIfAbsent, add, addElements }: Changes): number {
   // What is copied is as long as an attribute that is not known here.
-  if (Object.keys(copyIfAbsent ?? {}).length > 0) return Number.POSITIVE_INFINITY;
-  return [set, setIfAbsent, add, addElements].reduce<number>((sum, change) => sum + charactersMaxOf(change), 0);
+  for (const _name in copyIfAbsent) return Number.POSITIVE_INFINITY;
+  return charactersMaxOf(set) + charactersMaxOf(setIfAbsent) + charactersMaxOf(add) + charactersMaxOf(addElements);
 }
 
 function charactersMaxOf(value: unknown): number {
@@ -116,8 +120,13 @@ function tagged(value: unknown): unknown {
   if (value instanceof Set) return { $s: [...value] };
   if (value instanceof Uint8Array)
     return { $b: Buffer.from(value.buffer, value.byteOffset, value.length).toString('base64') };
-  const map = Object.fromEntries(Object.entries(value).map(([name, member]) => [name, tagged(member)]));
-  return Object.keys(map)[0]?.startsWith('$') === true ? { $m: map } : map;
+  const map: Item = {};
+  let isTagLike: boolean | undefined;
+  for (const name of Object.keys(value)) {
+    isTagLike ??= name.startsWith('$');
+    setMember(map, name, tagged((value as Item)[name]));
+  }
+  return isTagLike === true ? { $m: map } : map;
 }
 
 export function readItem(text: string): Item {

@@ -32,25 +32,39 @@ export function applyChanges(item: Item, changes: Changes): Item {
   const result: Item = { ...item };
   const removed = removedBy(changes);
   for (const attribute of removed) delete result[attribute];
-  for (const [attribute, value] of Object.entries(changes.set ?? {}))
+  eachOf(changes.set, (attribute, value) => {
     if (value !== undefined) result[attribute] = value;
-  for (const [attribute, value] of Object.entries(changes.setIfAbsent ?? {}))
+  });
+  eachOf(changes.setIfAbsent, (attribute, value) => {
     if (item[attribute] === undefined && value !== undefined) result[attribute] = value;
-  for (const [attribute, source] of Object.entries(changes.copyIfAbsent ?? {})) {
+  });
+  eachOf(changes.copyIfAbsent, (attribute, source) => {
     const value = item[attribute] === undefined ? item[source] : item[attribute];
     if (value === undefined) throw new ChangeImpossible(`${source} is absent: nothing to copy`);
     result[attribute] = value;
-  }
-  for (const [attribute, amount] of Object.entries(changes.add ?? {})) result[attribute] = sum(attribute, item, amount);
-  for (const [attribute, elements] of Object.entries(changes.addElements ?? {}))
+  });
+  eachOf(changes.add, (attribute, amount) => {
+    result[attribute] = sum(attribute, item, amount);
+  });
+  eachOf(changes.addElements, (attribute, elements) => {
     result[attribute] = setAt(item, attribute).union(elements);
-  for (const [attribute, elements] of Object.entries(changes.removeElements ?? {})) {
-    if (removed.includes(attribute)) continue;
+  });
+  eachOf(changes.removeElements, (attribute, elements) => {
+    if (removed.includes(attribute)) return;
     const remaining = setAt(item, attribute).difference(elements);
     if (remaining.size > 0) result[attribute] = remaining;
     else delete result[attribute];
-  }
+  });
   return result;
+}
+
+/** Calls `change` for each attribute of one kind of changes. Most writes have two of the seven kinds. */
+function eachOf<Value>(
+  changes: Readonly<Record<string, Value>> | undefined,
+  change: (attribute: string, value: Value) => void,
+): void {
+  if (changes === undefined) return;
+  for (const attribute of Object.keys(changes)) change(attribute, changes[attribute] as Value);
 }
 
 /** Returns the attributes that are absent afterwards, whatever they were. */
