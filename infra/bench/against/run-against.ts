@@ -133,11 +133,8 @@ export async function runAgainst(
     const compareWith = (names: Names, onStore = '') =>
       [...turnsOf].flatMap(([{ name, connections }, turns]) => compare(name + onStore, connections, turns, names));
     const others = [other, ...peers].map(({ name }) => ({ name, compared: compareWith({ that: name, here }) }));
-    const onDynamoBeside = [
-      { name: other.name, that: onDynamo(other.name) },
-      ...peers.map(({ name }) => ({ name, that: name })),
-    ].map(({ name, that }) => {
-      const names = { that, here: onDynamo(here) };
+    const onDynamoBeside = [other, ...peers].map(({ name }) => {
+      const names = { that: name === other.name ? onDynamo(name) : name, here: onDynamo(here) };
       return { name, names, compared: compareWith(names, ' on DynamoDB') };
     });
     const first = compare('JSON, the first calls', 32, [firstTurn], { that: other.name, here });

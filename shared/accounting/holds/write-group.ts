@@ -306,8 +306,8 @@ class BalanceChange {
   /** Adds the condition: conditions cannot add, so a number is compared with its minimum. */
   finish(): void {
     const draft = this.#draft;
-    this.#outOfBuckets?.forEach((amount, bucket) => draft.require(atLeast(bucket, amount)));
-    this.#floors?.forEach((floor, attribute) => draft.require(amountAtLeast(attribute, floor)));
+    for (const [bucket, amount] of this.#outOfBuckets ?? []) draft.require(atLeast(bucket, amount));
+    for (const [attribute, floor] of this.#floors ?? []) draft.require(amountAtLeast(attribute, floor));
   }
 }
 
