@@ -126,7 +126,7 @@ export const bucketSecondsOf = (holdLifeMs: number): number => Math.max(5, Math.
 export const heldAttribute = (kind: HeldKind, expiresAtMs: number, bucketSeconds: number): string =>
   timedName(kind, Math.ceil(expiresAtMs / (bucketSeconds * msPerSecond)) * bucketSeconds);
 
-/** Returns true where attributes of a kind have ended at a moment. */
+/** Returns true if attributes of a kind have ended at a moment. */
 export function hasTimedUntil(item: Item, kind: TimedKind, untilMs: number): boolean {
   for (const name of Object.keys(item)) {
     if (name.startsWith(timedKinds[kind]) && momentOf(name) <= untilMs) return true;

@@ -252,7 +252,7 @@ class BalanceChange {
     this.#returned -= amount;
   }
 
-  /** Returns true where buckets had expired when the item was seen. */
+  /** Returns true if buckets had expired when the item was seen. */
   hasExpired(): boolean {
     return this.#seen !== undefined && hasTimedUntil(this.#seen.item, this.#kind, this.#seen.atMs);
   }

@@ -36,7 +36,7 @@ const fallbackModelsMax = 8;
 /** Model of a request that leaves the choice to its preset. */
 export const unnamedModel = '';
 
-/** Returns `model` and `models` of a body that was checked. Throws invalid_request where it names none. */
+/** Returns `model` and `models` of a body that was checked. Throws invalid_request if it names none. */
 export function readModels({
   model: requestedModel,
   models,

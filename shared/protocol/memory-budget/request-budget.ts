@@ -148,7 +148,7 @@ export class RequestBudget {
 
   #serveLine(line: Line): void {
     for (;;) {
-      const next = line.next((waiting) => this.#mayEnter(line, waiting));
+      const next = line.isEmpty() ? undefined : line.next((waiting) => this.#mayEnter(line, waiting));
       if (next === undefined) return;
       line.remove(next);
       next.isLetIn = true;
@@ -354,7 +354,6 @@ class Line {
 
   /** The call that is let in now. */
   next(turnOf: (waiting: Waiting) => Turn): Waiting | undefined {
-    if (this.isEmpty()) return undefined;
     for (const waiting of this.#inTurn()) {
       const turn = turnOf(waiting);
       if (turn === 'enters') return waiting;

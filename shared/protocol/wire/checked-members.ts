@@ -82,8 +82,8 @@ export function checkMembers<Checked extends Schema>(
 }
 
 /**
- * Returns the fields where each that was sent satisfies its schema: zod makes a report for each of the sixty that may be
- * sent. Returns undefined where zod has to check the whole.
+ * Returns the fields if each that was sent satisfies its schema: zod makes a report for each of the sixty that may be
+ * sent. Returns undefined if zod has to check the whole.
  */
 function goodMembers(schema: Schema, members: unknown): Readonly<Record<string, unknown>> | undefined {
   const loose = looseObjectOf(schema);
