@@ -40,7 +40,7 @@ export function createAwsAdapters(options: AwsAdaptersOptions): AwsAdapters {
     signedCredentials({
       source,
       awsCredentials,
-      isAvailable: hasAwsCredentials,
+      hasAwsCredentials,
       clock,
     });
   if (environment.aws === undefined) {
@@ -64,7 +64,7 @@ export const localCredentials = (clock: Clock): CredentialSource =>
   signedCredentials({
     source: variableCredentials(),
     awsCredentials: processCredentials(),
-    isAvailable: hasAwsCredentials,
+    hasAwsCredentials,
     clock,
   });
 

@@ -40,7 +40,7 @@ const signing = (isAvailable: boolean) =>
   signedCredentials({
     source: credentialsOf(({ auth }) => credentialWith(auth, anthropicKey)),
     awsCredentials: async () => identity,
-    isAvailable: () => isAvailable,
+    hasAwsCredentials: () => isAvailable,
     clock: systemClock,
   });
 

@@ -53,10 +53,10 @@ export interface Candidate {
 
 /** True if its provider has an interface that can serve this one of a client. */
 export const serves = (candidate: Candidate, interfaceId: InterfaceId): boolean =>
-  speaksOwn(candidate, interfaceId) || hubApisFor(candidate, interfaceId).length > 0;
+  hasClientInterface(candidate, interfaceId) || hubApisFor(candidate, interfaceId).length > 0;
 
 /** True if a call of this interface is relayed to it unchanged. */
-export const speaksOwn = ({ provider }: Pick<Candidate, 'provider'>, interfaceId: InterfaceId): boolean =>
+export const hasClientInterface = ({ provider }: Pick<Candidate, 'provider'>, interfaceId: InterfaceId): boolean =>
   provider.apis.includes(servingApis[interfaceId].native) && apiOfKind(provider, interfaceId) === undefined;
 
 /** Matches base URLs below which these providers have OpenAI's format. */
@@ -249,7 +249,7 @@ export const listedName = ({ upstream_model, list_model }: NamedCandidate['entry
  * True for OpenAI's own models with thinking: these accept no temperature, no stops, and their output bound only under
  * its newer name.
  */
-export const isOpenAiThinker = (...names: readonly string[]): boolean =>
+export const isOpenAiReasoningModel = (...names: readonly string[]): boolean =>
   names.some((name) => /(^|[./])(gpt-(?!5-chat)[5-9]|o[1-9](-|$))/.test(plainModelName(name)));
 
 /** True from GPT-5.4 on: these models refuse tools together with an effort on chat completions. */

@@ -138,13 +138,13 @@ const effortByBudget: readonly (readonly [tokensMax: number, effort: Effort])[] 
 
 export function thinkingOf(
   preference: ReasoningPreference | undefined,
-  boundTokens: number,
+  outputMaxTokens: number,
   model: ModelReasoning,
 ): Thinking | undefined {
   if (preference === undefined || model.kind === 'none') return undefined;
-  if (preference === 'none') return leastOf(model, boundTokens);
+  if (preference === 'none') return leastOf(model, outputMaxTokens);
   if (model.kind === 'switch') return { kind: 'on' };
-  if (model.kind === 'budget') return budgetOf(preference, boundTokens, model);
+  if (model.kind === 'budget') return budgetOf(preference, outputMaxTokens, model);
   const wanted = typeof preference === 'object' ? effortOfBudget(preference.budgetTokens) : preference;
   return { kind: model.kind, effort: knownEffort(wanted, model), isLeast: false };
 }
@@ -162,23 +162,23 @@ export function relayedEffort(preference: ReasoningPreference, ...names: readonl
 }
 
 /** Returns the least thinking, for models whose thinking cannot be switched off. */
-function leastOf({ kind, least, budgetMin }: ModelReasoning, boundTokens: number): Thinking {
+function leastOf({ kind, least, budgetMin }: ModelReasoning, outputMaxTokens: number): Thinking {
   if (least === undefined) return { kind: 'off' };
   if (least === 'between_tools') return { kind: least };
-  if (least === 'budget') return { kind: 'budget', tokens: Math.min(budgetMin, boundTokens) };
+  if (least === 'budget') return { kind: 'budget', tokens: Math.min(budgetMin, outputMaxTokens) };
   return { kind: kind === 'adaptive' ? kind : 'effort', effort: least, isLeast: true };
 }
 
 function budgetOf(
   preference: Exclude<ReasoningPreference, 'none'>,
-  boundTokens: number,
+  outputMaxTokens: number,
   model: ModelReasoning,
 ): Thinking {
   const wanted =
-    typeof preference === 'object' ? preference.budgetTokens : Math.floor(boundTokens * shares[preference]);
+    typeof preference === 'object' ? preference.budgetTokens : Math.floor(outputMaxTokens * shares[preference]);
   // At least one token is left for the answer: a budget has to be less than the bound.
-  const tokens = Math.min(Math.max(wanted, thinkingMinTokens), boundTokens - 1, model.budgetMax);
-  return tokens < thinkingMinTokens ? leastOf(model, boundTokens) : { kind: 'budget', tokens };
+  const tokens = Math.min(Math.max(wanted, thinkingMinTokens), outputMaxTokens - 1, model.budgetMax);
+  return tokens < thinkingMinTokens ? leastOf(model, outputMaxTokens) : { kind: 'budget', tokens };
 }
 
 const effortOfBudget = (tokens: number): Effort => effortByBudget.find(([max]) => tokens <= max)?.[1] ?? 'high';

@@ -1,5 +1,6 @@
-// The sections service, providers and models, as a file writes them. Absent fields of providers and models are filled
-// in when the file is applied (complete-catalogue.ts): from the store, and from the model list.
+// Defines the schemas of the sections `service`, `providers`, `models` and `guardrails` of the gateway file. Absent
+// fields of providers and models are filled in from the store and from the model list when the file is applied
+// (complete-catalogue.ts).
 import * as z from 'zod';
 import { autoModelId, extraNames, reservedModelPrefix } from '../../foundation/constants/index.ts';
 import { parsePricePerMillion, parseUsd } from '../../foundation/money/index.ts';
@@ -7,13 +8,13 @@ import { promptCaches, type unitPriceMembers } from '../catalogue/index.ts';
 import { listedModalities } from '../model-list/index.ts';
 import { exact, limit, text } from '../value-forms/index.ts';
 import {
-  besideFaults,
-  chosenBy,
   epochSeconds,
   mapping,
   positiveInteger,
   providerId,
+  runsDespiteOtherIssues,
   secretReference,
+  selectSchema,
   waitMs,
 } from './fields.ts';
 import { guardrail } from './guardrail-schema.ts';
@@ -21,7 +22,7 @@ import { apis, provider } from './provider-schema.ts';
 import { isMapping } from './yaml-source.ts';
 
 const price = exact.check(
-  z.refine((written) => parsePricePerMillion(written) !== undefined, {
+  z.refine((usd) => parsePricePerMillion(usd) !== undefined, {
     error: 'must be USD per million tokens with at most six decimals, such as "2.50"',
   }),
 );
@@ -46,21 +47,21 @@ const furtherPrices = {
 };
 
 const unitPrice = exact.check(
-  z.refine((written) => parseUsd(written) !== undefined, {
+  z.refine((usd) => parseUsd(usd) !== undefined, {
     error: 'must be USD with at most twelve decimals, such as "0.04"',
   }),
 );
 
+const imagePriceKey = /^[A-Za-z0-9:._-]{1,32}(\/[A-Za-z0-9._-]{1,32})?$/;
 const imagePrices = z
   .record(z.string(), unitPrice)
   .refine((prices) => Object.keys(prices).length <= 64, { error: 'must have at most 64 prices' })
   .superRefine((prices, context) => {
-    for (const name of Object.keys(prices).filter((one) => !imageName.test(one))) {
+    for (const name of Object.keys(prices).filter((key) => !imagePriceKey.test(key))) {
       const message = 'must be SIZE/QUALITY, SIZE or default, such as 1024x1024/high';
       context.addIssue({ code: 'custom', path: [name], message });
     }
-  }, besideFaults);
-const imageName = /^[A-Za-z0-9:._-]{1,32}(\/[A-Za-z0-9._-]{1,32})?$/;
+  }, runsDespiteOtherIssues);
 
 const unitPrices = {
   output_price_per_image: z.optional(unitPrice),
@@ -82,12 +83,13 @@ const priceTiers = z
   .max(16, { error: 'must be at most 16 tiers' })
   .superRefine((tiers, context) => {
     for (const [index, tier] of tiers.entries()) {
-      const [bound, before] = [tier?.above_prompt_tokens, tiers[index - 1]?.above_prompt_tokens ?? 0];
-      if (!(bound <= before)) continue;
-      const message = `must be above the bound of the tier before it, ${before}: bounds rise`;
+      const [threshold, previous] = [tier?.above_prompt_tokens, tiers[index - 1]?.above_prompt_tokens ?? 0];
+      // A tier without a valid threshold has an issue of its own.
+      if (!(threshold <= previous)) continue;
+      const message = `must be greater than above_prompt_tokens of the tier before it, ${previous}`;
       context.addIssue({ code: 'custom', path: [index, 'above_prompt_tokens'], message });
     }
-  }, besideFaults);
+  }, runsDespiteOtherIssues);
 
 const promptCache = z.enum(promptCaches, { error: 'must be auto, off, or be left out' });
 
@@ -118,17 +120,19 @@ const modelProvider = mapping('models[].providers[]', {
 const modelId = z
   .string()
   .regex(/^[A-Za-z0-9._:/@-]{1,128}$/, { error: 'must be 1 to 128 letters, digits or . _ : / @ -' })
-  .refine((id) => id !== autoModelId, { error: `must not be ${autoModelId}: that model is always there` })
+  .refine((id) => id !== autoModelId, {
+    error: `must not be ${autoModelId}, because the gateway defines that model itself`,
+  })
   .refine((id) => !id.startsWith(reservedModelPrefix), {
     error: `must not begin with ${reservedModelPrefix}: such ids are function aliases`,
   });
 
-const writtenModel = mapping('models[]', {
+const explicitModel = mapping('models[]', {
   id: modelId,
   display_name: z.optional(text(128)),
   created: epochSeconds.optional(),
   context_length: positiveInteger.optional(),
-  modalities: z.array(z.enum(listedModalities)).min(1, { error: 'must name one, such as text' }).optional(),
+  modalities: z.array(z.enum(listedModalities)).min(1, { error: 'must name a modality, such as text' }).optional(),
   auto: z.boolean().default(false),
   prompt_cache: promptCache.optional(),
   providers: z.array(modelProvider),
@@ -140,23 +144,25 @@ const pattern = text(128).check(
   }),
 );
 
-/** All models that the list has for a provider's kind, or those whose names match one of these patterns. */
+/** Adds all models that the model list has for the provider's kind, or the models whose names match a pattern. */
 const listedModels = mapping('models[]', {
   from: providerId,
-  only: z.array(pattern).min(1, { error: 'must name one, such as gpt-5*, or be left out' }).optional(),
+  only: z.array(pattern).min(1, { error: 'must name a model, such as gpt-5*, or be left out' }).optional(),
   as: z
-    .literal('NAME', { error: 'must be "NAME", the names alone, or be left out: the provider before them' })
+    .literal('NAME', {
+      error: 'must be "NAME" for ids without the provider, or be left out for ids such as provider/name',
+    })
     .optional(),
 });
 
-export type ModelInFile = z.infer<typeof writtenModel>;
+export type ModelInFile = z.infer<typeof explicitModel>;
 export type EntryInFile = ModelInFile['providers'][number];
 export type ListedModelsInFile = z.infer<typeof listedModels>;
 
 export const isListedModels = (item: ModelInFile | ListedModelsInFile): item is ListedModelsInFile => 'from' in item;
 
-const model = chosenBy<ModelInFile | ListedModelsInFile>((input) =>
-  isMapping(input) && 'from' in input ? listedModels : writtenModel,
+const model = selectSchema<ModelInFile | ListedModelsInFile>((input) =>
+  isMapping(input) && 'from' in input ? listedModels : explicitModel,
 );
 
 const share = positiveInteger.max(100, { error: 'must be a share in percent, 1 to 100' });
@@ -172,7 +178,7 @@ const alerts = mapping('service.alerts', {
         if (index === 0 || !(percent <= (shares[index - 1] ?? 0))) continue;
         context.addIssue({ code: 'custom', path: [index], message: 'must be above the share before it' });
       }
-    }, besideFaults)
+    }, runsDespiteOtherIssues)
     .default([50, 80, 100]),
   secret: secretReference.optional(),
 });
@@ -192,8 +198,8 @@ const service = mapping('service', {
 const guardrailsMax = 64;
 
 /**
- * Schemas of the sections. Providers and models must be written, if only as empty lists: a file without them would
- * empty the catalogue.
+ * Schemas of the sections. A file must have `providers` and `models`, if only as empty lists, because a file without them
+ * would empty the catalogue.
  */
 export const catalogueSections = {
   service: service.prefault({}),

@@ -58,10 +58,10 @@ function unknownMember(name: string, path: Path, known: readonly string[]): stri
 }
 
 /**
- * Options of a rule over several parts of a value: it also runs if some part is wrong, so that one fault hides no
- * other.
+ * Options of a rule over several parts of a value. The rule also runs if a part has an issue, so that no issue hides
+ * another.
  */
-export const besideFaults = {
+export const runsDespiteOtherIssues = {
   when: ({ value }: { readonly value: unknown }) => isMapping(value) || Array.isArray(value),
 };
 
@@ -69,8 +69,8 @@ export const besideFaults = {
 export const faultyFields = ({ issues }: z.core.ParsePayload): ReadonlySet<unknown> =>
   new Set(issues.map(({ path }) => path?.[0]));
 
-/** Returns a schema that is chosen by the written value, so that the problems are those of the intended form. */
-export const chosenBy = <Output>(choose: (input: unknown) => z.core.$ZodType<Output>) =>
+/** Returns a schema that is chosen by the input, so that its problems are the problems of the intended form. */
+export const selectSchema = <Output>(choose: (input: unknown) => z.core.$ZodType<Output>) =>
   z.unknown().transform((input, context): Output => {
     const checked = checkWith(choose(input), input);
     if (checked.ok) return checked.value;
@@ -100,7 +100,7 @@ const unquoted = (pattern: RegExp, description: string) => {
   return z
     .string()
     .regex(pattern, { error })
-    .refine((written) => !looksLikeCredential(written), { error });
+    .refine((name) => !looksLikeCredential(name), { error });
 };
 const environmentName = unquoted(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'the name of an environment variable');
 const secretName = unquoted(/^[A-Za-z0-9/_+=.@-]{1,256}$/, 'the name of a secret');
@@ -109,7 +109,7 @@ const secretName = unquoted(/^[A-Za-z0-9/_+=.@-]{1,256}$/, 'the name of a secret
 export const referenceSchema = <Shape extends z.ZodRawShape>(more: Shape) => {
   const secretSchema = mapping('', { ...more, secret: secretName });
   const environmentSchema = mapping('', { ...more, env: environmentName });
-  return chosenBy<z.infer<typeof secretSchema> | z.infer<typeof environmentSchema>>((input) => {
+  return selectSchema<z.infer<typeof secretSchema> | z.infer<typeof environmentSchema>>((input) => {
     if (typeof input !== 'object' || input === null) return noReference;
     return 'secret' in input ? secretSchema : environmentSchema;
   });

@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { type FunctionDocument, stepsMax } from '../stored-functions/index.ts';
 import { instant, text } from '../value-forms/index.ts';
-import { chosenBy, freeMembers, mapping, mustBe, plainId } from './fields.ts';
+import { freeMembers, mapping, mustBe, plainId, selectSchema } from './fields.ts';
 
 /** Maximum length of a template: a revision is read from one item, and 256 KiB is the size of the largest call. */
 const templateLengthMax = 256 * 1024;
@@ -34,7 +34,7 @@ const contentPart = z.looseObject({ type: text(32) });
 
 const message = mapping('messages[]', {
   role: z.enum(['system', 'developer', 'user', 'assistant']),
-  content: chosenBy<string | z.infer<typeof contentPart>[]>((input) =>
+  content: selectSchema<string | z.infer<typeof contentPart>[]>((input) =>
     Array.isArray(input) ? z.array(contentPart).min(1) : template,
   ),
   name: z.optional(text(64)),
@@ -117,7 +117,7 @@ const workflowRevision = mapping('revisions[] of a workflow', {
   ...revisionLife,
   input: objectInput,
   steps: z.array(step).min(1, { error: 'must not be empty' }).max(stepsMax),
-  output: chosenBy<string | { step: string }>((input) => (typeof input === 'string' ? template : stepOutput)),
+  output: selectSchema<string | { step: string }>((input) => (typeof input === 'string' ? template : stepOutput)),
 });
 const stepOutput = mapping('output', { step: plainId });
 

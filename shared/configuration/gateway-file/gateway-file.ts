@@ -10,13 +10,13 @@ import { type WorkspaceChanges, workspaceChanges } from '../workspaces/index.ts'
 import { catalogueSections } from './catalogue-schema.ts';
 import { referenceIssues } from './check-references.ts';
 import {
-  chosenBy,
   freeMembers,
   mapping,
   plainId,
   presetName,
   providerId,
   secretReference,
+  selectSchema,
   toIssues,
 } from './fields.ts';
 import { functionSchema } from './function-schema.ts';
@@ -29,7 +29,7 @@ import { isMapping, readYaml, type YamlSource } from './yaml-source.ts';
 const rulesMax = 1_000;
 const workspacesMax = 256;
 
-const grantedWorkspaces = chosenBy<'all' | string[]>((input) =>
+const grantedWorkspaces = selectSchema<'all' | string[]>((input) =>
   Array.isArray(input)
     ? z.array(plainId).min(1, { error: 'must name a workspace' }).max(workspacesMax)
     : z.literal('all', { error: 'must be all or a list of workspace ids' }),
@@ -49,7 +49,7 @@ const mayRead = ({ role, content }: { role: string; content?: boolean | undefine
   content !== true || contentRoles.includes(role);
 const toGroup = mapping('access[]', { group: text(256), ...grant }).refine(mayRead, contentRule);
 const toPerson = mapping('access[]', { email, ...grant }).refine(mayRead, contentRule);
-const rule = chosenBy<AccessRule>((input) => {
+const rule = selectSchema<AccessRule>((input) => {
   if (!isMapping(input)) return z.never({ error: 'must be a mapping with group or email, role and workspaces' });
   if ('group' in input && 'email' in input) return z.never({ error: 'must have a group or an email, not both' });
   return 'email' in input ? toPerson : toGroup;

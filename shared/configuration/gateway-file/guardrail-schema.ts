@@ -4,7 +4,7 @@ import { parseUsd } from '../../foundation/money/index.ts';
 import { patternFault } from '../../foundation/patterns/index.ts';
 import { type GuardrailDocument, guardrailDirections, personalTypes } from '../catalogue/index.ts';
 import { exact } from '../value-forms/index.ts';
-import { besideFaults, chosenBy, mapping, plainId, positiveInteger } from './fields.ts';
+import { mapping, plainId, positiveInteger, runsDespiteOtherIssues, selectSchema } from './fields.ts';
 import { faultOfUrl } from './provider-address.ts';
 import { auth, awsRegion } from './provider-schema.ts';
 import { isMapping } from './yaml-source.ts';
@@ -81,7 +81,7 @@ const unitPrices = z.record(z.string(), unitPrice).superRefine((prices, context)
     const message = 'is no member of the usage of a check, such as contentPolicyUnits';
     context.addIssue({ code: 'custom', path: [name], message });
   }
-}, besideFaults);
+}, runsDespiteOtherIssues);
 
 const bedrock = mapping('guardrails[]', {
   ...rules,
@@ -157,7 +157,7 @@ const anyKind = z.object({
   kind: z.enum(kinds, { error: `must be ${kinds.join(', ').replace(/, (?=\w+$)/, ' or ')}` }),
 });
 
-export const guardrail = chosenBy<GuardrailDocument>((input) => {
+export const guardrail = selectSchema<GuardrailDocument>((input) => {
   if (!isMapping(input)) return z.never({ error: 'must be a mapping with id and kind' });
   const kind = kinds.find((name) => name === input.kind);
   return (kind === undefined ? anyKind : byKind[kind]) as unknown as z.ZodType<GuardrailDocument>;

@@ -19,14 +19,14 @@ import { type ProviderKind, providerKindNames, providerKinds } from '../model-li
 import { text } from '../value-forms/index.ts';
 import { policySchema } from '../workspaces/index.ts';
 import {
-  besideFaults,
-  chosenBy,
   faultyFields,
   mapping,
   providerId,
   referenceSchema,
   region,
+  runsDespiteOtherIssues,
   secretReference,
+  selectSchema,
   timeoutMs,
 } from './fields.ts';
 import { authAdvice, credentialAdvice, looksLikeCredential } from './problems.ts';
@@ -87,12 +87,12 @@ const constantHeaders = z
       if (message !== undefined) context.addIssue({ code: 'custom', path: [name], message });
     }
     if (seen.size > headersMax) context.addIssue({ code: 'custom', message: `must be at most ${headersMax} headers` });
-  }, besideFaults)
+  }, runsDespiteOtherIssues)
   .transform((written) =>
     Object.fromEntries(Object.entries(written).map(([name, value]) => [name.toLowerCase(), value])),
   );
 
-export const auth = chosenBy<ProviderAuth>((input) => {
+export const auth = selectSchema<ProviderAuth>((input) => {
   if (typeof input !== 'object' || input === null) return noAuth;
   if ('sigv4' in input) return signed;
   if ('gcp' in input) return serviceAccount;
@@ -113,7 +113,7 @@ const signed = mapping('providers[].auth', { sigv4: mapping('providers[].auth.si
 const credentialsMax = 32;
 const credentials = z
   .array(secretReference)
-  .min(1, { error: 'must name one, such as { env: NAME }' })
+  .min(1, { error: 'must name a credential, such as { env: NAME }' })
   .max(credentialsMax, { error: `must be at most ${credentialsMax} credentials` })
   .superRefine((written, context) => {
     const names = written.map(canonicalJson);
@@ -124,7 +124,7 @@ const credentials = z
 
 export const apis = z
   .array(z.enum(providerApis))
-  .min(1, { error: 'must name one, such as chat-completions' })
+  .min(1, { error: 'must name an interface, such as chat-completions' })
   .superRefine((written, context) => {
     for (const [index, api] of written.entries()) {
       if (written.indexOf(api) < index) context.addIssue({ code: 'custom', path: [index], message: 'is there twice' });
@@ -200,7 +200,7 @@ export const provider = writtenProvider
     for (const { path, message } of faultsOf(right as WrittenProvider)) {
       context.addIssue({ code: 'custom', path: [...path], message });
     }
-  }, besideFaults)
+  }, runsDespiteOtherIssues)
   .transform(withKind);
 
 interface Fault {

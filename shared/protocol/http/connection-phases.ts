@@ -1,6 +1,5 @@
-// The phases of a request on an HTTP/1.1 connection, as a table. Three invariants hold in every row: a head is parsed
-// and a request is served only when no answer is due; an answer is due until it has left; and no event leads out of
-// `over`. Sockets and bounds are not in the table, because connections with several requests at once share them.
+// Lists the phases of a request on an HTTP/1.1 connection. Three invariants hold in every row: a head is parsed and a
+// request is served only when no answer is due; an answer is due until it is sent; and no event leads out of `over`. Sockets and bounds are not in the table, because connections with several requests at once share them.
 
 export type Phase =
   /** No byte of the next request has arrived. */
@@ -9,9 +8,9 @@ export type Phase =
   | 'head'
   /** A request is being served, and its body has not ended. */
   | 'body'
-  /** The answer has left before the body has ended. */
+  /** The answer was sent before the body has ended. */
   | 'rest'
-  /** The body has ended, and the answer has not left. */
+  /** The body has ended, and the answer is not sent yet. */
   | 'answering'
   /** Like `answering`, but the connection ends after this answer, because a request came too early. */
   | 'last'
@@ -20,7 +19,7 @@ export type Phase =
   /** Nothing is parsed or served any more. */
   | 'over';
 
-export type PhaseEvent = 'headCame' | 'requestBegan' | 'bodyEnded' | 'answerLeft' | 'faultFound';
+export type PhaseEvent = 'headReceived' | 'requestBegan' | 'bodyEnded' | 'answerSent' | 'faultFound';
 
 interface PhaseRules {
   /** Bytes that the parser may get. */
@@ -33,13 +32,13 @@ interface PhaseRules {
 }
 
 const stays = (phase: Phase): PhaseRules['next'] => ({
-  ...{ headCame: phase, requestBegan: phase, bodyEnded: phase, answerLeft: phase, faultFound: phase },
+  ...{ headReceived: phase, requestBegan: phase, bodyEnded: phase, answerSent: phase, faultFound: phase },
 });
 
 export const phaseRules: Readonly<Record<Phase, PhaseRules>> = {
   idle: {
     ...{ passes: 'head', isAnswering: false, onFault: 'answerHead' },
-    next: { ...stays('idle'), headCame: 'head', requestBegan: 'body', faultFound: 'over' },
+    next: { ...stays('idle'), headReceived: 'head', requestBegan: 'body', faultFound: 'over' },
   },
   head: {
     ...{ passes: 'head', isAnswering: false, onFault: 'answerHead' },
@@ -47,7 +46,7 @@ export const phaseRules: Readonly<Record<Phase, PhaseRules>> = {
   },
   body: {
     ...{ passes: 'body', isAnswering: true, onFault: 'refuseBody' },
-    next: { ...stays('body'), requestBegan: 'last', bodyEnded: 'answering', answerLeft: 'rest', faultFound: 'refused' },
+    next: { ...stays('body'), requestBegan: 'last', bodyEnded: 'answering', answerSent: 'rest', faultFound: 'refused' },
   },
   rest: {
     ...{ passes: 'body', isAnswering: false, onFault: 'close' },
@@ -55,15 +54,15 @@ export const phaseRules: Readonly<Record<Phase, PhaseRules>> = {
   },
   answering: {
     ...{ passes: 'nothing', isAnswering: true, onFault: 'close' },
-    next: { ...stays('answering'), requestBegan: 'last', answerLeft: 'idle', faultFound: 'over' },
+    next: { ...stays('answering'), requestBegan: 'last', answerSent: 'idle', faultFound: 'over' },
   },
   last: {
     ...{ passes: 'nothing', isAnswering: true, onFault: 'close' },
-    next: { ...stays('last'), answerLeft: 'over', faultFound: 'over' },
+    next: { ...stays('last'), answerSent: 'over', faultFound: 'over' },
   },
   refused: {
     ...{ passes: 'nothing', isAnswering: true, onFault: 'ignore' },
-    next: { ...stays('refused'), answerLeft: 'over' },
+    next: { ...stays('refused'), answerSent: 'over' },
   },
   over: { ...{ passes: 'nothing', isAnswering: false, onFault: 'ignore' }, next: stays('over') },
 };

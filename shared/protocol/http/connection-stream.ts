@@ -1,5 +1,6 @@
-// A stream between a client's socket and a parser of Node. The parser gets bytes by the rules of its protocol, a piece
-// at a time. Bytes that it may not have yet wait here, and while many wait nothing more is read from the client.
+// Defines a stream between a client's socket and a parser of Node. The parser gets bytes piece by piece, by the rules of
+// its protocol. Bytes that the parser may not have yet wait in this stream. While many wait, nothing more is read from
+// the client.
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { OpenConnections } from './open-connections.ts';
@@ -9,13 +10,13 @@ const readAheadBytes = 4 * 1024;
 /** Bytes that may wait for a client to read them, besides one piece, on a server's sockets. */
 export const writeAheadBytes = 16 * 1024;
 
-/** State that the connections of a server share. */
+/** The queue and the limits that all connections of a server share. */
 export interface SharedByConnections {
   /**
-   * Runs `next` after the earlier connections, in a turn of the event loop of its own. The queue then waits until the
-   * request is answered (the returned promise), or for a bounded time. Neither may fail.
+   * Runs `next` after the work of earlier connections, in its own turn of the event loop. The queue then waits for the
+   * returned promise, which resolves when the request is answered, or for a bounded time. Neither may fail.
    */
-  inTurn(next: () => Promise<void> | undefined): void;
+  queue(next: () => Promise<void> | undefined): void;
   readonly open: OpenConnections;
   /** Adds to the count of waiting bytes, or subtracts. Returns false if more bytes wait than allowed. */
   countWaiting(addedBytes: number): boolean;
@@ -43,7 +44,7 @@ export abstract class ConnectionStream extends Duplex {
     close: () => this.destroy(),
   };
   #countedBytes = 0;
-  #isHanding = false;
+  #isPassing = false;
   #isReleased = false;
 
   static {
@@ -67,11 +68,11 @@ export abstract class ConnectionStream extends Duplex {
     for (const [event, listener] of Object.entries(this.#listeners)) socket.on(event, listener);
   }
 
-  /** Counts the bytes of `waiting` that the parser may get now. */
-  protected abstract handableBytes(): number;
+  /** Returns how many of the waiting bytes the parser gets now, and counts them as passed. */
+  protected abstract takePieceBytes(): number;
 
-  /** Called after each piece that the parser got. */
-  protected abstract handed(): void;
+  /** Called after the parser has got a piece. */
+  protected abstract onPassed(): void;
 
   /** Called when the client ends its side, for example by closing the connection. */
   protected abstract endInput(): void;
@@ -86,9 +87,9 @@ export abstract class ConnectionStream extends Duplex {
     else this.once('finish', () => this.destroy());
   }
 
-  /** Hands on the next piece. Called after Node's parser for each piece that it got. */
-  handNext(): void {
-    this.hand();
+  /** Passes the next piece. Called when Node's parser has taken a piece. */
+  passNext(): void {
+    this.pass();
   }
 
   /** Does nothing: pieces arrive as the client sends them, at the parser's pace. */
@@ -118,7 +119,7 @@ export abstract class ConnectionStream extends Duplex {
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     this.dropInput();
-    this.shared.open.closed(this);
+    this.shared.open.remove(this);
     if (!this.#isReleased) this.#socket.destroy();
     callback(error);
   }
@@ -139,17 +140,17 @@ export abstract class ConnectionStream extends Duplex {
     this.#count();
   }
 
-  /** Passes bytes to the parser as its rules allow: the next piece once it has taken the last. */
-  protected hand(): void {
-    if (this.#isHanding) return;
-    this.#isHanding = true;
+  /** Passes waiting bytes to the parser, piece by piece, as the protocol's rules allow. */
+  protected pass(): void {
+    if (this.#isPassing) return;
+    this.#isPassing = true;
     while (this.waiting.length > 0 && this.readableLength === 0 && !this.hasInputEnded) {
       const piece = this.#nextPiece();
       if (piece === undefined) break;
       this.push(piece);
-      this.handed();
+      this.onPassed();
     }
-    this.#isHanding = false;
+    this.#isPassing = false;
     if (this.destroyed) return;
     const isBlocked = !this.needsMore || this.readableLength > 0;
     if (isBlocked && this.waiting.length > readAheadBytes) this.#socket.pause();
@@ -164,12 +165,12 @@ export abstract class ConnectionStream extends Duplex {
   #receive(bytes: Buffer): void {
     if (this.hasInputEnded) return;
     this.waiting = this.waiting.length === 0 ? bytes : Buffer.concat([this.waiting, bytes]);
-    this.hand();
+    this.pass();
   }
 
   /** Takes the next piece of the waiting bytes. An empty view of them would keep the whole read in memory. */
   #nextPiece(): Buffer | undefined {
-    const length = this.handableBytes();
+    const length = this.takePieceBytes();
     const piece = this.waiting.subarray(0, length);
     this.waiting = length === this.waiting.length ? nothing : this.waiting.subarray(length);
     // The count may have ended this connection.

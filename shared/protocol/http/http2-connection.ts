@@ -91,13 +91,13 @@ export class Http2Connection extends ConnectionStream {
     this.#shared = shared;
     this.#leavings = createRateBound(shared.clock, leavingRate);
     this.#controls = createRateBound(shared.clock, controlRate);
-    shared.open.opened(this);
+    shared.open.add(this);
     this.#session = performServerHandshake(this, sessionOptions);
     this.#session
       .on('stream', (stream, _headers, flags, rawHeaders) => this.#begin(stream, flags, rawHeaders))
       .on('error', () => {});
     // This listener runs after Node's own.
-    this.on('data', () => this.handNext());
+    this.on('data', () => this.passNext());
     this.once('finish', () => this.#endSoon());
     this.#rest();
   }
@@ -132,7 +132,7 @@ export class Http2Connection extends ConnectionStream {
     this.#exceed('unread_bytes');
   }
 
-  protected override handed(): void {
+  protected override onPassed(): void {
     if (this.#session.destroyed) {
       this.dropInput();
       this.#endSoon();
@@ -141,10 +141,10 @@ export class Http2Connection extends ConnectionStream {
     this.#isHeadHanded = false;
     // Node may have refused the stream.
     if (this.#streams.size === 0) this.#rest();
-    else this.#shared.open.headEnded(this);
+    else this.#shared.open.endHead(this);
   }
 
-  protected override handableBytes(): number {
+  protected override takePieceBytes(): number {
     this.needsMore = false;
     let length = Math.min(this.#prefaceLeftBytes, this.waiting.length);
     this.#prefaceLeftBytes -= length;
@@ -205,7 +205,7 @@ export class Http2Connection extends ConnectionStream {
       this.#stopHeadTimer = this.#shared.clock.after(this.#shared.times.headMs, () => this.#exceed('head_time'));
     }
     this.#headBytes = this.waiting.length;
-    this.#shared.open.headCame(this, addedBytes);
+    this.#shared.open.addHeadBytes(this, addedBytes);
   }
 
   #askForTurn(): void {
@@ -213,7 +213,7 @@ export class Http2Connection extends ConnectionStream {
     this.#shared.spreadHeads(() => {
       this.#turn = 'here';
       try {
-        this.hand();
+        this.pass();
       } catch (error) {
         this.destroy(error as Error);
       }
@@ -225,9 +225,9 @@ export class Http2Connection extends ConnectionStream {
     stream.on('error', () => {});
     const refuse = () => stream.close(constants.NGHTTP2_REFUSED_STREAM);
     const opened: OpenStream = { destroy: refuse, isRead: false, unreadBytes: 0 };
-    open.opened(opened, this.#hasKey);
+    open.add(opened, this.#hasKey);
     if (stream.closed) return;
-    open.headEnded(opened);
+    open.endHead(opened);
     const { id = 0 } = stream;
     this.#streams.set(id, opened);
     this.#stopIdleTimer();
@@ -240,8 +240,8 @@ export class Http2Connection extends ConnectionStream {
     });
     const keyFound = () => {
       this.#hasKey = true;
-      open.keyFound(this);
-      open.keyFound(opened);
+      open.markAuthenticated(this);
+      open.markAuthenticated(opened);
     };
     // The request is served after all frames that came with it: a client that leaves at once is not served.
     queueMicrotask(() => {
@@ -257,7 +257,7 @@ export class Http2Connection extends ConnectionStream {
 
   #ended(opened: OpenStream, isAnswered: boolean): void {
     this.#bodyAsked(opened);
-    this.#shared.open.closed(opened);
+    this.#shared.open.remove(opened);
     if (this.destroyed) return;
     if (!isAnswered && !this.#leavings.take()) this.#exceed('streams_left');
     if (this.#streams.size === 0) this.#rest();
@@ -266,9 +266,9 @@ export class Http2Connection extends ConnectionStream {
   /** Starts to wait for a request. */
   #rest(): void {
     const { open, clock, times } = this.#shared;
-    open.headEnded(this);
-    open.answered(this);
-    open.headCame(this, restingBytes + this.#headBytes);
+    open.endHead(this);
+    open.markIdle(this);
+    open.addHeadBytes(this, restingBytes + this.#headBytes);
     this.#stopIdleTimer();
     this.#stopIdleTimer = clock.after(times.idleMs, () => {
       this.close();

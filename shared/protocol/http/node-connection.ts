@@ -1,6 +1,6 @@
-// One HTTP/1.1 connection of the server. Node's parser makes a request of each of the 3,000 that fit into the 64 KiB of
-// a read, and nothing can stop it before their end. So it gets the bytes of one request at a time: the next one waits
-// here until the answer to the last has left, and while one waits nothing more is read from the client.
+// Serves one HTTP/1.1 connection. A read of 64 KiB can contain 3,000 pipelined requests, and Node's parser reports all of
+// them without a stop between. So the parser gets the bytes of one request at a time. The next request waits in this
+// class until the previous answer is sent, and nothing more is read from the client meanwhile.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { GatewayError } from '../../errors/index.ts';
@@ -9,7 +9,7 @@ import { ConnectionStream, type SharedByConnections } from './connection-stream.
 import { comparePreface } from './http2-frames.ts';
 import { endBody } from './node-refusals.ts';
 
-/** Bytes of a head that are stored for its refusal: most heads are not longer. */
+/** Maximum number of bytes of a request head that are kept for an error answer. Most heads are shorter. */
 const refusalHeadBytes = 2 * 1024;
 const endOfChunks = '0\r\n\r\n';
 
@@ -17,62 +17,65 @@ interface Current {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
   /** Bytes of the body that the parser has not received; undefined when the client declared no length. */
-  bodyLeftBytes: number | undefined;
+  bodyRemainingBytes: number | undefined;
 }
 
 export class NodeConnection extends ConnectionStream {
   #phase: Phase = 'idle';
-  /** True while the client may still turn out to speak HTTP/2, which its first bytes show. */
-  #isUnknown = true;
-  /** The request that was served last. */
+  /** True until the first bytes show whether the client uses HTTP/2. */
+  #isProtocolUnknown = true;
+  /** The request that is being served, or that was served last. */
   #current: Current | undefined;
   /** First bytes of the head that the parser has received, until it reports a request. */
   #head = '';
-  /** True while it is this connection's turn. */
-  #isInTurn = false;
+  /** True while this connection, in its turn in the shared queue, passes waiting bytes to the parser. */
+  #isServingQueue = false;
 
   constructor(socket: Socket, shared: SharedByConnections) {
     super(socket, shared);
-    shared.open.opened(this);
+    shared.open.add(this);
   }
 
   /**
-   * Serves a parsed request: at once, or in a turn of its own if the client has sent more already. A request after a
-   * body without a declared length comes too early and is not served: the connection ends before it. Such a body may be
-   * malformed, which the parser finds in this same turn, so its own request is served after that.
+   * Serves a request that the parser has reported. If the client has already sent bytes of a further request, this one is
+   * served through the shared queue. A request that the parser reports while an answer is due is not served, and the
+   * connection ends after that answer: this happens after a body without a declared length, whose end is not known here.
+   * The parser may still find, in this turn of the event loop, that such a body is malformed, so its request is served in
+   * a microtask.
    */
   begin(incoming: IncomingMessage, outgoing: ServerResponse, serve: () => void): void {
-    this.#seeBodyEnd();
+    this.#updateBodyEnd();
     const isFree = !phaseRules[this.#phase].isAnswering;
     this.#move('requestBegan');
     if (!isFree || this.#phase === 'over') return;
     const { headers } = incoming;
     const hasLength = headers['transfer-encoding'] === undefined;
-    const bodyLeftBytes = hasLength ? Number(headers['content-length'] ?? 0) : undefined;
-    this.#current = { incoming, outgoing, bodyLeftBytes };
+    const bodyRemainingBytes = hasLength ? Number(headers['content-length'] ?? 0) : undefined;
+    this.#current = { incoming, outgoing, bodyRemainingBytes };
     this.#head = '';
-    this.shared.open.headEnded(this);
-    outgoing.once('close', () => this.#answered());
+    this.shared.open.endHead(this);
+    outgoing.once('close', () => this.#endAnswer());
     const serveUnlessGone = () => {
       if (!outgoing.destroyed) serve();
     };
-    if (!this.#isInTurn && this.#hasMoreThan(bodyLeftBytes)) {
-      this.#inTurn(serveUnlessGone);
+    if (!this.#isServingQueue && this.#hasBytesAfterBody(bodyRemainingBytes)) {
+      this.#queue(serveUnlessGone);
     } else if (hasLength) serve();
     else queueMicrotask(serveUnlessGone);
   }
 
-  /** Records that the key of a request of this connection exists. */
-  keyFound(): void {
-    this.shared.open.keyFound(this);
+  /** Records that a request of this connection had a valid key. */
+  markAuthenticated(): void {
+    this.shared.open.markAuthenticated(this);
   }
 
   /**
-   * Called on a parse error; the parser gets nothing more. Returns the first bytes of a bad head, to be answered. In a
-   * body that is being read, its reader gets the error; if an answer has already begun, the connection ends in it.
+   * Called on a parse error, after which the parser gets nothing more. For a malformed head, returns its first bytes, and
+   * the caller sends the error. For a malformed body, the request's own answer is the error; if that answer has already
+   * begun, the connection is destroyed.
    */
   refuse(fault: GatewayError): string | undefined {
-    this.#seeBodyEnd();
+    this.#updateBodyEnd();
     const { onFault } = phaseRules[this.#phase];
     if (onFault === 'ignore') return undefined;
     const [current, head] = [this.#current, this.#head];
@@ -100,55 +103,55 @@ export class NodeConnection extends ConnectionStream {
     this.push(null);
   }
 
-  protected override handed(): void {
-    this.#seeBodyEnd();
+  protected override onPassed(): void {
+    this.#updateBodyEnd();
   }
 
   /**
-   * Called over the bound of waiting bytes. Bodies that wait to be read are bounded by the number of running calls
-   * instead.
+   * Called when more bytes wait than allowed. The bytes of bodies are not limited here, because the number of running
+   * calls limits them.
    */
   protected override overflow(): void {
     const { passes, isAnswering } = phaseRules[this.#phase];
     if (isAnswering && passes === 'nothing') this.destroy();
   }
 
-  protected override handableBytes(): number {
+  protected override takePieceBytes(): number {
     const current = this.#current;
     const { passes } = phaseRules[this.#phase];
-    if (passes === 'head') return this.#isUnknown && this.#waitsForPreface() ? 0 : this.#headBytes();
-    return passes === 'body' && current !== undefined ? this.#bodyBytes(current) : 0;
+    if (passes === 'head') return this.#isProtocolUnknown && this.#takePreface() ? 0 : this.#takeHeadBytes();
+    return passes === 'body' && current !== undefined ? this.#takeBodyBytes(current) : 0;
   }
 
   #move(event: PhaseEvent): void {
     this.#phase = phaseRules[this.#phase].next[event];
   }
 
-  /** Notices the end of a body, which the parser marks in the request: the event comes only after the body was read. */
-  #seeBodyEnd(): void {
+  /** Moves on if the parser has marked the body as complete. Its `end` event comes only after the body was read. */
+  #updateBodyEnd(): void {
     if (this.#current?.incoming.complete === true) this.#move('bodyEnded');
   }
 
-  #answered(): void {
-    this.#seeBodyEnd();
+  #endAnswer(): void {
+    this.#updateBodyEnd();
     const wasOver = this.#phase === 'over';
-    this.#move('answerLeft');
-    this.shared.open.answered(this);
+    this.#move('answerSent');
+    this.shared.open.markIdle(this);
     if (this.#phase === 'over') {
       if (!wasOver) this.destroySoon();
-    } else if (this.waiting.length > 0) this.#inTurn(() => this.#handNow());
+    } else if (this.waiting.length > 0) this.#queue(() => this.#passQueued());
   }
 
-  /** Returns true if bytes after the current request's body have arrived. */
-  #hasMoreThan(bodyBytes: number | undefined): boolean {
+  /** Returns true if bytes have arrived after the body of the current request. */
+  #hasBytesAfterBody(bodyBytes: number | undefined): boolean {
     if (bodyBytes !== undefined) return this.waiting.length > bodyBytes;
     const end = this.waiting.indexOf(endOfChunks, 0, 'latin1');
     return end !== -1 && this.waiting.length > end + endOfChunks.length;
   }
 
-  /** Limits a fault of the gateway to this connection: the shared queue continues. */
-  #inTurn(work: () => void): void {
-    this.shared.inTurn(() => {
+  /** Runs the work in the shared queue. An exception in it destroys only this connection. */
+  #queue(work: () => void): void {
+    this.shared.queue(() => {
       try {
         work();
       } catch (error) {
@@ -158,13 +161,13 @@ export class NodeConnection extends ConnectionStream {
     });
   }
 
-  #handNow(): void {
-    this.#isInTurn = true;
-    this.hand();
-    this.#isInTurn = false;
+  #passQueued(): void {
+    this.#isServingQueue = true;
+    this.pass();
+    this.#isServingQueue = false;
   }
 
-  /** Resolves once the answer to the current request has left; undefined when none is being sent. */
+  /** Resolves once the answer to the current request is sent; undefined if no answer is due. */
   #untilAnswered(): Promise<void> | undefined {
     const current = this.#current;
     if (current === undefined || !phaseRules[this.#phase].isAnswering) return undefined;
@@ -172,70 +175,72 @@ export class NodeConnection extends ConnectionStream {
   }
 
   /**
-   * True while the received beginning of HTTP/2's preface waits for its rest, with which another connection continues.
+   * Returns true if the waiting bytes are the preface of HTTP/2, or its beginning. With the whole preface, an HTTP/2
+   * connection takes over the socket.
    */
-  #waitsForPreface(): boolean {
+  #takePreface(): boolean {
     const found = comparePreface(this.waiting);
-    if (found === 'part') this.shared.open.headCame(this, this.waiting.length);
+    if (found === 'part') this.shared.open.addHeadBytes(this, this.waiting.length);
     if (found === 'whole') {
       const { socket, bytes } = this.leaveSocket();
       this.shared.continueAsHttp2(socket, bytes);
     }
-    this.#isUnknown = found === 'part';
+    this.#isProtocolUnknown = found === 'part';
     return found !== 'none';
   }
 
-  #bodyBytes(current: Current): number {
-    const { bodyLeftBytes } = current;
-    if (bodyLeftBytes === undefined || bodyLeftBytes === 0) {
-      return Math.min(this.waiting.length, pieceOfUnknownBytes);
+  #takeBodyBytes(current: Current): number {
+    const { bodyRemainingBytes } = current;
+    if (bodyRemainingBytes === undefined || bodyRemainingBytes === 0) {
+      return Math.min(this.waiting.length, pieceMaxBytes);
     }
-    const length = Math.min(this.waiting.length, bodyLeftBytes);
-    current.bodyLeftBytes = bodyLeftBytes - length;
+    const length = Math.min(this.waiting.length, bodyRemainingBytes);
+    current.bodyRemainingBytes = bodyRemainingBytes - length;
     return length;
   }
 
-  #headBytes(): number {
+  #takeHeadBytes(): number {
     if (this.#phase === 'idle') this.waiting = this.waiting.subarray(emptyLinesBytes(this.waiting));
     const { length, isWhole } = headPiece(this.waiting);
     if (length === 0) return 0;
-    this.#move('headCame');
+    this.#move('headReceived');
     const piece = this.waiting.subarray(0, length);
     const copy = piece.toString('latin1', 0, Math.max(0, refusalHeadBytes - this.#head.length));
     if (copy !== '') this.#head += copy;
-    if (!isWhole) this.shared.open.headCame(this, bytesInUse(piece) + copy.length);
+    if (!isWhole) this.shared.open.addHeadBytes(this, bytesInUse(piece) + copy.length);
     return length;
   }
 }
 
-// Finds how many of a connection's bytes belong to the head of one request: the bytes after it may belong to another.
+// Finds how many of a connection's bytes belong to the head of one request, because the bytes after it may belong to the
+// next one.
 
-/** Size of pieces if the end is unknown: in a head, or in a body without a declared length. */
-const pieceOfUnknownBytes = 1_024;
+/** Maximum size of a piece of a head, or of a body without a declared length, while its end is unknown. */
+const pieceMaxBytes = 1_024;
 const endOfHead = '\r\n\r\n';
-/** Ends of a head, including empty lines that HTTP does not allow. */
+/** Lists the bytes with which Node's lenient parser may end a head, in addition to `endOfHead`. */
 const emptyLines = ['\n\n', '\n\r', '\r\r'];
 
-/** Counts empty lines before a request, which HTTP ignores. */
+/** Returns the number of bytes of the empty lines before a request, which HTTP ignores. */
 function emptyLinesBytes(bytes: Buffer): number {
   let length = 0;
   while (isLineEnd(bytes[length])) length += 1;
   return length;
 }
 
-/** Finds the bytes up to the end of the head, or a piece of it if the end has not arrived. */
+/** Returns the length of the head up to its end, or of a piece of it if the end has not arrived. */
 function headPiece(bytes: Buffer): { readonly length: number; readonly isWhole: boolean } {
   const end = bytes.indexOf(endOfHead, 0, 'latin1');
   if (end !== -1) return { length: end + endOfHead.length, isWhole: true };
-  // A line end may be the first half of the head's end: both halves are passed on together.
+  // A line end may be the first half of the head's end, and both halves are passed together.
   let length = bytes.length;
   while (isLineEnd(bytes[length - 1])) length -= 1;
-  // Node's parser makes a longer copy for every further piece. Without an empty line of any kind no head can end.
+  // Each further piece costs a longer copy in Node's parser, so small pieces are used only if the head may end in them.
   const canEnd = emptyLines.some((line) => bytes.indexOf(line, 0, 'latin1') !== -1);
-  return { length: canEnd ? Math.min(length, pieceOfUnknownBytes) : length, isWhole: false };
+  return { length: canEnd ? Math.min(length, pieceMaxBytes) : length, isWhole: false };
 }
 
-/** Bytes that Node's parser uses for a line of an unfinished head besides its text: two strings and their places. */
+/** Memory of Node's parser for a line of an unfinished head, in addition to its text: two strings in a list. */
 const lineOverheadBytes = 112;
 const lineFeed = 0x0a;
 

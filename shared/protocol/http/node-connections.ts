@@ -23,7 +23,7 @@ const lineStandsMaxMs = 100;
  */
 const refusalsPerTurnMax = 100;
 /** Maximum number of TLS connections that have not yet sent a valid key: TLS takes 60 KiB for each. */
-const strangersInTlsMax = 1_000;
+const unauthenticatedInTlsMax = 1_000;
 /** Requests of HTTP/2 connections per turn of the event loop: a connection may bring a hundred. */
 const streamsPerTurnMax = 20;
 
@@ -34,7 +34,7 @@ export interface NodeConnections {
    */
   begin(incoming: IncomingMessage, outgoing: ServerResponse, serve: () => void): void;
   /** Records that the key of a request exists. */
-  keyFound(incoming: IncomingMessage): void;
+  markAuthenticated(incoming: IncomingMessage): void;
   /**
    * Refuses a head. Calls `answer` with its beginning, at once or, when there are many in one turn of the event loop,
    * in a later turn. Otherwise it does what `refuse` of one connection does.
@@ -63,7 +63,7 @@ export function createNodeConnections(
   const shared: SharedByHttp2 = {
     ...http2,
     ...sharedByConnections(http2.clock, waitingMaxBytes),
-    open: createOpenConnections(hasTls ? { strangersMax: strangersInTlsMax, ...bounds } : bounds),
+    open: createOpenConnections(hasTls ? { unauthenticatedMax: unauthenticatedInTlsMax, ...bounds } : bounds),
     spreadHeads: spreadOverTurns(streamsPerTurnMax),
     continueAsHttp2(socket, bytes) {
       const connection = new Http2Connection(socket, shared);
@@ -80,11 +80,11 @@ export function createNodeConnections(
     handshakeEnded(socket);
     const connection = new NodeConnection(socket, shared);
     for (const listener of listeners) listener.call(server, connection);
-    connection.on('data', () => connection.handNext());
+    connection.on('data', () => connection.passNext());
   });
   return {
     begin: (incoming, outgoing, serve) => connectionOf(incoming.socket).begin(incoming, outgoing, serve),
-    keyFound: ({ socket }) => connectionOf(socket).keyFound(),
+    markAuthenticated: ({ socket }) => connectionOf(socket).markAuthenticated(),
     refuse: (connection, fault, answer) =>
       spread(() => {
         const head = connectionOf(connection).refuse(fault);
@@ -127,15 +127,15 @@ function countHandshakes(
     handshakes.set(address, socket);
     socket.once('close', () => {
       if (handshakes.get(address) === socket) handshakes.delete(address);
-      open.closed(socket);
+      open.remove(socket);
     });
-    open.opened(socket);
+    open.add(socket);
   });
   return (socket) => {
     const address = addressOf(socket);
     const accepted = handshakes.get(address);
     handshakes.delete(address);
-    if (accepted !== undefined) open.closed(accepted);
+    if (accepted !== undefined) open.remove(accepted);
   };
 }
 
@@ -176,9 +176,9 @@ function spreadOverTurns(perTurnMax: number): (work: () => void) => void {
 function sharedByConnections(
   clock: Clock,
   waitingMaxBytes: number,
-): Pick<SharedByConnections, 'inTurn' | 'countWaiting'> {
+): Pick<SharedByConnections, 'queue' | 'countWaiting'> {
   /** Waiting work; the first piece is being served. */
-  const inLine: Parameters<SharedByConnections['inTurn']>[0][] = [];
+  const inLine: Parameters<SharedByConnections['queue']>[0][] = [];
   let waitingBytes = 0;
   const serveLine = async () => {
     for (let next = inLine[0]; next !== undefined; next = inLine[0]) {
@@ -191,7 +191,7 @@ function sharedByConnections(
     }
   };
   return {
-    inTurn(next) {
+    queue(next) {
       if (inLine.push(next) === 1) void serveLine();
     },
     countWaiting(addedBytes) {

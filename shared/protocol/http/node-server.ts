@@ -99,7 +99,7 @@ export function createNodeServer(
     const beforeReading = () => expectsContinue && outgoing.writeContinue();
     const body = incomingBody(incoming, head.declaredBodyBytes, beforeReading);
     connections.begin(incoming, outgoing, () => {
-      const keyFound = () => connections.keyFound(incoming);
+      const keyFound = () => connections.markAuthenticated(incoming);
       const answer = http1Answer({ incoming, outgoing, endsConnection: () => isClosing() || body.isGivenUp() }, clock);
       exchange({ head, body, answer, keyFound, cut: cutting.signal });
     });
@@ -117,7 +117,7 @@ export function createNodeServer(
       boundReached: (bound) => log.info({ event: 'connection_closed', reason: bound }),
     },
     {
-      released: (bytes) => dependencies.memory?.released(bytes),
+      onClose: (bytes) => dependencies.memory?.released(bytes),
       plainHttpCame: tls && ((connection) => refusePlainHttp(connection, dependencies)),
     },
   );

@@ -1,12 +1,15 @@
-// Bounds connections before they have a request: their number, and the memory of unfinished heads. Beyond a bound the
-// connection that has waited longest for its head is closed.
+// Limits the number of open connections, and the memory of unfinished request heads. At a limit a connection that waits
+// for a request is closed: one without a valid key before others, one with an unfinished head before an idle one, and
+// among these the one that has waited longest.
 
-/** Maximum number of connections: far above the number of calls that one process serves at once. */
+/** Maximum number of connections, which is far above the number of calls that one process serves at once. */
 const connectionsDefaultMax = 10_000;
-/** Maximum number of connections that have not sent a valid key: together with the heads less than 96 MiB. */
-const strangersDefaultMax = 4_000;
+/**
+ * Maximum number of connections that have not sent a valid key. Their own memory is less than 96 MiB.
+ */
+const unauthenticatedDefaultMax = 4_000;
 const headsDefaultMaxBytes = 32 * 1024 * 1024;
-/** Memory of a connection without a head: its socket, its parser and its stream. */
+/** Memory that a connection uses before it sends a head, for its socket, its parser and its stream. */
 const connectionBytes = 24 * 1024;
 /** Memory that the parser uses for an unfinished head, besides its text and lines. */
 const headBaseBytes = 4 * 1024;
@@ -16,110 +19,113 @@ interface Closable {
 }
 
 export interface OpenConnections {
-  /**
-   * Counts a new request on the connection. `hasKey` means that an earlier request of the connection had a valid key.
-   */
-  opened(connection: Closable, hasKey?: boolean): void;
-  /** Counts the memory of further bytes of an unfinished head. */
-  headCame(connection: Closable, bytes: number): void;
-  /** Called when a request is served; also when the connection has ended, with `closed`. */
-  headEnded(connection: Closable): void;
-  /** Called when a request's key was found while the request is served. */
-  keyFound(connection: Closable): void;
-  /** Called when the answer has left. */
-  answered(connection: Closable): void;
-  closed(connection: Closable): void;
+  /** Adds a connection, or a stream of one, that waits for a request. `hasKey`: an earlier request of its client had a valid key. */
+  add(connection: Closable, hasKey?: boolean): void;
+  /** Counts further bytes of an unfinished head. */
+  addHeadBytes(connection: Closable, bytes: number): void;
+  /** Called when the head is complete and the request is served. `remove` does the same for a closed connection. */
+  endHead(connection: Closable): void;
+  /** Called when the key of the request that is being served is valid. */
+  markAuthenticated(connection: Closable): void;
+  /** Called when the whole answer is sent, so that the connection waits for its next request. */
+  markIdle(connection: Closable): void;
+  remove(connection: Closable): void;
 }
 
 export interface ConnectionBounds {
   readonly connectionsMax?: number;
-  readonly strangersMax?: number;
+  readonly unauthenticatedMax?: number;
   readonly headsMaxBytes?: number;
-  /** Called when a connection was closed at a bound, with the memory that it frees. */
-  readonly released?: ((bytes: number) => void) | undefined;
+  /** Called when a connection was closed at a limit, with the memory that it frees. */
+  readonly onClose?: ((bytes: number) => void) | undefined;
 }
 
-/** Connections without a request. */
-class Waiting {
+/** Connections that wait for a request. */
+class WaitingConnections {
   /** Bytes of unfinished heads, the oldest head first. */
   readonly heads = new Map<Closable, number>();
   /** Connections without any byte of a head, the longest waiting first. */
-  readonly silent = new Set<Closable>();
+  readonly idle = new Set<Closable>();
 
   oldest(): Closable | undefined {
-    const [oldest] = this.heads.size > 0 ? this.heads.keys() : this.silent;
+    const [oldest] = this.heads.size > 0 ? this.heads.keys() : this.idle;
     return oldest;
   }
 }
 
 export function createOpenConnections({
   connectionsMax = connectionsDefaultMax,
-  strangersMax = strangersDefaultMax,
+  unauthenticatedMax = unauthenticatedDefaultMax,
   headsMaxBytes = headsDefaultMaxBytes,
-  released = () => {},
+  onClose = () => {},
 }: ConnectionBounds = {}): OpenConnections {
   const all = new Set<Closable>();
   /** Connections that have not sent a valid key. */
-  const strangers = new Set<Closable>();
-  const [ofStrangers, ofOthers] = [new Waiting(), new Waiting()];
+  const unauthenticated = new Set<Closable>();
+  const [waitingUnauthenticated, waitingAuthenticated] = [new WaitingConnections(), new WaitingConnections()];
   let headBytes = 0;
 
-  const groupOf = (connection: Closable): Waiting => (strangers.has(connection) ? ofStrangers : ofOthers);
-  function headEnded(connection: Closable): void {
-    const { heads, silent } = groupOf(connection);
+  const groupOf = (connection: Closable): WaitingConnections =>
+    unauthenticated.has(connection) ? waitingUnauthenticated : waitingAuthenticated;
+  function endHead(connection: Closable): void {
+    const { heads, idle } = groupOf(connection);
     headBytes -= heads.get(connection) ?? 0;
     heads.delete(connection);
-    silent.delete(connection);
+    idle.delete(connection);
   }
-  function closed(connection: Closable): void {
-    headEnded(connection);
+  function remove(connection: Closable): void {
+    endHead(connection);
     all.delete(connection);
-    strangers.delete(connection);
+    unauthenticated.delete(connection);
   }
-  /** Closes a connection; its own event comes later. */
-  function close(connection: Closable): void {
-    released(connectionBytes + (groupOf(connection).heads.get(connection) ?? 0));
-    closed(connection);
+  /** Closes a connection. Its `close` event follows and calls `remove` again, which then changes nothing. */
+  function evict(connection: Closable): void {
+    onClose(connectionBytes + (groupOf(connection).heads.get(connection) ?? 0));
+    remove(connection);
     connection.destroy();
   }
 
   return {
-    opened(connection, hasKey = false) {
-      const areStrangersFull = !hasKey && strangers.size >= strangersMax;
-      if (areStrangersFull || all.size >= connectionsMax) {
-        const oldest = ofStrangers.oldest() ?? (areStrangersFull ? undefined : ofOthers.oldest());
-        close(oldest ?? connection);
+    add(connection, hasKey = false) {
+      const areUnauthenticatedFull = !hasKey && unauthenticated.size >= unauthenticatedMax;
+      if (areUnauthenticatedFull || all.size >= connectionsMax) {
+        const oldest =
+          waitingUnauthenticated.oldest() ?? (areUnauthenticatedFull ? undefined : waitingAuthenticated.oldest());
+        evict(oldest ?? connection);
         if (oldest === undefined) return;
       }
       all.add(connection);
-      if (!hasKey) strangers.add(connection);
-      groupOf(connection).silent.add(connection);
+      if (!hasKey) unauthenticated.add(connection);
+      groupOf(connection).idle.add(connection);
     },
-    headCame(connection, bytes) {
+    addHeadBytes(connection, bytes) {
       if (!all.has(connection)) return;
-      const { heads, silent } = groupOf(connection);
-      silent.delete(connection);
+      const { heads, idle } = groupOf(connection);
+      idle.delete(connection);
       const countedBytes = heads.get(connection) ?? 0;
       const addedBytes = countedBytes === 0 ? headBaseBytes + bytes : bytes;
       heads.set(connection, countedBytes + addedBytes);
       headBytes += addedBytes;
       while (headBytes > headsMaxBytes) {
-        const [oldest] = ofStrangers.heads.size > 0 ? ofStrangers.heads.keys() : ofOthers.heads.keys();
+        const [oldest] =
+          waitingUnauthenticated.heads.size > 0
+            ? waitingUnauthenticated.heads.keys()
+            : waitingAuthenticated.heads.keys();
         if (oldest === undefined) break;
-        close(oldest);
+        evict(oldest);
       }
     },
-    headEnded,
-    keyFound(connection) {
-      // The head of its next request may have begun.
-      const bytes = ofStrangers.heads.get(connection);
-      ofStrangers.heads.delete(connection);
-      ofStrangers.silent.delete(connection);
-      if (strangers.delete(connection) && bytes !== undefined) ofOthers.heads.set(connection, bytes);
+    endHead,
+    markAuthenticated(connection) {
+      // The connection changes its group. A head of its next request may already be counted in the former one.
+      const bytes = waitingUnauthenticated.heads.get(connection);
+      waitingUnauthenticated.heads.delete(connection);
+      waitingUnauthenticated.idle.delete(connection);
+      if (unauthenticated.delete(connection) && bytes !== undefined) waitingAuthenticated.heads.set(connection, bytes);
     },
-    answered(connection) {
-      if (all.has(connection)) groupOf(connection).silent.add(connection);
+    markIdle(connection) {
+      if (all.has(connection)) groupOf(connection).idle.add(connection);
     },
-    closed,
+    remove,
   };
 }

@@ -3,7 +3,7 @@
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import { type CallSize, type MediaTokens, tokensMax, type Units, type UsageReport } from '../../protocol/wire/index.ts';
-import { type BilledUsage, type ObservedOutput, readUsage, sumBilledUsage } from './billed-usage.ts';
+import { type BilledUsage, type ObservedOutput, sumBilledUsage, toBilledUsage } from './billed-usage.ts';
 import { reportableMediaOf } from './call-prices.ts';
 import { addCosts, type Cost, costOf, isExactByUnits, isGuessedByUnits, noCost } from './cost.ts';
 import { unitsWithin, unreportedImageTokens, unreportedSpeechTokens } from './unit-cost.ts';
@@ -68,7 +68,7 @@ export function openBill(): Bill {
         promptTokens: estimateInputTokens(candidate, size),
         promptMedia: promptMediaOf(size),
       };
-      const tokens = readUsage(reported?.tokens, provider.reasoning_tokens, observed, bounds);
+      const tokens = toBilledUsage(reported?.tokens, provider.reasoning_tokens, observed, bounds);
       const inUnits =
         units === undefined ? tokens : { ...tokens, units, reported: reportedParts(reported, size.units) };
       const estimated = isGuessedByUnits(inUnits, prices) || (inUnits.estimated && !isExactByUnits(inUnits, prices));

@@ -21,23 +21,28 @@ export interface BilledUsage {
   readonly cacheWrite1hTokens: number;
   /** Tokens of all generated output, reasoning included. */
   readonly completionTokens: number;
-  /** Parts of the input that is neither cached nor written, and of the output. */
+  /** Tokens other than text: of the input that is neither read from the cache nor written to it, and of the output. */
   readonly media: MediaTokens;
-  /** Units that may have prices of their own. */
+  /** Counted outputs other than tokens, such as images or seconds, which may have a price per unit. */
   readonly units?: Units | undefined;
   /** Whether the provider reported the tokens of input and of output, and the requests. */
-  readonly reported?: { readonly input: boolean; readonly output: boolean; readonly requests: boolean } | undefined;
+  readonly reportedCounts?:
+    | { readonly input: boolean; readonly output: boolean; readonly requests: boolean }
+    | undefined;
   /** True if a count is estimated, because the provider did not report it. */
   readonly estimated: boolean;
 }
 
 export interface ObservedOutput {
   readonly outputBytes: number;
-  /** Bytes that arrived after the report, which therefore cannot include them. */
+  /** Bytes that arrived after the usage report, and that the report therefore does not include. */
   readonly bytesAfterUsage?: number;
-  /** Counted outputs that may have prices of their own; absent: everything that was requested. */
+  /** Counted outputs that may have a price per unit. Absent if every requested unit was delivered. */
   readonly units?: Units | undefined;
-  /** Tokens that a provider wrote before any was seen, if its client left. No report includes them. */
+  /**
+   * Estimate of the tokens that the model wrote before the first of them arrived, for a call whose client left. No usage
+   * report includes these tokens.
+   */
   readonly unseenTokens?: number;
 }
 
@@ -48,7 +53,7 @@ interface Observed extends ObservedOutput {
   readonly promptMedia?: MediaTokens | undefined;
   /** Tokens of output other than text, if the provider reports none. */
   readonly unreportedTokens?: number | undefined;
-  /** Kind of these tokens, if their price may differ from that of text. */
+  /** Kind of `unreportedTokens`, if their price may differ from the price of text. */
   readonly unreportedKind?: MediaKind | undefined;
 }
 
@@ -56,22 +61,23 @@ interface Observed extends ObservedOutput {
 interface UsageBounds {
   readonly promptTokens: number;
   readonly completionTokens: number;
-  /** Kinds that its input may have: tokens without a report, and of other kinds, count as text. */
+  /** Kinds that the call's input can have. Reported tokens of other kinds are billed as text. */
   readonly inputMedia: readonly MediaKind[];
 }
 
-/** Bytes of a token: about four for English text in every common tokenizer. */
+/** Bytes of a token. English text has about four in every common tokenizer. */
 const bytesPerToken = 4;
 const widestBounds: UsageBounds = { promptTokens: tokensMax, completionTokens: tokensMax, inputMedia };
 
-export function readUsage(
-  reported: TokenReport | undefined,
-  reasoningTokens: 'included' | 'additive',
+export function toBilledUsage(
+  report: TokenReport | undefined,
+  reasoningCounting: 'included' | 'additive',
   observed: Observed,
   bounds: UsageBounds = widestBounds,
 ): BilledUsage {
-  const { input: prompt, output: completion, reasoning, addedReasoning, media = {}, ...parts } = reported ?? nothing;
+  const { input: prompt, output: completion, reasoning, addedReasoning, media = {}, ...parts } = report ?? emptyReport;
   const { unseenTokens = 0 } = observed;
+  // Without a count of the output, all of it is estimated; with a count, only what arrived after the report.
   const unreportedTokens = completion === undefined ? (observed.unreportedTokens ?? 0) : 0;
   const unreportedBytes = completion === undefined ? observed.outputBytes : (observed.bytesAfterUsage ?? 0);
   const { unreportedKind: kind } = observed;
@@ -83,7 +89,7 @@ export function readUsage(
       unseenTokens +
       unreportedTokens +
       Math.ceil(unreportedBytes / bytesPerToken) +
-      (reasoningTokens === 'additive' && completion !== undefined && addedReasoning === undefined ? reasoning : 0),
+      (reasoningCounting === 'additive' && completion !== undefined && addedReasoning === undefined ? reasoning : 0),
   };
   const promptTokens = Math.min(used.prompt, bounds.promptTokens);
   const completionTokens = Math.min(used.completion, bounds.completionTokens);
@@ -97,6 +103,7 @@ export function readUsage(
     completionTokens,
     media: {
       ...media,
+      // Tokens of kinds that the input cannot have are billed as text.
       ...Object.fromEntries(inputMedia.filter((kind) => !bounds.inputMedia.includes(kind)).map((kind) => [kind, 0])),
       ...(prompt === undefined ? observed.promptMedia : {}),
       ...unreportedMedia,
@@ -105,7 +112,7 @@ export function readUsage(
   };
 }
 
-const nothing: TokenReport = {
+const emptyReport: TokenReport = {
   input: undefined,
   cached: 0,
   cacheWrite: 0,
@@ -130,12 +137,15 @@ const sumOf = (usages: readonly BilledUsage[], kind: MediaKind): number =>
 // Estimates output that a model has written before any of it was seen. A provider whose call is abandoned reports no
 // count, and charges for its work.
 
-/** Time within which a model without thinking usually begins to answer. */
-const answersWithinMs = 5_000;
-/** Tokens per second of hidden thinking: models write 50 to 150 of them. */
+/** A model without thinking usually begins to answer within this time. */
+const usualFirstOutputMs = 5_000;
+/** Lowest usual speed of hidden thinking. Models write 50 to 150 tokens per second. */
 const tokensPerSecond = 50;
 const msPerSecond = 1_000;
 
-/** Returns a low estimate. `silentMs` is the time from the call of the provider to the first output, or to its end. */
+/**
+ * Returns a low estimate. `silentMs` is the time from the start of the call to its first output, or to the call's end if
+ * it had no output.
+ */
 export const unseenOutputTokens = (silentMs: number): number =>
-  Math.ceil((Math.max(0, silentMs - answersWithinMs) * tokensPerSecond) / msPerSecond);
+  Math.ceil((Math.max(0, silentMs - usualFirstOutputMs) * tokensPerSecond) / msPerSecond);

@@ -40,21 +40,23 @@ interface UnitBilled {
 }
 
 /** Returns the billed units. If reported tokens have a price, they are billed instead. */
-function unitBilled({ units, reported }: BilledUsage, prices: CandidatePrices, costs: UnitCosts): UnitBilled {
+function unitBilled({ units, reportedCounts }: BilledUsage, prices: CandidatePrices, costs: UnitCosts): UnitBilled {
   if (units === undefined || prices.units === undefined) return {};
   const hasOutputPrice = isPriced([prices.output, ...outputMedia.map((kind) => prices.media[kind])]);
   const hasInputPrice = isPriced([prices.input, ...inputMedia.map((kind) => prices.media[kind])]);
   const whole = wholeCost(costs);
-  const isByTokens = (reported?.input && hasInputPrice) || (reported?.output && hasOutputPrice);
+  const isByTokens = (reportedCounts?.input && hasInputPrice) || (reportedCounts?.output && hasOutputPrice);
   if (whole !== undefined) return isByTokens ? {} : { whole };
-  return reported?.output && hasOutputPrice ? {} : { output: costs.image?.total };
+  return reportedCounts?.output && hasOutputPrice ? {} : { output: costs.image?.total };
 }
 
 /** True if no estimated number of tokens is in the price. */
 export function isExactByUnits(usage: BilledUsage, prices: CandidatePrices): boolean {
   const { whole, output } = unitBilled(usage, prices, unitCosts(prices, usage.units));
-  if (usage.reported?.requests === true && !isPriced([prices.input, prices.output])) return true;
-  return whole !== undefined || (output !== undefined && (usage.reported?.input === true || !isPriced([prices.input])));
+  if (usage.reportedCounts?.requests === true && !isPriced([prices.input, prices.output])) return true;
+  return (
+    whole !== undefined || (output !== undefined && (usage.reportedCounts?.input === true || !isPriced([prices.input])))
+  );
 }
 
 /**

@@ -20,10 +20,10 @@ export function recordedUsage({ charges }: Pick<Bill, 'charges'>): RecordedUsage
 const isByUnits = (usage: BilledUsage): boolean => !usage.estimated && unitsOf([usage]) !== undefined;
 
 /** Removes tokens that the provider has not reported, and that no price includes. */
-const withoutGuesses = ({ reported, ...usage }: BilledUsage): BilledUsage => ({
+const withoutGuesses = ({ reportedCounts, ...usage }: BilledUsage): BilledUsage => ({
   ...usage,
-  promptTokens: reported?.input === true ? usage.promptTokens : 0,
-  completionTokens: reported?.output === true ? usage.completionTokens : 0,
+  promptTokens: reportedCounts?.input === true ? usage.promptTokens : 0,
+  completionTokens: reportedCounts?.output === true ? usage.completionTokens : 0,
 });
 
 function unitsOf(usages: readonly BilledUsage[]): CountedUnits | undefined {

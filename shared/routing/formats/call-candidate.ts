@@ -35,11 +35,11 @@ import {
   type Send,
 } from '../providers/index.ts';
 import { adaptedSend } from './adapted-send.ts';
-import { canBeForced, chooseFormat } from './capabilities.ts';
+import { chooseFormat, supportsForcedTool } from './capabilities.ts';
 import { failureOfAnswer, unreadableAnswer } from './failure-of-answer.ts';
 import type { InClientDelivery } from './other-delivery.ts';
 import { receivingSend } from './received-answer.ts';
-import { marksCache, withRelayedMarks } from './relayed-cache-marks.ts';
+import { addsCacheMarks, withRelayedMarks } from './relayed-cache-marks.ts';
 import { rulesOf, withRuledMessages } from './target-rules/index.ts';
 import { upstreamTarget } from './upstream-target.ts';
 
@@ -81,7 +81,7 @@ async function callWith(
   const received = receivingSend(send, { api, stream: request.stream && !asksWhole });
   if (way.kind === 'relay' && request.bytes !== undefined) return relayBytes(call, candidate, received, request.bytes);
   if (way.kind === 'relay') return relay(call, candidate, received);
-  const [lacking] = way.lacks;
+  const [lacking] = way.unsupportedNeeds;
   // The planner skips such a candidate; here nothing is dropped silently either.
   if (lacking !== undefined) return cannotSay(lacking.member);
   const itself = request.answerItself?.();
@@ -120,10 +120,10 @@ async function callWith(
       size,
       isLong: request.text().isLong,
       body: request.wholeBody(),
-      canForceTools: canBeForced(candidate),
+      canForceTools: supportsForcedTool(candidate),
       asksWhole,
       boundMember: outputBoundIn(request),
-      marksCache: marksCache(candidate, size),
+      addsCacheMarks: addsCacheMarks(candidate, size),
       leftOut: betasIn(call),
       id,
       times: { createdSeconds, elapsedMs },
@@ -294,7 +294,7 @@ function relayedRequest(
       const { cacheMarks } = clientInterface;
       const isMarked = cacheMarks !== undefined && takesMarks(cacheMarks, candidate);
       const marked =
-        isMarked && marksCache(candidate, request.size()) ? withRelayedMarks(text, cacheMarks.onTools) : text;
+        isMarked && addsCacheMarks(candidate, request.size()) ? withRelayedMarks(text, cacheMarks.onTools) : text;
       return asksForWhole(candidate, request) ? withoutStream(marked) : marked;
     },
   };

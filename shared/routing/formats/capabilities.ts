@@ -1,13 +1,13 @@
-// Chooses the interface in which a candidate is called, by the features that each format supports. It loads no
-// translator.
+// Chooses the interface in which a candidate is called, by the features that each format supports. The translators are
+// not imported here, because only a translated call needs them.
 import {
   type Candidate,
+  hasClientInterface,
   hubApisFor,
-  isOpenAiThinker,
+  isOpenAiReasoningModel,
   modelNames,
   openAiNames,
   plainModelName,
-  speaksOwn,
   thinksUnasked,
   thinksWithToolsOnResponsesOnly,
 } from '../../configuration/catalogue/index.ts';
@@ -26,8 +26,8 @@ const officeFiles = [
 const textFiles = ['text/plain', 'text/csv', 'text/html', 'text/markdown'];
 
 /**
- * Abilities by format; a need that is not listed is unsupported. `data:` works everywhere; a format without URLs
- * accepts only bytes.
+ * Lists the abilities of each format; a need that is not listed is unsupported. `data:` URLs work in every format. A
+ * format without `image_url` or `file_url` accepts no other URLs.
  */
 const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ability>>>>> = {
   messages: {
@@ -59,13 +59,13 @@ const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ab
     file_url: true,
     file: new Set(['application/pdf', ...textFiles, ...officeFiles]),
   },
-  // These are the only file types that its package supports.
   'chat-completions': {
     many_documents: true,
     long_stops: true,
     tools_without_effort: true,
     forced_tool: true,
     image_url: true,
+    // The package of chat completions supports no other file types.
     file: new Set(['application/pdf', ...textFiles]),
   },
   vertex: { dimensions: true },
@@ -85,67 +85,67 @@ const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ab
 };
 
 /** Matches models that think in every call, and refuse a forced tool call. */
-const unforceable = /claude-(sonnet-5-5|opus-5-5|fable-5-[12])/;
+const modelsWithoutForcedTools = /claude-(sonnet-5-5|opus-5-5|fable-5-[12])/;
 
 /**
- * True if the model can be forced to call a tool. The provider's and the catalogue's names decide, because the name
- * of a host's profile does not show its model.
+ * True if the model can be forced to call a tool. The names at the provider and in the catalogue decide, because the
+ * name of an inference profile need not contain the model's name.
  */
-export const canBeForced = (candidate: Pick<Candidate, 'entry' | 'model'>): boolean =>
-  !modelNames(candidate).some((name) => unforceable.test(plainModelName(name)));
+export const supportsForcedTool = (candidate: Pick<Candidate, 'entry' | 'model'>): boolean =>
+  !modelNames(candidate).some((name) => modelsWithoutForcedTools.test(plainModelName(name)));
 
-function can(api: HubApi, { kind, mediaType = '' }: HubNeed): boolean {
+function formatSupports(api: HubApi, { kind, mediaType = '' }: HubNeed): boolean {
   const ability = abilities[api][kind];
   return ability === true || ability?.has(mediaType) === true;
 }
 
-/** Matches Bedrock's models with vectors of several lengths, from its package's documentation. */
+/** Matches Bedrock's embedding models that accept a number of dimensions, by the documentation of Bedrock's package. */
 const bedrockDimensions = /titan-embed-text-v2|cohere.*embed-v([4-9]|\d\d)|nova.*embed/i;
 
 const hasDimensions = (candidate: Candidate): boolean =>
   modelNames(candidate).some((name) => bedrockDimensions.test(name));
 
-/** Match models that make images, by the names in their packages. */
+/** Patterns for the names of models that make images, as the format's package lists them. */
 const imageModels: Readonly<Partial<Record<HubApi, RegExp>>> = {
   converse: /nova-canvas/i,
   'generate-content': /gemini-.*(image|nano-banana)/i,
 };
 /**
- * Match options of images that they support, as `field=value`. Gemini's package accepts proportions, and only one size
- * matches them exactly.
+ * Patterns for the options that the image models support, as `field=value`. Gemini's package accepts an aspect ratio in
+ * place of a size, and 1024x1024 is the only size that is exactly one of its ratios.
  */
 const imageOptions: Readonly<Partial<Record<HubApi, RegExp>>> = {
   converse: /^(size=\d{3,4}x\d{3,4}|quality=(standard|premium))$/,
   'generate-content': /^size=1024x1024$/,
 };
 
-const canDraw = (candidate: Candidate, api: HubApi, { kind, mediaType = '' }: HubNeed): boolean =>
+const supportsImageNeed = (candidate: Candidate, api: HubApi, { kind, mediaType = '' }: HubNeed): boolean =>
   kind === 'image_model'
     ? modelNames(candidate).some((name) => imageModels[api]?.test(name) === true)
     : imageOptions[api]?.test(mediaType) === true;
 
-const lacks = (candidate: Candidate, api: HubApi, need: HubNeed): boolean =>
+const isUnsupported = (candidate: Candidate, api: HubApi, need: HubNeed): boolean =>
   need.kind === 'image_model' || need.kind === 'image_option'
-    ? !canDraw(candidate, api, need)
-    : lacksFeature(candidate, api, need);
+    ? !supportsImageNeed(candidate, api, need)
+    : isFeatureUnsupported(candidate, api, need);
 
-const lacksFeature = (candidate: Candidate, api: HubApi, need: HubNeed): boolean =>
-  !can(api, need) ||
-  (need.kind === 'forced_tool' && !canBeForced(candidate)) ||
+const isFeatureUnsupported = (candidate: Candidate, api: HubApi, need: HubNeed): boolean =>
+  !formatSupports(api, need) ||
+  (need.kind === 'forced_tool' && !supportsForcedTool(candidate)) ||
   (need.kind === 'dimensions' && api === 'converse' && !hasDimensions(candidate)) ||
-  (need.kind === 'long_stops' && api === 'chat-completions' && !takesStops(candidate));
+  (need.kind === 'long_stops' && api === 'chat-completions' && !acceptsStopSequences(candidate));
 
-/** True if the candidate accepts stops; OpenAI's models with thinking do not. */
-const takesStops = (candidate: Candidate): boolean => !isOpenAiThinker(...openAiNames(candidate));
+/** True if the candidate accepts stop sequences; OpenAI's reasoning models do not. */
+const acceptsStopSequences = (candidate: Candidate): boolean => !isOpenAiReasoningModel(...openAiNames(candidate));
 
 export type CandidateFormat =
   /** The provider has the client's interface. */
   | { readonly kind: 'relay' }
   /**
-   * `task` is served by a model of a package that answers whole. `lacks` names unsupported features, with any of which
-   * the candidate is not called.
+   * The call is translated. A `task` (embedding, reranking, image) is answered in one piece, without a stream. If
+   * `unsupportedNeeds` is not empty, the candidate is not called.
    */
-  | { readonly kind: 'hub' | 'task'; readonly api: HubApi; readonly lacks: readonly HubNeed[] };
+  | { readonly kind: 'hub' | 'task'; readonly api: HubApi; readonly unsupportedNeeds: readonly HubNeed[] };
 
 /**
  * True if the client's own interface cannot express a part of the request, and another interface of its provider
@@ -160,32 +160,37 @@ function canUseResponsesInstead(candidate: Candidate, interfaceId: InterfaceId):
   );
 }
 
-const thinksByItself = (candidate: Candidate): boolean => thinksUnasked(...openAiNames(candidate));
+const reasonsByDefault = (candidate: Candidate): boolean => thinksUnasked(...openAiNames(candidate));
 
-/** True if the format depends on the whole body. */
-export const mayGoThroughHub = (candidate: Candidate, interfaceId: InterfaceId): boolean =>
-  speaksOwn(candidate, interfaceId)
+/** True if the call might be translated. The format is then chosen by the whole body, which has to be parsed for it. */
+export const mayTranslateCandidate = (candidate: Candidate, interfaceId: InterfaceId): boolean =>
+  hasClientInterface(candidate, interfaceId)
     ? canUseResponsesInstead(candidate, interfaceId)
     : hubApisFor(candidate, interfaceId).length > 0;
 
 /**
- * Chooses the client's own interface if its provider has it and it supports the request; otherwise the first format
- * that supports everything, or else the first. Undefined when its provider serves no such client.
+ * Returns the format of the call. The client's own interface comes first, if the provider has it and it can express the
+ * request; then the first format that supports every need. If none does, the call is relayed if the provider has the
+ * client's interface, and gets the first format otherwise. Undefined if the provider has no format for this client.
  */
 export function chooseFormat(
   candidate: Candidate,
   request: Pick<RoutedRequest, 'interfaceId' | 'hubNeeds'>,
 ): CandidateFormat | undefined {
   const { interfaceId, hubNeeds } = request;
-  const isOwn = speaksOwn(candidate, interfaceId);
-  const isTooNarrow = () =>
+  const isRelayable = hasClientInterface(candidate, interfaceId);
+  const needsResponses = () =>
+    canUseResponsesInstead(candidate, interfaceId) &&
     hubNeeds().some(
-      ({ kind }) => kind === 'effort_with_tools' || (kind === 'tools_without_effort' && thinksByItself(candidate)),
+      ({ kind }) => kind === 'effort_with_tools' || (kind === 'tools_without_effort' && reasonsByDefault(candidate)),
     );
-  if (isOwn && !(canUseResponsesInstead(candidate, interfaceId) && isTooNarrow())) return { kind: 'relay' };
+  if (isRelayable && !needsResponses()) return { kind: 'relay' };
   const kind = 'ofKinds' in servingApis[interfaceId] ? 'task' : 'hub';
-  const ways = hubApisFor(candidate, interfaceId).map(
-    (api) => ({ kind, api, lacks: hubNeeds().filter((need) => lacks(candidate, api, need)) }) as const,
+  const formats = hubApisFor(candidate, interfaceId).map(
+    (api) =>
+      ({ kind, api, unsupportedNeeds: hubNeeds().filter((need) => isUnsupported(candidate, api, need)) }) as const,
   );
-  return ways.find((way) => way.lacks.length === 0) ?? (isOwn ? { kind: 'relay' } : ways[0]);
+  return (
+    formats.find((format) => format.unsupportedNeeds.length === 0) ?? (isRelayable ? { kind: 'relay' } : formats[0])
+  );
 }

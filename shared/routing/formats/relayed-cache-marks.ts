@@ -41,7 +41,7 @@ export function leastCachedTokens(
 }
 
 /** True if the operator asks for it, the provider bills marked parts, and the prompt is long enough. */
-export function marksCache(candidate: Candidate, size: CallSize): boolean {
+export function addsCacheMarks(candidate: Candidate, size: CallSize): boolean {
   const { entry } = candidate;
   if (entry.prompt_cache !== 'auto') return false;
   const least = leastCachedTokens(modelNames(candidate));

@@ -2,7 +2,7 @@
 import {
   type Candidate,
   canBeKeptFromThinking,
-  isOpenAiThinker,
+  isOpenAiReasoningModel,
   modelNames,
   openAiNames,
   relayedEffort,
@@ -21,7 +21,7 @@ const targetNamed = ({ entry, model, provider }: Candidate, zdr: boolean, names:
     [thinksUnasked, canBeKeptFromThinking].every((holds) => holds(...names)),
   model: entry.upstream_model,
   takesNewerBound:
-    provider.kind === 'azure' ? isOfUnknownMaker(names) : isOfOpenAi(provider.kind) && isOpenAiThinker(...names),
+    provider.kind === 'azure' ? isOfUnknownMaker(names) : isOfOpenAi(provider.kind) && isOpenAiReasoningModel(...names),
   reasoningStyle: provider.reasoning_style ?? 'effort',
   effortOf: (preference: ReasoningPreference) => relayedEffort(preference, ...modelNames({ entry, model })),
   readsGoogleSignatures: googleHost.test(provider.base_url),

@@ -1,4 +1,4 @@
-// A guardrail of Amazon Bedrock, by ApplyGuardrail. It is loaded with the first check.
+// Checks texts with ApplyGuardrail of Amazon Bedrock. This module is loaded with the first check.
 import {
   ApplyGuardrailCommand,
   type ApplyGuardrailResponse,
@@ -13,13 +13,13 @@ import { awsAccess, awsClientSettings } from '../../storage/aws-clients/index.ts
 import type { AskGuardrail, GuardrailAnswer, GuardrailQuestion } from './guardrail-call.ts';
 
 /**
- * Maximum number of characters of one request, a cautious choice: pages of AWS name quotas of text units, and no length
- * of a request.
+ * Maximum number of characters of one request. The value is cautious: AWS documents quotas of text units, and no maximum
+ * length of a request.
  */
 const requestMaxCharacters = 20_000;
 const requestsAtOnce = 4;
 const socketsMax = 64;
-/** Bound of an answer, which has masked texts, and the findings. */
+/** Maximum size of an answer, which contains the masked texts and the findings. */
 const answerMaxBytes = 4 * 1024 * 1024;
 
 const clients = new WeakMap<Clock, Map<string, BedrockRuntimeClient>>();
@@ -37,7 +37,7 @@ export const bedrockGuardrail =
   (clock: Clock, guardrail: BedrockGuardrail): AskGuardrail =>
   async (question) => {
     const pieces = question.texts.map((text) => piecesOf(text, requestMaxCharacters));
-    const requests = inRequests(pieces.flat());
+    const requests = groupIntoRequests(pieces.flat());
     const answers = await mapParallel(requests, requestsAtOnce, (batch) => apply(clock, guardrail, question, batch));
     const billed = { ...unitsOf(answers, guardrail) };
     const blocked = answers.find(isBlocked);
@@ -51,17 +51,18 @@ export const bedrockGuardrail =
   };
 
 /**
- * Returns the masked texts. An intervention that does not return a text for each that was sent, or that touches a cut,
- * blocks the whole answer.
+ * Returns the masked texts, each joined from its pieces. The result is a block if the service did not return a text for
+ * each piece, or if a mask crosses the border of two pieces.
  */
 function maskedTexts(pieces: readonly (readonly Piece[])[], masked: readonly string[]): GuardrailAnswer {
   if (masked.length !== pieces.flat().length) return { action: 'block' };
-  const rest = masked.values();
-  const texts = pieces.map((ofText) => joinPieces(ofText, rest.take(ofText.length).toArray()));
+  // `take` continues after the pieces of the text before.
+  const remaining = masked.values();
+  const texts = pieces.map((textPieces) => joinPieces(textPieces, remaining.take(textPieces.length).toArray()));
   return texts.every((text) => text !== undefined) ? { action: 'mask', texts } : { action: 'block' };
 }
 
-function inRequests(pieces: readonly Piece[]): Piece[][] {
+function groupIntoRequests(pieces: readonly Piece[]): Piece[][] {
   const requests: Piece[][] = [];
   let characters = Number.POSITIVE_INFINITY;
   for (const piece of pieces) {
@@ -88,13 +89,13 @@ async function apply(
     content: batch.map(({ text }) => ({ text: { text } })),
   });
   const answer = await clientIn(region, clock).send(command, { abortSignal: signal });
-  // A fault may have a success status.
+  // The service may report an error with status 200.
   if (answer.action !== 'NONE' && answer.action !== 'GUARDRAIL_INTERVENED')
     throw new Error('an answer without an action');
   return answer;
 }
 
-/** True if a finding blocks, which it does unless it says that it is masked or only reported. */
+/** True if a finding has the action BLOCKED, or none has the action ANONYMIZED. */
 function isBlocked({ action, assessments = [] }: ApplyGuardrailResponse): boolean {
   if (action === 'NONE') return false;
   const actions = [...actionsIn(assessments)];
@@ -109,7 +110,8 @@ function* actionsIn(found: unknown): Generator<unknown> {
   }
 }
 
-const unitsPerPrice = 1_000n;
+/** AWS prices 1,000 text units together. */
+const unitsPerPricedBlock = 1_000n;
 
 function unitsOf(answers: readonly ApplyGuardrailResponse[], { unit_prices: prices }: BedrockGuardrail) {
   let units = 0;
@@ -117,13 +119,13 @@ function unitsOf(answers: readonly ApplyGuardrailResponse[], { unit_prices: pric
   for (const [name, count = 0] of answers.flatMap(({ usage }) => Object.entries(usage ?? ({} as GuardrailUsage)))) {
     if (!name.endsWith('Units') || !Number.isSafeInteger(count) || count < 0) continue;
     units += count;
-    costPicoUsd += (BigInt(count) * (parseUsd(prices?.[name] ?? '') ?? 0n)) / unitsPerPrice;
+    costPicoUsd += (BigInt(count) * (parseUsd(prices?.[name] ?? '') ?? 0n)) / unitsPerPricedBlock;
   }
   return prices === undefined ? { units } : { units, costPicoUsd };
 }
 
-// Texts that a service receives in pieces. Each piece begins with the end of the one before, so that no cut hides what
-// it divides.
+// Splits long texts into pieces for a service. Each piece begins with the end of the piece before, so that the service
+// sees every phrase of up to 1,000 characters as a whole.
 
 interface Piece {
   readonly text: string;
@@ -135,7 +137,7 @@ const repeatedCharacters = 1_000;
 /** Number of characters that are searched for a blank at which to cut. */
 const cutSearchCharacters = 200;
 
-/** Divides a text. `maxCharacters` is the length of a piece. */
+/** Splits a text. `maxCharacters` is the maximum length of a piece. */
 function piecesOf(text: string, maxCharacters: number): Piece[] {
   const pieces: Piece[] = [];
   let from = 0;
@@ -148,7 +150,7 @@ function piecesOf(text: string, maxCharacters: number): Piece[] {
   return pieces;
 }
 
-/** Returns the position of a cut: at a blank if there is one, and never between the halves of a character. */
+/** Returns the position of a cut: at a blank if there is one, and never inside a surrogate pair. */
 function cutBefore(text: string, at: number): number {
   if (at >= text.length) return text.length;
   const blank = text.slice(at - cutSearchCharacters, at).search(/\s\S*$/);
@@ -160,10 +162,10 @@ function cutBefore(text: string, at: number): number {
 function joinPieces(pieces: readonly Piece[], masked: readonly string[]): string | undefined {
   let whole = '';
   for (const [index, { text, repeated }] of pieces.entries()) {
-    const one = masked[index] ?? '';
+    const maskedPiece = masked[index] ?? '';
     const start = text.slice(0, repeated);
-    if (!one.startsWith(start)) return undefined;
-    whole += one.slice(repeated);
+    if (!maskedPiece.startsWith(start)) return undefined;
+    whole += maskedPiece.slice(repeated);
   }
   return whole;
 }

@@ -6,8 +6,8 @@ import {
   type Candidate,
   type Catalogue,
   type CatalogueModel,
+  hasClientInterface,
   serves,
-  speaksOwn,
   unitPriceMembers,
 } from '../../configuration/catalogue/index.ts';
 import type { WorkspaceDocument } from '../../configuration/workspaces/index.ts';
@@ -101,7 +101,7 @@ const withoutPools = (candidates: readonly Candidate[]): readonly Candidate[] =>
 /** Returns the interfaces, without those that OpenAI's SDKs expect of every model. */
 function apisOf(candidates: readonly Candidate[]): Pick<ModelObject, 'apis' | 'translated_apis'> {
   const apis = listedInterfaceIds.filter((id) => candidates.some((candidate) => serves(candidate, id)));
-  const translated = apis.filter((id) => !candidates.some((candidate) => speaksOwn(candidate, id)));
+  const translated = apis.filter((id) => !candidates.some((candidate) => hasClientInterface(candidate, id)));
   return {
     ...(apis.every((id) => id === 'chat-completions') ? {} : { apis }),
     ...(translated.length === 0 ? {} : { translated_apis: translated }),

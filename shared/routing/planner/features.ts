@@ -1,7 +1,7 @@
 // Checks whether a candidate supports the features of a request.
 
 import type { EntryLimits, LimitedEntry } from '../../accounting/limits/index.ts';
-import { accountOf, type Candidate, speaksOwn } from '../../configuration/catalogue/index.ts';
+import { accountOf, type Candidate, hasClientInterface } from '../../configuration/catalogue/index.ts';
 import { fail, type GatewayError } from '../../errors/index.ts';
 import type { InterfaceId } from '../../foundation/constants/index.ts';
 import type { AbilityName, CallSize, Feature, HubNeed } from '../../protocol/wire/index.ts';
@@ -23,7 +23,7 @@ const abilities: Readonly<Record<AbilityName, (candidate: Candidate) => boolean>
 const supports = (candidate: Candidate, feature: Feature, interfaceId: InterfaceId): boolean => {
   if ('name' in feature) return abilities[feature.name](candidate);
   const { extras = [] } = candidate.entry.supported_params;
-  return extras.includes(feature.extra) || !speaksOwn(candidate, interfaceId);
+  return extras.includes(feature.extra) || !hasClientInterface(candidate, interfaceId);
 };
 
 export const supportsAll = (candidate: Candidate, features: readonly Feature[], interfaceId: InterfaceId): boolean =>

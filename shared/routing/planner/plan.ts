@@ -8,7 +8,7 @@ import { autoModelId, listedAs } from '../../foundation/constants/index.ts';
 import { bringsInput } from '../../protocol/interfaces/index.ts';
 import type { HubNeed, PolicyOptions, RoutedRequest, StateReference } from '../../protocol/wire/index.ts';
 import { type CallPrices, callPrices, comparedPrice } from '../billing/index.ts';
-import { chooseFormat, marksCache, marksItsCache } from '../formats/index.ts';
+import { addsCacheMarks, chooseFormat, marksItsCache } from '../formats/index.ts';
 import { madeFor } from './auto-models.ts';
 import type { ByokSources } from './byok.ts';
 import { excludingMember, looseningMember, satisfies, tighten } from './data-policy.ts';
@@ -82,7 +82,7 @@ function pricesOfCall(request: RoutedRequest): PricesOf {
   return (candidate) => {
     const size = request.size();
     const prices =
-      known.get(candidate.entry) ?? callPrices(candidate, size, () => isMarked() || marksCache(candidate, size));
+      known.get(candidate.entry) ?? callPrices(candidate, size, () => isMarked() || addsCacheMarks(candidate, size));
     known.set(candidate.entry, prices);
     return prices;
   };
@@ -188,7 +188,7 @@ function readConditions(request: RoutedRequest, input: PlanInput, pricesOf: Pric
 /** Returns the features of the request that its format lacks. */
 function lacksOf(candidate: Candidate, request: RoutedRequest): readonly HubNeed[] {
   const way = chooseFormat(candidate, request);
-  return way === undefined || way.kind === 'relay' ? [] : way.lacks;
+  return way === undefined || way.kind === 'relay' ? [] : way.unsupportedNeeds;
 }
 
 function failOverCap(remaining: readonly Candidate[], request: RoutedRequest, pricesOf: PricesOf): GatewayError {

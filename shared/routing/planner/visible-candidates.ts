@@ -11,7 +11,7 @@ import {
 import { fail, type GatewayError, nearestOf, quote } from '../../errors/index.ts';
 import { autoModelId } from '../../foundation/constants/index.ts';
 import type { RoutedRequest } from '../../protocol/wire/index.ts';
-import { mayGoThroughHub } from '../formats/index.ts';
+import { mayTranslateCandidate } from '../formats/index.ts';
 
 export interface VisibilityInput {
   readonly catalogue: Catalogue;
@@ -83,7 +83,7 @@ export const mayBeTranslated = (
   input: VisibilityInput,
 ): boolean =>
   [model, ...fallbackModels].some((id) =>
-    visibleCandidates(id, input, { namesModelsOf })?.some((candidate) => mayGoThroughHub(candidate, interfaceId)),
+    visibleCandidates(id, input, { namesModelsOf })?.some((candidate) => mayTranslateCandidate(candidate, interfaceId)),
   );
 
 const bareName = (id: string): string => id.slice(id.lastIndexOf('/') + 1);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { formatUsd, parsePricePerMillion } from '../../../shared/foundation/money/index.ts';
 import { readUsageReport } from '../../../shared/protocol/interfaces/chat-completions/read-usage.ts';
-import { readUsage } from '../../../shared/routing/billing/billed-usage.ts';
+import { toBilledUsage } from '../../../shared/routing/billing/billed-usage.ts';
 import { costOf } from '../../../shared/routing/billing/cost.ts';
 import { mergeUsage, unseenOutputTokens } from '../../../shared/routing/billing/index.ts';
 import { entryOf, planFactsOf } from '../../support/planning.ts';
@@ -58,7 +58,7 @@ describe('the cost of a call', () => {
             output: completion,
             reasoning: 0,
           };
-          const usage = readUsage(reported, 'included', { promptTokens: 0, outputBytes: 0 });
+          const usage = toBilledUsage(reported, 'included', { promptTokens: 0, outputBytes: 0 });
           const cost = costOf(usage, prices);
           const hits = Math.min(cached, prompt);
           const writes = Math.min(written, prompt - hits);
@@ -89,7 +89,10 @@ describe('the cost of a call', () => {
       fc.property(tokens, tokens, price, (prompt, completion, text) => {
         const perToken = parsePricePerMillion(text) ?? null;
         const reported = { prompt_tokens: prompt, completion_tokens: completion };
-        const billed = readUsage(readUsageReport(reported)?.tokens, 'included', { promptTokens: 0, outputBytes: 0 });
+        const billed = toBilledUsage(readUsageReport(reported)?.tokens, 'included', {
+          promptTokens: 0,
+          outputBytes: 0,
+        });
         const cost = costOf(billed, pricedAt(perToken));
         const merged = mergeUsage(reported, billed, { total: cost.total, upstream: cost }, served) as {
           cost: unknown;
@@ -124,14 +127,14 @@ describe('the cost of a call', () => {
 
   it('is nothing for an entry without a price', () => {
     const { tokens } = readUsageReport({ prompt_tokens: 9, completion_tokens: 9 }) ?? {};
-    const usage = readUsage(tokens, 'included', { promptTokens: 0, outputBytes: 0 });
+    const usage = toBilledUsage(tokens, 'included', { promptTokens: 0, outputBytes: 0 });
     expect(costOf(usage, pricedAt(null)).total).toBe(0n);
   });
 });
 
 const observed = { promptTokens: 100, outputBytes: 81 };
 const read = (usage: Record<string, unknown> | undefined, style: 'included' | 'additive' = 'included') =>
-  readUsage(readUsageReport(usage)?.tokens, style, observed);
+  toBilledUsage(readUsageReport(usage)?.tokens, style, observed);
 
 describe('what a call is billed for', () => {
   it('is nothing where the provider reports nothing used: zero is a count', () => {
@@ -164,7 +167,7 @@ describe('what a call is billed for', () => {
   it('is what was written unseen too, where the client left', () => {
     const left = { ...observed, bytesAfterUsage: 4, unseenTokens: unseenOutputTokens(15_000) };
     const readLeft = (usage: Record<string, unknown> | undefined) =>
-      readUsage(readUsageReport(usage)?.tokens, 'included', left);
+      toBilledUsage(readUsageReport(usage)?.tokens, 'included', left);
     expect(readLeft(undefined)).toMatchObject({ completionTokens: 521, estimated: true });
     expect(readLeft({ prompt_tokens: 7, completion_tokens: 5 })).toMatchObject({
       promptTokens: 7,

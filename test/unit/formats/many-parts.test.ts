@@ -211,7 +211,7 @@ describe('of very many parts each is looked at a few times only', () => {
       return { read, turns: (JSON.parse(written) as { messages: unknown[] }).messages.length };
     };
     expect(readOf(mistral)).toEqual({ read: 2, turns: 1 });
-    expect(readOf({ ...mistral, takesTurnsInARow: true, takesDeveloper: true, callIds: 'any' })).toEqual({
+    expect(readOf({ ...mistral, acceptsConsecutiveTurns: true, acceptsDeveloperRole: true, callIds: 'any' })).toEqual({
       read: 0,
       turns: 1_000,
     });

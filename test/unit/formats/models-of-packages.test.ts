@@ -6,7 +6,7 @@ import { createGoogle } from '@ai-sdk/google';
 import { openaiModelCatalog } from '@ai-sdk/openai/internal';
 import { describe, expect, it } from '#jest';
 import {
-  isOpenAiThinker,
+  isOpenAiReasoningModel,
   type ModelReasoning,
   reasoningOf,
   thinkingOf,
@@ -15,7 +15,7 @@ import {
   unknownModelReasoning,
 } from '../../../shared/configuration/catalogue/index.ts';
 import { loadModelList } from '../../../shared/configuration/model-list/index.ts';
-import { canBeForced } from '../../../shared/routing/formats/capabilities.ts';
+import { supportsForcedTool } from '../../../shared/routing/formats/capabilities.ts';
 import { leastCachedTokens } from '../../../shared/routing/formats/relayed-cache-marks.ts';
 import { rulesOf } from '../../../shared/routing/formats/target-rules/index.ts';
 
@@ -70,7 +70,7 @@ describe('OpenAI', () => {
     expect(known.kind).toBe(support === true && !/-chat-latest$/.test(id) ? 'effort' : known.kind);
     if (support !== true) expect(known.kind).toBe('none');
     if (efforts !== undefined) expect(effortNames(known)).toEqual(efforts);
-    expect(isOpenAiThinker(id)).toBe(sampling.temperature !== true);
+    expect(isOpenAiReasoningModel(id)).toBe(sampling.temperature !== true);
     if (endpoints?.chat.functionToolsWithReasoning === false) {
       expect([thinksUnasked(id), thinksWithToolsOnResponsesOnly(id)]).toEqual([true, true]);
     }
@@ -86,7 +86,7 @@ describe('Anthropic', () => {
     '%s is asked for JSON beside tools in our words where its package would take a tool',
     (id, language) => {
       const candidate = { provider: { kind: undefined }, entry: { upstream_model: id }, model: { id } } as const;
-      expect(rulesOf('messages', candidate).keepsTextsBesideJson).toBe(language.structuredOutput?.native === true);
+      expect(rulesOf('messages', candidate).keepsTextWithJson).toBe(language.structuredOutput?.native === true);
     },
   );
 
@@ -97,8 +97,8 @@ describe('Anthropic', () => {
     expect(known.least === 'between_tools').toBe(reasoning.betweenTools);
     if (known.kind === 'adaptive') expect(known.efforts.includes('xhigh')).toBe(reasoning.supportsXhighEffort);
     if (reasoning.efforts !== undefined) expect(known.efforts).toEqual(reasoning.efforts);
-    const candidate = { entry: { upstream_model: id }, model: { id } } as Parameters<typeof canBeForced>[0];
-    expect(canBeForced(candidate)).toBe(tools.forcedChoice);
+    const candidate = { entry: { upstream_model: id }, model: { id } } as Parameters<typeof supportsForcedTool>[0];
+    expect(supportsForcedTool(candidate)).toBe(tools.forcedChoice);
   });
 });
 
@@ -162,12 +162,12 @@ const { google: googleModels = [] } = literalsOf("import type { GoogleProvider }
 const notForText = /^(aqa|deep-research|gemma|nano-banana|gemini-(nano-banana|robotics))|-tts|-audio|computer-use/;
 /** Models for which the package sends the lowest level, which no other Pro model accepts. */
 const guessedByPackage: ReadonlySet<string> = new Set(['gemini-pro-latest', 'gemini-flash-lite-latest']);
-const boundTokens = 1_000_000;
+const outputMaxTokens = 1_000_000;
 
 /** Returns the table's reasoning in the form of `generateContent`. */
 function toldByUs(model: string, effort: (typeof googleEfforts)[number]): unknown {
   const known = reasoningOf(model) ?? unknownModelReasoning;
-  const thinking = thinkingOf(effort, boundTokens, known);
+  const thinking = thinkingOf(effort, outputMaxTokens, known);
   if (thinking?.kind === 'budget') return { thinkingBudget: thinking.tokens };
   if (thinking?.kind === 'off') return { thinkingBudget: 0 };
   return thinking && 'effort' in thinking ? { thinkingLevel: thinking.effort } : undefined;

@@ -238,14 +238,14 @@ service: { queue_ms: -1 }`;
     ],
     [
       `price_tiers: [${tier(9)}, ${tier(9)}]`,
-      'price_tiers[1].above_prompt_tokens: must be above the bound of the tier before it, 9: bounds rise',
+      'price_tiers[1].above_prompt_tokens: must be greater than above_prompt_tokens of the tier before it, 9',
     ],
     [
       `price_tiers: [${tier(9)}, ${tier(10)}, ${tier(8)}]`,
-      'price_tiers[2].above_prompt_tokens: must be above the bound of the tier before it, 10: bounds rise',
+      'price_tiers[2].above_prompt_tokens: must be greater than above_prompt_tokens of the tier before it, 10',
     ],
     ['default_output_tokens: 0', 'default_output_tokens: must be at least 1'],
-    ['apis: []', 'apis: must name one, such as chat-completions'],
+    ['apis: []', 'apis: must name an interface, such as chat-completions'],
   ])('is refused with %s, in one line with its path', (member, line) => {
     const problems = problemsOf(withModel(`{ provider: openai, ${member} }`));
     expect(problems.map((problem) => formatProblem(problem, 'file'))).toEqual([

@@ -16,7 +16,7 @@ a size with a fraction | 16384 → 1.5 | E.max_output_tokens | whole number
 an extra that is none | json_schema: true → extras: [plugins, web] | E.supported_params.extras[1] | web_search
 a provider that is not there | - provider: acme → - provider: acmee | E.provider | there is no provider "acmee" in providers; did you mean acme?
 a model under the reserved prefix | id: acme/small-1 → id: gw/small-1 | models[1].id + | function aliases
-a model named auto | id: acme/small-1 → id: auto | models[1].id + | always there
+a model named auto | id: acme/small-1 → id: auto | models[1].id + | defines that model itself
 a negative creation time | created: 1760000000 → created: -1 | models[0].created | seconds
 a mistyped word | [text, image] → [text, images] | models[0].modalities[1] | must be one of text, image, audio, video, file, not "images"; did you mean image?
 an unknown section | workspaces: → zzz: 1\nworkspaces: | zzz | known are service, providers, models, guardrails, workspaces
@@ -33,7 +33,7 @@ an older address of Azure | https://api.acme.example/v1 → https://gw.openai.az
 an address of Azure without its path | https://api.acme.example/v1 → https://gw.openai.azure.com | providers[0].base_url | https://RESOURCE.openai.azure.com/openai/v1
 a base URL with the path of messages | example/v1 → example/v1/messages | providers[0].base_url | appends
 a base URL with the path of image edits | example/v1 → example/v1/images/edits | providers[0].base_url | must end before /images/edits
-no interface | reasoning_style: effort → apis: [] | providers[0].apis | must name one
+no interface | reasoning_style: effort → apis: [] | providers[0].apis | must name an interface
 an interface twice | reasoning_style: effort → apis: [messages, messages] | providers[0].apis[1] | is there twice
 an interface that there is not | reasoning_style: effort → apis: [message] | providers[0].apis[0] | did you mean messages?
 a header for the key without its name | { bearer: { env: ACME_API_KEY } } → { header: { env: ACME_API_KEY } } | providers[0].auth.header.name | is required
@@ -47,7 +47,7 @@ a key of a client where calls are signed | { bearer: { env: ACME_API_KEY } } →
 credentials of calls that are signed | { bearer: { env: ACME_API_KEY } } → none\n    credentials: [{ env: A }] | providers[0].credentials | an auth with a secret
 a credential twice | { bearer: { env: ACME_API_KEY } } → { bearer: { env: A } }\n    credentials: [{ env: A }, { env: B }, { env: A }] | providers[0].credentials[2] | is there twice
 credentials without the one of auth | reasoning_style: effort → credentials: [{ env: A }, { env: B }] | providers[0].auth | not among credentials
-no credential | reasoning_style: effort → credentials: [] | providers[0].credentials | must name one
+no credential | reasoning_style: effort → credentials: [] | providers[0].credentials | must name a credential
 a credential itself | reasoning_style: effort → credentials: [sk-key] | providers[0].credentials[0] | must not be the credential itself
 alerts without a receiver | queue_ms: 2000 → alerts: { at: [80] } | service.alerts.url | must not be the credential itself: write
 a receiver's address itself | queue_ms: 2000 → alerts: { url: "https://hooks.example/canary" } | service.alerts.url | must not be the credential itself: write

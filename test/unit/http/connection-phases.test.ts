@@ -21,13 +21,13 @@ describe('in every phase', () => {
       const { isAnswering, next } = phaseRules[phase];
       if (isAnswering) expect(['last', 'refused']).toContain(next.requestBegan);
     }
-    expect(phaseAfter('headCame', 'requestBegan', 'requestBegan', 'answerLeft')).toBe('over');
-    expect(phaseAfter('headCame', 'requestBegan', 'bodyEnded', 'requestBegan', 'answerLeft')).toBe('over');
+    expect(phaseAfter('headReceived', 'requestBegan', 'requestBegan', 'answerSent')).toBe('over');
+    expect(phaseAfter('headReceived', 'requestBegan', 'bodyEnded', 'requestBegan', 'answerSent')).toBe('over');
   });
 
   it('an answer that is due stays due until it has left or its connection ends', () => {
     for (const [phase, event, next] of moves) {
-      if (!phaseRules[phase].isAnswering || event === 'answerLeft') continue;
+      if (!phaseRules[phase].isAnswering || event === 'answerSent') continue;
       expect(phaseRules[next].isAnswering || next === 'over').toBe(true);
     }
   });
@@ -50,7 +50,7 @@ describe('in every phase', () => {
 });
 
 it('a body that outlasts its answer is read to its end before the next head', () => {
-  expect(phaseAfter('headCame', 'requestBegan', 'answerLeft')).toBe('rest');
+  expect(phaseAfter('headReceived', 'requestBegan', 'answerSent')).toBe('rest');
   expect(phaseRules.rest.passes).toBe('body');
-  expect(phaseAfter('headCame', 'requestBegan', 'answerLeft', 'bodyEnded', 'headCame')).toBe('head');
+  expect(phaseAfter('headReceived', 'requestBegan', 'answerSent', 'bodyEnded', 'headReceived')).toBe('head');
 });

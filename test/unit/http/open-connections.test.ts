@@ -22,7 +22,7 @@ async function serve(bounds: Parameters<typeof createNodeConnections>[2]) {
   server.on('request', (incoming, outgoing) =>
     connections.begin(incoming, outgoing, () => {
       served.push(incoming.socket);
-      if (incoming.url === '/key') connections.keyFound(incoming);
+      if (incoming.url === '/key') connections.markAuthenticated(incoming);
       if (incoming.url === '/fails') throw new Error('a fault of ours');
       if (incoming.url !== '/waits') outgoing.end('{}');
     }),
@@ -47,7 +47,7 @@ async function serve(bounds: Parameters<typeof createNodeConnections>[2]) {
 
 it('what is closed at a bound is told as memory that is about to be free, and what a client closes is not', async () => {
   const released: number[] = [];
-  const { open } = await serve({ strangersMax: 2, released: (bytes) => released.push(bytes) });
+  const { open } = await serve({ unauthenticatedMax: 2, onClose: (bytes) => released.push(bytes) });
   const first = await open('GET / HTTP/1.1\r\nA: ');
   const second = await open();
   expect(released).toEqual([]);
@@ -91,7 +91,7 @@ describe('connections', () => {
   });
 
   it('without a key that exists have a bound of their own, which those that showed one neither fill nor pay for', async () => {
-    const { port, open } = await serve({ strangersMax: 3 });
+    const { port, open } = await serve({ unauthenticatedMax: 3 });
     const withKey = [];
     for (let opened = 0; opened < 4; opened += 1)
       withKey.push(await open('GET /key HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\nA: '));
@@ -102,7 +102,7 @@ describe('connections', () => {
   });
 
   it('of which all without a key are being served take no further one', async () => {
-    const { port, open } = await serve({ strangersMax: 1 });
+    const { port, open } = await serve({ unauthenticatedMax: 1 });
     const keyed = await open('GET /key HTTP/1.1\r\n\r\n');
     const served = await open('GET /waits HTTP/1.1\r\n\r\n');
     await expect(call(port)).rejects.toMatchObject({ code: 'ECONNRESET' });

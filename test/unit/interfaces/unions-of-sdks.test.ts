@@ -17,7 +17,7 @@ import { readHubNeeds as responseNeeds } from '../../../shared/protocol/interfac
 import { responseMembers } from '../../../shared/protocol/interfaces/responses/translation/response-call.ts';
 import type { HubNeed } from '../../../shared/protocol/wire/index.ts';
 import { isEffort } from '../../../shared/protocol/wire/index.ts';
-import { readDeltaTypes, readEventTypes } from '../../../shared/routing/formats/hub/targets/anthropic-events.ts';
+import { knownDeltaTypes, knownEventTypes } from '../../../shared/routing/formats/hub/targets/anthropic-events.ts';
 import { isListedEvent } from '../../../shared/routing/formats/hub/targets/responses-events.ts';
 import { faultOfCode } from '../../../shared/routing/providers/fault-behind-invalid.ts';
 import { rejectsRequest } from '../../../shared/routing/providers/rejection-reasons.ts';
@@ -58,12 +58,12 @@ const parts: readonly SdkUnion[] = [
   {
     title: 'events of Messages',
     type: "Beta.BetaRawMessageStreamEvent['type'] | Messages.RawMessageStreamEvent['type']",
-    isListed: (type) => readEventTypes.includes(type),
+    isListed: (type) => knownEventTypes.includes(type),
   },
   {
     title: 'deltas of Messages',
     type: "Beta.BetaRawContentBlockDelta['type'] | Messages.RawContentBlockDelta['type']",
-    isListed: (type) => readDeltaTypes.includes(type),
+    isListed: (type) => knownDeltaTypes.includes(type),
   },
   {
     title: 'items of Responses, sent',

@@ -53,7 +53,8 @@ export async function* readParts<Event>(
   const parts = source.writesOneCallAtATime === true ? partsInOrder(whole, exchange.partEmitted) : whole;
   const isWhole = exchange.answer()?.isStream === false;
   // With stop sequences an empty answer is valid: the first word may be a stop.
-  const mayBeEmpty = target.failsEmpty !== true || stops.length > 0 || (options.stopSequences ?? []).length > 0;
+  const mayBeEmpty =
+    target.isEmptyAnswerFailure !== true || stops.length > 0 || (options.stopSequences ?? []).length > 0;
   let hasContent = false;
   let hasCalls = false;
   const faultOf = (part: HubPart): AttemptFailure | undefined => {

@@ -45,7 +45,7 @@ import { failureOfAnswer, untranslatable } from './failure.ts';
 import { createExchange, type Exchange } from './package-exchange.ts';
 import { changesOf, scanWritten, writeSent } from './sent-body.ts';
 import { withoutEmptyStops } from './stops.ts';
-import type { ArgumentsShape, HubTarget, TargetCall } from './targets/hub-target.ts';
+import type { HubTarget, TargetCall, ToolArgumentPaths } from './targets/hub-target.ts';
 import { loadTarget } from './targets/index.ts';
 
 interface HubRequest {
@@ -71,7 +71,7 @@ interface HubRequest {
   /** The client's name of its output bound. */
   readonly boundMember: string;
   /** True if the gateway adds cache marks that its client does not set. */
-  readonly marksCache: boolean;
+  readonly addsCacheMarks: boolean;
   /** Fields outside the body that are not sent to another interface. */
   readonly leftOut: readonly string[];
 }
@@ -100,22 +100,22 @@ export async function callThroughHub(
   const source = await readCall(request.source(request.body, request.envelopes));
   const model = entry.upstream_model;
   const outputTokens = outputBoundOf(entry, size);
-  const boundTokens = Math.min(outputTokens, entry.max_output_tokens);
-  const lowered = boundTokens < outputTokens ? [request.boundMember] : [];
+  const outputMaxTokens = Math.min(outputTokens, entry.max_output_tokens);
+  const lowered = outputMaxTokens < outputTokens ? [request.boundMember] : [];
   if (isLong()) await nextTurn();
   const packageNames = createPackageNames(withoutEmptyStops(source.call));
   const { call, leftOut: looseTools } = withStrictness(packageNames.call, target.strictness);
   if (isLong()) await nextTurn();
-  const raw = createRawArguments(id, target.argumentsShape);
+  const raw = createRawArguments(id, target.toolArguments);
   const by = { model, provider: candidate.provider };
   const { prompt, leftOut: foreignThinking } = withOwnSigned(call.prompt, target, by);
-  const { canForceTools, marksCache } = request;
-  const modelFacts = factsOf(candidate, target, call.reasoning, boundTokens);
+  const { canForceTools, addsCacheMarks } = request;
+  const modelFacts = factsOf(candidate, target, call.reasoning, outputMaxTokens);
   const targetCall: TargetCall = {
     call: { ...call, prompt: withEveryResult(prompt) },
     rules: rulesOf(api, candidate),
     canForceTools,
-    marksCache,
+    addsCacheMarks,
     ...modelFacts,
   };
   const stops = [...new Set(target.unsupportedStops?.(targetCall))];
@@ -174,7 +174,7 @@ async function sentBody(text: string, target: HubTarget, targetCall: TargetCall,
   if (isLong) await nextTurn();
   const { changes, leftOut } = changesOf(written, target, targetCall);
   if (isLong) await nextTurn();
-  const inside = target.rewritten?.(written, targetCall);
+  const inside = target.rewriteValues?.(written, targetCall);
   if (isLong) await nextTurn();
   return { text: writeSent(written, changes, inside), leftOut };
 }
@@ -184,23 +184,23 @@ function factsOf(
   candidate: Candidate,
   target: HubTarget,
   preference: HubCall['reasoning'],
-  boundTokens: number,
+  outputMaxTokens: number,
 ): Pick<
   TargetCall,
-  'model' | 'knownAs' | 'provider' | 'names' | 'openAiNames' | 'boundTokens' | 'reasoning' | 'thinking'
+  'model' | 'packageModel' | 'provider' | 'names' | 'openAiNames' | 'outputMaxTokens' | 'reasoning' | 'thinking'
 > {
   const { provider, entry } = candidate;
   const model = entry.upstream_model;
   const names = modelNames(candidate);
   const reasoning = reasoningOf(...names) ?? target.unknownReasoning?.(provider) ?? unknownModelReasoning;
-  const thinking = thinkingOf(preference, boundTokens, reasoning);
+  const thinking = thinkingOf(preference, outputMaxTokens, reasoning);
   return {
     model,
-    knownAs: listedName(entry),
+    packageModel: listedName(entry),
     provider,
     names,
     openAiNames: openAiNames(candidate),
-    boundTokens,
+    outputMaxTokens,
     reasoning,
     thinking,
   };
@@ -335,11 +335,11 @@ interface RawArguments {
 const eachItem = '*';
 
 /** Creates the placeholders. `id` must be unguessable, or the model could forge a placeholder. */
-function createRawArguments(id: string, shape: ArgumentsShape | undefined): RawArguments {
+function createRawArguments(id: string, shape: ToolArgumentPaths | undefined): RawArguments {
   const texts = new Map<string, string>();
   return {
     takeOut(text) {
-      if (shape === undefined || !text.includes(shape.mark)) return text;
+      if (shape === undefined || !text.includes(shape.hint)) return text;
       const json = scanAnswer(text);
       if (json === undefined) return text;
       const replaced = Array.from(argumentsIn(json, shape), (value) => {
@@ -353,7 +353,7 @@ function createRawArguments(id: string, shape: ArgumentsShape | undefined): RawA
   };
 }
 
-function* argumentsIn(json: JsonText, { paths }: ArgumentsShape): Generator<number> {
+function* argumentsIn(json: JsonText, { paths }: ToolArgumentPaths): Generator<number> {
   // The values are in the order of the text: an answer, or an event, has them in one place only.
   for (const path of paths) yield* valuesAt(json, 0, path);
 }

@@ -12,7 +12,7 @@ import type { EmbeddingOptions, EmbeddingTarget, HubTarget } from './targets/hub
 import { loadTarget } from './targets/index.ts';
 
 interface EmbedCall {
-  readonly embeddings: EmbeddingTarget;
+  readonly embeddingModels: EmbeddingTarget;
   readonly target: HubTarget;
   readonly model: string;
   readonly names: readonly string[];
@@ -38,35 +38,39 @@ export async function embedInParts(
   openPart: OpenPart,
 ): Promise<CandidateOutcome> {
   const { body, size, clientModel } = request;
-  const { embeddings, ...target } = await loadTarget(request.api);
-  if (embeddings === undefined) throw new Error(`the package of ${request.api} has no embeddings`);
+  const { embeddingModels, ...target } = await loadTarget(request.api);
+  if (embeddingModels === undefined) throw new Error(`the package of ${request.api} has no embeddings`);
   const model = candidate.entry.upstream_model;
   const names = modelNames(candidate);
   const write = writers[String(body.encoding_format ?? 'float')];
   if (write === undefined) return failed({ ...notTranslatable, param: 'encoding_format' });
   const embeddingOptions = inputOf(body);
-  const call = { embeddings, target, model, names, embeddingOptions, write, openPart };
+  const call = { embeddingModels, target, model, names, embeddingOptions, write, openPart };
   const texts = [body.input].flat() as string[];
   const parts = inParts(texts, await inputsMaxOf(call));
-  const { done, failure, broken } = await runParts(
+  const {
+    parts: results,
+    failure,
+    exception,
+  } = await runParts(
     parts,
     (values) => embedPart(call, values),
     () => paidPart,
     request.pause,
   );
-  const usage = usageOf(done, (at) => {
+  const usage = usageOf(results, (at) => {
     const values = parts[at] ?? [];
     const textBytes = values.reduce((bytes, text) => bytes + Buffer.byteLength(text), 0);
     return estimateInputTokens(candidate, { ...size, textBytes, contexts: values.length });
   });
-  const isUsed = done.some((part) => part !== undefined);
+  const isUsed = results.some((part) => part !== undefined);
   // The attempt states the reason.
-  if (broken !== undefined && !isUsed) throw broken.error;
+  if (exception !== undefined && !isUsed) throw exception.error;
   if (failure !== undefined) return failed(failure, isUsed ? usage : undefined);
-  const text = answerText(done, clientModel, usage);
+  const text = answerText(results, clientModel, usage);
   const read = text.length > largeBodyMaxBytes ? undefined : await request.readAnswer(text);
   if (read?.kind !== 'answer') return failed({ kind: 'failed', cause: 'answer_too_large' }, usage);
-  const known: readonly string[] = [...knownMembers, ...embeddings.knownFields(names)];
+  const known: readonly string[] = [...knownMembers, ...embeddingModels.supportedFields(names)];
   const leftOut = Object.keys(body).filter((name) => !known.includes(name));
   return { kind: 'json', answer: { ...read.answer, usage }, reachedVia: { format: 'embeddings', leftOut } };
 }
@@ -91,31 +95,36 @@ const inParts = (texts: readonly string[], max: number): readonly (readonly stri
 
 /** Returns the number of concurrent requests of a call. */
 export async function embeddingRequests({ api, candidate, size }: SplitTask): Promise<number> {
-  const { embeddings } = await loadTarget(api);
+  const { embeddingModels } = await loadTarget(api);
   const model = candidate.entry.upstream_model;
   const names = modelNames(candidate);
-  return embeddings === undefined ? 1 : Math.ceil(size.contexts / (await inputsMaxOf({ embeddings, model, names })));
+  return embeddingModels === undefined
+    ? 1
+    : Math.ceil(size.contexts / (await inputsMaxOf({ embeddingModels, model, names })));
 }
 
 async function inputsMaxOf({
-  embeddings,
+  embeddingModels,
   model,
   names,
-}: Pick<EmbedCall, 'embeddings' | 'model' | 'names'>): Promise<number> {
+}: Pick<EmbedCall, 'embeddingModels' | 'model' | 'names'>): Promise<number> {
   const unsent = { model, baseURL: 'https://provider.invalid', apiKey: 'none', fetch };
-  return (await embeddings.openModel(unsent, names).maxEmbeddingsPerCall) ?? 1;
+  return (await embeddingModels.openModel(unsent, names).maxEmbeddingsPerCall) ?? 1;
 }
 
 async function embedPart(call: EmbedCall, values: readonly string[]): Promise<EmbeddedPart | NoAnswer> {
-  const { embeddings, target, model, names, embeddingOptions, write } = call;
-  const { exchange, keepAnswer, failureOf } = openPackagePart(call.openPart, { target, readable: embeddings.readable });
+  const { embeddingModels, target, model, names, embeddingOptions, write } = call;
+  const { exchange, keepAnswer, failureOf } = openPackagePart(call.openPart, {
+    target,
+    completeAnswer: embeddingModels.completeAnswer,
+  });
   try {
-    const opened = embeddings.openModel({ model, ...exchange.settings }, names);
-    const result = await opened.doEmbed({ values: [...values], ...embeddings.toOptions(embeddingOptions, names) });
+    const opened = embeddingModels.openModel({ model, ...exchange.settings }, names);
+    const result = await opened.doEmbed({ values: [...values], ...embeddingModels.toOptions(embeddingOptions, names) });
     if (result.embeddings.length !== values.length) return failed({ kind: 'failed', cause: 'unreadable_answer' });
     const answer = exchange.answer();
-    const tokens = toCount(embeddings.tokensIn?.(result, answer) ?? result.usage?.tokens);
-    const isCut = embeddings.leavesLength === true && embeddingOptions.dimensions !== undefined;
+    const tokens = toCount(embeddingModels.readInputTokens?.(result, answer) ?? result.usage?.tokens);
+    const isCut = embeddingModels.needsNormalization === true && embeddingOptions.dimensions !== undefined;
     const vectors = result.embeddings.map((vector) => write(isCut ? ofLengthOne(vector) : vector));
     // The copies are the text of the vectors, and the answer of which it becomes a part.
     keepAnswer('ofPart');
@@ -146,9 +155,9 @@ function ofLengthOne(vector: readonly number[]): readonly number[] {
 }
 
 /** Returns the usage of the answered parts. `estimate` applies to a part that reports nothing. */
-function usageOf(done: readonly (EmbeddedPart | undefined)[], estimate: (at: number) => number): UsageReport {
-  const input = done.reduce((sum, part, at) => sum + (part === undefined ? 0 : (part.tokens ?? estimate(at))), 0);
-  const isEstimated = done.some((part) => part !== undefined && part.tokens === undefined);
+function usageOf(results: readonly (EmbeddedPart | undefined)[], estimate: (at: number) => number): UsageReport {
+  const input = results.reduce((sum, part, at) => sum + (part === undefined ? 0 : (part.tokens ?? estimate(at))), 0);
+  const isEstimated = results.some((part) => part !== undefined && part.tokens === undefined);
   return {
     tokens: {
       ...{ input, cached: 0, cacheWrite: 0, cacheWrite1h: 0, reasoning: 0 },
@@ -159,8 +168,8 @@ function usageOf(done: readonly (EmbeddedPart | undefined)[], estimate: (at: num
   };
 }
 
-function answerText(done: readonly (EmbeddedPart | undefined)[], model: string, { members }: UsageReport): string {
-  const vectors = done.flatMap((part) => part?.vectors ?? []);
+function answerText(results: readonly (EmbeddedPart | undefined)[], model: string, { members }: UsageReport): string {
+  const vectors = results.flatMap((part) => part?.vectors ?? []);
   const data = vectors.map((vector, index) => `{"object":"embedding","index":${index},"embedding":${vector}}`);
   return `{"object":"list","data":[${data.join(',')}],"model":${JSON.stringify(model)},"usage":${JSON.stringify(members)}}`;
 }

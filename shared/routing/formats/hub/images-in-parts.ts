@@ -1,4 +1,5 @@
-// Images through a package: in as many calls as it needs for their number, and one answer in the client's format.
+// Generates images through an AI SDK package, with as many calls as their number needs, and joins them into one answer in
+// the client's format.
 import { type Candidate, modelNames } from '../../../configuration/catalogue/index.ts';
 import { sha256Hex } from '../../../foundation/ids/index.ts';
 import type { FormPart, TextWithFiles } from '../../../protocol/forms/index.ts';
@@ -12,7 +13,7 @@ import type { HubTarget, ImageTarget } from './targets/hub-target.ts';
 import { loadTarget } from './targets/index.ts';
 
 interface ImageCall {
-  readonly imaging: ImageTarget;
+  readonly imageModels: ImageTarget;
   readonly target: HubTarget;
   readonly model: string;
   readonly names: readonly string[];
@@ -33,7 +34,7 @@ interface ImagesPart {
   readonly kind: 'part';
   /** Images as base64. */
   readonly images: readonly string[];
-  /** Number of images that are charged, including those of an answer that cannot be passed on. */
+  /** Number of images that are charged, including the images of an answer that was too long or found no memory. */
   readonly imageCount: number;
   readonly input: number | undefined;
   readonly output: number | undefined;
@@ -45,36 +46,44 @@ export async function imagesInParts(
   openPart: OpenPart,
 ): Promise<CandidateOutcome> {
   const { body, size, form, createdSeconds } = task;
-  const { imaging, ...target } = await loadTarget(task.api);
-  if (imaging === undefined) throw new Error(`the package of ${task.api} makes no images`);
+  const { imageModels, ...target } = await loadTarget(task.api);
+  if (imageModels === undefined) throw new Error(`the package of ${task.api} makes no images`);
   const model = candidate.entry.upstream_model;
   const names = modelNames(candidate);
-  const { files, withImages } = readFiles(form?.filesOf('image') ?? [], body.prompt as string);
-  const call = { imaging, target, model, names, body, files, withImages, openPart };
-  const counts = countsOf(size.choices, imaging.imagesMax);
-  const { done, failure, broken } = await runParts(counts, (count) => drawPart(call, count), paidPart, task.pause);
-  const parts = done.filter((part) => part !== undefined);
+  const { files, withImages } = placeholdersFor(form?.filesOf('image') ?? [], body.prompt as string);
+  const call = { imageModels, target, model, names, body, files, withImages, openPart };
+  const counts = countsOf(size.choices, imageModels.imagesMax);
+  const {
+    parts: results,
+    failure,
+    exception,
+  } = await runParts(counts, (count) => generatePart(call, count), paidPart, task.pause);
+  const parts = results.filter((part) => part !== undefined);
   const images = parts.flatMap((part) => part.images);
   const imageCount = parts.reduce((sum, part) => sum + part.imageCount, 0);
   const usage = usageOf(parts);
-  if (broken !== undefined && parts.length === 0) throw broken.error;
+  if (exception !== undefined && parts.length === 0) throw exception.error;
   if (failure !== undefined) {
-    return failed(parts.length === 0 ? failure : { ...failure, refusedAnswer: refusedOf(usage, imageCount) });
+    return failureResult(parts.length === 0 ? failure : { ...failure, refusedAnswer: billedUsage(usage, imageCount) });
   }
   // The provider blocked the prompt, or the images.
-  if (images.length === 0) return failed({ ...blocked, ...(usage && { refusedAnswer: refusedOf(usage, 0) }) });
+  if (images.length === 0) return failureResult({ ...blocked, ...(usage && { refusedAnswer: billedUsage(usage, 0) }) });
   const data = images.map((image) => `{"b64_json":"${image}"}`).join(',');
   const reported = usage === undefined ? '' : `,"usage":${JSON.stringify(usage.members)}`;
   const read = await task.readAnswer(`{"created":${createdSeconds},"data":[${data}]${reported}}`);
   if (read.kind !== 'answer') {
-    return failed({ kind: 'failed', cause: 'answer_too_large', refusedAnswer: refusedOf(usage, images.length) });
+    return failureResult({
+      kind: 'failed',
+      cause: 'answer_too_large',
+      refusedAnswer: billedUsage(usage, images.length),
+    });
   }
-  const leftOut = Object.keys(body).filter((name) => !knownMembers.includes(name));
+  const leftOut = Object.keys(body).filter((name) => !supportedMembers.includes(name));
   return { kind: 'json', answer: read.answer, reachedVia: { format: 'images', leftOut } };
 }
 
-/** Fields that need no check here: the planner skips a candidate that cannot do what they ask for. */
-const knownMembers: readonly string[] = [
+/** Fields that are never reported as left out, because the planner skips candidates that do not support them. */
+const supportedMembers: readonly string[] = [
   ...['model', 'prompt', 'n', 'stream', 'image', ...imageOptions],
   ...plainGatewayMembers,
 ];
@@ -85,16 +94,16 @@ const blocked = {
   cause: 'blocked_image',
 } as const satisfies AttemptFailure;
 
-/** Returns the number of concurrent requests of a call. */
-export async function imageRequests({ api, size }: SplitTask): Promise<number> {
-  const { imaging } = await loadTarget(api);
-  return imaging === undefined ? 1 : countsOf(size.choices, imaging.imagesMax).length;
+/** Returns the number of requests into which a call is split. */
+export async function imageRequestCount({ api, size }: SplitTask): Promise<number> {
+  const { imageModels } = await loadTarget(api);
+  return imageModels === undefined ? 1 : countsOf(size.choices, imageModels.imagesMax).length;
 }
 
 const countsOf = (images: number, max: number): readonly number[] =>
   Array.from({ length: Math.ceil(images / max) }, (_, at) => Math.min(max, images - at * max));
 
-/** Returns a part of which only the requested number of images is known. */
+/** Returns the part for an answer that the provider finished and that cannot be passed on: every image is charged. */
 const paidPart = (count: number): ImagesPart => ({
   kind: 'part',
   images: [],
@@ -103,17 +112,17 @@ const paidPart = (count: number): ImagesPart => ({
   output: undefined,
 });
 
-async function drawPart(call: ImageCall, count: number): Promise<ImagesPart | NoAnswer> {
-  const { imaging, target, model, names, body, files, withImages } = call;
+async function generatePart(call: ImageCall, count: number): Promise<ImagesPart | NoAnswer> {
+  const { imageModels, target, model, names, body, files, withImages } = call;
   const { exchange, keepAnswer, failureOf } = openPackagePart(call.openPart, { target, body: withImages });
   try {
-    const result = await imaging.openModel({ model, ...exchange.settings }, names).doGenerate({
+    const result = await imageModels.openModel({ model, ...exchange.settings }, names).doGenerate({
       prompt: body.prompt as string,
       n: count,
       seed: undefined,
       files: files.length === 0 ? undefined : [...files],
       mask: undefined,
-      ...imaging.toOptions(promptText(body)),
+      ...imageModels.toOptions(sizeAndQuality(body)),
     });
     // Packages return base64 unchanged, or bytes.
     const images = (result.images as readonly (string | Uint8Array)[]).map((image) =>
@@ -129,26 +138,26 @@ async function drawPart(call: ImageCall, count: number): Promise<ImagesPart | No
       output: toCount(outputTokens),
     };
   } catch (error) {
-    if (isModerated(error)) return failed(blocked);
+    if (isModerated(error)) return failureResult(blocked);
     return failureOf(error);
   }
 }
 
 /** Digits of a placeholder's number, enough for the parts of a form. */
 const placeDigits = 3;
-/** Matches a complete media type: a package would inspect the bytes of any other. */
+/** Matches a media type with its subtype. For any other value the package would inspect the image's bytes. */
 const fullType = /^[\w.+-]+\/[\w.+-]+$/;
 const typeMaxBytes = 12;
 
-/** Returns placeholders for the images: a package would read and copy a long image several times. */
-function readFiles(parts: readonly FormPart[], prompt: string): Pick<ImageCall, 'files' | 'withImages'> {
-  // No prompt contains its own digest.
+/** Returns placeholders for the images, because a package would read and copy a long image several times. */
+function placeholdersFor(parts: readonly FormPart[], prompt: string): Pick<ImageCall, 'files' | 'withImages'> {
+  // The digest of the prompt is a text that cannot occur in the prompt.
   const digest = sha256Hex(prompt);
   const bytesOf = new Map<string, Uint8Array>();
   const files = parts.map(({ bytes, mediaType = 'image/png' }, at): ImageFile => {
-    const word = `${digest}${String(at).padStart(placeDigits, '0')}`;
-    bytesOf.set(word, bytes);
-    return { type: 'file', mediaType: fullType.test(mediaType) ? mediaType : typeOf(bytes), data: word };
+    const placeholder = `${digest}${String(at).padStart(placeDigits, '0')}`;
+    bytesOf.set(placeholder, bytes);
+    return { type: 'file', mediaType: fullType.test(mediaType) ? mediaType : typeOf(bytes), data: placeholder };
   });
   return { files, withImages: (text) => (bytesOf.size === 0 ? text : { text, files: bytesOf }) };
 }
@@ -156,12 +165,15 @@ function readFiles(parts: readonly FormPart[], prompt: string): Pick<ImageCall, 
 const typeOf = (bytes: Uint8Array): string =>
   imageTypeOf(Buffer.from(bytes.subarray(0, typeMaxBytes)).toString('base64')) ?? 'image/png';
 
-/** True if Bedrock's package throws for a successful answer that says why no image was made. */
+/** True for the errors that Bedrock's package throws if an answer with status 200 has no image, because of moderation. */
 const isModerated = (error: unknown): boolean =>
   error instanceof Error && /was moderated|returned no images/.test(error.message);
 
-const promptText = ({ size, quality }: JsonObject) => ({ size: word(size), quality: word(quality) });
-const word = (value: unknown): string | undefined =>
+const sizeAndQuality = ({ size, quality }: JsonObject) => ({
+  size: explicitText(size),
+  quality: explicitText(quality),
+});
+const explicitText = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== 'auto' ? value : undefined;
 
 /** Returns the usage; undefined if the provider reports nothing. */
@@ -185,10 +197,10 @@ function usageOf(parts: readonly ImagesPart[]): UsageReport | undefined {
   return { tokens, members: { input_tokens: input, output_tokens: output, total_tokens: input + output } };
 }
 
-const refusedOf = (usage: UsageReport | undefined, count: number) => ({
+const billedUsage = (usage: UsageReport | undefined, count: number) => ({
   usage,
   outputBytes: 0,
   units: { images: { count } },
 });
 
-const failed = (failure: AttemptFailure): NoAnswer => ({ kind: 'failure', failure });
+const failureResult = (failure: AttemptFailure): NoAnswer => ({ kind: 'failure', failure });

@@ -118,7 +118,7 @@ export function createExchange({
     failure = answered === undefined ? refusal(target, refusedText()) : errorIn(answered, sent.describe);
     if (failure !== undefined) throw new Error('what the provider sent is no answer');
     let answerText = answered ?? '';
-    for (const step of [takeOut, ...target.readable]) {
+    for (const step of [takeOut, ...target.answerSteps]) {
       if (isLong()) await nextTurn();
       const readable = step(answerText);
       answerText = typeof readable === 'string' ? readable : await stringifyInTurns(readable);
@@ -201,7 +201,7 @@ function valuesIn(bytes: Uint8Array): number {
   return count;
 }
 
-function endOfAnswer({ endOfAnswer: end }: HubTarget, stream: boolean): Response {
+function endOfAnswer({ secondCallAnswer: end }: HubTarget, stream: boolean): Response {
   if (end === undefined) throw new Error('a package asked a second time');
   const text = JSON.stringify(end);
   return stream

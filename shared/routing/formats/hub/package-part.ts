@@ -43,14 +43,17 @@ interface PackagePart {
 interface PartOptions {
   readonly target: HubTarget;
   /** Completes the answer for the package. */
-  readonly readable?: ((text: string) => string) | undefined;
+  readonly completeAnswer?: ((text: string) => string) | undefined;
   /** Completes the package's request. */
   readonly body?: ((text: string) => string | TextWithFiles) | undefined;
   /** Target of the request, besides what the package's request says. */
   readonly sentTo?: Pick<CandidateRequest, 'hostname'> | undefined;
 }
 
-export function openPackagePart(openPart: OpenPart, { target, readable, body, sentTo }: PartOptions): PackagePart {
+export function openPackagePart(
+  openPart: OpenPart,
+  { target, completeAnswer, body, sentTo }: PartOptions,
+): PackagePart {
   let part = openPart();
   let answerBytes = 0;
   const exchange = createExchange({
@@ -71,9 +74,9 @@ export function openPackagePart(openPart: OpenPart, { target, readable, body, se
       return { ...sent, readText, isStream: false };
     },
     stream: false,
-    target: { ...target, readable: [] },
+    target: { ...target, answerSteps: [] },
     body: (text) => body?.(text) ?? text,
-    takeOut: readable ?? ((text) => text),
+    takeOut: completeAnswer ?? ((text) => text),
     refusedText: () => undefined,
     // Files of megabytes.
     isLong: () => true,

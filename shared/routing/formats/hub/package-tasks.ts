@@ -5,7 +5,7 @@ import { type ClientInterface, plainGatewayMembers } from '../../../protocol/int
 import { isJsonObject, type JsonObject } from '../../../protocol/wire/index.ts';
 import type { AttemptFailure, CandidateOutcome, NoAnswer, OpenPart } from '../../providers/index.ts';
 import { embeddingRequests, embedInParts } from './embed-in-parts.ts';
-import { imageRequests, imagesInParts } from './images-in-parts.ts';
+import { imageRequestCount, imagesInParts } from './images-in-parts.ts';
 import { openPackagePart, type PackageTask, type SplitTask } from './package-part.ts';
 import type { RankedDocument, RerankedDocuments } from './targets/hub-target.ts';
 import { loadTarget } from './targets/index.ts';
@@ -45,7 +45,7 @@ interface Task {
 
 const tasks: Readonly<Record<NonNullable<ClientInterface['packageModels']>, Task>> = {
   embedding: { run: embedInParts, requests: embeddingRequests },
-  image: { run: imagesInParts, requests: imageRequests },
+  image: { run: imagesInParts, requests: imageRequestCount },
   reranking: { run: rerankDocuments, requests: () => 1 },
 };
 
@@ -71,21 +71,21 @@ async function rerankDocuments(
   candidate: Candidate,
   openPart: OpenPart,
 ): Promise<CandidateOutcome> {
-  const { reranking, ...target } = await loadTarget(api);
-  if (reranking === undefined) throw new Error(`the package of ${api} reranks nothing`);
+  const { rerankingModels, ...target } = await loadTarget(api);
+  if (rerankingModels === undefined) throw new Error(`the package of ${api} reranks nothing`);
   const documents = documentsOf(body.documents as readonly unknown[]);
   const count = documents.values.length;
   const topN = Math.min((body.top_n ?? count) as number, count);
   const ranked: RankedDocument[] = [];
   let next: string | undefined;
   for (let page = 0; page < pagesMax && (page === 0 || next !== undefined); page += 1) {
-    const { exchange, keepAnswer, failureOf } = openPackagePart(openPart, { target, sentTo: reranking });
-    const options = { query: body.query as string, documents, topN, ...reranking.pageOptions(next) };
+    const { exchange, keepAnswer, failureOf } = openPackagePart(openPart, { target, sentTo: rerankingModels });
+    const options = { query: body.query as string, documents, topN, ...rerankingModels.pageOptions(next) };
     const settings = { model: candidate.entry.upstream_model, ...exchange.settings };
     try {
-      const { ranking, response } = await reranking.openModel(settings, candidate.provider).doRerank(options);
+      const { ranking, response } = await rerankingModels.openModel(settings, candidate.provider).doRerank(options);
       ranked.push(...ranking);
-      next = reranking.nextPage(response?.body);
+      next = rerankingModels.nextPage(response?.body);
       keepAnswer('text');
     } catch (error) {
       return withPaid(failureOf(error), page > 0);

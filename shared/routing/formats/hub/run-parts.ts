@@ -1,4 +1,4 @@
-// Runs several calls of a provider that make one answer, a few at a time.
+// Runs the calls of a provider that make one answer together, a few at a time.
 import { mapParallel } from '../../../foundation/parallel/index.ts';
 import type { AttemptFailure, NoAnswer, Pause } from '../../providers/index.ts';
 
@@ -6,43 +6,43 @@ import type { AttemptFailure, NoAnswer, Pause } from '../../providers/index.ts';
 const concurrentPartsMax = 4;
 
 interface RunParts<Part> {
-  /** Parts by their number; undefined for one that failed, or was not begun. */
-  readonly done: readonly (Part | undefined)[];
+  /** Parts in the order of the inputs; undefined for a part that failed, or was not begun. */
+  readonly parts: readonly (Part | undefined)[];
   /** The first failure. No part is begun after it, and running ones are awaited, because their usage is charged. */
   readonly failure: AttemptFailure | undefined;
-  /** Set if the connection of a part broke, or was ended. */
-  readonly broken: { readonly error: unknown } | undefined;
+  /** The first error that a part threw: its connection broke, or was outcome. */
+  readonly exception: { readonly error: unknown } | undefined;
 }
 
-/** Maximum number of tries of a rate-limited part: otherwise the cost of the others would be lost. */
+/** Maximum number of tries of a rate-limited part, which is retried because the other parts are already paid for. */
 const triesMax = 3;
-/** Pause if its provider names no time. */
+/** Pause before a retry, if the provider names no time. */
 const pauseSeconds = 1;
 
-/** Runs the parts. `paidPart` stands for an answer that its provider finished, and that cannot be passed on. */
+/** Runs the parts. `paidPart` makes the part for an answer that the provider finished, and that cannot be passed on. */
 export async function runParts<Input, Part extends { readonly kind: 'part' }>(
-  parts: readonly Input[],
+  inputs: readonly Input[],
   run: (input: Input) => Promise<Part | NoAnswer>,
   paidPart: (input: Input) => Part,
   pause: Pause,
 ): Promise<RunParts<Part>> {
   let failure: AttemptFailure | undefined;
-  let broken: RunParts<Part>['broken'];
-  const done = await mapParallel(parts, concurrentPartsMax, async (input): Promise<Part | undefined> => {
+  let exception: RunParts<Part>['exception'];
+  const results = await mapParallel(inputs, concurrentPartsMax, async (input): Promise<Part | undefined> => {
     if (failure !== undefined) return undefined;
-    const ended = await runUnlimited(
+    const outcome = await runUnlimited(
       () => run(input),
       pause,
       () => failure === undefined,
     ).catch((error: unknown): NoAnswer => {
-      broken ??= { error };
+      exception ??= { error };
       return { kind: 'failure', failure: { kind: 'failed', cause: 'part_broken' } };
     });
-    if (ended.kind === 'part') return ended;
-    failure ??= ended.failure;
-    return ended.failure.refusedAnswer && paidPart(input);
+    if (outcome.kind === 'part') return outcome;
+    failure ??= outcome.failure;
+    return outcome.failure.refusedAnswer && paidPart(input);
   });
-  return { done, failure, broken };
+  return { parts: results, failure, exception };
 }
 
 /** Retries a part while the provider limits it and no other part has failed. */
@@ -52,8 +52,8 @@ async function runUnlimited<Part extends { readonly kind: 'part' }>(
   goesOn: () => boolean,
 ): Promise<Part | NoAnswer> {
   for (let tries = 1; ; tries += 1) {
-    const ended = await run();
-    if (ended.kind === 'part' || ended.failure.kind !== 'rate_limited' || tries === triesMax) return ended;
-    if (!(await pause(ended.failure.retryAfterSeconds ?? pauseSeconds)) || !goesOn()) return ended;
+    const outcome = await run();
+    if (outcome.kind === 'part' || outcome.failure.kind !== 'rate_limited' || tries === triesMax) return outcome;
+    if (!(await pause(outcome.failure.retryAfterSeconds ?? pauseSeconds)) || !goesOn()) return outcome;
   }
 }

@@ -30,10 +30,10 @@ export function scanWritten(text: string): JsonText {
 }
 
 export function changesOf(json: JsonText, target: HubTarget, targetCall: TargetCall): SentChanges {
-  const changes = new Map(Object.entries({ ...ownName(json, targetCall), ...target.boundBody(json, targetCall) }));
+  const changes = new Map(Object.entries({ ...ownName(json, targetCall), ...target.finalChanges(json, targetCall) }));
   const leftOut = [
     ...leftOutOf(targetCall, target, json, changes),
-    ...(target.leavesOut?.(targetCall) ?? []).map(asPath),
+    ...(target.changedPaths?.(targetCall) ?? []).map(asPath),
   ];
   return { changes, leftOut };
 }
@@ -44,8 +44,8 @@ export const writeSent = (json: JsonText, changes: SentChanges['changes'], insid
 type RewrittenValues = Parameters<typeof rewriteMembers>[3];
 
 /** Returns the provider's name of the model, if its package knows another one. */
-const ownName = (json: JsonText, { model, knownAs }: TargetCall): JsonObject =>
-  model === knownAs || findMember(json, 'model') === undefined ? {} : { model };
+const ownName = (json: JsonText, { model, packageModel }: TargetCall): JsonObject =>
+  model === packageModel || findMember(json, 'model') === undefined ? {} : { model };
 
 const escapes = /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[dD][89a-fA-F][\da-fA-F]{2}|.)/gs;
 const halfCharacters = '\\ud800'.length;
@@ -82,7 +82,8 @@ function leftOutOf(
   changes: ReadonlyMap<string, unknown>,
 ): string[] {
   const { call, thinking, reasoning } = targetCall;
-  const says = typeof target.says === 'function' ? target.says(targetCall) : target.says;
+  const says =
+    typeof target.supportedOptions === 'function' ? target.supportedOptions(targetCall) : target.supportedOptions;
   const sentWords = once(() => wordsIn(json, changes));
   const isSent = (words: readonly string[]) => words.some((word) => sentWords().has(word));
   const options = Object.entries(optionWords).flatMap(([option, [member, ...words]]) =>

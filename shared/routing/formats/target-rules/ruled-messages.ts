@@ -52,13 +52,13 @@ function readHistory(json: JsonText, rules: TargetRules, isEnough: (history: Rul
 
 /** Returns the list of messages; undefined if the target takes any. */
 function listToRule(json: JsonText, rules: TargetRules): number | undefined {
-  const isLenient = rules.takesTurnsInARow && rules.takesDeveloper && rules.callIds === 'any';
+  const isLenient = rules.acceptsConsecutiveTurns && rules.acceptsDeveloperRole && rules.callIds === 'any';
   const value = isLenient && !mayHoldThinking(json, rules) ? undefined : findMember(json, 'messages');
   return value !== undefined && json.isArray(value) ? value : undefined;
 }
 
 const mayHoldThinking = (json: JsonText, rules: TargetRules): boolean =>
-  rules.thinkingIn === 'fields' && json.text.includes('"thinking"');
+  rules.thinkingPlace === 'fields' && json.text.includes('"thinking"');
 
 /** Returns the body of a relayed call, `text`, for its target. `sent` is the client's own, which was read before. */
 export function withRuledMessages(
@@ -115,7 +115,7 @@ class RuledHistory {
     if (role === 'assistant') this.#addAnswer(json, message, at);
     else if (role === 'tool') this.#addResult(json, message);
     const isTurn = role === 'user' || role === 'assistant';
-    if (!this.#rules.takesTurnsInARow && isTurn && before?.role === role) this.#join(before);
+    if (!this.#rules.acceptsConsecutiveTurns && isTurn && before?.role === role) this.#join(before);
   }
 
   get isChanged(): boolean {
@@ -133,7 +133,7 @@ class RuledHistory {
   end(): readonly string[] | undefined {
     this.#endTurn(undefined);
     const last = this.#sent.at(-1);
-    if (this.#rules.wantsPrefixFlag && last?.role === 'assistant' && parsed(last).prefix !== true) {
+    if (this.#rules.requiresPrefixFlag && last?.role === 'assistant' && parsed(last).prefix !== true) {
       this.#change((message) => ({ ...message, prefix: true }));
     }
     const textOf = ({ message, text }: SentMessage) => (message === undefined ? text : JSON.stringify(message));
@@ -152,7 +152,7 @@ class RuledHistory {
   }
 
   #endTurn(role: unknown): void {
-    if (!this.#rules.wantsWholeTurns || role === 'tool') return;
+    if (!this.#rules.requiresWholeTurns || role === 'tool') return;
     const open = this.#calls.filter((id) => !this.#answered.has(id));
     this.#begin([]);
     for (const id of open) this.#push({ role: 'tool', tool_call_id: id, content: noResult });
@@ -165,9 +165,9 @@ class RuledHistory {
   }
 
   #roleFor(role: unknown): unknown {
-    const ruledRole = role === 'developer' && !this.#rules.takesDeveloper ? 'system' : role;
+    const ruledRole = role === 'developer' && !this.#rules.acceptsDeveloperRole ? 'system' : role;
     this.#isLate ||= role === 'assistant' || role === 'tool';
-    return ruledRole === 'system' && this.#rules.wantsInstructionsFirst && this.#isLate ? 'user' : ruledRole;
+    return ruledRole === 'system' && this.#rules.requiresInstructionsFirst && this.#isLate ? 'user' : ruledRole;
   }
 
   #addAnswer(json: JsonText, message: number, at: number): void {
@@ -215,7 +215,7 @@ const thinkingFields = ['reasoning_content', 'reasoning', 'reasoning_details'];
  * it.
  */
 function foreignThinking(json: JsonText, message: number, rules: TargetRules, mayHoldParts: boolean): string[] {
-  if (rules.thinkingIn === 'parts') {
+  if (rules.thinkingPlace === 'parts') {
     return thinkingFields.filter((name) => {
       const value = findMember(json, name, message);
       return value !== undefined && json.slice(value) !== 'null';

@@ -1,8 +1,8 @@
-// Rules of a target for a conversation beyond its format, by the provider's kind and the model's family, in one table
-// for relayed and translated calls.
+// Lists what a target requires of a conversation in addition to its format. The rules depend on the provider's kind and
+// the model's family, and hold for relayed and for translated calls.
 import {
   type Candidate,
-  isOpenAiThinker,
+  isOpenAiReasoningModel,
   modelNames,
   openAiNames,
   plainModelName,
@@ -11,46 +11,55 @@ import type { ProviderKind } from '../../../configuration/model-list/index.ts';
 import type { HubApi } from '../../../foundation/constants/index.ts';
 
 export interface TargetRules {
-  /** Form of the ids of tool calls. `nine_letters`: nine letters and digits. */
-  readonly callIds: 'any' | 'nine_letters';
-  /** True if each call requires a result, and results require an answer before the user's next turn. */
-  readonly wantsWholeTurns: boolean;
-  /** True if instructions are refused after an answer or a result. */
-  readonly wantsInstructionsFirst: boolean;
-  /** True if a last message of the assistant must say that the answer continues it. */
-  readonly wantsPrefixFlag: boolean;
-  /** True if turns of one role may follow each other. */
-  readonly takesTurnsInARow: boolean;
-  /** True if `developer` is a role of its own. */
-  readonly takesDeveloper: boolean;
-  /** Place of thinking. `parts`: in the content. `fields`: beside it. `parts_or_fields`: as its host chooses. */
-  readonly thinkingIn: 'parts' | 'fields' | 'parts_or_fields';
-  /** True if files may be inside the result of a tool. */
-  readonly takesFilesInResults: boolean;
-  /** True if an answer in JSON may have texts beside a call of a tool; elsewhere a package drops them. */
-  readonly keepsTextsBesideJson: boolean;
+  /** Form of the ids of tool calls. `nine_alphanumerics`: exactly nine characters, letters or digits. */
+  readonly callIds: 'any' | 'nine_alphanumerics';
+  /** True if the target requires a result of each tool call, and an answer between results and the user's next turn. */
+  readonly requiresWholeTurns: boolean;
+  /** True if the target refuses instructions after an answer or a result. */
+  readonly requiresInstructionsFirst: boolean;
+  /** True if a last message of the assistant needs a flag that says that the answer continues it. */
+  readonly requiresPrefixFlag: boolean;
+  /** True if the target accepts several turns of one role in a row. */
+  readonly acceptsConsecutiveTurns: boolean;
+  /** True if the target accepts the role `developer`. */
+  readonly acceptsDeveloperRole: boolean;
+  /**
+   * Place of thinking in a message. `parts`: in the content. `fields`: in a field next to the content.
+   * `parts_or_fields`: the host of the model decides.
+   */
+  readonly thinkingPlace: 'parts' | 'fields' | 'parts_or_fields';
+  /** True if the target accepts files inside the result of a tool. */
+  readonly acceptsFilesInResults: boolean;
+  /**
+   * True if an answer in JSON keeps its text when the model also calls a tool. Otherwise the AI SDK package drops that
+   * text.
+   */
+  readonly keepsTextWithJson: boolean;
   /** True if a result has a field that says that its tool failed. */
-  readonly flagsFailures: boolean;
+  readonly hasFailureFlag: boolean;
 }
 
-/** A candidate. `model` is its catalogue id, if the name of a host's profile does not show its vendor. */
-type RuledCandidate = {
+/**
+ * A candidate. The model's id in the catalogue counts too, because the name of an inference profile need not contain the
+ * vendor.
+ */
+type CandidateForRules = {
   readonly provider: Pick<Candidate['provider'], 'kind'>;
   readonly entry: Pick<Candidate['entry'], 'upstream_model' | 'list_model'>;
   readonly model: Pick<Candidate['model'], 'id'>;
 };
 
-const plain: TargetRules = {
+const defaultRules: TargetRules = {
   callIds: 'any',
-  wantsWholeTurns: false,
-  wantsInstructionsFirst: false,
-  wantsPrefixFlag: false,
-  takesTurnsInARow: true,
-  takesDeveloper: true,
-  thinkingIn: 'fields',
-  takesFilesInResults: true,
-  keepsTextsBesideJson: true,
-  flagsFailures: true,
+  requiresWholeTurns: false,
+  requiresInstructionsFirst: false,
+  requiresPrefixFlag: false,
+  acceptsConsecutiveTurns: true,
+  acceptsDeveloperRole: true,
+  thinkingPlace: 'fields',
+  acceptsFilesInResults: true,
+  keepsTextWithJson: true,
+  hasFailureFlag: true,
 };
 
 interface Row {
@@ -63,74 +72,82 @@ interface Row {
 
 const mistrals = /(^|[./])(mistral|mixtral|ministral|magistral|codestral|devstral|pixtral|voxtral)/;
 
-/** Rows, of which later ones take precedence over earlier ones. */
+/** Lists the rules by row. Later rows override earlier rows. */
 const rows: readonly Row[] = [
   {
     // Strict templates of open models refuse two turns in a row: https://github.com/charmbracelet/crush/issues/279.
     api: 'chat-completions',
-    rules: { takesTurnsInARow: false, takesDeveloper: false, takesFilesInResults: false, flagsFailures: false },
+    rules: {
+      acceptsConsecutiveTurns: false,
+      acceptsDeveloperRole: false,
+      acceptsFilesInResults: false,
+      hasFailureFlag: false,
+    },
   },
   {
-    // https://github.com/nearai/ironclaw/issues/1241 (ids), https://github.com/datapizza-labs/datapizza-ai/issues/98
-    // (order).
+    // Mistral's models refuse other ids (https://github.com/nearai/ironclaw/issues/1241) and another order of messages
+    // (https://github.com/datapizza-labs/datapizza-ai/issues/98).
     api: 'chat-completions',
     family: mistrals,
     rules: {
-      callIds: 'nine_letters',
-      wantsWholeTurns: true,
-      wantsInstructionsFirst: true,
-      thinkingIn: 'parts_or_fields',
+      callIds: 'nine_alphanumerics',
+      requiresWholeTurns: true,
+      requiresInstructionsFirst: true,
+      thinkingPlace: 'parts_or_fields',
     },
   },
   {
-    // https://docs.mistral.ai/capabilities/reasoning, https://docs.mistral.ai/usage/prefix.
+    // Mistral documents its thinking (https://docs.mistral.ai/capabilities/reasoning) and its flag of a message that the
+    // answer continues (https://docs.mistral.ai/usage/prefix).
     api: 'chat-completions',
     kinds: ['mistral'],
     rules: {
-      callIds: 'nine_letters',
-      wantsWholeTurns: true,
-      wantsInstructionsFirst: true,
-      wantsPrefixFlag: true,
-      thinkingIn: 'parts',
+      callIds: 'nine_alphanumerics',
+      requiresWholeTurns: true,
+      requiresInstructionsFirst: true,
+      requiresPrefixFlag: true,
+      thinkingPlace: 'parts',
     },
   },
-  // If a Claude has no JSON mode, @ai-sdk/anthropic forces a tool call, and drops the texts beside it.
-  { api: 'messages', family: /claude/, rules: { keepsTextsBesideJson: false } },
+  // For a Claude model without a JSON mode, @ai-sdk/anthropic forces a tool call, and drops the text of that answer.
+  { api: 'messages', family: /claude/, rules: { keepsTextWithJson: false } },
   {
     api: 'messages',
     family: /claude-(opus-4-[15-9]|(sonnet|haiku)-4-[5-9]|(opus|sonnet|haiku|fable|mythos)-[5-9])/,
-    rules: { keepsTextsBesideJson: true },
+    rules: { keepsTextWithJson: true },
   },
-  // The output of a call is a text.
-  { api: 'responses', rules: { flagsFailures: false } },
-  // `image` of a ToolResultContentBlock (tried: https://github.com/anomalyco/opencode/issues/49443), `status` of a
-  // ToolResultBlock (https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolResultBlock.html).
-  { api: 'converse', rules: { takesFilesInResults: false, flagsFailures: false } },
-  { api: 'converse', family: /claude|nova/, rules: { takesFilesInResults: true, flagsFailures: true } },
-  // These have no strict tools there: @ai-sdk/amazon-bedrock 5.0.101 takes the first JSON in their texts and drops the
-  // rest.
+  // The Responses API has no field that says that a tool failed.
+  { api: 'responses', rules: { hasFailureFlag: false } },
+  // Only Claude and Nova accept an `image` in a ToolResultContentBlock (https://github.com/anomalyco/opencode/issues/49443)
+  // and the `status` of a ToolResultBlock
+  // (https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolResultBlock.html).
+  { api: 'converse', rules: { acceptsFilesInResults: false, hasFailureFlag: false } },
+  { api: 'converse', family: /claude|nova/, rules: { acceptsFilesInResults: true, hasFailureFlag: true } },
+  // These Claude models have no strict tools on Bedrock. @ai-sdk/amazon-bedrock 5.0.101 takes the first JSON in their texts
+  // and drops the rest.
   {
     api: 'converse',
     family: /claude-(opus-4-[78]|(opus|sonnet|fable|mythos)-[5-9])/,
-    rules: { keepsTextsBesideJson: false },
+    rules: { keepsTextWithJson: false },
   },
 ];
 
-/** True for OpenAI and Microsoft, or a provider without their kind whose model is one of OpenAI's with thinking. */
-export const isOpenAiTarget = (candidate: RuledCandidate): boolean =>
+/** True for the providers OpenAI and Azure, and for any other provider of one of OpenAI's reasoning models. */
+export const isOpenAiTarget = (candidate: CandidateForRules): boolean =>
   candidate.provider.kind === 'openai' ||
   candidate.provider.kind === 'azure' ||
-  isOpenAiThinker(...openAiNames(candidate));
+  isOpenAiReasoningModel(...openAiNames(candidate));
 
-export function rulesOf(api: HubApi, candidate: RuledCandidate): TargetRules {
+export function rulesOf(api: HubApi, candidate: CandidateForRules): TargetRules {
   const { kind } = candidate.provider;
   const names = modelNames(candidate).map(plainModelName);
-  const isOf = (row: Row): boolean =>
+  const matches = (row: Row): boolean =>
     row.api === api &&
     (row.kinds === undefined || (kind !== undefined && row.kinds.includes(kind))) &&
     (row.family === undefined || names.some((name) => row.family?.test(name)));
-  const rules: TargetRules = Object.assign({}, plain, ...rows.filter(isOf).map((row) => row.rules));
+  const rules: TargetRules = Object.assign({}, defaultRules, ...rows.filter(matches).map((row) => row.rules));
+  // This is no row: a row requires its provider and its model together, while either of them suffices here.
   return api === 'chat-completions' && isOpenAiTarget(candidate)
-    ? { ...rules, takesTurnsInARow: true, takesDeveloper: true }
+    ? { ...rules, acceptsConsecutiveTurns: true, acceptsDeveloperRole: true }
     : rules;
 }

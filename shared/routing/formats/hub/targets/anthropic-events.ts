@@ -1,5 +1,6 @@
-// Converts a stream of Messages for its package: events are bounded, blocks that the package does not know are removed,
-// and it gets a usage that it accepts, and the end that was sent.
+// Converts a stream of Anthropic's Messages API, so that the package @ai-sdk/anthropic accepts it. Events have a maximum
+// size, blocks that the package does not know are removed, and usage fields get valid values. If the provider sends no
+// stop reason before its end marker, an event with one is added.
 import { upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
 import { formatsOwnEnd } from '../../../../protocol/hub/index.ts';
 import { scanAnswer } from '../../../../protocol/interfaces/index.ts';
@@ -15,7 +16,7 @@ import {
   rewriteMembers,
 } from '../../../../protocol/wire/index.ts';
 import { type Bytes, eventBytes, parsedObject } from './body-members.ts';
-import { readableUsage, type UsageShape } from './readable-usage.ts';
+import { acceptedUsage, type UsageShape } from './readable-usage.ts';
 
 const cacheCounts = ['cache_creation_input_tokens', 'cache_read_input_tokens'];
 
@@ -23,13 +24,13 @@ const cacheCounts = ['cache_creation_input_tokens', 'cache_read_input_tokens'];
 export const messageUsage: UsageShape = {
   member: 'usage',
   required: ['input_tokens', 'output_tokens'],
-  counts: [],
-  parts: cacheCounts,
+  optionalCounts: [],
+  subtotals: cacheCounts,
   isWanted: true,
 };
 
-/** Events that the package knows: Anthropic may add events, and pieces of blocks, at any time. */
-export const readEventTypes = [
+/** Types of events that the package can parse. Other types are removed, because Anthropic may add types at any time. */
+export const knownEventTypes = [
   'message_start',
   'message_delta',
   'message_stop',
@@ -39,7 +40,8 @@ export const readEventTypes = [
   'error',
   'ping',
 ];
-export const readDeltaTypes = [
+/** Types of pieces of a block that the package can parse. */
+export const knownDeltaTypes = [
   'text_delta',
   'thinking_delta',
   'signature_delta',
@@ -48,47 +50,51 @@ export const readDeltaTypes = [
   'compaction_delta',
 ];
 const typeIn = (types: readonly string[]): RegExp => new RegExp(`"type"\\s*:\\s*"(${types.join('|')})"`);
-const knownEvents = typeIn(readEventTypes);
-const knownDeltas = typeIn(readDeltaTypes);
-const errorEvents = /^\s*\{\s*"type"\s*:\s*"error"/;
-const usageEvents = /"type"\s*:\s*"message_(start|delta)"/;
+const knownEventPattern = typeIn(knownEventTypes);
+const knownDeltaPattern = typeIn(knownDeltaTypes);
+const errorEventPattern = /^\s*\{\s*"type"\s*:\s*"error"/;
+const usageEventPattern = /"type"\s*:\s*"message_(start|delta)"/;
 
-export async function* anthropicEvents(bytes: AsyncIterable<Uint8Array>, takeOut: (text: string) => string): Bytes {
-  let isFinished = false;
-  let isEnded = false;
-  /** Usage of the last event that has one. */
+export async function* anthropicEvents(
+  bytes: AsyncIterable<Uint8Array>,
+  replaceArguments: (text: string) => string,
+): Bytes {
+  let hasStopReason = false;
+  let hasMessageStop = false;
+  /** Usage of the last event that has one. Until then, the invalid count lets the usage be estimated. */
   let usage: JsonObject = { output_tokens: -1 };
-  const isNew = openNewBlocks();
+  const isInUnknownBlock = unknownBlockFilter();
   function lastEvents(stop: EventText): EventText[] {
-    const before = isFinished || isEnded ? [] : [unspokenEnd(usage)];
-    isEnded = true;
-    return [...before, stop];
+    const stopReason = hasStopReason || hasMessageStop ? [] : [missingStopReason(usage)];
+    hasMessageStop = true;
+    return [...stopReason, stop];
   }
-  const read = ({ name, text }: EventText): EventText[] => {
-    if (!knownEvents.test(text)) return isEventObject(text) ? [] : [{ name, text }];
-    if (isNew(text)) return [];
-    if (errorEvents.test(text)) return [{ name, text: withWholeError(text) }];
+  const convertEvent = ({ name, text }: EventText): EventText[] => {
+    // The package reports a text that is no event as an error; only an event of an unknown type is removed.
+    if (!knownEventPattern.test(text)) return isEventObject(text) ? [] : [{ name, text }];
+    if (isInUnknownBlock(text)) return [];
+    if (errorEventPattern.test(text)) return [{ name, text: withWholeError(text) }];
     if (text.includes('"message_stop"')) return lastEvents({ name, text });
-    if (!usageEvents.test(text)) return [{ name, text: takeOut(text) }];
+    if (!usageEventPattern.test(text)) return [{ name, text: replaceArguments(text) }];
     const event = parsedObject(text);
     if (event === undefined) return [{ name, text }];
-    isFinished ||= isJsonObject(event.delta) && isEndWord(event.delta.stop_reason);
-    const readable = withReadableEventUsage(event);
-    if (isJsonObject(readable.usage)) usage = readable.usage;
-    return [{ name, text: JSON.stringify(readable) }];
+    hasStopReason ||= isJsonObject(event.delta) && isEndWord(event.delta.stop_reason);
+    const accepted = withAcceptedUsage(event);
+    if (isJsonObject(accepted.usage)) usage = accepted.usage;
+    return [{ name, text: JSON.stringify(accepted) }];
   };
   try {
-    for await (const events of readEvents(bytes, upstreamEventMaxBytes)) yield eventBytes(events.flatMap(read));
+    for await (const events of readEvents(bytes, upstreamEventMaxBytes)) yield eventBytes(events.flatMap(convertEvent));
   } catch (error) {
-    // The answer is complete, however the connection ends then.
-    if (!isFinished) throw error;
+    // After a stop reason the answer is complete, so an error of the connection is ignored.
+    if (!hasStopReason) throw error;
   }
-  if (isFinished && !isEnded) yield eventBytes([{ name: 'message_stop', text: '{"type":"message_stop"}' }]);
+  if (hasStopReason && !hasMessageStop) yield eventBytes([{ name: 'message_stop', text: '{"type":"message_stop"}' }]);
 }
 
 /**
- * Returns the event with all error fields in its text: the package passes on only the text, and drops Anthropic's error
- * fields other than type and message.
+ * Returns the error event with a copy of the whole error in `error.data`. The package keeps that field as it is, and drops
+ * fields of an error that it does not know.
  */
 function withWholeError(text: string): string {
   const event = parsedObject(text);
@@ -96,8 +102,8 @@ function withWholeError(text: string): string {
   return JSON.stringify({ ...event, error: { ...event.error, data: { error: event.error } } });
 }
 
-/** Returns the end of a message that ended with its format's end marker, without a stop reason. */
-const unspokenEnd = (usage: JsonObject): EventText => ({
+/** Returns the `message_delta` event for a message that got `message_stop` without a stop reason. */
+const missingStopReason = (usage: JsonObject): EventText => ({
   name: 'message_delta',
   text: JSON.stringify({
     type: 'message_delta',
@@ -106,32 +112,33 @@ const unspokenEnd = (usage: JsonObject): EventText => ({
   }),
 });
 
-/** Blocks, and their pieces, that the package knows; the provider may have more. Fields beside them stay. */
+/** Types of blocks that the package can parse. Other blocks are removed; other fields of the answer are kept. */
 const knownBlocks: readonly unknown[] = ['text', 'thinking', 'redacted_thinking', 'tool_use'];
-const otherBlocks = /^(compaction|fallback|\w+_tool_use|\w+_tool_result)$/;
-const blockEvent = /"type"\s*:\s*"content_block_(start|delta|stop)"/;
+const knownBlockPattern = /^(compaction|fallback|\w+_tool_use|\w+_tool_result)$/;
+const blockEventPattern = /"type"\s*:\s*"content_block_(start|delta|stop)"/;
 
 const isKnownBlock = (block: unknown): boolean => {
   const type = isJsonObject(block) ? block.type : undefined;
-  return knownBlocks.includes(type) || (typeof type === 'string' && otherBlocks.test(type));
+  return knownBlocks.includes(type) || (typeof type === 'string' && knownBlockPattern.test(type));
 };
 
 /**
- * Returns a function for one stream that says whether an event is of a block, or a piece of one, that the package does
- * not know.
+ * Returns a function for the events of one stream. It returns true for an event of a block that the package does not
+ * know, and for a piece of a type that the package does not know.
  */
-function openNewBlocks(): (text: string) => boolean {
-  const openBlocks = new Set<unknown>();
+function unknownBlockFilter(): (text: string) => boolean {
+  const openUnknownBlocks = new Set<unknown>();
   return (text) => {
-    const kind = blockEvent.exec(text)?.[1];
+    const kind = blockEventPattern.exec(text)?.[1];
     if (kind === undefined) return false;
-    if (kind !== 'start' && openBlocks.size === 0)
-      return kind === 'delta' && !knownDeltas.test(text) && isEventObject(text);
+    // While no unknown block is open, the event's index does not matter, and most events need not be parsed.
+    if (kind !== 'start' && openUnknownBlocks.size === 0)
+      return kind === 'delta' && !knownDeltaPattern.test(text) && isEventObject(text);
     const { index, content_block: block } = parsedObject(text) ?? {};
     if (kind === 'start' && isJsonObject(block) && typeof block.type === 'string' && !isKnownBlock(block))
-      openBlocks.add(index);
-    if (openBlocks.has(index)) return true;
-    return kind === 'delta' && !knownDeltas.test(text);
+      openUnknownBlocks.add(index);
+    if (openUnknownBlocks.has(index)) return true;
+    return kind === 'delta' && !knownDeltaPattern.test(text);
   };
 }
 
@@ -155,12 +162,16 @@ const blockShape = { members: new Map([['type', {}]]) };
 const isEventObject = (text: string): boolean => typeof parsedObject(text)?.type === 'string';
 
 /** Corrects the usage of an event: Anthropic's events report the input at the start, and the output at the end. */
-function withReadableEventUsage(event: JsonObject): JsonObject {
+function withAcceptedUsage(event: JsonObject): JsonObject {
   const { type, message, usage } = event;
   if (type === 'message_start' && isJsonObject(message)) {
-    const read = readableUsage(message.usage, { required: ['input_tokens'], counts: [], parts: cacheCounts });
+    const read = acceptedUsage(message.usage, {
+      required: ['input_tokens'],
+      optionalCounts: [],
+      subtotals: cacheCounts,
+    });
     return { ...event, message: { ...message, usage: read } };
   }
-  const shape = { required: ['output_tokens'], counts: ['input_tokens'], parts: cacheCounts };
-  return type === 'message_delta' ? { ...event, usage: readableUsage(usage, shape) } : event;
+  const shape = { required: ['output_tokens'], optionalCounts: ['input_tokens'], subtotals: cacheCounts };
+  return type === 'message_delta' ? { ...event, usage: acceptedUsage(usage, shape) } : event;
 }

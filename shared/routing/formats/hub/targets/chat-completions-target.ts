@@ -4,7 +4,7 @@ import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import {
   byAnyEffort,
   canBeKeptFromThinking,
-  isOpenAiThinker,
+  isOpenAiReasoningModel,
   thinksUnasked,
   thinksWithToolsOnResponsesOnly,
 } from '../../../../configuration/catalogue/index.ts';
@@ -103,10 +103,10 @@ const choicesOf = ({ choices }: JsonObject): unknown =>
     : (choices ?? []);
 
 export const target: HubTarget = {
-  openModel({ knownAs, baseURL, fetch }) {
+  openModel({ packageModel, baseURL, fetch }) {
     const thinking = watchThinking();
     return thinking.marked(
-      new OpenAICompatibleChatLanguageModel(knownAs, {
+      new OpenAICompatibleChatLanguageModel(packageModel, {
         provider: packageName,
         url: ({ path }) => baseURL + path,
         headers: () => ({}),
@@ -122,20 +122,20 @@ export const target: HubTarget = {
     return {
       ...options,
       prompt: withChatMarks(
-        plainPrompt(call.prompt, isPlain(target), target.rules.thinkingIn === 'parts'),
+        plainPrompt(call.prompt, isPlain(target), target.rules.thinkingPlace === 'parts'),
         markWord(target, isOpenAi(target)),
       ),
       ...(tools === undefined ? {} : { tools: tools.map(withoutLooseness) }),
       providerOptions: { [packageName]: { strictJsonSchema: isStrictFormat(call) } },
     } as LanguageModelV4CallOptions;
   },
-  boundBody(body, target) {
+  finalChanges(body, target) {
     const { call, provider } = target;
     const boundName = isOpenAi(target) ? 'max_completion_tokens' : 'max_tokens';
     const isStream = read(body, 'stream') === true && provider.stream_usage !== false;
     return {
       max_tokens: undefined,
-      [boundName]: atMost(read(body, 'max_tokens'), target.boundTokens),
+      [boundName]: atMost(read(body, 'max_tokens'), target.outputMaxTokens),
       ...(isStream ? { stream_options: { include_usage: true } } : {}),
       ...(call.parallelToolCalls === undefined || call.tools === undefined
         ? {}
@@ -148,23 +148,23 @@ export const target: HubTarget = {
       ...thinkingOptions(target),
     };
   },
-  rewritten(body, { rules }) {
+  rewriteValues(body, { rules }) {
     const ruled = ruledMessages(body, rules);
     return ruled === undefined ? [] : [[ruled.value, ruled.text]];
   },
   // Many servers refuse an unknown field, so a style in the file means that they know it.
   unknownReasoning: ({ reasoning_style: style }) => (style === undefined ? undefined : byAnyEffort),
-  says: (target) =>
+  supportedOptions: (target) =>
     new Set([
       ...carriedNames(reportedWords(target)),
       'image_detail',
       ...(markWord(target, isOpenAi(target)) === undefined ? [] : (['cache_marks', 'cache_options'] as const)),
     ]),
   strictness: openAiStrictness,
-  leavesOut: (target) => (isKeptFromThinking(target) ? effortOf(target) : []),
+  changedPaths: (target) => (isKeptFromThinking(target) ? effortOf(target) : []),
   streamType: 'text/event-stream',
   readStream: chatEvents,
-  readable: [readableCompletion],
+  answerSteps: [readableCompletion],
   usageIn: (text) => openAiUsageIn(text, readUsageReport),
   unsupportedStops,
   originOf: ({ model, provider }) => `chat-completions-v1:${provider.id}:${model}`,
@@ -190,7 +190,7 @@ function withoutLooseness(tool: Tool): Tool {
 
 /** True for OpenAI and Microsoft, whose options and refusals are known. */
 const isOpenAi = ({ provider, openAiNames }: TargetCall): boolean =>
-  provider.kind === 'openai' || provider.kind === 'azure' || isOpenAiThinker(...openAiNames);
+  provider.kind === 'openai' || provider.kind === 'azure' || isOpenAiReasoningModel(...openAiNames);
 
 /** Returns options about user and storage. */
 function reportedWords(target: TargetCall): ReturnType<typeof openAiFields> {
@@ -218,12 +218,12 @@ function verbosityOf({ call, openAiNames }: TargetCall): JsonObject {
 const isPlain = (target: TargetCall): boolean => !isOpenAi(target);
 
 const thinksAtOpenAi = ({ openAiNames, thinking }: TargetCall): boolean =>
-  isOpenAiThinker(...openAiNames) && thinking?.kind !== 'off';
+  isOpenAiReasoningModel(...openAiNames) && thinking?.kind !== 'off';
 
 /** Returns unsupported stops: OpenAI's own models with thinking accept none. */
 function unsupportedStops({ call, openAiNames }: TargetCall): readonly string[] {
   const stops = call.stopSequences ?? [];
-  return isOpenAiThinker(...openAiNames) || stops.length > openAiStopsMax ? stops : [];
+  return isOpenAiReasoningModel(...openAiNames) || stops.length > openAiStopsMax ? stops : [];
 }
 
 /** Returns the options in the style that the provider's entry names. */

@@ -28,8 +28,8 @@ export function markWord(
 }
 
 /** Returns the call with marks; tools have none there. */
-export const markedCall = ({ call, marksCache }: TargetCall): HubCall =>
-  withCacheMarksMax(withoutToolMarks(marksCache ? withMarksOfOurs(call) : call));
+export const markedCall = ({ call, addsCacheMarks }: TargetCall): HubCall =>
+  withCacheMarksMax(withoutToolMarks(addsCacheMarks ? withMarksOfOurs(call) : call));
 
 export const withChatMarks = (prompt: LanguageModelV4Prompt, word: Word | undefined): LanguageModelV4Prompt =>
   prompt.map((message) => withOwnWords(message, word));

@@ -85,20 +85,20 @@ const jsonToolName = 'json';
  * True if a package would take a call of the client's own tool for the answer, or would not force a call that is
  * required.
  */
-function needsJsonInstruction({ call, knownAs, canForceTools, rules }: TargetCall): boolean {
+function needsJsonInstruction({ call, packageModel, canForceTools, rules }: TargetCall): boolean {
   const { responseFormat: format, tools } = call;
   if (format?.type !== 'json') return false;
-  if (!rules.keepsTextsBesideJson && tools !== undefined && format.schema !== undefined) return true;
+  if (!rules.keepsTextWithJson && tools !== undefined && format.schema !== undefined) return true;
   // A package that does not recognize the model's vendor forces a tool call too.
   const isOwnFormat =
-    /claude/.test(knownAs) && format.schema !== undefined && supportsNativeStructuredOutputSchema(format.schema);
+    /claude/.test(packageModel) && format.schema !== undefined && supportsNativeStructuredOutputSchema(format.schema);
   return (!canForceTools && !isOwnFormat) || tools?.some(({ name }) => name === jsonToolName) === true;
 }
 
 /** Adds the cache marks that are sent. */
 export function claudeCall(target: TargetCall): HubCall {
   const call = needsJsonInstruction(target) ? withJsonInstruction(target.call) : target.call;
-  return target.marksCache ? withMarksOfOurs(call) : withCacheMarksMax(call);
+  return target.addsCacheMarks ? withMarksOfOurs(call) : withCacheMarksMax(call);
 }
 
 /** Returns the options. `more` has further options of Anthropic's package. */

@@ -45,7 +45,7 @@ function partsOf(output: ToolOutput): UserMessage['content'] {
 
 /** Moves files beside the results, and writes failures as text, for families that accept neither inside. */
 export const ruledResults = (prompt: LanguageModelV4Prompt, rules: TargetRules): LanguageModelV4Prompt =>
-  rules.takesFilesInResults && rules.flagsFailures
+  rules.acceptsFilesInResults && rules.hasFailureFlag
     ? prompt
     : prompt.flatMap((message) => (message.role === 'tool' ? plainResults(message) : [message]));
 

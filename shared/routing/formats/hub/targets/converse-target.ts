@@ -23,8 +23,8 @@ import { claudeStrictness } from './strict-schemas.ts';
 const converseUsage: UsageShape = {
   member: 'usage',
   required: ['inputTokens', 'outputTokens', 'totalTokens'],
-  counts: [],
-  parts: ['cacheReadInputTokens', 'cacheWriteInputTokens'],
+  optionalCounts: [],
+  subtotals: ['cacheReadInputTokens', 'cacheWriteInputTokens'],
   isWanted: true,
 };
 
@@ -56,7 +56,7 @@ const bedrockEmbeddings: EmbeddingTarget = {
   // A key keeps the package from signing.
   openModel: ({ model, ...settings }, names) =>
     createAmazonBedrock({ ...settings, region: 'none' }).embedding(model, { modelFamily: familyOf(names) }),
-  knownFields: (names) => (familyOf(names) === 'cohere' ? ['input_type'] : []),
+  supportedFields: (names) => (familyOf(names) === 'cohere' ? ['input_type'] : []),
   toOptions({ dimensions, inputType = 'search_document' }, names) {
     const family = familyOf(names);
     const options = {
@@ -68,9 +68,9 @@ const bedrockEmbeddings: EmbeddingTarget = {
     };
     return { providerOptions: { amazonBedrock: options } };
   },
-  readable: withReadableCount,
+  completeAnswer: withReadableCount,
   // Answers of Cohere have no count.
-  tokensIn: (_result, answer) => {
+  readInputTokens: (_result, answer) => {
     const count = answer?.header?.('x-amzn-bedrock-input-token-count');
     return count === undefined ? undefined : toCount(Number(count));
   },
@@ -101,18 +101,18 @@ const bedrockReranking: RerankTarget = {
 };
 
 export const target: HubTarget = {
-  embeddings: bedrockEmbeddings,
-  imaging: bedrockImages,
-  reranking: bedrockReranking,
+  embeddingModels: bedrockEmbeddings,
+  imageModels: bedrockImages,
+  rerankingModels: bedrockReranking,
   // A key keeps the package from signing.
-  openModel({ model, knownAs, names, fetch: send, ...settings }) {
+  openModel({ model, packageModel, names, fetch: send, ...settings }) {
     const ownPath: typeof send = (url, init) =>
       send(
-        String(url).replace(pathOf(knownAs), () => pathOf(model)),
+        String(url).replace(pathOf(packageModel), () => pathOf(model)),
         init,
       );
     const family = names.some(isClaude) ? ({ modelFamily: 'anthropic' } as const) : {};
-    return createAmazonBedrock({ ...settings, fetch: ownPath, region: 'none' })(knownAs, family);
+    return createAmazonBedrock({ ...settings, fetch: ownPath, region: 'none' })(packageModel, family);
   },
   toOptions(target) {
     const { call, names, rules } = target;
@@ -125,30 +125,30 @@ export const target: HubTarget = {
       prompt: withDocuments(withResultTexts(offersTools(call) ? ruledResults(prompt, rules) : callsAsText(prompt))),
     };
   },
-  boundBody(body, target) {
+  finalChanges(body, target) {
     const inference = readObject(body, 'inferenceConfig');
     const fields = readObject(body, 'additionalModelRequestFields');
     const thinking = fieldsOfThinking(body, fields, target);
     const { temperature: _temperature, topP: _topP, topK: _topK, ...plain } = inference;
     const changed = { ...fields, ...thinking.fields };
-    const failed = target.rules.flagsFailures ? failedCalls(target.call.prompt) : new Set<string>();
+    const failed = target.rules.hasFailureFlag ? failedCalls(target.call.prompt) : new Set<string>();
     return {
       ...(failed.size === 0 ? {} : { messages: withFailures(read(body, 'messages'), failed) }),
       inferenceConfig: {
         ...(thinking.isThinking ? plain : inference),
-        maxTokens: atMost(inference.maxTokens, target.boundTokens),
+        maxTokens: atMost(inference.maxTokens, target.outputMaxTokens),
       },
       ...(Object.keys(changed).length === 0 ? {} : { additionalModelRequestFields: changed }),
       ...markedTools(body, target),
     };
   },
-  says: ({ names }) => (names.some(isClaude) ? claudeSays : plainSays),
+  supportedOptions: ({ names }) => (names.some(isClaude) ? claudeSays : plainSays),
   strictness: claudeStrictness,
   streamType: frameStreamType,
   // In streams the arguments are texts.
-  argumentsShape: { mark: '"toolUse"', paths: [['output', 'message', 'content', '*', 'toolUse', 'input']] },
+  toolArguments: { hint: '"toolUse"', paths: [['output', 'message', 'content', '*', 'toolUse', 'input']] },
   readStream: bedrockFrames,
-  readable: [(text) => withReadableUsage(text, converseUsage)],
+  answerSteps: [(text) => withReadableUsage(text, converseUsage)],
   usageIn: (text) =>
     reportedUsage(text, converseUsage, (count) => {
       const [cached, cacheWrite] = [count('cacheReadInputTokens'), count('cacheWriteInputTokens')];
@@ -177,8 +177,8 @@ const isClaude = (name: string): boolean => /claude/i.test(name);
  * vendors refuse them there.
  */
 function markedTools(body: JsonText, target: TargetCall): JsonObject {
-  const { call, names, marksCache } = target;
-  if (!names.some(isClaude) || call.tools === undefined || !(marksCache || call.tools.some(pointOf))) return {};
+  const { call, names, addsCacheMarks } = target;
+  if (!names.some(isClaude) || call.tools === undefined || !(addsCacheMarks || call.tools.some(pointOf))) return {};
   const points = new Map(claudeCall(target).tools?.map((tool) => [tool.name, pointOf(tool)]));
   const config = readObject(body, 'toolConfig');
   if (!Array.isArray(config.tools)) return {};
@@ -202,7 +202,7 @@ function fieldsOfThinking(
   fields: JsonObject,
   target: TargetCall,
 ): { fields: JsonObject; isThinking: boolean } {
-  const { knownAs, thinking } = target;
+  const { packageModel, thinking } = target;
   if (thinking === undefined) return { fields: {}, isThinking: false };
   if (target.reasoning.kind === 'budget' || target.reasoning.kind === 'adaptive') {
     const isClaudeForced = () => isForced(body, fields.tool_choice);
@@ -210,7 +210,7 @@ function fieldsOfThinking(
       thinking: thinkingField,
       effort,
       isThinking,
-    } = claudeThinking(body, target, target.boundTokens, isClaudeForced);
+    } = claudeThinking(body, target, target.outputMaxTokens, isClaudeForced);
     const output = isJsonObject(fields.output_config) ? fields.output_config : {};
     return {
       fields: {
@@ -220,7 +220,7 @@ function fieldsOfThinking(
       isThinking,
     };
   }
-  return { fields: wordsOf(knownAs, thinking), isThinking: false };
+  return { fields: wordsOf(packageModel, thinking), isThinking: false };
 }
 
 function wordsOf(model: string, thinking: Thinking): JsonObject {

@@ -25,17 +25,17 @@ import { reportedUsage, type UsageShape, withReadableUsage } from './readable-us
 const geminiEmbeddings: EmbeddingTarget = {
   // The package adds the folder itself.
   openModel: ({ model, ...settings }) => createGoogle(settings).embedding(model.replace(/^models\//, '')),
-  knownFields: () => ['taskType'],
+  supportedFields: () => ['taskType'],
   toOptions: ({ dimensions, taskType }) => ({
     ...(dimensions === undefined ? {} : { dimensions }),
     ...(taskType === undefined ? {} : { providerOptions: { google: { taskType } } }),
   }),
   // The package drops counts that newer models report.
-  tokensIn({ response }) {
+  readInputTokens({ response }) {
     const usage = isJsonObject(response?.body) ? response.body.usageMetadata : undefined;
     return isJsonObject(usage) ? usage.promptTokenCount : undefined;
   },
-  leavesLength: true,
+  needsNormalization: true,
 };
 
 // Gemini's image models, called by generateContent.
@@ -52,8 +52,8 @@ const geminiImages: ImageTarget = {
 };
 
 export const target: HubTarget = {
-  embeddings: geminiEmbeddings,
-  imaging: geminiImages,
+  embeddingModels: geminiEmbeddings,
+  imageModels: geminiImages,
   openModel: ({ model, ...settings }) =>
     readInPieces(settings, answerPieces, (fetch) => createGoogle({ ...settings, fetch })(pathOf(model))),
   toOptions(target) {
@@ -65,24 +65,24 @@ export const target: HubTarget = {
       ...(isAnyJson(call) && call.tools !== undefined ? { responseFormat: anyJsonSchema } : {}),
     };
   },
-  boundBody(body, { boundTokens, thinking }) {
+  finalChanges(body, { outputMaxTokens, thinking }) {
     const config = readObject(body, 'generationConfig');
     return {
       generationConfig: {
         ...config,
-        maxOutputTokens: atMost(config.maxOutputTokens, boundTokens),
+        maxOutputTokens: atMost(config.maxOutputTokens, outputMaxTokens),
         ...(thinking === undefined ? {} : { thinkingConfig: thinkingConfig(thinking) }),
       },
     };
   },
-  says: new Set(),
+  supportedOptions: new Set(),
   streamType: 'text/event-stream',
-  argumentsShape: {
-    mark: '"functionCall"',
+  toolArguments: {
+    hint: '"functionCall"',
     paths: [['candidates', '*', 'content', 'parts', '*', 'functionCall', 'args']],
   },
   readStream: (bytes, takeOut) => geminiEvents(bytes, (text) => withReadableEventUsage(takeOut(text))),
-  readable: [(text) => withReadableUsage(text, geminiUsage)],
+  answerSteps: [(text) => withReadableUsage(text, geminiUsage)],
   usageIn: (text) =>
     reportedUsage(text, geminiUsage, (count) => {
       const reasoning = count('thoughtsTokenCount');
@@ -100,9 +100,9 @@ export const target: HubTarget = {
     return isJsonObject(feedback) && typeof feedback.blockReason === 'string';
   },
   // Its package calls again if an answer reached the limit of one request; this ends the answer instead.
-  endOfAnswer: { candidates: [{ finishReason: 'MAX_TOKENS' }] },
+  secondCallAnswer: { candidates: [{ finishReason: 'MAX_TOKENS' }] },
   // An answer without parts has a success status and is billed.
-  failsEmpty: true,
+  isEmptyAnswerFailure: true,
   originOf: () => 'google-gemini-v1',
   readSigned: ({ google = {} } = {}) => nonEmpty('signature', google.thoughtSignature),
   // The options are by the kind of part.
@@ -145,8 +145,8 @@ const pathOf = (model: string): string =>
 const geminiUsage: UsageShape = {
   member: 'usageMetadata',
   required: ['promptTokenCount'],
-  counts: ['candidates', 'thoughts', 'toolUsePrompt'].map((name) => `${name}TokenCount`),
-  parts: ['cachedContentTokenCount', 'totalTokenCount'],
+  optionalCounts: ['candidates', 'thoughts', 'toolUsePrompt'].map((name) => `${name}TokenCount`),
+  subtotals: ['cachedContentTokenCount', 'totalTokenCount'],
   isWanted: false,
 };
 

@@ -1,4 +1,5 @@
-// The interface between a provider's format and the hub.
+// Defines what a provider's format implements, so that a request of any client interface can be translated to it. The
+// hub is the form between both: the AI SDK's call and answer.
 import type {
   EmbeddingModelV4,
   EmbeddingModelV4CallOptions,
@@ -19,11 +20,14 @@ import type { CandidateAnswer } from '../../../providers/index.ts';
 import type { TargetRules } from '../../target-rules/index.ts';
 
 export interface ModelOptions {
-  /** The provider's name of the model. */
+  /** The model's name at the provider, which is sent. */
   readonly model: string;
-  /** The name by which the package knows the model, because it decides by names. The provider's name is sent. */
-  readonly knownAs: string;
-  /** The model's names at provider, model list and catalogue: the name of a host's profile does not show its model. */
+  /** A name that the AI SDK package recognizes: the package decides by the model's name what it sends. */
+  readonly packageModel: string;
+  /**
+   * The model's names at the provider, in the model list and in the catalogue. All of them count, because the name of an
+   * inference profile need not contain the model's name.
+   */
   readonly names: readonly string[];
   /** Base URL and key for the package. Neither is sent: `fetch` uses only the path. */
   readonly baseURL: string;
@@ -33,35 +37,32 @@ export interface ModelOptions {
   readonly generateId: () => string;
 }
 
-/** The call of one model, with everything that a target needs. */
+/** One call to one model, with everything that a target needs. */
 export interface TargetCall {
-  /** The call with the signatures that this target can read, in its package's options. */
+  /** The client's call. Signatures of thinking that this target can read are in the package's provider options. */
   readonly call: HubCall;
-  /** The provider's name of the model. */
+  /** The model's name at the provider. */
   readonly model: string;
-  readonly knownAs: ModelOptions['knownAs'];
+  readonly packageModel: ModelOptions['packageModel'];
   readonly names: ModelOptions['names'];
-  /** Names by which the model may be one of OpenAI's. */
+  /** Names that are compared with the names of OpenAI's models. */
   readonly openAiNames: readonly string[];
   readonly rules: TargetRules;
   readonly provider: Pick<ProviderDocument, 'id' | 'kind' | 'reasoning_style' | 'stream_usage'>;
-  /** Bound of output tokens, thinking included. */
-  readonly boundTokens: number;
+  /** Maximum number of output tokens, thinking included. */
+  readonly outputMaxTokens: number;
   readonly thinking: Thinking | undefined;
   readonly reasoning: ModelReasoning;
   /** True if the model can be forced to call a tool. */
   readonly canForceTools: boolean;
-  /**
-   * True if the operator wants the cache used, and the client marks nothing: if it marks something, nothing is
-   * added.
-   */
-  readonly marksCache: boolean;
+  /** True if the operator has prompts cached, and the client's request has no cache marks of its own. */
+  readonly addsCacheMarks: boolean;
 }
 
-/** The positions of the arguments of calls in a format. */
-export interface ArgumentsShape {
-  /** Text that occurs in every answer, or event, with such arguments. */
-  readonly mark: string;
+/** Says where a format has the arguments of tool calls. */
+export interface ToolArgumentPaths {
+  /** A text that occurs in every answer, and in every event, that has arguments of a tool call. */
+  readonly hint: string;
   /** Names of fields from the outside in, `*` for each item of a list. */
   readonly paths: readonly (readonly string[])[];
 }
@@ -69,48 +70,48 @@ export interface ArgumentsShape {
 export interface EmbeddingOptions {
   readonly dimensions: number | undefined;
   readonly inputType: string | undefined;
-  /** The task, as a value of Google's. */
+  /** The type of task, in Google's values of `taskType`. */
   readonly taskType: string | undefined;
   readonly title: string | undefined;
 }
 
 type EmbeddingField = 'input_type' | 'taskType' | 'title';
 
-/** The embedding models of a package. */
+/** Calls the embedding models of a package. */
 export interface EmbeddingTarget {
-  /** Opens a model. `names` are the model's, at the provider and in the catalogue. */
+  /** Opens a model. `names` are the model's names at the provider and in the catalogue. */
   readonly openModel: (
     settings: Pick<ModelOptions, 'model' | 'baseURL' | 'apiKey' | 'fetch'>,
     names: readonly string[],
   ) => EmbeddingModelV4;
   /** Returns fields that the model's format can express, besides the dimensions. */
-  readonly knownFields: (names: readonly string[]) => readonly EmbeddingField[];
+  readonly supportedFields: (names: readonly string[]) => readonly EmbeddingField[];
   readonly toOptions: (
     embeddingOptions: EmbeddingOptions,
     names: readonly string[],
   ) => Pick<EmbeddingModelV4CallOptions, 'dimensions' | 'providerOptions'>;
-  /** Completes an answer for its package. */
-  readonly readable?: (text: string) => string;
-  /** Returns the input tokens that the answer reports if its package does not read them. */
-  readonly tokensIn?: (result: EmbeddingModelV4Result, answer: CandidateAnswer | undefined) => unknown;
-  /** Set if vectors that were cut to `dimensions` are not normalized to length 1. */
-  readonly leavesLength?: true;
+  /** Adds fields that the package requires to the text of an answer. */
+  readonly completeAnswer?: (text: string) => string;
+  /** Returns the input tokens that the answer reports. Absent if the package reads them itself. */
+  readonly readInputTokens?: (result: EmbeddingModelV4Result, answer: CandidateAnswer | undefined) => unknown;
+  /** Set if the provider cuts vectors to `dimensions` without normalizing them to length 1, which the gateway then does. */
+  readonly needsNormalization?: true;
 }
 
 export type RerankedDocuments = RerankingModelV4CallOptions['documents'];
 export type RankedDocument = RerankingModelV4Result['ranking'][number];
 
-/** The reranking models of a package. */
+/** Calls the reranking models of a package. */
 export interface RerankTarget {
   readonly openModel: (
     settings: Pick<ModelOptions, 'model' | 'baseURL' | 'apiKey' | 'fetch'>,
     provider: Pick<ProviderDocument, 'region'>,
   ) => RerankingModelV4;
-  /** Returns the host of the service, by the provider's. */
-  readonly hostname: (ofProvider: string) => string;
-  /** Returns options that ask for the rest of an order. */
+  /** Returns the host of the reranking service, for the host of the provider. */
+  readonly hostname: (providerHostname: string) => string;
+  /** Returns options that ask for the page of a ranking with the token `next`. */
   readonly pageOptions: (next: string | undefined) => Pick<RerankingModelV4CallOptions, 'providerOptions'>;
-  /** Returns the token of the rest, for an answer that has not all of it. */
+  /** Returns the token of the next page; undefined if the answer has the last one. */
   readonly nextPage: (answer: unknown) => string | undefined;
 }
 
@@ -120,7 +121,7 @@ interface ImageOptions {
   readonly quality: string | undefined;
 }
 
-/** The image models of a package. */
+/** Calls the image models of a package. */
 export interface ImageTarget {
   /** Maximum number of images of one call. */
   readonly imagesMax: number;
@@ -134,66 +135,79 @@ export interface ImageTarget {
 }
 
 export interface HubTarget extends Signatures {
-  /** Image models; absent if its package has none. */
-  readonly imaging?: ImageTarget;
-  /** Reranking models; absent if its package has none. */
-  readonly reranking?: RerankTarget;
-  /** Embedding models; absent if its package has none, or a provider of the format has OpenAI's interface. */
-  readonly embeddings?: EmbeddingTarget;
+  /** Absent if the package has no image models. */
+  readonly imageModels?: ImageTarget;
+  /** Absent if the package has no reranking models. */
+  readonly rerankingModels?: RerankTarget;
+  /** Absent if the package has no embedding models, or providers of the format offer them in OpenAI's interface. */
+  readonly embeddingModels?: EmbeddingTarget;
   readonly openModel: (options: ModelOptions) => LanguageModelV4;
-  /** Returns the reasoning style of models that the table does not know; undefined when they get no effort. */
+  /**
+   * Returns the reasoning style of models that are in no row of the table of reasoning models; undefined if no effort is
+   * sent to them.
+   */
   readonly unknownReasoning?: (provider: TargetCall['provider']) => ModelReasoning | undefined;
-  /** Returns the call options for the package. Reasoning is added later by `boundBody`. */
+  /** Returns the call options for the package. Reasoning is added later by `finalChanges`. */
   readonly toOptions: (call: TargetCall) => LanguageModelV4CallOptions;
   /**
-   * Returns final changes of the package's body: replaced fields, undefined to remove one. Unchanged fields need not be
-   * parsed: they may be long.
+   * Returns the last changes of the body that the package has written: new values by the names of fields, undefined to
+   * remove a field. Only the fields that change need to be parsed, because the others may be long.
    */
-  readonly boundBody: (body: JsonText, call: TargetCall) => JsonObject;
-  /** Returns new texts of values inside the package's body, besides those of `boundBody`. */
-  readonly rewritten?: (body: JsonText, call: TargetCall) => readonly (readonly [value: number, text: string])[];
+  readonly finalChanges: (body: JsonText, call: TargetCall) => JsonObject;
+  /**
+   * Returns new texts of values deep inside the package's body, in addition to `finalChanges`. `value` is the position
+   * of a value in the scanned text.
+   */
+  readonly rewriteValues?: (body: JsonText, call: TargetCall) => readonly (readonly [value: number, text: string])[];
   /** The optional fields that the target supports, or supports with this model. */
-  readonly says: ReadonlySet<OptionalName> | ((call: TargetCall) => ReadonlySet<OptionalName>);
+  readonly supportedOptions: ReadonlySet<OptionalName> | ((call: TargetCall) => ReadonlySet<OptionalName>);
   /** The schema subset for strict tools; absent if the provider accepts any schema, or has no strict tools. */
   readonly strictness?: Strictness;
-  /** Returns paths of the request's fields that it got with other values. */
-  readonly leavesOut?: (call: TargetCall) => readonly string[];
+  /** Returns the paths of the request's fields whose values the target changes. */
+  readonly changedPaths?: (call: TargetCall) => readonly string[];
   /** The media type of a stream. */
   readonly streamType: string;
   /**
-   * Converts a stream for its package: events are bounded, and none makes the package end it. `takeOut` replaces
-   * arguments of calls in an event, if they are not texts. `endCame` is called while the reader waits for events
-   * after the end.
+   * Converts a stream for its package: limits the size of events, and changes events at which the package would end the
+   * stream early. `replaceArguments` replaces arguments of tool calls that are objects, not texts, by placeholders. `onEnd` is
+   * called when the answer is complete and only its usage or an end marker may follow.
    */
   readonly readStream: (
     bytes: AsyncIterable<Uint8Array>,
-    takeOut: (text: string) => string,
-    endCame: () => void,
+    replaceArguments: (text: string) => string,
+    onEnd: () => void,
   ) => AsyncGenerator<Uint8Array, void, undefined>;
-  /** Absent if the arguments of calls are texts. */
-  readonly argumentsShape?: ArgumentsShape;
-  /** Steps that make a whole answer readable for its package, with a usage that it accepts: its text, or its value. */
-  readonly readable: readonly ((text: string) => string | object)[];
+  /** Absent if the format has the arguments of tool calls as texts. */
+  readonly toolArguments?: ToolArgumentPaths;
   /**
-   * Returns the usage of a whole answer, by which it is charged if no client gets it. If absent, it is estimated.
+   * Steps that change a whole answer, so that the package accepts it and its usage. Each step returns the answer's text
+   * or its value.
+   */
+  readonly answerSteps: readonly ((text: string) => string | object)[];
+  /**
+   * Returns the usage of a whole answer that no client gets and that is charged all the same. If absent, its usage is
+   * estimated.
    */
   readonly usageIn?: (text: string) => UsageReport | undefined;
   /**
-   * Returns whether an answer without content means that the provider refused the prompt; absent if a status says
-   * so.
+   * Returns whether an answer without content means that the provider refused the prompt. Absent if the provider reports
+   * that with an HTTP status.
    */
   readonly isBlockedPrompt?: (metadata: SharedV4ProviderMetadata | undefined) => boolean;
   /**
-   * Answer for its package if the package calls a second time by itself, for which nothing was reserved. Absent
-   * if it never does.
+   * The answer that the package gets when it makes a second request of its own accord. The request is not sent, because
+   * nothing was reserved for it. Absent if the package makes no second request.
    */
-  readonly endOfAnswer?: unknown;
+  readonly secondCallAnswer?: unknown;
   /**
-   * Set if an answer without content counts as failed, although its end reports success, unless the client gave
-   * stops.
+   * Set if an answer without content counts as failed, although its finish reason reports success. Stop sequences of the
+   * client make it valid.
    */
-  readonly failsEmpty?: true;
+  readonly isEmptyAnswerFailure?: true;
   readonly refusalOf?: RefusalOf;
-  /** Returns stops that it does not support, at which the gateway ends the answer. Absent if it supports all. */
+  /**
+   * Returns the stop sequences that the target does not support, so that the gateway ends the answer at them. Absent if
+   * the target supports all.
+   */
   readonly unsupportedStops?: (call: TargetCall) => readonly string[];
 }

@@ -46,9 +46,9 @@ export const isStrictFormat = ({ responseFormat }: HubCall): boolean =>
 
 // The options that every package gets.
 
-export function callOptions({ call, boundTokens }: TargetCall): LanguageModelV4CallOptions {
+export function callOptions({ call, outputMaxTokens }: TargetCall): LanguageModelV4CallOptions {
   const { reasoning: _reasoning, parallelToolCalls: _parallel, optional: _optional, ...options } = call;
-  return { ...options, maxOutputTokens: boundTokens };
+  return { ...options, maxOutputTokens: outputMaxTokens };
 }
 
 /** True if the answer has to be JSON, without a schema. */

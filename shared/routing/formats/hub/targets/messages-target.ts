@@ -12,8 +12,8 @@ import { reportedUsage, withReadableUsage } from './readable-usage.ts';
 import { claudeStrictness } from './strict-schemas.ts';
 
 export const target: HubTarget = {
-  openModel: ({ knownAs, baseURL, fetch, generateId }) =>
-    new AnthropicLanguageModel(knownAs, {
+  openModel: ({ packageModel, baseURL, fetch, generateId }) =>
+    new AnthropicLanguageModel(packageModel, {
       provider: 'anthropic.messages',
       baseURL,
       fetch,
@@ -25,9 +25,9 @@ export const target: HubTarget = {
     const userId = claudeUser(target.call);
     return claudeOptions(target, { toolStreaming: false, ...(userId === undefined ? {} : { metadata: { userId } }) });
   },
-  boundBody(body, target) {
+  finalChanges(body, target) {
     // The package knows the output bounds of some models.
-    const maxTokens = atMost(read(body, 'max_tokens'), target.boundTokens);
+    const maxTokens = atMost(read(body, 'max_tokens'), target.outputMaxTokens);
     const thinking = claudeThinking(body, target, maxTokens, () => isForced(body));
     const output = readObject(body, 'output_config');
     // Newer models refuse any of these options; the package knows which models.
@@ -41,18 +41,25 @@ export const target: HubTarget = {
   },
   // Other vendors' models with this format accept Claude's older options.
   unknownReasoning: () => byBudget,
-  says: new Set(['cache_marks', 'cache_options', 'call_cache_marks', 'safety_identifier', 'tool_cache_marks', 'user']),
+  supportedOptions: new Set([
+    'cache_marks',
+    'cache_options',
+    'call_cache_marks',
+    'safety_identifier',
+    'tool_cache_marks',
+    'user',
+  ]),
   strictness: claudeStrictness,
   streamType: 'text/event-stream',
-  argumentsShape: {
-    mark: 'tool_use"',
+  toolArguments: {
+    hint: 'tool_use"',
     paths: [
       ['content', '*', 'input'],
       ['content_block', 'input'],
     ],
   },
   readStream: anthropicEvents,
-  readable: [withKnownBlocks, (text) => withReadableUsage(text, messageUsage)],
+  answerSteps: [withKnownBlocks, (text) => withReadableUsage(text, messageUsage)],
   usageIn: (text) =>
     reportedUsage(text, messageUsage, (count) => {
       const [cached, cacheWrite] = [count('cache_read_input_tokens'), count('cache_creation_input_tokens')];

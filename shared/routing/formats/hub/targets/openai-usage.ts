@@ -5,7 +5,7 @@ import { reasoningBeside, withUsualNames } from '../../../../protocol/interfaces
 import { lastObjectIn } from '../../../../protocol/interfaces/index.ts';
 import { readResponseUsage } from '../../../../protocol/interfaces/responses/index.ts';
 import { isJsonObject, type JsonObject, toCount, type UsageReport } from '../../../../protocol/wire/index.ts';
-import { readableUsage } from './readable-usage.ts';
+import { acceptedUsage } from './readable-usage.ts';
 
 interface OpenAiUsageShape {
   /** Counts that every report has. */
@@ -67,7 +67,7 @@ export function readableOpenAiUsage(
 ): JsonObject | undefined {
   if (!isJsonObject(reported)) return undefined;
   const usage = renamed(reported);
-  const counts = readableUsage(usage, { required, counts: [], parts: [] });
+  const counts = acceptedUsage(usage, { required, optionalCounts: [], subtotals: [] });
   const detailEntries = Object.entries(details).map(([member, names]) => {
     const of = isJsonObject(usage[member]) ? usage[member] : {};
     return [

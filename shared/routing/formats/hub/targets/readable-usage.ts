@@ -1,5 +1,5 @@
-// Corrects usage for which a package would refuse the whole answer. An invalid count is estimated, as at any provider:
-// it becomes negative, and the reader of usage drops the object around it.
+// Corrects usage for which a package would refuse the whole answer. An invalid count becomes negative, so that the reader
+// of usage drops the object around it, and the count is estimated as at any provider.
 
 import { lastObjectIn, scanAnswer } from '../../../../protocol/interfaces/index.ts';
 import {
@@ -17,10 +17,10 @@ export interface UsageShape {
   /** Counts that every report has. */
   readonly required: readonly string[];
   /** Further counts, if they are reported. */
-  readonly counts: readonly string[];
-  /** Parts of these counts: an invalid part is dropped. */
-  readonly parts: readonly string[];
-  /** True if packages require it in a whole answer. */
+  readonly optionalCounts: readonly string[];
+  /** Counts that are parts of the required or optional ones. An invalid part becomes 0. */
+  readonly subtotals: readonly string[];
+  /** True if packages require the field in a whole answer. */
   readonly isWanted: boolean;
 }
 
@@ -34,30 +34,32 @@ export function withReadableUsage(text: string, shape: UsageShape): string {
   const member = findMember(json, shape.member);
   if (member === undefined && !shape.isWanted) return text;
   const usage: unknown = member === undefined ? undefined : JSON.parse(json.slice(member));
-  const readable = readableUsage(usage, shape);
+  const readable = acceptedUsage(usage, shape);
   return readable === usage ? text : rewriteMembers(json, new Map([[shape.member, readable]]));
 }
 
-/** Value with which no sum is a valid count. */
+/** A value so low that no sum with it is a valid count. */
 const noCount = Number.MIN_SAFE_INTEGER;
 
-export function readableUsage(
+export function acceptedUsage(
   usage: unknown,
-  { required, counts, parts }: Pick<UsageShape, 'required' | 'counts' | 'parts'>,
+  { required, optionalCounts, subtotals }: Pick<UsageShape, 'required' | 'optionalCounts' | 'subtotals'>,
 ): JsonObject {
   const fields: JsonObject = isJsonObject(usage) ? usage : {};
   const isCount = (name: string) => toCount(fields[name]) !== undefined;
   const isOdd = (name: string) => (fields[name] ?? null) !== null && !isCount(name);
   // An unreported count is zero, unless it is required.
-  const isTold = required.some(isCount);
+  const isReported = required.some(isCount);
   const odd = [
     ...required.filter((name) => !isCount(name)),
-    ...counts.filter((name) => isOdd(name) || (!isTold && !isCount(name))),
+    ...optionalCounts.filter((name) => isOdd(name) || (!isReported && !isCount(name))),
   ];
-  const oddParts = parts.filter(isOdd);
+  const oddParts = subtotals.filter(isOdd);
   if (odd.length + oddParts.length === 0) return fields;
-  // Details beside them may be malformed as well.
-  const known = [...required, ...counts, ...parts].filter(isCount).map((name) => [name, fields[name]] as const);
+  // Other fields of the usage may be malformed as well, so only the counts are kept.
+  const known = [...required, ...optionalCounts, ...subtotals]
+    .filter(isCount)
+    .map((name) => [name, fields[name]] as const);
   return Object.fromEntries([
     ...known,
     ...odd.map((name) => [name, noCount] as const),
@@ -65,7 +67,7 @@ export function readableUsage(
   ]);
 }
 
-// Usage of an answer that no package reads.
+// Reads the usage of an answer that no package reads.
 
 /** Returns the count with that name, or 0. */
 type Counts = (name: string) => number;

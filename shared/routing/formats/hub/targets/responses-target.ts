@@ -8,7 +8,7 @@ import type {
   LanguageModelV4Prompt,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
-import { isOpenAiThinker } from '../../../../configuration/catalogue/index.ts';
+import { isOpenAiReasoningModel } from '../../../../configuration/catalogue/index.ts';
 import { responsesOutputMinTokens } from '../../../../foundation/constants/index.ts';
 import { type HubCall, type HubPart, imagesOfUser } from '../../../../protocol/hub/index.ts';
 import { readResponseUsage } from '../../../../protocol/interfaces/responses/index.ts';
@@ -26,13 +26,13 @@ import { responseEvents } from './responses-events.ts';
 import { openAiStrictness } from './strict-schemas.ts';
 
 export const target: HubTarget = {
-  openModel: ({ knownAs, baseURL, generateId, ...settings }) =>
+  openModel: ({ packageModel, baseURL, generateId, ...settings }) =>
     withOwnParts(
       readInPieces(
         settings,
         outputPieces,
         (fetch) =>
-          new OpenAIResponsesLanguageModel(knownAs, {
+          new OpenAIResponsesLanguageModel(packageModel, {
             provider: 'openai',
             url: ({ path }) => baseURL + path,
             headers: () => ({}),
@@ -50,12 +50,15 @@ export const target: HubTarget = {
       providerOptions: { openai: packageOptions(target, call) },
     } as LanguageModelV4CallOptions;
   },
-  boundBody: (body, { call, boundTokens, thinking }) => ({
-    max_output_tokens: Math.max(atMost(readMember(body, 'max_output_tokens'), boundTokens), responsesOutputMinTokens),
+  finalChanges: (body, { call, outputMaxTokens, thinking }) => ({
+    max_output_tokens: Math.max(
+      atMost(readMember(body, 'max_output_tokens'), outputMaxTokens),
+      responsesOutputMinTokens,
+    ),
     reasoning: thinkingOptions(thinking),
     ...joinFields(openAiFields(call)),
   }),
-  says: ({ call, names }) =>
+  supportedOptions: ({ call, names }) =>
     new Set([
       ...carriedNames(openAiFields(call)),
       'image_detail',
@@ -64,7 +67,7 @@ export const target: HubTarget = {
   strictness: openAiStrictness,
   streamType: 'text/event-stream',
   readStream: responseEvents,
-  readable: [readableResponse],
+  answerSteps: [readableResponse],
   usageIn: (text) => openAiUsageIn(text, readResponseUsage),
   unsupportedStops: ({ call }) => call.stopSequences ?? [],
   // Encrypted text is bound to the account too.
@@ -86,7 +89,7 @@ function packageOptions(
   { names, reasoning, thinking }: TargetCall,
   call: HubCall,
 ): Record<string, string | boolean | string[] | JsonObject> {
-  const isThinker = isOpenAiThinker(...names);
+  const isThinker = isOpenAiReasoningModel(...names);
   return {
     // The client stores the conversation, and sends the model's thinking again.
     store: false,

@@ -12,14 +12,14 @@ const textsMax = 5;
 
 export const target: HubTarget = {
   ...generateContent,
-  embeddings: {
+  embeddingModels: {
     // A key keeps the package from fetching tokens. The package adds the folder itself.
     openModel({ model, ...settings }) {
       const name = model.replace(/^models\//, '');
       const opened = createGoogleVertex(settings).embeddingModel(name);
       return Object.create(opened, { maxEmbeddingsPerCall: { value: name.startsWith('gemini') ? 1 : textsMax } });
     },
-    knownFields: () => ['taskType', 'title'],
+    supportedFields: () => ['taskType', 'title'],
     toOptions: ({ dimensions, taskType, title }) => ({
       ...(dimensions === undefined ? {} : { dimensions }),
       providerOptions: {
@@ -31,6 +31,6 @@ export const target: HubTarget = {
         },
       },
     }),
-    leavesLength: true,
+    needsNormalization: true,
   },
 };
