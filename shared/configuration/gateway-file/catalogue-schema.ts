@@ -198,8 +198,8 @@ const service = mapping('service', {
 const guardrailsMax = 64;
 
 /**
- * Schemas of the sections. A file must have `providers` and `models`, if only as empty lists, because a file without them
- * would empty the catalogue.
+ * Schemas of the sections. A file must have `providers` and `models`, if only as empty lists, because a file without
+ * them would empty the catalogue.
  */
 export const catalogueSections = {
   service: service.prefault({}),

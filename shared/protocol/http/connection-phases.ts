@@ -1,5 +1,6 @@
 // Lists the phases of a request on an HTTP/1.1 connection. Three invariants hold in every row: a head is parsed and a
-// request is served only when no answer is due; an answer is due until it is sent; and no event leads out of `over`. Sockets and bounds are not in the table, because connections with several requests at once share them.
+// request is served only when no answer is due; an answer is due until it is sent; and no event leads out of `over`.
+// Sockets and bounds are not in the table, because connections with several requests at once share them.
 
 export type Phase =
   /** No byte of the next request has arrived. */

@@ -1,6 +1,6 @@
-// Defines a stream between a client's socket and a parser of Node. The parser gets bytes piece by piece, by the rules of
-// its protocol. Bytes that the parser may not have yet wait in this stream. While many wait, nothing more is read from
-// the client.
+// Defines a stream between a client's socket and a parser of Node. The parser gets bytes piece by piece, by the rules
+// of its protocol. Bytes that the parser may not have yet wait in this stream. While many wait, nothing more is read
+// from the client.
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { OpenConnections } from './open-connections.ts';

@@ -1,5 +1,5 @@
-// Serves one HTTP/1.1 connection. A read of 64 KiB can contain 3,000 pipelined requests, and Node's parser reports all of
-// them without a stop between. So the parser gets the bytes of one request at a time. The next request waits in this
+// Serves one HTTP/1.1 connection. A read of 64 KiB can contain 3,000 pipelined requests, and Node's parser reports all
+// of them without a stop between. So the parser gets the bytes of one request at a time. The next request waits in this
 // class until the previous answer is sent, and nothing more is read from the client meanwhile.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -37,11 +37,11 @@ export class NodeConnection extends ConnectionStream {
   }
 
   /**
-   * Serves a request that the parser has reported. If the client has already sent bytes of a further request, this one is
-   * served through the shared queue. A request that the parser reports while an answer is due is not served, and the
-   * connection ends after that answer: this happens after a body without a declared length, whose end is not known here.
-   * The parser may still find, in this turn of the event loop, that such a body is malformed, so its request is served in
-   * a microtask.
+   * Serves a request that the parser has reported. If the client has already sent bytes of a further request, this one
+   * is served through the shared queue. A request that the parser reports while an answer is due is not served, and the
+   * connection ends after that answer: this happens after a body without a declared length, whose end is not known
+   * here. The parser may still find, in this turn of the event loop, that such a body is malformed, so its request is
+   * served in a microtask.
    */
   begin(incoming: IncomingMessage, outgoing: ServerResponse, serve: () => void): void {
     this.#updateBodyEnd();
@@ -70,9 +70,9 @@ export class NodeConnection extends ConnectionStream {
   }
 
   /**
-   * Called on a parse error, after which the parser gets nothing more. For a malformed head, returns its first bytes, and
-   * the caller sends the error. For a malformed body, the request's own answer is the error; if that answer has already
-   * begun, the connection is destroyed.
+   * Called on a parse error, after which the parser gets nothing more. For a malformed head, returns its first bytes,
+   * and the caller sends the error. For a malformed body, the request's own answer is the error; if that answer has
+   * already begun, the connection is destroyed.
    */
   refuse(fault: GatewayError): string | undefined {
     this.#updateBodyEnd();
@@ -212,8 +212,8 @@ export class NodeConnection extends ConnectionStream {
   }
 }
 
-// Finds how many of a connection's bytes belong to the head of one request, because the bytes after it may belong to the
-// next one.
+// Finds how many of a connection's bytes belong to the head of one request, because the bytes after it may belong to
+// the next one.
 
 /** Maximum size of a piece of a head, or of a body without a declared length, while its end is unknown. */
 const pieceMaxBytes = 1_024;

@@ -19,7 +19,10 @@ interface Closable {
 }
 
 export interface OpenConnections {
-  /** Adds a connection, or a stream of one, that waits for a request. `hasKey`: an earlier request of its client had a valid key. */
+  /**
+   * Adds a connection, or a stream of one, that waits for a request. `hasKey`: an earlier request of its client had a
+   * valid key.
+   */
   add(connection: Closable, hasKey?: boolean): void;
   /** Counts further bytes of an unfinished head. */
   addHeadBytes(connection: Closable, bytes: number): void;

@@ -40,8 +40,8 @@ export interface ObservedOutput {
   /** Counted outputs that may have a price per unit. Absent if every requested unit was delivered. */
   readonly units?: Units | undefined;
   /**
-   * Estimate of the tokens that the model wrote before the first of them arrived, for a call whose client left. No usage
-   * report includes these tokens.
+   * Estimate of the tokens that the model wrote before the first of them arrived, for a call whose client left. No
+   * usage report includes these tokens.
    */
   readonly unseenTokens?: number;
 }
@@ -144,8 +144,8 @@ const tokensPerSecond = 50;
 const msPerSecond = 1_000;
 
 /**
- * Returns a low estimate. `silentMs` is the time from the start of the call to its first output, or to the call's end if
- * it had no output.
+ * Returns a low estimate. `silentMs` is the time from the start of the call to its first output, or to the call's end
+ * if it had no output.
  */
 export const unseenOutputTokens = (silentMs: number): number =>
   Math.ceil((Math.max(0, silentMs - usualFirstOutputMs) * tokensPerSecond) / msPerSecond);

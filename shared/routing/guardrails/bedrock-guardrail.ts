@@ -13,8 +13,8 @@ import { awsAccess, awsClientSettings } from '../../storage/aws-clients/index.ts
 import type { AskGuardrail, GuardrailAnswer, GuardrailQuestion } from './guardrail-call.ts';
 
 /**
- * Maximum number of characters of one request. The value is cautious: AWS documents quotas of text units, and no maximum
- * length of a request.
+ * Maximum number of characters of one request. The value is cautious: AWS documents quotas of text units, and no
+ * maximum length of a request.
  */
 const requestMaxCharacters = 20_000;
 const requestsAtOnce = 4;

@@ -114,8 +114,8 @@ function tokenCredentials({ source, clock }: TokenCredentialsOptions): Credentia
 }
 
 // Requests access tokens of Microsoft Entra for an application with a secret
-// (learn.microsoft.com/entra/identity-platform/v2-oauth2-client-creds-grant-flow, November 2026). That takes one form to
-// one endpoint, whereas Microsoft's library is a megabyte in size.
+// (learn.microsoft.com/entra/identity-platform/v2-oauth2-client-creds-grant-flow, November 2026). That takes one form
+// to one endpoint, whereas Microsoft's library is a megabyte in size.
 
 const publicAuthority = 'https://login.microsoftonline.com';
 const aiServices = 'https://cognitiveservices.azure.com/.default';

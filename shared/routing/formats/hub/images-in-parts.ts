@@ -1,5 +1,5 @@
-// Generates images through an AI SDK package, with as many calls as their number needs, and joins them into one answer in
-// the client's format.
+// Generates images through an AI SDK package, with as many calls as their number needs, and joins them into one answer
+// in the client's format.
 import { type Candidate, modelNames } from '../../../configuration/catalogue/index.ts';
 import { sha256Hex } from '../../../foundation/ids/index.ts';
 import type { FormPart, TextWithFiles } from '../../../protocol/forms/index.ts';
@@ -165,7 +165,9 @@ function placeholdersFor(parts: readonly FormPart[], prompt: string): Pick<Image
 const typeOf = (bytes: Uint8Array): string =>
   imageTypeOf(Buffer.from(bytes.subarray(0, typeMaxBytes)).toString('base64')) ?? 'image/png';
 
-/** True for the errors that Bedrock's package throws if an answer with status 200 has no image, because of moderation. */
+/**
+ * True for the errors that Bedrock's package throws if an answer with status 200 has no image, because of moderation.
+ */
 const isModerated = (error: unknown): boolean =>
   error instanceof Error && /was moderated|returned no images/.test(error.message);
 

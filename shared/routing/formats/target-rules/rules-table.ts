@@ -40,8 +40,8 @@ export interface TargetRules {
 }
 
 /**
- * A candidate. The model's id in the catalogue counts too, because the name of an inference profile need not contain the
- * vendor.
+ * A candidate. The model's id in the catalogue counts too, because the name of an inference profile need not contain
+ * the vendor.
  */
 type CandidateForRules = {
   readonly provider: Pick<Candidate['provider'], 'kind'>;
@@ -97,8 +97,8 @@ const rows: readonly Row[] = [
     },
   },
   {
-    // Mistral documents its thinking (https://docs.mistral.ai/capabilities/reasoning) and its flag of a message that the
-    // answer continues (https://docs.mistral.ai/usage/prefix).
+    // Mistral documents its thinking (https://docs.mistral.ai/capabilities/reasoning) and its flag of a message that
+    // the answer continues (https://docs.mistral.ai/usage/prefix).
     api: 'chat-completions',
     kinds: ['mistral'],
     rules: {
@@ -118,13 +118,13 @@ const rows: readonly Row[] = [
   },
   // The Responses API has no field that says that a tool failed.
   { api: 'responses', rules: { hasFailureFlag: false } },
-  // Only Claude and Nova accept an `image` in a ToolResultContentBlock (https://github.com/anomalyco/opencode/issues/49443)
-  // and the `status` of a ToolResultBlock
+  // Only Claude and Nova accept an `image` in a ToolResultContentBlock
+  // (https://github.com/anomalyco/opencode/issues/49443) and the `status` of a ToolResultBlock
   // (https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolResultBlock.html).
   { api: 'converse', rules: { acceptsFilesInResults: false, hasFailureFlag: false } },
   { api: 'converse', family: /claude|nova/, rules: { acceptsFilesInResults: true, hasFailureFlag: true } },
-  // These Claude models have no strict tools on Bedrock. @ai-sdk/amazon-bedrock 5.0.101 takes the first JSON in their texts
-  // and drops the rest.
+  // These Claude models have no strict tools on Bedrock. @ai-sdk/amazon-bedrock 5.0.101 takes the first JSON in their
+  // texts and drops the rest.
   {
     api: 'converse',
     family: /claude-(opus-4-[78]|(opus|sonnet|fable|mythos)-[5-9])/,

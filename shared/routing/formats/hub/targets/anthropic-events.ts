@@ -1,6 +1,6 @@
-// Converts a stream of Anthropic's Messages API, so that the package @ai-sdk/anthropic accepts it. Events have a maximum
-// size, blocks that the package does not know are removed, and usage fields get valid values. If the provider sends no
-// stop reason before its end marker, an event with one is added.
+// Converts a stream of Anthropic's Messages API, so that the package @ai-sdk/anthropic accepts it. Events have a
+// maximum size, blocks that the package does not know are removed, and usage fields get valid values. If the provider
+// sends no stop reason before its end marker, an event with one is added.
 import { upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
 import { formatsOwnEnd } from '../../../../protocol/hub/index.ts';
 import { scanAnswer } from '../../../../protocol/interfaces/index.ts';
@@ -93,8 +93,8 @@ export async function* anthropicEvents(
 }
 
 /**
- * Returns the error event with a copy of the whole error in `error.data`. The package keeps that field as it is, and drops
- * fields of an error that it does not know.
+ * Returns the error event with a copy of the whole error in `error.data`. The package keeps that field as it is, and
+ * drops fields of an error that it does not know.
  */
 function withWholeError(text: string): string {
   const event = parsedObject(text);

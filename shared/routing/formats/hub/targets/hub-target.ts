@@ -25,8 +25,8 @@ export interface ModelOptions {
   /** A name that the AI SDK package recognizes: the package decides by the model's name what it sends. */
   readonly packageModel: string;
   /**
-   * The model's names at the provider, in the model list and in the catalogue. All of them count, because the name of an
-   * inference profile need not contain the model's name.
+   * The model's names at the provider, in the model list and in the catalogue. All of them count, because the name of
+   * an inference profile need not contain the model's name.
    */
   readonly names: readonly string[];
   /** Base URL and key for the package. Neither is sent: `fetch` uses only the path. */
@@ -94,7 +94,9 @@ export interface EmbeddingTarget {
   readonly completeAnswer?: (text: string) => string;
   /** Returns the input tokens that the answer reports. Absent if the package reads them itself. */
   readonly readInputTokens?: (result: EmbeddingModelV4Result, answer: CandidateAnswer | undefined) => unknown;
-  /** Set if the provider cuts vectors to `dimensions` without normalizing them to length 1, which the gateway then does. */
+  /**
+   * Set if the provider cuts vectors to `dimensions` without normalizing them to length 1, which the gateway then does.
+   */
   readonly needsNormalization?: true;
 }
 
@@ -143,8 +145,8 @@ export interface HubTarget extends Signatures {
   readonly embeddingModels?: EmbeddingTarget;
   readonly openModel: (options: ModelOptions) => LanguageModelV4;
   /**
-   * Returns the reasoning style of models that are in no row of the table of reasoning models; undefined if no effort is
-   * sent to them.
+   * Returns the reasoning style of models that are in no row of the table of reasoning models; undefined if no effort
+   * is sent to them.
    */
   readonly unknownReasoning?: (provider: TargetCall['provider']) => ModelReasoning | undefined;
   /** Returns the call options for the package. Reasoning is added later by `finalChanges`. */
@@ -169,8 +171,8 @@ export interface HubTarget extends Signatures {
   readonly streamType: string;
   /**
    * Converts a stream for its package: limits the size of events, and changes events at which the package would end the
-   * stream early. `replaceArguments` replaces arguments of tool calls that are objects, not texts, by placeholders. `onEnd` is
-   * called when the answer is complete and only its usage or an end marker may follow.
+   * stream early. `replaceArguments` replaces arguments of tool calls that are objects, not texts, by placeholders.
+   * `onEnd` is called when the answer is complete and only its usage or an end marker may follow.
    */
   readonly readStream: (
     bytes: AsyncIterable<Uint8Array>,
@@ -190,8 +192,8 @@ export interface HubTarget extends Signatures {
    */
   readonly usageIn?: (text: string) => UsageReport | undefined;
   /**
-   * Returns whether an answer without content means that the provider refused the prompt. Absent if the provider reports
-   * that with an HTTP status.
+   * Returns whether an answer without content means that the provider refused the prompt. Absent if the provider
+   * reports that with an HTTP status.
    */
   readonly isBlockedPrompt?: (metadata: SharedV4ProviderMetadata | undefined) => boolean;
   /**
@@ -200,8 +202,8 @@ export interface HubTarget extends Signatures {
    */
   readonly secondCallAnswer?: unknown;
   /**
-   * Set if an answer without content counts as failed, although its finish reason reports success. Stop sequences of the
-   * client make it valid.
+   * Set if an answer without content counts as failed, although its finish reason reports success. Stop sequences of
+   * the client make it valid.
    */
   readonly isEmptyAnswerFailure?: true;
   readonly refusalOf?: RefusalOf;

@@ -1,5 +1,5 @@
-// Corrects usage for which a package would refuse the whole answer. An invalid count becomes negative, so that the reader
-// of usage drops the object around it, and the count is estimated as at any provider.
+// Corrects usage for which a package would refuse the whole answer. An invalid count becomes negative, so that the
+// reader of usage drops the object around it, and the count is estimated as at any provider.
 
 import { lastObjectIn, scanAnswer } from '../../../../protocol/interfaces/index.ts';
 import {
