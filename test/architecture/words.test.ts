@@ -80,7 +80,7 @@ describe('what ships', () => {
     expect(participles(text)).toEqual(names);
   });
 
-  it('begins a doc comment with a noun or a verb, not with a word that stands for one', () => {
+  it('begins a doc comment with a noun or a verb, not with a pronoun or a preposition', () => {
     const found = readSourceFiles(['shared', 'functions', 'infra', 'test']).flatMap(({ path, text }) =>
       [
         ...text.matchAll(
@@ -102,7 +102,7 @@ describe('what ships', () => {
     expect(found).toEqual([]);
   });
 
-  it('cites no paragraph of a document that is not here: the rule stands in its own words', () => {
+  it('cites no paragraph of a document that is not here: each rule has its own words', () => {
     const everything = [...shipped, ...readSourceFiles(['test'])];
     const cited = everything.flatMap(({ path, text }) =>
       [...text.matchAll(/\b(contract|spec|specification)\b[ §]*\d[\d.]*/gi)].map(([words]) => `${path}: ${words}`),

@@ -158,7 +158,7 @@ describe('what the bench computes', () => {
   });
 });
 
-it('a peer that is not installed is told in a line, and nothing is started', async () => {
+it('a peer that is not installed is reported in a line, and nothing is started', async () => {
   const folder = temporaryFolder();
   const choice = { portkey: false, litellm: join(folder, 'venv') };
   await expect(startPeers(choice, 'http://127.0.0.1:1/v1', folder)).rejects.toThrow(

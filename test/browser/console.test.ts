@@ -251,7 +251,7 @@ if (typeof browser === 'string') {
       });
     });
 
-    it('finds calls by filters that stand in the address, and shows one call on its way through providers', async () => {
+    it('finds calls by filters that are in the address, and shows one call on its way through providers', async () => {
       const { page, findBarriers } = await open('view=calls');
       await expectRows(page, 5);
       await page.getByLabel('Outcome').selectOption('failed');
@@ -568,7 +568,7 @@ if (typeof browser === 'string') {
       await page.getByRole('row').filter({ hasText: hostile }).getByText('ending', { exact: true }).waitFor();
     });
 
-    it('makes an operator key that is shown once, and stands in no table, address, line of the log or store; then ends it', async () => {
+    it('makes an operator key that is shown once, and is in no table, address, line of the log or store; then ends it', async () => {
       const { gateway } = served;
       const at = gateway.logLines.length;
       const { page, findAllBarriers } = await open('view=operators');

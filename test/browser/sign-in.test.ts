@@ -158,7 +158,7 @@ if (typeof browser === 'string') {
       expect(await stored(page)).toEqual([]);
     });
 
-    it('and somebody whom no entry names is told what is missing', async () => {
+    it('and a person without an entry reads what is missing', async () => {
       const rules = await gateway.composition.access.read();
       await gateway.composition.access.write([{ email: 'ada@example.com', role: 'owner', workspaces: 'all' }]);
       const page = await open();

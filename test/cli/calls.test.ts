@@ -278,7 +278,7 @@ describe('usage', () => {
 
 // These tests come last, because they write more calls.
 describe('calls that a guardrail blocked', () => {
-  it('are told apart from others that were refused with the same code, by its id', async () => {
+  it("are distinguished from other refusals with the same code by the guardrail's id", async () => {
     const records = createCallRecords({ store: local.store, clock });
     const write = (id: string, action: 'block' | 'mask') =>
       records.write(

@@ -83,7 +83,7 @@ describe('a line that cannot be run', () => {
     'credentials set sk-live-0123456789abcdef --stage dev',
     `credentials set --value=${leaked} --stage dev`,
     `keys list ${leaked} ${nowhere}`,
-  ])('does not repeat a secret that stands in the wrong place: %#', async (line) => {
+  ])('does not repeat a secret at the wrong place: %#', async (line) => {
     const { code, out, error } = await operate(line);
     expect(code).toBe(2);
     expect(out + error).not.toContain(leaked.slice(24, 60));

@@ -132,7 +132,7 @@ describe('export', () => {
     expect(connectionsOf(await exported())).toEqual([{ provider: 'acme', key: { env: 'RENAMED' }, ...other }]);
   });
 
-  it('leaves revoked keys out, and says where keys of one name cannot be told apart', async () => {
+  it('leaves revoked keys out, and reports keys that have the same name', async () => {
     await fillStore();
     const create = async (more: string) =>
       (await operateJson<{ public_id: string }>(`keys create --workspace team ${more} ${local.option}`)).public_id;

@@ -103,7 +103,7 @@ describe('functions', () => {
     expect(passed.out + failed.out).not.toContain('sk-gw-');
   });
 
-  it('whose answer fails its schema are told where', async () => {
+  it('whose answer fails its schema are reported with the place of the fault', async () => {
     const { code, out } = await qualify('label r1');
     expect([code, out]).toEqual([1, expect.stringMatching(/ the last one fails at \/.*: .+\./)]);
   });

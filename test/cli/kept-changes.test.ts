@@ -202,7 +202,7 @@ describe('a start with a file that did not change', () => {
     expect(toldOf(again)[1]).toBe(differing(count));
   });
 
-  it('keeps an active revision, and says nothing where nobody changed anything', async () => {
+  it('keeps an active revision, and prints nothing if no operator changed anything', async () => {
     const revision = (id: string) => ({
       id,
       state: 'activated',

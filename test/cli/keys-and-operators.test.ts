@@ -108,7 +108,7 @@ describe('rules of keys and operators', () => {
       }
     });
 
-    it('are named alike by update, rotate and revoke: by name and workspace, or by public id; a name without its workspace is told', async () => {
+    it('have the same names for update, rotate and revoke: name and workspace, or public id; a name without its workspace is refused', async () => {
       const { public_id } = await createKey('alike');
       const run = (line: string) => operate(`keys ${line} ${local.option}`);
       for (const [at, key] of ['alike --workspace team', public_id].entries()) {
@@ -134,7 +134,7 @@ describe('rules of keys and operators', () => {
       }
     });
 
-    it('of one name made at the same moment by commands and a file are one key, and the others are told who has the name', async () => {
+    it("of one name made at the same moment by commands and a file are one key, and the others are refused with the key's id", async () => {
       const workspace = { file: gatewayFile({ key: { name: 'raced', key: createApiKey(systemRandomness) } }) };
       const lines = [
         ...Array.from({ length: 4 }, () => `keys create --workspace team --name raced ${local.option}`),

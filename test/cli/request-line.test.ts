@@ -102,7 +102,7 @@ describe('npm start', () => {
     }
   });
 
-  it('--log off writes nothing of requests; traces go where the variables say, the last ones when it is told to stop', async () => {
+  it('--log off writes nothing about requests; traces go where the variables say, the last ones when the process stops', async () => {
     const collector = await startCollector();
     const gateway = await startGateway('--log off', folder, {
       OTEL_EXPORTER_OTLP_ENDPOINT: new URL(collector.endpoint).origin,

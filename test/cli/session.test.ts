@@ -53,7 +53,7 @@ async function untilSettled({ process, out }: RunningGateway, requests: number):
   while (out().split('"event":"request"').length - 1 < requests) await once(process.stdout as Readable, 'data');
 }
 
-describe('a session that the README links to prints what stands there, line by line', () => {
+describe('a session that the README links to prints the text of its page, line by line', () => {
   const folder = temporaryFolder();
   const data = join(folder, 'readme');
   let running: RunningGateway;

@@ -127,7 +127,7 @@ describeOnDynamo('a stage of AWS', () => {
       expect(JSON.parse(aws.secretWrites[0] ?? '')).toEqual({ vertex: account });
     });
 
-    it('writes nothing where it stands already', async () => {
+    it('writes nothing if the value is there already', async () => {
       aws.secrets.set(secretName, JSON.stringify({ acme: credential }));
       const { code, out } = await gw('credentials set acme --stage dev', credential);
       expect([code, out]).toEqual([0, expect.stringContaining('unchanged')]);
@@ -337,7 +337,7 @@ describeOnDynamo('policies', () => {
     const arnsIn = (text: string) =>
       (JSON.parse(text) as { Statement: PolicyStatement[] }).Statement.flatMap(({ Resource }) => Resource);
 
-    it('is the same but for the account, for which a * stands, and the region that the line names', async () => {
+    it('is the same except for the account, which is a *, and the region that the line names', async () => {
       const { code, out, error } = await outside('policy --stage dev --region eu-west-1');
       expect(code).toBe(0);
       expect(error).toBe('note: * stands for an account or a region that neither shell nor settings name\n');

@@ -67,7 +67,7 @@ it('is switched off by service.translation, for Messages and not for chat comple
   }
 });
 
-it('the stock Anthropic client reaches providers of the formats in the table, and is told of any other which interface it does not serve', async () => {
+it('the stock Anthropic client reaches providers of the formats in the table, and reads for others which interface they do not serve', async () => {
   const served: string[] = [];
   for (const format of formats) {
     const asked = client.messages.create(ask(`formats/${format}`, 'Hello'));

@@ -101,7 +101,7 @@ describe.each(cells)('$name below $base at a provider of $provider', ({ name, ba
     expect(await client().schema(echo)).toEqual({ label: 'text' });
   });
 
-  it('is told of a stream that fails before its first output, and does not come back', async () => {
+  it('reads the error of a stream that fails before its first output, and does not retry', async () => {
     const counted = countRequests();
     const texts: string[] = [];
     const error = await failureOf(client(counted.send).stream(`${provider}/too-long`, (text) => texts.push(text)));

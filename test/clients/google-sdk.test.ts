@@ -131,7 +131,7 @@ it('reaches providers of the formats in the table', () => {
   expect(served.map(([format]) => format).toSorted()).toEqual([...formats].toSorted());
 });
 
-it('is told of an empty account, and of a field that is none', async () => {
+it('reads the errors for an account without credit, and for an unknown field', async () => {
   const poor = googleOf({ ...gateway, key: poorKey });
   const unpaid = await failureOf(poor.models.generateContent({ model: 'messages/echo', contents: 'Hello' }));
   expect([unpaid.status, unpaid.message]).toEqual([402, expect.stringContaining('FAILED_PRECONDITION')]);

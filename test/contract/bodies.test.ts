@@ -166,7 +166,7 @@ describe('a bad body', () => {
     }
   });
 
-  it('that never ends takes nothing from anybody, however many self-made keys send one', async () => {
+  it('that never ends takes nothing from other callers, however many self-made keys send one', async () => {
     const { hostname, port } = new URL(gateway.url);
     const largest = Buffer.alloc(plainBodyMaxBytes - 1, ' ');
     const sent = Array.from({ length: 16 }, async () => {

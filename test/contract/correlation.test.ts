@@ -32,7 +32,7 @@ describe('the correlation of a request', () => {
     await answer.text();
   });
 
-  it('takes the trace id of a later version of traceparent, whatever stands behind it', async () => {
+  it('takes the trace id of a later version of traceparent, whatever follows it', async () => {
     for (const later of [`01-${traceId}-00f067aa0ba902b7-01`, `cc-${traceId}-00f067aa0ba902b7-01-what=else`]) {
       const answer = await postWith({ traceparent: later });
       expect(answer.headers.get('x-gw-trace-id')).toBe(traceId);

@@ -128,7 +128,7 @@ describe.each(apis)('Gemini at providers of %s', (api) => {
     expect(places).toEqual(places.toSorted((one, other) => one - other));
   });
 
-  it('takes a result that stands twice for one', async () => {
+  it('takes a repeated result as one', async () => {
     const call = { id: 'call_1', name: 'look', args: {} };
     const result = { functionResponse: { id: 'call_1', name: 'look', response: { output: 'rain' } } };
     const response = await ask(`/v1beta/models/${api}/echo:generateContent`, {

@@ -120,7 +120,7 @@ describe('images', () => {
     expect(record?.estimated === true).toBe(isEstimated);
   });
 
-  it('are held at n times the price of their size and quality: what a limit does not cover calls nobody', async () => {
+  it('reserve n times the price of their size and quality: no provider is called for a request above a limit', async () => {
     const as = { authorization: `Bearer ${capped}` };
     const high = { model: 'acme/image', size: '1024x1024', quality: 'high' };
     expect((await post({ ...high, n: 3 }, as)).status).toBe(402);
@@ -223,7 +223,7 @@ describe('images', () => {
     expect(sized.costPicoUsd).toBe((2n * perImage * 10n + words * 5n) * micro + usd('0.01'));
   });
 
-  it('are held at the dearest price of what comes in: what a limit does not cover calls nobody', async () => {
+  it('reserve the highest price of their input: no provider is called for a request above a limit', async () => {
     // Two images reserve 0.16384 and their output 0.04 each; a third image needs 0.08192 more.
     const images = async (count: number) =>
       Promise.all(Array.from({ length: count }, (_, at) => picture('x', `${at}.png`)));
@@ -356,7 +356,7 @@ describe('images', () => {
     ['/images/generations', { model: 'zen/chat', prompt: 'p' }, 'model_not_routable', 'model'],
     ['/images/generations', { model: 'acme/none', prompt: 'p' }, 'unknown_model', 'model'],
     ['/images/edits', { model: 'acme/image', prompt: 'p' }, 'invalid_request', 'image'],
-  ])('%s refuses %j as %s, by the path of the field, and calls nobody', async (path, body, code, param) => {
+  ])('%s refuses %j as %s, by the path of the field, and calls no provider', async (path, body, code, param) => {
     const response = await gateway.postTo(path, body, { 'x-gw-error-format': 'openai' });
     expect(await response.json()).toMatchObject({ error: { code, param } });
     expect(gateway.simulator.calls).toEqual([]);

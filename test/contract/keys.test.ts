@@ -168,7 +168,7 @@ describe('a key of a warm instance', () => {
     expect(harness.simulator.calls).toHaveLength(14);
   });
 
-  it('without a limit has that of its stage where there is one, is told it, and any number elsewhere', async () => {
+  it('without a limit has that of its stage if there is one, which refusals name, and any number elsewhere', async () => {
     const clock = manualClock();
     harness = await startHarness({ clock, models });
     const bounded = await harness.open({ clock, keyRequestsPerMinute: 3 });

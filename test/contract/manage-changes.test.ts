@@ -169,7 +169,7 @@ describe('providers', () => {
     expect(await statusOf()).toBe('enabled');
   });
 
-  it('are switched off and on; the models that nobody serves then are named', async () => {
+  it('are switched off and on; models without a provider are then named', async () => {
     const off = await ada.send('POST', '/providers/globex/disable');
     expect(off.body.data).toEqual({ id: 'globex', status: 'disabled', models_without_provider: ['acme/other'] });
     const shown = (await ada.get('/providers')).body.data.find(({ id }: { id: string }) => id === 'globex');

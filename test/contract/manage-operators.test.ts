@@ -96,7 +96,7 @@ describe('an operator key', () => {
     expect(await named('nobody')).toEqual([]);
   });
 
-  it('is refused from the request after its revocation on, which is told once, and its name is free again', async () => {
+  it('is refused from the request after its revocation on, which is reported once, and its name is free again', async () => {
     const grace = await operatorOf(gateway, 'grace');
     const publicId = parseApiKey(grace.key)?.publicId ?? '';
     const at = gateway.logLines.length;

@@ -681,7 +681,7 @@ describe('the credit of workspaces', () => {
   const creditOf = async (id: string) =>
     (await ada.get('/workspaces')).body.data.find((one: { id: string }) => one.id === id);
 
-  it('grows once per id, is told in one line, and another amount under the id is a conflict that changes nothing', async () => {
+  it('grows once per id, is logged in one line, and another amount under the id is a conflict that changes nothing', async () => {
     const before = await creditOf('other');
     const add = (amount_usd: string) => ada.send('POST', '/workspaces/other/credits', { amount_usd, id: 'invoice-1' });
     const [first, ...more] = await changesOf(async () => {
@@ -745,7 +745,7 @@ describe('the functions', () => {
       gw?: { revision_id: string };
     }>;
 
-  it('are disabled, enabled and given another revision, each told in one line', async () => {
+  it('are disabled, enabled and get another revision, each logged in one line', async () => {
     const changes = await changesOf(async () => {
       expect((await change('disable')).body.data).toMatchObject({ id: 'label', status: 'disabled', active: 'r1' });
       expect((await change('enable')).body.data).toMatchObject({ status: 'enabled' });

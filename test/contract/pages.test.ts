@@ -42,7 +42,7 @@ describe('the page at /', () => {
     expect(html).not.toContain('script');
   });
 
-  it('stands beside the description of the interface, for the server that it came from', async () => {
+  it('has the description of the interface beside it, for the server that it came from', async () => {
     const response = await fetch(`${new URL(gateway.url).origin}/openapi.json`);
     expect(response.headers.get('content-type')).toBe('application/json');
     const document = (await response.json()) as { openapi: string; servers: unknown; paths: object };

@@ -109,7 +109,7 @@ describe('response.failed', () => {
     }
   });
 
-  it('of an image that a client sent cools nobody', async () => {
+  it('of an image that a client sent cools no provider', async () => {
     script = [failed('invalid_image'), json({ error: { message: 'No.' } })];
     for (let call = 0; call < 4; call += 1) await (await chat('both/responses', { stream: true })).text();
     await gateway.settled();
@@ -219,7 +219,7 @@ describe('a limit of Gemini', () => {
 
 describe('what a provider says', () => {
   it.each(['', ' \n', '{}', 'null', '[]', '{"error":{}}', '{"error":{"message":" "}}'])(
-    'is nothing where it is empty (%j): the words of the second are told',
+    'counts for nothing if it is empty (%j): the text of the second is reported',
     async (body) => {
       script = [{ body }, json({ error: { message: 'It is too hot.' } })];
       expect((await expectError(await chat('both/chat-completions'), 400, 'invalid_request')).message).toMatch(
@@ -230,7 +230,7 @@ describe('what a provider says', () => {
     },
   );
 
-  it('of `stream_options` is told together with the setting that leaves it out', async () => {
+  it('of `stream_options` is reported together with the setting that leaves it out', async () => {
     const error = { message: 'Extra inputs are not permitted: stream_options', param: 'stream_options' };
     script = [json({ error })];
     for (const call of [

@@ -115,7 +115,7 @@ describe('a request that every provider rejects', () => {
     ],
     ['prompt is too long: 210000 tokens > 200000 maximum', 'context_length_exceeded'],
     ['tool_use ids were found without tool_result blocks: toolu_01A09q90qw90lq917835lq9', undefined],
-  ])('is told on Messages in the words of the provider and no others: %s', async (said, reason) => {
+  ])('is reported on Messages in the words of the provider and no others: %s', async (said, reason) => {
     for (const stream of [false, true]) {
       const response = ask(messages, [{ message: said }, { message: 'Never.' }], { stream });
       expect((await refused(response)).message).toBe(said);
@@ -141,14 +141,14 @@ describe('a request that every provider rejects', () => {
     ['Input is too long for requested model.', tooLong(128_001, 128_000)],
     ['Your input exceeds the context window of this model. See gpt-5-0613.', tooLong(128_001, 128_000)],
     ['Invalid image data in message 3', 'Could not process image: Invalid image data in message 3'],
-  ])('is told on Messages in the words of that interface where a provider meant the same: %s', async (said, told) => {
+  ])('is reported on Messages in the words of that interface if a provider means the same: %s', async (said, told) => {
     for (const stream of [false, true]) {
       const reason = told.startsWith('Could not') ? 'invalid_image' : 'context_length_exceeded';
       expect((await refused(ask(messages, [{ message: said }], { stream }), reason)).message).toBe(told);
     }
   });
 
-  it('is told on Messages in one line of at most 2,000 characters', async () => {
+  it('is reported on Messages in one line of at most 2,000 characters', async () => {
     const lines = 'messages.0: wrong\n\tsecond line\r\nthird';
     for (const stream of [false, true]) {
       expect((await refused(ask(messages, [{ message: lines }], { stream }))).message).toBe(
@@ -164,7 +164,7 @@ describe('a request that every provider rejects', () => {
     expect(message.length).toBeLessThanOrEqual(2_000);
   });
 
-  it("is told on Messages in the words for an image where OpenAI's code alone names its format", async () => {
+  it("is reported on Messages in the words for an image if only OpenAI's code names its format", async () => {
     const said = { message: 'The file is of a form that is not taken.', code: 'invalid_image_format' };
     for (const stream of [false, true]) {
       const { message } = await refused(ask(messages, [said], { stream }), 'unsupported_image_format');
@@ -172,7 +172,7 @@ describe('a request that every provider rejects', () => {
     }
   });
 
-  it('is told on Messages how long a prompt of images is, where the provider gave no figure', async () => {
+  it('is reported on Messages with the length of a prompt of images, if the provider gave no figure', async () => {
     const [, data] = png(1_400, 1_400).split(',');
     const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data } };
     const images = { messages: [{ role: 'user', content: new Array(100).fill(image) }] };

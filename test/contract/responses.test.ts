@@ -88,7 +88,7 @@ describe('the interface of Responses', () => {
     });
   });
 
-  it('holds an image like any other wherever it stands, also where a tool or a file gives it', async () => {
+  it('reserves an image like any other in every place, including the results of tools and files', async () => {
     const screenshot = { type: 'computer_screenshot', image_url: 'https://pictures.example/1.png' };
     const unknown = { type: 'computer_screenshot', file_id: 'file_1' };
     const given = (output: unknown) => ({ type: 'computer_call_output', call_id: 'c', output });

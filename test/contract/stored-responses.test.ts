@@ -161,7 +161,7 @@ const ways = (id: string): readonly (readonly [string, RequestInit])[] => [
 ];
 
 describe('a stored response', () => {
-  it('is as unknown to another workspace as one that nobody made, and no provider is asked', async () => {
+  it('is as unknown to another workspace as a response that does not exist, and no provider is called', async () => {
     const { id } = await make();
     const { id: unkept } = await make({ store: false });
     for (const [unknown, key] of [

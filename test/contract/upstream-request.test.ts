@@ -127,7 +127,7 @@ describe('what reaches a provider', () => {
     expect(own.body.reasoning_effort).toBe('minimal');
   });
 
-  it('is nothing of reasoning where its model, or its provider, is told nothing, and the client is told so', async () => {
+  it('has no reasoning if its model or its provider has none, and the client gets a report of it', async () => {
     for (const [model, effort] of [
       ['acme/grok-4', 'high'],
       ['acme/mute', 'high'],

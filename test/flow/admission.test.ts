@@ -169,15 +169,18 @@ describe('who is not run takes nothing', () => {
     it.each([
       ['one Idempotency-Key', 'idempotency-key', 'execution_in_progress', 0],
       ['one span', 'x-gw-span-id', 'duplicate_span_id', 4],
-    ])('lets exactly one of ten calls with %s run, and the others are told so', async (_name, header, code, from) => {
-      for (const key of keys.slice(from, from + 4)) {
-        const outcomes = await atOnce({ ...as(key), [header]: 'same' });
-        expect(outcomes.filter((outcome) => outcome === 'ok').length).toBeGreaterThanOrEqual(1);
-        // A call that comes after the end of the first call gets its stored answer.
-        expect(outcomes.filter((outcome) => outcome !== 'ok' && outcome !== code)).toEqual([]);
-      }
-      expect(tight.simulator.calls).toHaveLength(from + 4);
-    });
+    ])(
+      'lets exactly one of ten calls with %s run, and the others get the code for it',
+      async (_name, header, code, from) => {
+        for (const key of keys.slice(from, from + 4)) {
+          const outcomes = await atOnce({ ...as(key), [header]: 'same' });
+          expect(outcomes.filter((outcome) => outcome === 'ok').length).toBeGreaterThanOrEqual(1);
+          // A call that comes after the end of the first call gets its stored answer.
+          expect(outcomes.filter((outcome) => outcome !== 'ok' && outcome !== code)).toEqual([]);
+        }
+        expect(tight.simulator.calls).toHaveLength(from + 4);
+      },
+    );
 
     it('of the key alone does so too', async () => {
       const before = tight.simulator.calls.length;

@@ -108,7 +108,7 @@ describe('refusals and replays', () => {
       expect(JSON.parse(line)).toMatchObject({ outcome: code, workspace_id: 'team', key_name: 'first' });
     });
 
-    it('for a model outside the list of its key is told apart by the operator, and by nobody else', async () => {
+    it('for a model outside the list of its key is distinguishable for the operator, and for no client', async () => {
       const outcomes = [];
       for (const model of ['acme/echo', 'acme/none']) {
         const refused = await refusedBy(hello(model), narrow);

@@ -191,7 +191,7 @@ describe('a provider that says its kind alone', () => {
     expectKeyOf(kind, call);
   });
 
-  it('is told to think in its own words: an object at openrouter, an effort elsewhere', async () => {
+  it('gets a request for reasoning in its own form: an object at openrouter, an effort elsewhere', async () => {
     const reasoning = { effort: 'low' };
     expect((await chat('openrouter', { reasoning }))?.body).toMatchObject({ reasoning });
     expect((await chat('openai', { reasoning }))?.body).toMatchObject({ reasoning_effort: 'low' });

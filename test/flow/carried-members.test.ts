@@ -71,7 +71,7 @@ describe('what a request says of its user and its cache', () => {
     ['chat', 'to/responses', { verbosity: 'low', user: 'u' }, { text: { verbosity: 'low' }, safety_identifier: 'u' }],
     ['responses', 'to/openrouter', { user: 'u' }, { user: 'u' }],
   ])(
-    'is said in the words of the target, and nothing of it is told as left out: %s %s %j',
+    'reaches the target in its own words, and is not reported as left out: %s %s %j',
     async (client, model, more, told) => {
       const { sent, leftOut } = await ask(client, model, more);
       expect(sent).toMatchObject(told);
@@ -87,7 +87,7 @@ describe('what a request says of its user and its cache', () => {
       ['metadata', 'prompt_cache_key', 'store'],
     ],
     ['responses', 'to/chat', { metadata: { a: 'b' } }, ['metadata']],
-  ])('is told where the target has no words: %s %s %j', async (client, model, more, told) => {
+  ])('is reported if the target has no words for it: %s %s %j', async (client, model, more, told) => {
     const { sent, leftOut } = await ask(client, model, more);
     expect([...leftOut].sort()).toEqual(told);
     for (const name of ['metadata', 'prompt_cache_key']) expect(sent).not.toHaveProperty(name);
@@ -124,7 +124,7 @@ describe('what Responses and Messages say of user, session, metadata and verbosi
     ['together', {}, {}],
     ['plain', {}, {}],
   ])(
-    'reaches a chat provider of a kind that takes the field, and is told of others: %s',
+    'reaches a chat provider of a kind that takes the field, and is reported for others: %s',
     async (kind, told, ofMessages) => {
       const { sent, leftOut } = await ask('responses', `to/${kind}`, said);
       expect(namesOf(sent)).toEqual(told);
@@ -139,14 +139,14 @@ describe('what Responses and Messages say of user, session, metadata and verbosi
   );
 });
 
-describe('an effort for a chat provider whose model nobody knows', () => {
+describe('an effort for a chat provider with an unknown model', () => {
   const asked = [
     ['messages', { thinking: { type: 'adaptive' }, output_config: { effort: 'max' } }, 'output_config.effort'],
     ['responses', { reasoning: { effort: 'max' } }, 'reasoning.effort'],
   ] satisfies (readonly [string, Json, string])[];
 
   it.each(asked)(
-    'is sent as asked where the file names its style, and nothing is told: %s',
+    'is sent unchanged if the file names its style, and nothing is reported: %s',
     async (client, more, _member) => {
       const named = await ask(client, 'to/named', more);
       expect(named).toMatchObject({ sent: { reasoning_effort: 'max' }, leftOut: [] });
@@ -155,7 +155,7 @@ describe('an effort for a chat provider whose model nobody knows', () => {
     },
   );
 
-  it.each(asked)('is not sent where it does not, and told: %s', async (client, more, member) => {
+  it.each(asked)('is not sent if it does not, and is reported: %s', async (client, more, member) => {
     const { sent, leftOut } = await ask(client, 'to/plain', more);
     expect([sent.reasoning_effort, sent.reasoning, sent.thinking]).toEqual([undefined, undefined, undefined]);
     expect(leftOut).toEqual([member]);

@@ -125,7 +125,7 @@ it.each(cells)('what a client of %s sends: %s, to %s', async (client, _feature, 
   check(client, format, row, verdict),
 );
 
-it('what is told is short and can stand in a header, whatever a client calls its fields and however many it sends', async () => {
+it('the report of left-out fields is short and a valid header, whatever a client calls its fields and however many it sends', async () => {
   const many = Object.fromEntries(Array.from({ length: 1_000 }, (_one, index) => [`made_up_${index}`, 1]));
   const odd = { 'line\r\nx-injected: yes': 1, 日本: 1, 'a,b': 1, ['x'.repeat(5_000)]: 1 };
   for (const [client, format] of [
@@ -138,7 +138,7 @@ it('what is told is short and can stand in a header, whatever a client calls its
   }
 });
 
-it('what is told is in the record of the call too', async () => {
+it('the report of left-out fields is in the record of the call too', async () => {
   const { leftOut } = await ask('messages', 'converse', { feature: '', asks: { metadata: { user_id: 'u' } } });
   const record = await gateway.lastRecord();
   expect([leftOut, record?.leftOut]).toEqual([['metadata'], ['metadata']]);

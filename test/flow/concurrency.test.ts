@@ -110,7 +110,7 @@ describe('calls in flight', () => {
       expect((await harness.credit(workspace)).held).toBe(0n);
   }
 
-  it('of a key are refused beyond its own, on every interface, and cost nobody anything', async () => {
+  it('of a key are refused beyond its own, on every interface, and cost nothing', async () => {
     const running = [slow(), slow(), slow()];
     await isHeld(3);
     const before = await harness.credit();
@@ -126,7 +126,7 @@ describe('calls in flight', () => {
     await expectAllFree();
   });
 
-  it('of one key leave the others what the service has, whoever comes in a crowd', async () => {
+  it('of one key leave the others what the service has, however many calls come at once', async () => {
     const crowd = startCrowd(60, () => slow(as('crowd')));
     expect((await harness.post(hello('acme/echo'), as('plain'))).status).toBe(200);
     await crowd.areAllBut(3);
@@ -213,7 +213,7 @@ describe('calls in flight', () => {
     await expectAllFree();
   });
 
-  it('of the service refuse a function with its own code, and nobody who only counts tokens, as those of a key do', async () => {
+  it('of the service refuse a function with its own code, and do not refuse token counts, like those of a key', async () => {
     const running = [...Array.from({ length: 3 }, () => slow()), slow(as('plain')), slow(as('plain'))];
     await isHeld(5);
     const refused = harness.post(ask('held'), as('plain'));
@@ -238,7 +238,7 @@ describe('calls in flight', () => {
     await expectAllFree();
   });
 
-  it('count no answer that is stored, and money is told before a slot', async () => {
+  it('count no stored answer, and a refusal for money comes before one for a slot', async () => {
     const name = { ...as('single'), 'idempotency-key': crypto.randomUUID() };
     const first = await harness.post(hello('acme/echo'), name);
     const text = await first.text();

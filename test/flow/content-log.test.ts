@@ -289,7 +289,7 @@ describe('share and time', () => {
     expect(calls.every(({ record, content }) => (record.content === null) === (content.status === 404))).toBe(true);
   });
 
-  it('nobody reads them once their time is over, and the record stays', async () => {
+  it('cannot be read after their time, and the record stays', async () => {
     const { id } = await kept(harness.post(hello('all/echo')));
     clock.advance(30 * dayMs - 60_000);
     expect((await owner.get(`/calls/${id}/content`)).status).toBe(200);

@@ -77,7 +77,7 @@ describe.each(names)('documents of a client of %s', (client) => {
     return body as Json;
   };
 
-  it('stand beside a text, under names that are there once', async () => {
+  it('are beside a text, under names that occur once', async () => {
     const body = turns(['report.pdf', 'report.docx'], ['report.pdf'], ['report (2).pdf']);
     expect((await ask(client, body)).status).toBe(200);
     const documents = sentMessages().flatMap(({ content }) =>
@@ -96,7 +96,7 @@ describe.each(names)('documents of a client of %s', (client) => {
   });
 });
 
-it('names of tools that it does not take are shortened for clients of chat completions, and given back', async () => {
+it('names of tools that it does not take are shortened, and clients of chat completions get the original names back', async () => {
   const long = `mcp__${'server_'.repeat(10)}tool.of.it`;
   const tool = (name: string) => ({ type: 'function', function: { name, parameters: { type: 'object' } } });
   const answer = await ask('chat/completions', {

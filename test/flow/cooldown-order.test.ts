@@ -97,7 +97,7 @@ describe('a provider', () => {
   );
 
   it.each(['acme/failing', 'acme/limited'])(
-    'that failed calls of one workspace moves for nobody else; once it failed one of another, for all: %s',
+    'that failed calls of one workspace moves for this workspace alone; once it failed one of another, for all: %s',
     async (model) => {
       const [other, third] = [otherKey, thirdKey].map((key) => ({ authorization: `Bearer ${key}` }));
       while ((await askedFor(model)).length > 1);
@@ -248,7 +248,7 @@ describe('the memory of cooldowns', () => {
   const coolingMark = `cooling_until first ${entry.model}`;
   const failureMark = `failure_of team first ${entry.model}`;
 
-  it('is shared: another instance knows after its next look, and the one that learnt of it at once', async () => {
+  it('is shared: another instance knows after its next look, and the one that noticed it at once', async () => {
     const other = another();
     await other.refresh();
     for (const _call of [1, 2]) await (await gateway.post(hello('acme/failing'))).text();

@@ -73,7 +73,7 @@ describe('Messages', () => {
     expect([named, leftOutOf(response)]).toEqual([['kept', 'late', 'by_value', 'back'], 'betas']);
   });
 
-  it.each(others)('blocks that say nothing to another model are left out, and told, at %s', async (format) => {
+  it.each(others)('blocks without a meaning for another model are left out, and reported, at %s', async (format) => {
     const assistant = {
       role: 'assistant',
       content: [
@@ -126,7 +126,7 @@ describe('Responses', () => {
       })
       .withResponse();
 
-  it.each(others)('items that say nothing to another model are left out, and told, at %s', async (format) => {
+  it.each(others)('items without a meaning for another model are left out, and reported, at %s', async (format) => {
     const { response } = await ask(
       format,
       { type: 'configuration_update', reasoning: { effort: 'high' } },

@@ -72,7 +72,7 @@ describe.each([false, true])('an Idempotency-Key, stream %s', (stream) => {
     expect(writes).toEqual(['put', 'update']);
   });
 
-  it('is told to come back while the original runs, and the wait ends with its lease', async () => {
+  it('gets a retry time while the original runs, and the wait ends with its lease', async () => {
     const name = fresh();
     const client = new AbortController();
     const running = harness.post(body('silent'), name, client.signal);

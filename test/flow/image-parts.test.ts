@@ -82,7 +82,7 @@ describe('images in parts', () => {
     return available - (await gateway.credit()).available;
   }
 
-  it('that find no memory are charged by the image, those that were made and no others, and asked of nobody else', async () => {
+  it('that find no memory are charged by the image, those that were made and no others, and no other provider is called', async () => {
     expect(await chargeOf('image', 1, [tooLong])).toBe(30_000n * micro);
     expect(await chargeOf('image', 2, [100, tooLong])).toBe(60_000n * micro);
     expect(gateway.simulator.calls).toEqual([]);

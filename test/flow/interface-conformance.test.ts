@@ -98,7 +98,7 @@ describe.each(pairs)('in $name', ({ name: pair, path, api, hello }) => {
   describe.each([false, true])('a call, stream %s', (stream) => {
     const body = (behaviour: string, more: Record<string, unknown> = {}) => ask(behaviour, { stream, ...more });
 
-    it('runs once for an Idempotency-Key: retries meanwhile are told to come back, later ones get its bytes and pay nothing', async () => {
+    it('runs once for an Idempotency-Key: retries meanwhile get a retry time, later ones get its bytes and pay nothing', async () => {
       const name = fresh();
       const answers = await Promise.all(
         Array.from({ length: 6 }, (_none, at) => post(body('usage:1000:500'), name, { door: doorOf(at) })),

@@ -196,7 +196,7 @@ describe('a JSON answer', () => {
       undefined,
     ],
   ])(
-    'with %s was finished: it is charged, within what was held, and nobody else is asked',
+    'with %s was finished: it is charged, within what was reserved, and no other provider is called',
     async (_name, text, cost) => {
       answer = text;
       await gateway.settled();

@@ -141,7 +141,7 @@ const called = () => gateway.simulator.calls.map(({ provider }) => provider);
 const message = ({ answer }: Any): string => answer.message ?? answer.error.message;
 
 describe.each(references)('%s, as in %j', (member, request) => {
-  it('is refused as unknown and no provider is called, where nobody in the workspace has made it', async () => {
+  it('is refused as unknown and no provider is called, if nothing in the workspace has made it', async () => {
     const refused = await ask(fresh(request));
     expect(refused).toMatchObject({ status: 400, code: 'invalid_request' });
     expect(message(refused)).toContain(`${member}: names nothing that this workspace has made`);
@@ -166,7 +166,7 @@ describe.each(references)('%s, as in %j', (member, request) => {
   });
 });
 
-it('a thread that is not known is told in the word by which clients begin a new one', async () => {
+it('an unknown thread is reported with the word by which clients begin a new one', async () => {
   const refused = await ask(messages({ thread: { type: 'continue', previous_message_id: 'msg_none' } }));
   expect(refused.answer.error.details).toEqual({ error_code: 'thread_not_found' });
 });

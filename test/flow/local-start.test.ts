@@ -331,7 +331,7 @@ describe('the demo key', () => {
     expect(await modelsOf(started.url, keyOf(started))).toContain(model);
   });
 
-  it('that was revoked is not given back when no real provider is offered any more: another one is made', async () => {
+  it('that was revoked is not used again when no real provider is offered any more: another one is made', async () => {
     process.env[realKeyName] = 'sk-of-a-real-provider';
     await (await start()).stop();
     delete process.env[realKeyName];
@@ -429,7 +429,7 @@ describe('a start with a file', () => {
     expect(same.lines.join('\n')).not.toContain('takes away');
   });
 
-  it('does not give back a key that was revoked, whatever the file says, and says so', async () => {
+  it('does not use a revoked key again, whatever the file says, and says so', async () => {
     const key = newKey();
     const file = ownFile(key, { key: { status: 'active' } });
     await (await start({ config: writeFile(file) })).stop();

@@ -211,7 +211,7 @@ describe('an answer to compare with', () => {
     expect(dear).toMatchObject({ status: 402, text: expect.stringContaining('120.000') });
   });
 
-  it('is left out where the provider is told nothing of it, and may be of such a provider', async () => {
+  it('is left out if the provider does not get it, and may be of such a provider', async () => {
     const translated = await ask('/messages', { ...compares('msg_nobody'), model: 'on/claude' });
     expect(translated).toMatchObject({ status: 200, leftOut: 'diagnostics' });
     answer = { ...message, id: 'msg_6', content: [{ type: 'text', text: 'Hi.' }] };

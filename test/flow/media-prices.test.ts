@@ -220,7 +220,7 @@ describe('tokens of sound and images', () => {
     expect(await costOf('/chat/completions', body)).toBe(90_000_000n + 780_000_000n);
   });
 
-  it('are told in the answer, with the exact cost', async () => {
+  it('are reported in the answer, with the exact cost', async () => {
     const answer = await gateway.post(clients['/chat/completions']?.('acme/gemini') ?? {});
     const { usage } = (await answer.json()) as { usage: Json };
     expect(usage).toMatchObject({

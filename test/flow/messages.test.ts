@@ -242,7 +242,7 @@ describe('a request', () => {
     expect(gateway.simulator.calls).toEqual([]);
   });
 
-  it('carries its key in x-api-key or as a bearer; two that differ are refused, and told not to be tried again', async () => {
+  it('carries its key in x-api-key or as a bearer; two different keys are refused, without a retry', async () => {
     const none = { authorization: undefined };
     expect((await post(hello('echo'), { ...none, 'x-api-key': gateway.key })).status).toBe(200);
     expect((await post(hello('echo'), { 'x-api-key': gateway.key })).status).toBe(200);
@@ -320,7 +320,7 @@ describe('a thread', () => {
     }
   });
 
-  it('that its provider does not know, or not like this, is told in the words by which clients go on', async () => {
+  it('that its provider does not know, or not in this form, is reported with the words by which clients go on', async () => {
     const lost = await asked('lost-thread', goingOn('msg_unknown'));
     expect([lost.status, lost.providers, JSON.parse(lost.text)]).toMatchObject([
       404,
@@ -424,7 +424,7 @@ describe('a count of tokens', () => {
 
 describe('a path that is not there', () => {
   it.each(['/messages/batches', '/messages/count_tokens/x', '/messages/*'])(
-    'below Messages is told in their form: %s',
+    'below Messages has the form of that interface: %s',
     async (path) => {
       const response = await fetch(`${gateway.url}${path}`, { method: 'POST' });
       const { error } = (await response.json()) as { error: Json };

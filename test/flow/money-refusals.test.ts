@@ -94,7 +94,7 @@ describe('a refused call', () => {
     await expectError(await send({ ...one, headers }), one.status, one.code);
   });
 
-  it.each(pairs)('names the fault that stands first: %s', async (name, first, second) => {
+  it.each(pairs)('names the fault that comes first: %s', async (name, first, second) => {
     const headers = { 'x-gw-span-id': name.replaceAll(' ', '.'), ...second.headers, ...first.headers };
     await expectError(await send({ ...second, headers }, { ...first, headers }), first.status, first.code);
   });

@@ -367,7 +367,7 @@ describe('a file at a provider', () => {
 });
 
 describe('what was left out', () => {
-  it('is told by a replay and by a cached answer too', async () => {
+  it('is reported by a replay and by a cached answer too', async () => {
     next = {
       id: 'msg_1',
       type: 'message',

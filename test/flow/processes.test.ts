@@ -163,7 +163,7 @@ describe('several processes', () => {
     expect((await call(gateway, 'acme/quick')).status).toBe(200);
   });
 
-  it('are no more than there are processors, in one line, and end with the main process when it is told to, their own folder too', async () => {
+  it('are no more than there are processors, in one line, and end when the main process is asked to stop, with their own folder', async () => {
     const temporary = temporaryFolder();
     const processors = availableParallelism();
     const gateway = await start(`--processes ${processors + 7} --log off`, { TMPDIR: temporary });

@@ -143,10 +143,13 @@ describe('an agent of ten turns with tools on Claude', () => {
     for (const { marks } of claude.calls.slice(1)) expect(marks).toBe(marksOfOurs[format]);
   });
 
-  it.each(everyPair)('that speaks %s is not marked where nobody asks for it, at %s', async (name, format) => {
-    await clients[name]?.(`plain/${format}`);
-    expectUnmarked();
-  });
+  it.each(everyPair)(
+    'that speaks %s is not marked unless the operator or the client asks for it, at %s',
+    async (name, format) => {
+      await clients[name]?.(`plain/${format}`);
+      expectUnmarked();
+    },
+  );
 
   it.each(formats)('reads it all where it marks at the top, in the words of its interface, at %s', async (format) => {
     const top = { cache_control: { type: 'ephemeral' } };
@@ -223,7 +226,7 @@ describe('marks of the gateway', () => {
     return claude.calls.at(-1);
   };
 
-  it('stand nowhere where a client marks something itself', async () => {
+  it('are added nowhere if a client marks something itself', async () => {
     const own = [{ type: 'text', text: instructions, cache_control: { type: 'ephemeral' } }];
     const call = await bodyOf('/messages', { model: 'entry/messages', system: own, ...hello });
     expect(call?.marks).toBe(1);
@@ -235,7 +238,7 @@ describe('marks of the gateway', () => {
     expect((await bodyOf('/messages', { model: 'entry/messages', ...words }))?.marks).toBe(1);
   });
 
-  it('stand nowhere in a short prompt, one that the model does not keep, or at another maker’s model', async () => {
+  it('are added nowhere in a short prompt, a prompt that the model does not cache, or at another maker’s model', async () => {
     const long = { system: instructions, ...hello };
     for (const [model, body] of [
       ['entry/messages', hello],
@@ -338,7 +341,7 @@ describe('marks of a client', () => {
     });
   });
 
-  it('in Claude’s words become OpenAI’s where the model knows them, and are told where it does not', async () => {
+  it('in Claude’s words become OpenAI’s if the model knows them, and are reported if it does not', async () => {
     const body = {
       max_tokens: 9,
       system: [{ type: 'text', text: 'Rules.', ...control('1h') }],
@@ -356,7 +359,7 @@ describe('marks of a client', () => {
     expect((await sentToOpenAi('/chat/completions', chat)).sent).toMatchObject(options);
   });
 
-  it('become those of chat completions, where OpenRouter or GPT knows them, and are told at other hosts', async () => {
+  it('become those of chat completions, if OpenRouter or GPT knows them, and are reported at other hosts', async () => {
     const look = { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} };
     const body = {
       max_tokens: 9,
@@ -406,7 +409,7 @@ describe('marks of a client', () => {
     }
   });
 
-  it('are told where the host of chat completions knows none', async () => {
+  it('are reported if the host of chat completions knows none', async () => {
     const body = {
       max_tokens: 9,
       messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello', ...control() }] }],
@@ -426,7 +429,7 @@ describe('marks of a client', () => {
     }
   });
 
-  it('at calls of a message without text reach Claude, and are told where chat completions have no place for them', async () => {
+  it('at calls of a message without text reach Claude, and are reported if chat completions have no place for them', async () => {
     const call = { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} };
     const result = { type: 'tool_result', tool_use_id: 'toolu_1', content: 'x' };
     const blocks = (text: readonly object[]) => ({

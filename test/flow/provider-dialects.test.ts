@@ -133,7 +133,7 @@ describe('what a server says it has used', () => {
       'in the words of Responses',
       [said, finished(), chunk({ usage: { input_tokens: 1_000, output_tokens: 100 } }), done],
     ],
-  ])('is read %s, by clients of every interface, and told once', async (_where, pieces) => {
+  ])('is read %s, by clients of every interface, and reported once', async (_where, pieces) => {
     for (const asked of [
       () => gateway.post(hello('acme/model', { stream: true, stream_options: { include_usage: true } })),
       () => gateway.postTo('/messages', { model: 'acme/model', ...messagesCall, stream: true }),
@@ -175,7 +175,7 @@ describe('what a server reports that is no count, or more than the whole', () =>
     [{ prompt_tokens, completion_tokens, ...details({ cached_tokens: 4, cache_write_tokens: 800 }) }, 10, 4, 6, 5],
     [{ prompt_tokens: 99_999_999, completion_tokens }, 128_000, 0, 0, 5],
     [{ prompt_tokens, completion_tokens: 99_999 }, 10, 0, 0, 100],
-  ])('is billed by one rule, whoever asks: %j', async (usage, prompt, cached, written, output) => {
+  ])('is charged by one rule, whichever client asks: %j', async (usage, prompt, cached, written, output) => {
     for (const [path, body] of clients) {
       for (const isStream of [false, true]) {
         answer = isStream ? stream(said, finished(), chunk({ usage }), done) : completion(usage);
@@ -379,7 +379,7 @@ describe('what goes out', () => {
     }
   });
 
-  it('has tools of a browser that the client runs, and nobody is asked for more than tokens', async () => {
+  it('has tools of a browser that the client runs, and no payment beyond tokens is required', async () => {
     answer = {
       type: 'application/json',
       body: JSON.stringify({

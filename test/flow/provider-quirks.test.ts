@@ -77,7 +77,7 @@ const asked = { max_tokens: 9, messages: [{ role: 'user' as const, content: 'Hel
 describe('what an operator says that a provider refuses', () => {
   const betas = 'context-management-2025-06-27, effort-2025-11-24';
 
-  it('is not sent to it, betas and fields alike, and told', async () => {
+  it('is not sent to it, betas and fields alike, and is reported', async () => {
     answer = whole;
     const body = { ...asked, context_management: { edits: [] }, output_config: { effort: 'low', format: null } };
     const response = await gateway.postTo('/messages', { model: 'acme/bedrock', ...body }, { 'anthropic-beta': betas });
@@ -126,7 +126,7 @@ describe('a field that is sent under both of its names', () => {
     return (await gateway.post(hello(model, more))).headers.get('x-gw-left-out');
   };
 
-  it('counts as the one that the provider knows, and the other is told', async () => {
+  it('counts as the one that the provider knows, and the other is reported', async () => {
     expect(await leftOutOf('acme/odd', { repetition: 1, repetition_penalty: 2 })).toBe('repetition');
     expect(sent()).toMatchObject({ repetition_penalty: 2 });
     expect(sent()).not.toHaveProperty('repetition');
@@ -229,7 +229,7 @@ describe('tool calls of a server that writes them otherwise', () => {
     }
   });
 
-  it('and its texts are read where a whole message stands in place of pieces', async () => {
+  it('and its texts are read if a whole message is in place of pieces', async () => {
     const client = anthropicOf(gateway);
     answer = eventsReply({
       id: 'c',

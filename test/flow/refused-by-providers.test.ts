@@ -135,7 +135,7 @@ describe('clients of other interfaces with tools, where only chat is spoken', ()
     expect(leftOutOf(answer)).toBe(leftOut);
   });
 
-  it('are answered on Responses, with the effort told as left out', async () => {
+  it('are answered on Responses, with the effort reported as left out', async () => {
     const tool = { type: 'function' as const, name: 'get_weather', parameters: city, strict: false };
     const asked = { model: 'chat/5.6', input: 'Hello', tools: [tool], reasoning: { effort: 'high' as const } };
     const answer = await openai.responses.create(asked).withResponse();
@@ -211,7 +211,7 @@ describe('strict tools', () => {
     expect(JSON.stringify(sent()).match(/"strict":true/g)).toHaveLength(2);
   });
 
-  it.each(['messages/older', 'converse/newer'])('are told where %s knows no such word', async (model) => {
+  it.each(['messages/older', 'converse/newer'])('are reported if %s knows no such word', async (model) => {
     const asked = { model, messages, tools: [chatTool(city, true)] };
     const answer = await openai.chat.completions.create(asked).withResponse();
     expect(JSON.stringify(sent())).not.toContain('"strict":true');

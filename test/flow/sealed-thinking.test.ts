@@ -154,7 +154,7 @@ describe.each(Object.values(clients))('thinking in a conversation at $path', ({ 
     }
   });
 
-  it('is left out and told where the provider speaks the interface of the client', async () => {
+  it('is left out and reported if the provider has the interface of the client', async () => {
     const answer = await answered();
     const body = client.goesOn(answer, client.sealedIn(answer));
     const response = await ask({ ...body, model: client.relay });
@@ -171,7 +171,7 @@ describe.each(Object.values(clients))('thinking in a conversation at $path', ({ 
     expect(await gateway.records()).toContainEqual(expect.objectContaining(recorded));
   });
 
-  it('is left out and told, once, where another model of a translated format goes on', async () => {
+  it('is left out and reported, once, if another model of a translated format goes on', async () => {
     const answer = await answered();
     const body = client.goesOn(answer, client.sealedIn(answer));
     const response = await ask({ ...body, model: 'on/other' });
@@ -185,12 +185,12 @@ describe.each(Object.values(clients))('thinking in a conversation at $path', ({ 
     );
   });
 
-  it('is left out and told where another workspace brings it', async () => {
+  it('is left out and reported if another workspace sends it', async () => {
     const answer = await answered();
     expect(await goesOn(answer, client.sealedIn(answer), gateway, otherKey)).toEqual([200, false, member, false]);
   });
 
-  it('is left out and told where it is forged, however it is made', async () => {
+  it('is left out and reported if it is forged, however it is made', async () => {
     const answer = await answered();
     const sealed = client.sealedIn(answer);
     const claims = {
@@ -205,7 +205,7 @@ describe.each(Object.values(clients))('thinking in a conversation at $path', ({ 
   });
 });
 
-it('references to thinking that the gateway handed out are left out of a relayed request, and told', async () => {
+it('references to reasoning that the gateway handed out are left out of a relayed request, and reported', async () => {
   const input = [
     { type: 'item_reference', id: 'rs_gw_1' },
     { role: 'user', content: 'Hi.' },

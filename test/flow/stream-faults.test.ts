@@ -124,7 +124,7 @@ describe.each([...spokenInterfaces, ...translatedInterfaces])(
       },
     );
 
-    it('in form only is served, charged as reported, and nobody else is asked', async () => {
+    it('in form only is served, charged as reported, and no other provider is called', async () => {
       await gateway.settled();
       const spent = await expectBalancedBooks(gateway);
       gateway.simulator.clear();

@@ -62,7 +62,7 @@ describe('tags of a call', () => {
   }
 
   describe('tags', () => {
-    it('of a request stand in its record and in its log line, and nothing of them reaches the provider', async () => {
+    it('of a request are in its record and in its log line, and nothing of them reaches the provider', async () => {
       harness.simulator.clear();
       const sent = { 'x-gw-tags': 'team=canary-team, feature=canary-feature' };
       expect(await tagsOf(plainKey, sent)).toMatchObject({
@@ -251,7 +251,7 @@ describe('a span id', () => {
     expect(harness.simulator.calls).toHaveLength(1);
   });
 
-  it('of a call that runs is not given away by a retry that is told to wait', async () => {
+  it('of a running call is not released by a retry that gets a retry time', async () => {
     const names1 = withKey(fresh());
     const client = new AbortController();
     const running = harness.post(hello('acme/silent'), names1, client.signal);
@@ -305,7 +305,7 @@ describe('a span id', () => {
     await expectUsed(harness.post(body, hit));
   });
 
-  it('is untouched by a refusal that stands before it', async () => {
+  it('is untouched by a refusal that comes before it', async () => {
     const rateLimited = { authorization: `Bearer ${keys.rateLimited}` };
     expect(await outcomeOf(await post('echo', rateLimited))).toBe('ok');
     const limited = fresh();

@@ -173,15 +173,18 @@ it.each(clients.flatMap((client) => formats.map((format) => [client, format] as 
   },
 );
 
-it.each(formats)('the same usage of a model of %s costs the same, whoever asks, whole and streamed', async (format) => {
-  const paid = new Set<PicoUsd>();
-  for (const client of clients) {
-    for (const stream of [false, true])
-      paid.add((await pay(client, `${format}/${usage}`, { bound: 600, stream })).paid);
-  }
-  expect([...paid]).toEqual([costs[format] * microUsd]);
-  await expectBalancedBooks(gateway);
-});
+it.each(formats)(
+  'the same usage of a model of %s costs the same for every client, whole and streamed',
+  async (format) => {
+    const paid = new Set<PicoUsd>();
+    for (const client of clients) {
+      for (const stream of [false, true])
+        paid.add((await pay(client, `${format}/${usage}`, { bound: 600, stream })).paid);
+    }
+    expect([...paid]).toEqual([costs[format] * microUsd]);
+    await expectBalancedBooks(gateway);
+  },
+);
 
 // biome-ignore lint/suspicious/noExplicitAny: a provider's body is looked into field by field.
 type Any = any;
@@ -266,7 +269,7 @@ describe.each(['messages', 'responses', 'converse', 'generate-content'] as const
   });
 });
 
-it('what a format cannot say is told in a few words, however often a request asks for it', async () => {
+it('a field without words in the format is reported in a few words, however often a request has it', async () => {
   const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } };
   const content = Array.from({ length: 20_000 }, (_one, index) => (index === 0 ? image : { type: 'hologram' }));
   const { message } = await expectError(
@@ -277,7 +280,7 @@ it('what a format cannot say is told in a few words, however often a request ask
   expect(message).toContain('image_url (messages[0].content[0]), content_part (messages[0].content[1]).');
 });
 
-it('providers of all formats stand in for each other, whichever failed before, as long as there is no output', async () => {
+it('providers of all formats replace each other, whichever failed before, as long as there is no output', async () => {
   for (const order of orders)
     for (const stream of [false, true]) {
       gateway.simulator.clear();

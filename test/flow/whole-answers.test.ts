@@ -85,7 +85,7 @@ describe('an output bound beyond what the model writes', () => {
     ['messages', 'converse', 'max_tokens'],
     ['responses', 'chat', 'max_output_tokens'],
     ['chat-completions', 'converse', 'max_completion_tokens'],
-  ] as const)('of %s is lowered where it is translated to %s, and told', async (interfaceId, model, member) => {
+  ] as const)('of %s is lowered if it is translated to %s, and reported', async (interfaceId, model, member) => {
     const response = await ask[interfaceId](model, 128_000);
     expect([response.status, boundOf(), response.headers.get('x-gw-left-out')]).toEqual([200, 500, member]);
     const fitting = await ask[interfaceId](model, 400);

@@ -40,7 +40,7 @@ const check = async (
 };
 
 describe('before a deployment', () => {
-  it('a new stage in an account where nothing stands has no question and no objection', async () => {
+  it('a new stage in an empty account has no question and no objection', async () => {
     expect(await check()).toEqual({
       dataStackStatus: undefined,
       deployment: { isImportingRestored: false, isAtOnce: false },
@@ -201,7 +201,7 @@ describe('before a deployment', () => {
     );
   });
 
-  it('a quota that the reserved concurrency does not fit into stops it; a small one without reservation is told', async () => {
+  it('a quota that the reserved concurrency does not fit into stops it; a small one without reservation is reported', async () => {
     mocks.lambda
       .on(GetAccountSettingsCommand)
       .resolves({ AccountLimit: { ConcurrentExecutions: 10, UnreservedConcurrentExecutions: 10 } });
@@ -250,7 +250,7 @@ describe('before a deployment', () => {
       });
     };
 
-    it('takes those over that stand there, in two runs, and asks before the stage works on them, all calls at once', async () => {
+    it('takes over those that exist, in two runs, and asks before the stage works on them, all calls at once', async () => {
       standing();
       for (const name of restored) haveTable(name);
       const found = await check({ settings });
@@ -312,7 +312,7 @@ describe('before a deployment', () => {
       expect(await there({ ...tasks, vpc, edge: 'none', customDomain: { certificateArn, domainNames } })).toBeDefined();
     });
 
-    it('too few processors are told, and stop it where the least of the tasks does not fit', async () => {
+    it('too few processors are reported, and stop it if the minimum of tasks does not fit', async () => {
       mocks.quotas.on(GetServiceQuotaCommand).resolves({ Quota: { Value: 6 } });
       expect((await check({ settings: tasks })).notes).toEqual([
         expect.stringMatching(/may run 6 vCPU on Fargate; a deployment of 10 tasks.* needs 20: raise .*L-3032A538/),
@@ -321,7 +321,7 @@ describe('before a deployment', () => {
       await expect(check({ settings: tasks })).rejects.toThrow('a deployment of 2 tasks needs 4');
     });
 
-    it('an account that never used ECS is told how to make its role', async () => {
+    it('an account that never used ECS gets the command that makes its role', async () => {
       mocks.iam.on(GetRoleCommand).rejects(Object.assign(new Error('none'), { name: 'NoSuchEntityException' }));
       await expect(check({ settings: tasks })).rejects.toThrow('aws iam create-service-linked-role');
       expect(await check()).toBeDefined();
@@ -342,7 +342,7 @@ describe('before a deployment', () => {
     );
   });
 
-  it('a region that is not bootstrapped is told with the command', async () => {
+  it('a region that is not bootstrapped is reported with the command', async () => {
     mocks.sts.on(AssumeRoleCommand).rejects(refusal(403));
     await expect(check()).rejects.toThrow(
       `this region is not bootstrapped: npx cdk bootstrap aws://${account}/${region}`,

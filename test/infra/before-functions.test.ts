@@ -95,7 +95,7 @@ describe('before the operator function', () => {
     expect(withSignIn('/v1/manage/keys', {})).toMatchObject({ statusCode: 401 });
   });
 
-  it('stands there for both paths of operators, for no call of a client, and in no stage without a function for it', () => {
+  it('runs for both paths of operators, for no call of a client, and in no stage without a function for it', () => {
     const { api } = synthesizeStage('prod', { console: true });
     const [distribution] = resourcesOf(api, 'AWS::CloudFront::Distribution');
     const config = distribution?.Properties.DistributionConfig as {

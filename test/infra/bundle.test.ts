@@ -260,7 +260,7 @@ describe('the build of the project', () => {
     expect(page).not.toContain('@aws-sdk');
   });
 
-  it('refuses a package whose licence nobody has judged, and one that brings no text of it', async () => {
+  it("refuses a package whose licence was not judged, and one without its licence's text", async () => {
     const root = temporaryFolder();
     const notices = async (license: string) => {
       const folder = join(root, 'node_modules/other');
@@ -637,7 +637,7 @@ describeOnDynamo('the process of a task', () => {
     expect(task.lines.filter(({ event }) => event === 'request').length).toBeGreaterThan(3);
   });
 
-  it('that is told to stop with calls in flight ends all of them, its books are exact, and every place is free for the next one', async () => {
+  it('that has to stop with calls in flight ends all of them, its totals are exact, and every slot is free for the next one', async () => {
     const task = await start();
     const calls: Promise<Response>[] = [];
     // The calls start one after the other, because a busy machine could refuse one of many simultaneous calls.

@@ -203,7 +203,7 @@ describe('a stage with tasks', () => {
     expect(containerKeepAliveMs).toBeGreaterThan(idleSeconds * 1_000);
   });
 
-  it('gives a task no new call for longer than any call takes before it is told to stop', () => {
+  it('gives a task no new call for longer than any call takes before it has to stop', () => {
     const delayOf = (one: SynthesizedStage) =>
       (
         only(one, 'AWS::ElasticLoadBalancingV2::TargetGroup').TargetGroupAttributes as unknown as {

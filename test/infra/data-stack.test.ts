@@ -376,7 +376,7 @@ describe('the settings of prod', () => {
 });
 
 describe('the settings of every stage', () => {
-  it('open no model of Bedrock, and reserve what its functions may run at once, until somebody says otherwise', () => {
+  it('open no model of Bedrock, and reserve what its functions may run at once, until the settings say otherwise', () => {
     let reserved = 0;
     for (const settings of Object.values(stageSettings)) {
       const { bedrockRegions, gatewayReservedConcurrency, modelsReservedConcurrency } = settings;

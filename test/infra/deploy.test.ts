@@ -29,7 +29,7 @@ const stages = { dev, prod };
 const read = (...args: string[]) => readDeployOptions(args, stages);
 
 describe('the arguments of a deployment', () => {
-  it('name one stage, and what stands behind -- is handed to cdk as it was', () => {
+  it('name one stage, and the words after -- are passed to cdk unchanged', () => {
     const flags = ['--outputs-file=out.json', '-vv', '--no-rollback', '-t', 'c=d', '--require-approval', 'never'];
     expect(read('--stage', 'dev', '--', ...flags)).toMatchObject({ stage: 'dev', flags });
   });
@@ -237,7 +237,7 @@ describe('putting CloudFront in front, or changing its secret', () => {
     expect(question).toContain('remove the distribution');
   });
 
-  it('has functions that accept everybody, or both secrets, for that one deployment', () => {
+  it('has functions that accept every request, or both secrets, for that one deployment', () => {
     const acceptedIn = (api: Template) =>
       JSON.stringify(
         resourcesOf(api, 'AWS::SecretsManager::Secret').find(({ Properties }) => Properties.Name === 'gw/prod/origin')

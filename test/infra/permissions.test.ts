@@ -540,7 +540,7 @@ describe('the roles of the functions, while the gateway serves every kind of req
   });
 });
 
-describe('the policies that stand on resources', () => {
+describe('the policies of resources', () => {
   const own = { account };
   const foreign = { account: '999999999999' };
   const policyOf = (template: typeof api, type: string, member: string) => {
@@ -584,7 +584,7 @@ describe('the policies that stand on resources', () => {
     });
   });
 
-  it('of the functions let anyone call them by their URLs, and nobody in another way', () => {
+  it('of the functions let anyone call them by their URLs, and in no other way', () => {
     const urls = resourcesOf(api, 'AWS::Lambda::Url');
     expect(urls).toHaveLength(3);
     for (const { Properties, DependsOn } of urls) {
@@ -627,7 +627,7 @@ describe('the policies that stand on resources', () => {
     expect(policy.decide({ service: 'lambda.amazonaws.com' }, decrypt)).toBe('none');
   });
 
-  it('of the bucket refuse plain HTTP and old TLS to everybody, and give nobody more than their own policies do', () => {
+  it('of the bucket refuse plain HTTP and old TLS to every caller, and give no caller more than its own policies do', () => {
     const policy = policyOf(data, 'AWS::S3::BucketPolicy', 'PolicyDocument');
     const get = (context: Record<string, string>): AwsCall => ({
       action: 's3:GetObject',

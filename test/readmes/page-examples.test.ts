@@ -93,7 +93,7 @@ describe('lines of pages that call a gateway', () => {
   });
   const address = () => new URL(gateway.url).origin;
 
-  it.each(curls)('are answered as they stand: %s: %s', async (_place, line) => {
+  it.each(curls)('are answered as they are on the page: %s: %s', async (_place, line) => {
     const script = `curl() { command curl --silent --show-error --fail-with-body "$@"; }\n${line.replaceAll(shownUrl, address())}`;
     const { stdout } = await run('bash', ['-e', '-o', 'pipefail', '-c', script], {
       env: { ...process.env, ...keys() },

@@ -115,7 +115,7 @@ describe.each(pages.map(({ path, text }) => [path, text] as const))('%s', (path,
     expect(problems).toEqual([]);
   });
 
-  it('names options, fields and names that stand in the code', () => {
+  it('names options, fields and names that are in the code', () => {
     const names = spansOf(text).flatMap((span) => {
       const option = /^(--[\w-]+)/.exec(span)?.[1];
       if (option !== undefined) return [option.slice(2)];

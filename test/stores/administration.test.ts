@@ -85,7 +85,7 @@ describe('changes that several operators make at once', () => {
     expect(made).toMatchObject({ name: 'turning', status: 'active', rpm: 7, expiresAtMs: null, replacedBy: null });
   });
 
-  it('of the credit are told so that they add up to what was granted, with one that died on its way, and after 30 days', async () => {
+  it('of the credit are listed so that they add up to what was granted, with one that died on its way, and after 30 days', async () => {
     const owner = instance();
     const told = async () => {
       const additions = await owner.credit.additions('told');

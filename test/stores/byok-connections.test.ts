@@ -228,7 +228,7 @@ describe('two who apply at the same time', () => {
     expect(stored === undefined ? '' : await readerWith().openKey(stored)).toBe(canary);
   });
 
-  it('never mix: the one who always loses is told so after many tries, without a key in the text', async () => {
+  it('never mix: the one who always loses gets an error after many tries, without a key in the text', async () => {
     const [id, canary] = [newWorkspace(), newCanary()];
     let others = 0;
     const { store, puts } = watched(async () => {

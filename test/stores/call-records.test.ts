@@ -74,7 +74,7 @@ describe('a call record', () => {
     expect(await twice.items()).toHaveLength(1);
   });
 
-  it('that is not written or read is said to whoever writes or reads it', async () => {
+  it('that is not written or read rejects for its writer or its reader', async () => {
     const down = () => {
       throw new StoreUnavailable('down');
     };
@@ -113,7 +113,7 @@ describe('a call record', () => {
     expect(await read('2026-11-22')).toEqual([]);
   });
 
-  it('is kept 90 days from the arrival unless told otherwise, and not read after that although it is still there', async () => {
+  it('is stored 90 days from the arrival unless a setting says otherwise, and not read after that although it is still there', async () => {
     for (const [options, days] of [[{}, 90] as const, [{ lifeDays: 7 }, 7] as const]) {
       const { clock, records, recordOf, read, items } = scenario(options);
       const record = recordOf();

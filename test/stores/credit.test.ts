@@ -252,7 +252,7 @@ onEachStore((start) => {
         expectConserved(await ledger.show(account));
       });
 
-      it('shows what dead owners held as available, in whatever shard it stands, before anything gives it back', async () => {
+      it('shows the reservations of dead owners as available, in whatever shard they are, before they are released', async () => {
         const account: CreditAccount = { workspace: 'dead-shown', shards: 3, spendLimit: 80n };
         const clock = manualClock(nowMs);
         const ledger = newLedger(test.store, systemRandomness, clock);

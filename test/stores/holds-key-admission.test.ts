@@ -173,7 +173,7 @@ onEachStore((start) => {
   });
 
   describe('a request that costs nothing', () => {
-    it('is answered with the counters as they stand, whichever process has moved them since', async () => {
+    it('is answered with the current counters, whichever process has changed them since', async () => {
       const { admit, process, hold, publicId, secretSha256 } = await newKey({ rpm: 100, spendLimitUsd: '50' });
       const { counters } = process();
       const spent = async () => {

@@ -375,7 +375,7 @@ onEachStore((start) => {
     });
 
     describe('the hold of a dead owner', () => {
-      it('is given back by a settlement that meets it, so that nothing waits for a shortage', async () => {
+      it('is released by a settlement that meets it, so that nothing waits for a shortage', async () => {
         const { clock, take, settle, state, item } = counterOf('healed', 100n);
         await take('dead', 10n);
         clock.advance(holdLifeMs);

@@ -22,7 +22,7 @@ onEachStore((start) => {
   afterAll(() => database.stop());
 
   describe('an idempotency key', () => {
-    it('that a storm of retries brings to one process is asked for once or twice, and each learns what it is', async () => {
+    it('that a storm of retries brings to one process is read once or twice, and each retry gets its state', async () => {
       let puts = 0;
       const call = keyScenario({
         ...database.store,
@@ -100,7 +100,7 @@ onEachStore((start) => {
       expect(await call.claim('b')).toEqual({ kind: 'claimed' });
     });
 
-    it('of a late owner stands under a name of its own and never replaces the one that counts', async () => {
+    it('of a late owner has a name of its own and never replaces the one that counts', async () => {
       const call = keyScenario(database.store, { blobs: recordingBlobs() });
       const [late, counts] = [incompressible(500_000), incompressible(500_000)];
       await call.claim('late');

@@ -58,7 +58,7 @@ onEachStore((start) => {
   describe('a permit', () => {
     const limits = { rpm: 2, tpm: 1_000, tpd: 5_000 };
 
-    it('that is given back at once leaves nothing behind, and may be given back or settled again without effect', async () => {
+    it('that is released at once leaves nothing behind, and may be released or settled again without effect', async () => {
       const permit = await take(one, limits, 700);
       await one.release(permit);
       await one.release(permit);

@@ -56,7 +56,7 @@ async function items(workspace: string): Promise<Item[]> {
 const both = [declared('r1', activated), declared('r2', { ...activated, ...other })];
 
 describe('applying a function', () => {
-  it('gives back every content as it was, in the order in which it was written', async () => {
+  it('returns every content as it was, in the order in which it was written', async () => {
     const workspace = newWorkspace();
     const schema = { type: 'object', properties: { z: {}, a: {}, __proto__x: {} }, required: ['z'] };
     const revision = declared('r', {

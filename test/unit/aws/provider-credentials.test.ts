@@ -64,7 +64,7 @@ describe('provider credentials of a stage', () => {
     expect(credentials.find(provider({ bearer: { secret: '__proto__' } }))).toBeUndefined();
   });
 
-  it('stand in the header that the file names, without a scheme', async () => {
+  it('are in the header that the file names, without a scheme', async () => {
     const { credentials, start } = create();
     await start(valuesOf({ acme: 'key-1', ACME_API_KEY: 'key-2' }));
     const inHeader = (reference: { secret: string } | { env: string }) =>
@@ -207,7 +207,7 @@ describe('one secret', () => {
     it.each([
       ['as a text over several lines', (account: string): unknown => account],
       ['as the JSON that it is', (account: string): unknown => JSON.parse(account)],
-    ])('gives the service account that stands in it %s, for tokens of Google', async (_how, written) => {
+    ])('with a service account in it %s gets tokens of Google', async (_how, written) => {
       const endpoint = await startTokenEndpoint();
       const stage = await readyStage(holding(JSON.stringify({ vertex: written(endpoint.account()) })));
       const found = stage.credentials.find({ id: 'v', auth: { gcp: { secret: 'vertex' } } } as ProviderDocument);

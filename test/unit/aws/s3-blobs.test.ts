@@ -39,7 +39,7 @@ describe('blobs in S3', () => {
     expect(await blobs.get(key)).toEqual(Buffer.from(bytes));
   });
 
-  it('are undefined where nothing stands', async () => {
+  it('are undefined if there is no object', async () => {
     expect(await blobs.get('never-put')).toBeUndefined();
   });
 

@@ -84,7 +84,7 @@ describe('the cost of a call', () => {
     );
   });
 
-  it('is told as numbers that equal their decimal string', () => {
+  it('is reported as numbers that equal their decimal string', () => {
     fc.assert(
       fc.property(tokens, tokens, price, (prompt, completion, text) => {
         const perToken = parsePricePerMillion(text) ?? null;

@@ -59,7 +59,7 @@ describe('a model that cannot be made to call a tool', () => {
     response_format: { type: 'json_schema', json_schema: { name: 'answer', schema } },
   });
   it.each(models)(
-    '%s %s: is told in words of JSON, and of a schema that leaves something open, with tools and without',
+    '%s %s: is asked for as JSON, and for a schema that leaves something open, with tools and without',
     async (api, model) => {
       for (const [asked, words] of [
         [{ response_format: { type: 'json_object' } }, /answer with one JSON object and nothing else/],
@@ -197,7 +197,7 @@ it('what Claude explains of a refusal is the refusal of the message, whole and s
   expect(texts.filter((text) => text.includes('"refusal":"I will not help with that."'))).toHaveLength(1);
 });
 
-it('a block that is new, with pieces and events that are new, is left out of an answer of Messages, whole and streamed, and the rest stands', async () => {
+it('a block that is new, with pieces and events that are new, is left out of an answer of Messages, whole and streamed, and the rest stays', async () => {
   const fresh = { type: 'hologram', rays: [1] };
   const message = jsonOf('messages', { blocks: [{ text: 'Hello.' }] }) as Any;
   const delta = (index: number, piece: Json) => ({ type: 'content_block_delta', index, delta: piece });
@@ -292,7 +292,7 @@ describe('Gemini', () => {
     ['STOP', []],
     ['OTHER', []],
     ['STOP', [{ text: '' }, { text: '' }]],
-  ])('that ends with %s and has only the parts %j has failed, whoever asks', async (reason, parts) => {
+  ])('that ends with %s and has only the parts %j has failed, whichever client asks', async (reason, parts) => {
     for (const interfaceId of ['chat-completions', 'messages', 'responses'] as const) {
       const asked = { interfaceId, body: interfaceId === 'responses' ? { input: '?' } : {} };
       const { whole, stream } = await both(answerOf(parts, reason), asked);

@@ -255,7 +255,7 @@ describe('of very many parts each is looked at a few times only', () => {
     expect(looks).toBeLessThan(looksMax);
   });
 
-  it('where instructions stand among results', async () => {
+  it('if instructions are among results', async () => {
     const prompt = promptOf(
       ...each((index) =>
         index % 2 === 0 ? { role: 'system', content: `${index}` } : { role: 'tool', content: [result] },
@@ -339,7 +339,7 @@ describe('of very many fields of one object', () => {
     ['responses', 'itself', () => many({ input: '' })],
     ['responses', 'text', () => ({ input: '', text: many() })],
     ['responses', 'reasoning', () => ({ input: '', reasoning: many() })],
-  ] as const)('a request of %s, in %s, as many are read as are told to be left out', async (source, _where, make) => {
+  ] as const)('a request of %s, in %s, as many are read as are reported as left out', async (source, _where, make) => {
     const { call } = await callOf(sources[source], make() as JsonObject);
     expect(call.optional).toHaveLength(32);
     expect(call.optional.at(-1)?.member).toMatch(/f31$/);

@@ -199,7 +199,7 @@ const budgetIn = (config: unknown): number | undefined =>
 
 describe('the shipped list', () => {
   it.each(['openai', 'anthropic', 'google'] as const)(
-    'has no model of %s that thinks and is told nothing',
+    'has no reasoning model of %s that gets no reasoning options',
     async (kind) => {
       const names = (await loadModelList()).names(kind);
       const untoldOnes = names.filter(

@@ -80,7 +80,7 @@ it('goes below the models of Gemini, whatever its name, but for a whole path', a
   expect(await pathOf('tunedModels/mine')).toBe('/tunedModels/mine:generateContent');
 });
 
-it('Claude is told a temperature or a top_p: it refuses both together', async () => {
+it('Claude gets a temperature or a top_p: it refuses both together', async () => {
   const both = { temperature: 0.5, top_p: 0.25 };
   expect(await sentBody('messages', both)).toMatchObject({ temperature: 0.5 });
   expect((await sentBody('messages', both)).top_p).toBeUndefined();
@@ -317,7 +317,7 @@ it('fields of any type are sent or refused, never an error of the gateway', asyn
   }
 });
 
-it('a data URL that is not in base64 is the bytes that it stands for, whatever its percent signs', async () => {
+it('a data URL that is not in base64 gives its bytes, whatever its percent signs', async () => {
   const url = (text: string) => user([{ type: 'file', file: { file_data: `data:text/plain,${text}` } }]);
   for (const [text, bytes] of [
     ['a%20b%C3%BC', Buffer.from('a bü')],

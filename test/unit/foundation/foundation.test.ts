@@ -137,7 +137,7 @@ describe('a price per million tokens', () => {
 const lambdaMaxSeconds = 900;
 
 describe('the time limits of a call', () => {
-  it('stand in their order for every budget that a stage may have, and what is no stream keeps its own', () => {
+  it('are in their order for every budget that a stage may have, and calls without a stream keep their own', () => {
     for (let seconds = streamBudget.minSeconds; seconds <= streamBudget.maxSeconds; seconds += 1) {
       const times = callTimes(seconds);
       const functionTimeoutMs = times.functionTimeoutSeconds * 1_000;
@@ -389,7 +389,7 @@ describe('the environment of a function', () => {
 });
 
 describe('the bucket', () => {
-  it.each(['AWS_ENDPOINT_URL', 'AWS_ENDPOINT_URL_S3'])('stands in the path where %s names a server', (variable) => {
+  it.each(['AWS_ENDPOINT_URL', 'AWS_ENDPOINT_URL_S3'])('is in the path if %s names a server', (variable) => {
     const variables = { ...stage, AWS_REGION: 'eu-west-1', GW_SPILL_BUCKET: 'gw-dev-spill', [variable]: 'http://s3' };
     expect(readEnvironment(variables).aws).toMatchObject({ isBucketInPath: true });
   });
@@ -398,7 +398,7 @@ describe('the bucket', () => {
 describe('the URL that clients call', () => {
   const read = (text?: string) => readEnvironment({ GW_STAGE: 'dev', GW_GATEWAY_URL: text }).gatewayUrl;
 
-  it('is told where the console has another one, and is nothing that could end a header', () => {
+  it('is reported if the console has another one, and is nothing that could end a header', () => {
     expect([read(), read('https://abc.on.aws/')]).toEqual([undefined, 'https://abc.on.aws/']);
     for (const text of ['', 'abc.on.aws', 'http://abc.on.aws/', "javascript:alert('x')"]) {
       expect(() => read(text)).toThrow('GW_GATEWAY_URL must be a URL that begins with https://');
@@ -601,7 +601,7 @@ describe('two texts', () => {
     );
   });
 
-  it('of more lines than are compared stand one after the other', () => {
+  it('of more lines than are compared come one after the other', () => {
     const long = new Array<string>(2_001).fill('a');
     expect(shown(long, ['a'])).toEqual([...long.map(() => '-a'), '+a']);
   });

@@ -382,7 +382,7 @@ const nowMs = Date.parse(list.date);
 const parts = readmeExamples.filter((example) => !wholeExamples.includes(example));
 
 it.each(parts.map(({ place, text }) => [place, text] as const))(
-  'the part of a gateway file in %s is one of a file, as it stands',
+  'the part of a gateway file in %s is valid in a file, as it is',
   (_place, text) => {
     const members = Object.keys(parse(text));
     const around = Object.entries({ providers: '[]', models: '[]', workspaces: '[{ id: search }, { id: ads }]' })

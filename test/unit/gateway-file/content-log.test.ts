@@ -66,7 +66,7 @@ describe('a content log in a file', () => {
     expect(await stored()).toEqual([{ keep: '7d', share: 1 }, { keep: '30d' }]);
   });
 
-  it('is read by editors only where their entry says so, and by nobody below', () => {
+  it('is read by editors only if their entry says so, and by no role below', () => {
     const entry = (role: string) =>
       `access: [{ email: ada@example.com, role: ${role}, workspaces: all, content: true }]`;
     for (const role of ['editor', 'owner']) expect(problemsOf(file('{}', 'null', entry(role)))).toEqual([]);

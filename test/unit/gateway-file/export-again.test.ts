@@ -106,7 +106,7 @@ const file = fc.record({
 });
 
 describe('an export of the catalogue', () => {
-  it('is the file again: `{ from, only }` where it stands, and without what the file left out', () => {
+  it('is the file again: `{ from, only }` at its place, and without what the file left out', () => {
     fc.assert(
       fc.property(file, (written) => {
         const again = plain(exported(applied(written))) as Sections;

@@ -190,7 +190,7 @@ models: [{ id: house, providers: [{ provider: p, upstream_model: our-deployment,
     expect(priceIn('deepseek.v3.2', 'ap-northeast-1')).not.toBe(priceIn('deepseek.v3.2', 'us-east-1'));
   });
 
-  it('that nobody describes is told in one line, with all that is missing and the nearest name', () => {
+  it('without a description is reported in one line, with all that is missing and the nearest name', () => {
     expect(linesOf(withModel('{ provider: openai }', 'openai/gtp-5.4'))).toEqual([
       'models.0.providers.0: the model list has no "gtp-5.4" of kind openai, so input_price_per_million, output_price_per_million, context_length must be written, or list_model; did you mean gpt-5.4?',
     ]);
@@ -211,7 +211,7 @@ models: [{ id: house, providers: [{ provider: p, upstream_model: our-deployment,
     ]);
   });
 
-  it('is told of in one round with all that is wrong elsewhere: an unknown `from`, interfaces beyond its provider', () => {
+  it('is reported in one round with all that is wrong elsewhere: an unknown `from`, interfaces beyond its provider', () => {
     const entry = '{ provider: openai, apis: [messages], colour: red }';
     const text = `providers: [{ id: openai, kind: openai, wieght: 1 }]
 models: [{ from: nobody }, { from: other, only: [a], colour: red }, { id: m, providers: [${entry}] }]

@@ -236,7 +236,7 @@ describe('a request', () => {
     expect(asked.slice(4).map(({ update }) => update?.returnsNoItem)).toEqual([true, false]);
   });
 
-  it('and settle what nobody waits for wait for the next one that somebody does', async () => {
+  it('and settlements that no caller waits for wait for the next one with a caller', async () => {
     const { asked, counters, take } = start({ gatherMs: () => 50 });
     const first = take(10n);
     asked[0]?.answer(written({ b: -10n }));
@@ -253,7 +253,7 @@ describe('a request', () => {
     expect((await awaited).kind).toBe('settled');
   });
 
-  it('that settles is told so once, also where another of the same unanswered write has asked again first', async () => {
+  it('that settles is reported as written once, even if another of the same unanswered write has asked again first', async () => {
     const { asked, counters, take, kindOf } = start();
     const holds = [take(10n), take(20n)];
     asked[0]?.answer(written({ b: -10n }));

@@ -33,7 +33,7 @@ describe('correlation', () => {
   const read = (headers: Record<string, string[]>) => readCorrelation(headers, systemRandomness);
 
   describe('the correlation headers', () => {
-    it('always give a trace id that may stand in an answer, whatever was sent', () => {
+    it('always give a trace id that is valid in an answer, whatever was sent', () => {
       const value = fc.oneof(anyText(), fc.stringMatching(idShape), fc.constant('a\r\nx-evil: 1'));
       const headers = fc.dictionary(fc.constantFrom(...names), fc.array(value, { minLength: 1, maxLength: 2 }));
       fc.assert(
@@ -282,7 +282,7 @@ describe('an answer that is not read', () => {
     return { budget, stream, read, mostBytes: () => mostBytes };
   }
 
-  it('is counted as it lies in memory, what is written and what is left, while it stands still and no longer', async () => {
+  it('is counted by its bytes in memory, those written and those left, while it is unread and no longer', async () => {
     const { budget, read } = await send('x'.repeat(20_000));
     expect(budget.bytesInUse()).toBe(20_000);
     await read();

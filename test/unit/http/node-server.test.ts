@@ -580,7 +580,7 @@ describe('a listener on a loopback address', () => {
     expect(refused).toHaveLength(names.length);
   });
 
-  it('takes any name where a proxy stands in front of it', async () => {
+  it('takes any name if a proxy is in front of it', async () => {
     const { dependencies } = adapterDependencies();
     const server = createNodeServer(answering({}), dependencies, { anyHost: true });
     servers.push(server);

@@ -45,7 +45,7 @@ async function serve(bounds: Parameters<typeof createNodeConnections>[2]) {
   return { port, open, connections, served };
 }
 
-it('what is closed at a bound is told as memory that is about to be free, and what a client closes is not', async () => {
+it('what is closed at a bound is reported as memory that is about to be free, and what a client closes is not', async () => {
   const released: number[] = [];
   const { open } = await serve({ unauthenticatedMax: 2, onClose: (bytes) => released.push(bytes) });
   const first = await open('GET / HTTP/1.1\r\nA: ');

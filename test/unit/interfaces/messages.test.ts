@@ -61,7 +61,7 @@ describe('what a stream has used', () => {
     expect(read([start(first), end(last)]).tokens).toMatchObject({ input, output });
   });
 
-  it('counts what the server did beside the message: a compaction and an advisor are billed, and stand in no total', () => {
+  it('counts what the server did beside the message: a compaction and an advisor are charged, and are in no total', () => {
     const beside = {
       input_tokens: 1000,
       output_tokens: 100,
@@ -79,7 +79,7 @@ describe('what a stream has used', () => {
     expect(tokens).toMatchObject({ input: 11 + 1010 + 10, cached: 7, cacheWrite: 3, output: 9 + 100 + 20 });
   });
 
-  it('is no report where only that is told: the message itself is estimated', () => {
+  it('is no report if nothing else is in it: the message itself is estimated', () => {
     const iterations = [{ type: 'compaction', input_tokens: 1000, output_tokens: 100 }];
     expect(read([start({}), end({ iterations })]).tokens).toMatchObject({ input: undefined, output: undefined });
   });

@@ -38,7 +38,7 @@ const factsOf = (event: Json) => {
 const ended = (type: string, response: Json) => factsOf({ type, response });
 
 describe('a stream of Responses', () => {
-  it('keeps every event whose type nobody knows, with its name, whatever is in it', async () => {
+  it('keeps every event of an unknown type, with its name, whatever is in it', async () => {
     const word = fc.stringMatching(/^[a-z_]{1,12}$/);
     const unknown = fc.record({ type: word.map((each) => `response.new_${each}.delta`), delta: fc.jsonValue() });
     await fc.assert(

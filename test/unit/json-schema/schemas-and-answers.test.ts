@@ -285,7 +285,7 @@ describe('answers', () => {
   };
 
   describe('an answer that satisfies its schema', () => {
-    it('keeps a fence that stands inside a text', async () => {
+    it('keeps a fence that is inside a text', async () => {
       const text = JSON.stringify({ code: '```json\n{}\n```' });
       expect(await checkAnswer({}, text)).toEqual({ kind: 'valid', text });
     });

@@ -242,7 +242,7 @@ describe('the settings of a key', () => {
     owner: 'ada@example.com',
   };
 
-  it('stand in the item under the names of former releases', () => {
+  it('are in the item under the names of former releases', () => {
     const record = readKeyRecord(item, item.pk);
     expect(record && itemOf(record)).toEqual(item);
   });

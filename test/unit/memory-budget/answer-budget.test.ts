@@ -156,7 +156,7 @@ describe('the memory of an answer', () => {
     expect(budget.bytesInUse()).toBe(0);
   });
 
-  it('ends every answer that takes it step by step, whatever they take, and is all given back', async () => {
+  it('ends every answer that takes it step by step, whatever they take, and is all released', async () => {
     const lengths = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(lengths, async (all) => {
@@ -184,7 +184,7 @@ describe('the memory of an answer', () => {
   });
 });
 
-describe('an answer that stands unread', () => {
+describe('an unread answer', () => {
   it('is counted where its call keeps less, once, and until it is read, also behind the end of its call', () => {
     const { budget, answer, stand } = openBudget();
     const { memory, allocation } = answer(40 * kib);

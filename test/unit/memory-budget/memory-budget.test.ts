@@ -44,7 +44,7 @@ function openBudget(options = {}) {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the memory of a request', () => {
-  it('is counted until it is given back, and no longer than the call', () => {
+  it('is counted until it is released, and no longer than the call', () => {
     const { budget, enter } = openBudget();
     const { memory, allocation } = enter('a', 100);
     allocation.keepOnly(70);
@@ -124,7 +124,7 @@ describe('the memory of a request', () => {
     expect(other.value).toBe('waits');
   });
 
-  it('of a small call stands behind no large one, however many are there or wait', () => {
+  it('of a small call waits for no large one, however many are there or wait', () => {
     const { enter } = openBudget();
     for (let call = 0; call < 100; call += 1) enter(`workspace ${call}`, 300 * kib);
     const small = Array.from({ length: 3 }, () => enter('workspace 1', 64 * kib));
@@ -313,7 +313,7 @@ describe('an upload', () => {
     expect([waiting.value, steady.one.ended]).toEqual(['later', undefined]);
   });
 
-  it('that has come whole is judged no more, nor one that has just begun, nor while nobody waits', async () => {
+  it('that has come whole is judged no more, nor one that has just begun, nor while no call waits', async () => {
     const { enter, upload, pass } = openUploads();
     const whole = upload('a', 3_000);
     whole.allocation.keepOnly(299 * kib);
@@ -334,7 +334,7 @@ describe('an upload', () => {
   });
 });
 
-it('is all given back in the end and never exceeded, and each wait has an end, whatever calls do', async () => {
+it('is all released in the end and never exceeded, and each wait has an end, whatever calls do', async () => {
   const step = fc.record({
     call: fc.nat({ max: 9 }),
     kind: fc.constantFrom('take' as const, 'take' as const, 'keep' as const, 'end' as const, 'pass' as const),
@@ -415,7 +415,7 @@ describe('what large calls let go', () => {
     expect([collections, budget.bytesInUse()]).toEqual([1, 0]);
   });
 
-  it('sets no timer where nobody collects it, so that a process with nothing else to do ends', () => {
+  it('sets no timer if nothing is to be collected, so that a process with nothing else to do ends', () => {
     const pendingWith = (options: Parameters<typeof createMemoryBudget>[1]) => {
       const clock = manualClock();
       const memory = createMemoryBudget(clock, options).open();
@@ -468,7 +468,7 @@ describe('what large calls let go', () => {
   });
 });
 
-it('copies that nobody waits for are kept where there is memory, in a quarter', () => {
+it('copies without a waiting reader are kept if there is memory, in a quarter', () => {
   const { budget, enter } = openBudget();
   const copies = budget.openCopies();
   expect([copies.take(200 * kib), copies.take(101 * kib), copies.take(100 * kib)]).toEqual([true, false, true]);

@@ -29,7 +29,7 @@ describe('the shipped model list', () => {
     return model;
   });
 
-  it('says its date, its source and its licence, which stands beside it', () => {
+  it('says its date, its source and its licence, which is beside it', () => {
     expect(document).toMatchObject({ date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/), licence: 'MIT' });
     expect(document.source).toMatch(/^litellm \d+\.\d+\.\d+ on PyPI/);
     expect(document.columns).toEqual(listColumns);

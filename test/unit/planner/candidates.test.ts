@@ -214,7 +214,7 @@ describe('a draw', () => {
     expect(planned({}, weighed).at(-1)).toBe('cheap');
   });
 
-  it('is made by nobody who names a sort or an order', () => {
+  it('is not made for a request with a sort or an order', () => {
     expect(firsts(weighed, { provider: { sort: 'price' } })('cheap')).toBe(1);
     expect(firsts(weighed, { provider: { order: ['few'] } })('few')).toBe(1);
   });

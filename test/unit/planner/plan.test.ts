@@ -74,7 +74,7 @@ describe('whatever the catalogue and the request', () => {
     expect(seen.size).toBe(11);
   });
 
-  it('each candidate has a reason to stand before the next', () => {
+  it('each candidate has a reason to come before the next', () => {
     ofEveryPlan((planned, body, configuration) => {
       for (const [at, runner] of planned.slice(1).entries()) {
         expect(mayPrecede(planned[at] as Runner, runner, body, configuration)).toBe(true);
@@ -148,7 +148,7 @@ describe('what a call holds for its input', () => {
     expect(heavy).toBe(small);
   });
 
-  it('is the whole context for what stands behind a URL where the target takes a film for an image, and only there', () => {
+  it('is the whole context for the content of a URL if the target takes a film for an image, and only then', () => {
     const film = user(image('https://films.example/film.mp4', 'low'));
     expect(held(film, 'input', ['generate-content'])).toBe(contextLength);
     expect(held(film, 'input', ['messages'])).toBeLessThan(60_000);

@@ -153,7 +153,7 @@ describe('a failing status', () => {
     expect(classifyStatus(429, errorBody(429)).hasNoQuota).toBeUndefined();
   });
 
-  it('names the field that the provider complains about, and nothing else that may stand there', () => {
+  it('names the field that the provider complains about, and nothing else that may be in the text', () => {
     const paramOf = (param: unknown) => classifyStatus(400, { error: { message: 'No.', param } }).param;
     for (const path of ['temperature', 'messages[0].content', 'messages.[2].role', 'tools[1].function.parameters']) {
       expect(paramOf(path)).toBe(path);
@@ -286,7 +286,7 @@ describe('what a provider says of its failure', () => {
     expect(text).toHaveLength(300);
   });
 
-  it('holds nothing of the credential it was called with, also where that stands at the cut', () => {
+  it('holds nothing of the credential it was called with, even if the credential is at the cut', () => {
     const secret = 'open-sesame';
     // Each quoted sentence shrinks to one character, so text far after it is within the part that is searched.
     const quoted = `"${'x '.repeat(985)}"`;
@@ -336,7 +336,7 @@ describe('what a provider says of its failure', () => {
     expect(text).toContain('…');
   });
 
-  it('reads what stands beside a masked credential, and what only resembles one', () => {
+  it('reads the text beside a masked credential, and what only resembles one', () => {
     expect(describeProviderText(`Key ${encodeURIComponent(secret)} is not known.`, [secret])).toBe(
       'Key … is not known.',
     );

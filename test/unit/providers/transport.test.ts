@@ -138,7 +138,7 @@ describe('what providers lack', () => {
     ['sk-key\r\n', 'which has a line end'],
     ['sk-\u00e4', 'which is no key'],
     ['{"private_key": "x"}', 'which is no key'],
-  ])('is told from what is there and cannot be sent: %j', (secret, words) => {
+  ])('is distinguished from a value that is there and cannot be sent: %j', (secret, words) => {
     const lines: LogFields[] = [];
     const log = { info: () => {}, error: (fields: LogFields) => void lines.push(fields) };
     createCredentialCheck({ credentials: environmentCredentials(() => secret), log }).look(

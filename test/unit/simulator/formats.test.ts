@@ -95,7 +95,7 @@ describe.each(formats)('$name', (format) => {
       { credential: 'sk-right' },
     ));
 
-  it('sends JSON with unknown fields, and reports that are none, as told', async () => {
+  it('sends JSON with unknown fields, and invalid reports, as the behaviour says', async () => {
     const { json } = unknownMembersTexts(format.name, format.body('unknown-members', false));
     expect((await ask(format, 'unknown-members')).text).toBe(json);
     expect(JSON.stringify(JSON.parse(json))).not.toBe(json);

@@ -76,7 +76,7 @@ describe('the server', () => {
       expect((await send(url, { model: 'echo', messages })).status).toBe(200);
     }));
 
-  it('stops with calls open: connections close, no call counts as left by its client, waiters are told', async () => {
+  it('stops with calls open: connections close, no call counts as left by its client, waiters are notified', async () => {
     const simulator = await startSimulator({ paceMs: 0 });
     const open = ask(simulator, 'silent').catch((reason) => reason);
     await simulator.until((calls) => calls.length === 1);

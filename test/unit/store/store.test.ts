@@ -172,7 +172,7 @@ describe('gathered runs', () => {
     expect(runs.map(({ gathered }) => gathered)).toEqual([[1], [2, 3, 4], [3, 4, 5]]);
   });
 
-  it('take those along that nobody waits for, which by themselves begin when their time is over', async () => {
+  it('include requests without a waiting caller, which by themselves begin when their time is over', async () => {
     const clock = steppedClock();
     let gatherMs = 50;
     const runs: (readonly number[])[] = [];

@@ -102,7 +102,7 @@ describe('a call of a prompt', () => {
     },
   );
 
-  it('has as fixed messages those without a reference, wherever they stand', async () => {
+  it('has as fixed messages those without a reference, at every place', async () => {
     const content = promptOf({
       messages: [
         message('system', 'In {{input.language}}.'),
@@ -199,7 +199,7 @@ describe('templates', () => {
       );
     });
 
-    it('of one reference gives back any JSON value that is no text as JSON of the same value', () => {
+    it('of one reference returns any JSON value that is no text as JSON of the same value', () => {
       const value = fc.jsonValue().filter((json) => typeof json !== 'string');
       fc.assert(
         fc.property(value, (json) => {

@@ -117,7 +117,7 @@ describe('spans that wait', () => {
     expect(sent).toHaveLength(8);
   });
 
-  it('are sent a last time when the process is told to stop, also during a pause, and nothing behind that', async () => {
+  it('are sent a last time when the process stops, also during a pause, and nothing after that', async () => {
     let isUp = false;
     const { clock, sent, batches } = start(async () => {
       if (!isUp) throw new Error('down');
@@ -359,12 +359,12 @@ describe('the standard variables', () => {
       { OTEL_RESOURCE_ATTRIBUTES: 'team=%E0%A4' },
       'OTEL_RESOURCE_ATTRIBUTES has no effect: it must be name=value, with commas between several',
     ],
-  ])('%j are told in one line, without a value, and telemetry goes on', (variables, note) => {
+  ])('%j are reported in one line, without a value, and telemetry goes on', (variables, note) => {
     const { telemetry, notes } = read({ ...common, ...variables });
     expect([notes, telemetry?.endpoint]).toEqual([[note], 'http://localhost:4318/v1/traces']);
   });
 
-  it('that name no URL of http are told, and mean no telemetry', () => {
+  it('that name no URL of http are reported, and mean no telemetry', () => {
     expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'localhost:4318' })).toEqual({
       telemetry: undefined,
       notes: ['OTEL_EXPORTER_OTLP_ENDPOINT is no URL of http or https: no traces are sent'],

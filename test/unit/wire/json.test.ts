@@ -76,7 +76,7 @@ describe('the body of a request', () => {
     ['{"a":1,"a":1}', 'a'],
     ['{"b":{"c":[{"d":1,"\\u0064":2}]}}', 'b.c[0].d'],
     ['{"__proto__":1,"x":[],"__proto__":1}', '__proto__'],
-  ])('with a member that stands twice is refused where a change must be plain: %s', (text, param) => {
+  ])('with a repeated member is refused if a change must be plain: %s', (text, param) => {
     const read = readUnambiguousBody(Buffer.from(text));
     expect(read).toMatchObject({ kind: 'unreadable', error: { code: 'invalid_request', param } });
     expect(readJsonBody(Buffer.from(text)).kind).toBe('object');
@@ -223,7 +223,7 @@ describe('JSON text', () => {
     expect(formOf('[9007199254740993,1e99]')).toBe('[9007199254740993,1e99]');
   });
 
-  it('keeps every number as it was written where it is parsed, wherever it stands', () => {
+  it('keeps every number as it was written wherever it is parsed', () => {
     const text =
       '{"a":[1,{"b":12345678901234567890}],"x1e23":"1e99","c":1e99,"__proto__":{"d":[9007199254740993]},"e":0.5}';
     expect(JSON.stringify(parseJson(text))).toBe(text);
@@ -249,7 +249,7 @@ describe('JSON text', () => {
   it.each([
     ['model', '{"model":"a","messages":[{"role":"user"}],"mod\\u0065l":"b"}'],
     ['messages[1].content', '{"model":"a","messages":[{"role":"user"},{"role":"user","content":"a","content":"b"}]}'],
-  ])('in which %s stands twice is refused: a provider might read the other one', (param, text) => {
+  ])('in which %s occurs twice is refused: a provider might read the other one', (param, text) => {
     const body = readRequestBody(Buffer.from(text), chatCompletions);
     if (body.kind !== 'text') throw new Error('not accepted');
     expect(readChatRequest(body.json)).toMatchObject({ code: 'invalid_request', param });
