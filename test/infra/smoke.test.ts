@@ -363,7 +363,7 @@ describe('what the smoke test asks AWS', () => {
     await expect(open().tryAlarm()).rejects.toThrow(`no alarm notifies ${topic}`);
   });
 
-  it('is reported in the line with whether an alarm may ring', () => {
+  it('says in its options whether an alarm may ring', () => {
     expect(readSmokeArgs(['--stage', 'dev'])).toMatchObject({ stage: 'dev', model: 'auto', yes: false });
     expect(readSmokeArgs(['--stage', 'dev', '--yes', '--model', 'a/b'])).toMatchObject({ yes: true, model: 'a/b' });
     expect(() => readSmokeArgs([])).toThrow('usage: GW_API_KEY=');

@@ -59,7 +59,7 @@ describe('a model that cannot be made to call a tool', () => {
     response_format: { type: 'json_schema', json_schema: { name: 'answer', schema } },
   });
   it.each(models)(
-    '%s %s: is asked for as JSON, and for a schema that leaves something open, with tools and without',
+    '%s %s: is requested as JSON, and by a schema that leaves something open, with tools and without',
     async (api, model) => {
       for (const [asked, words] of [
         [{ response_format: { type: 'json_object' } }, /answer with one JSON object and nothing else/],
