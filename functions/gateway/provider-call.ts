@@ -30,6 +30,11 @@ export interface ProviderRun {
   readonly firstOutputAtMs: number | undefined;
   /** Permit of a first candidate that was admitted and not called. */
   readonly unusedPermit: Permit | undefined;
+}
+
+/** The end of the provider loop. What the loop did is kept until the settlement of its call, the answer is not. */
+export interface ProviderOutcome {
+  readonly run: ProviderRun;
   readonly result: ProvidedAnswer | { readonly kind: 'failed'; readonly error: unknown };
 }
 

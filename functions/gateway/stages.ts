@@ -1,4 +1,4 @@
-// The values that the stages of a call pass on, each bigger than the one before. Types only.
+// The values that the stages of a call pass on: each holds the stage before and what it adds. Types only.
 import type { ContentPlace } from '../../shared/accounting/call-records/index.ts';
 import type { CreditHold } from '../../shared/accounting/credit/index.ts';
 import type { Counter, Hold, KeyHold } from '../../shared/accounting/holds/index.ts';
@@ -35,12 +35,21 @@ import type { AttemptFailure } from '../../shared/routing/providers/index.ts';
 import type { Item } from '../../shared/storage/store/index.ts';
 import type { OpenStream, ProviderBodies, ProviderRun } from './provider-call.ts';
 
+/** A request and its memory, which a preset or a mask replaces as one. */
+export interface CallBody {
+  readonly request: ClientRequest;
+  readonly bodyMemory: BodyMemory;
+}
+
 /** A request whose headers and body were read. Its key is not known yet. */
 export interface ParsedCall {
   readonly clientInterface: ClientInterface;
   readonly scope: RequestScope;
-  readonly request: ClientRequest;
-  readonly bodyMemory: BodyMemory;
+  readonly credential: ApiKey;
+  /** True where the call names a stored function. */
+  readonly asksFunction: boolean;
+  /** The body as its client sent it. Providers, the cache and the record get the `effective` body of a planned call. */
+  readonly clientBody: CallBody;
   readonly idempotencyKey: string | undefined;
   readonly byokKey: string | undefined;
   readonly attribution: { readonly referer: string | undefined; readonly title: string | undefined };
@@ -61,8 +70,7 @@ export interface ParsedCall {
 
 /** A call with a credential of the right shape, and a body that is read when the key is known to exist. */
 export interface ReceivedCall
-  extends Pick<ParsedCall, 'clientInterface' | 'scope' | 'attribution' | 'tags' | 'arrivedAtMs'> {
-  readonly credential: ApiKey;
+  extends Pick<ParsedCall, 'clientInterface' | 'scope' | 'credential' | 'attribution' | 'tags' | 'arrivedAtMs'> {
   /** True where its headers announce a body above the size limit. */
   readonly isOversized: boolean;
   /** Reads, parses and checks the body, once, as a call of this workspace. Called when the key is known to exist. */
@@ -81,10 +89,9 @@ export interface ParsedBody {
 }
 
 /** A call with its key, as far as memory or one read can tell. The reservation of the key decides. */
-export interface IdentifiedCall extends ParsedCall {
-  readonly credential: ApiKey;
-  readonly asksFunction: boolean;
-  /** The item of the key as this process remembers it; for an admitted call, as the store has it. */
+export interface IdentifiedCall {
+  readonly parsed: ParsedCall;
+  /** The item of the key as this process remembers it. An admitted call has it as it is in the store. */
   readonly key: Item;
   /** Budget of all schema work of this call. */
   readonly schemaWork: SchemaWork;
@@ -94,7 +101,7 @@ export interface IdentifiedCall extends ParsedCall {
 }
 
 /** Terms for every provider call of a request. */
-interface ProviderTerms {
+export interface ProviderTerms {
   /** Keys that pay the providers in place of the gateway's credentials; undefined where these pay. */
   readonly byok: ByokSources | undefined;
   /** Envelopes of thinking that crosses formats. */
@@ -103,9 +110,17 @@ interface ProviderTerms {
   readonly policy: PolicyOptions;
 }
 
-export interface RoutedCall extends IdentifiedCall, ProviderTerms {
+/** A request with its plan. Whatever changes the request replaces all of it. */
+export interface PlannedModelCall extends CallBody {
   readonly plan: Plan;
   readonly size: CallSize;
+}
+
+export interface RoutedCall {
+  readonly identified: IdentifiedCall;
+  /** The client's body, merged with its preset, with masks where a guardrail masked some texts. */
+  readonly effective: PlannedModelCall;
+  readonly terms: ProviderTerms;
   /** Referenced ids, where this workspace did not create all of them. */
   readonly unmadeInput: readonly string[];
 }
@@ -115,23 +130,33 @@ export interface Execution {
   readonly revision: OpenRevision;
   readonly matched: MatchedInput;
   /** The one model call of a prompt. Undefined for a workflow: its steps are planned when their inputs are known. */
-  readonly prompt: PlannedModelCall | undefined;
+  readonly prompt: FunctionModelCall | undefined;
   readonly worstCase: PicoUsd;
   /** Upper bound of all its model calls against a limit of tokens. */
   readonly estimatedTokens: number;
 }
 
-export interface OpenedCall extends IdentifiedCall, ProviderTerms {
+export interface OpenedCall {
+  readonly identified: IdentifiedCall;
+  /** The client's body, with masks where a guardrail masked some texts. */
+  readonly effective: CallBody;
+  readonly terms: ProviderTerms;
   readonly execution: Execution;
 }
 
-/** A model call of a function, always a chat completion. Its fields replace those of the client’s call. */
-export interface PlannedModelCall {
+export type PlannedCall = RoutedCall | OpenedCall;
+
+/** Changes that admission makes to a planned call. */
+export interface CallChanges<Planned> {
+  /** Returns the call with masked texts in its body. */
+  readonly withBody: (planned: Planned, masked: CallBody) => Promise<Planned | GatewayError>;
+  /** Returns the call with the candidates that remain. */
+  readonly withPlan: (planned: Planned, plan: Plan) => Planned;
+}
+
+/** A model call of a function, always a chat completion: planned for its model, then for its fallback models. */
+export interface FunctionModelCall extends PlannedModelCall {
   readonly request: ChatRequest;
-  readonly bodyMemory: BodyMemory;
-  readonly size: CallSize;
-  /** Candidates of its model, then of its fallback models. */
-  readonly plan: Plan;
   /** Candidates of fallback models: an answer from one of these sets `fallback_used`. */
   readonly fallbacks: ReadonlySet<Candidate>;
 }
@@ -162,19 +187,11 @@ interface CacheUse {
   readonly store: { readonly keyOf: (modelId: string) => CacheKey; readonly ttlSeconds: number } | undefined;
 }
 
-/** The parts of a call that its guardrails need. */
-export type GuardedCall = Pick<
-  IdentifiedCall,
-  'scope' | 'clientInterface' | 'request' | 'bodyMemory' | 'passedOn' | 'asksFunction'
->;
-
-export type MaskedRequest = Pick<IdentifiedCall, 'request' | 'bodyMemory'>;
-
 /** The guardrails of a call. */
 export interface CallGuard {
   readonly guardrails: readonly GuardrailDocument[];
-  /** Returns undefined where the request continues as it is. */
-  checkInput(call: GuardedCall): Promise<MaskedRequest | GatewayError | undefined>;
+  /** Returns the body with its masks, and undefined where it continues as it is. */
+  checkInput(call: ParsedCall, body: CallBody): Promise<CallBody | GatewayError | undefined>;
   /** Returns a whole answer with the parts that may leave. */
   checkAnswer(answer: WholeAnswer): Promise<CheckedWhole | GatewayError>;
   /** Returns a stream of the parts that may leave. `choices` is the number that the request asked for. */
@@ -229,7 +246,10 @@ export interface AnswerSource {
 }
 
 /** A call whose reservations succeeded. */
-export interface AdmittedCall extends IdentifiedCall {
+export interface AdmittedCall<Planned extends PlannedCall = PlannedCall> {
+  readonly planned: Planned;
+  /** The item of the key as it is in the store. */
+  readonly key: Item;
   /**
    * Unique id of this call, UUIDv7: the owner of everything that it has reserved, and the execution id of a function
    * call.
@@ -243,13 +263,18 @@ export interface AdmittedCall extends IdentifiedCall {
   readonly admissionTime: TimeBudget;
   /** Costs of all provider calls of this request. */
   readonly bill: Bill;
+}
+
+/** A call that is being served, with what its settlement gives to the stages that serve it. */
+export interface ServedCall<Planned extends PlannedCall = PlannedCall> {
+  readonly admitted: AdmittedCall<Planned>;
   /**
-   * Corrects the tokens and releases slots that other calls wait for, before the client knows of the end. Absent where
-   * the call has neither. Never rejects; waits one second at most.
+   * Corrects the tokens and releases slots that other calls wait for, before the client knows of the end. Undefined
+   * where the call has neither. Never rejects; waits one second at most.
    */
-  readonly settleEarly?: (() => Promise<void>) | undefined;
+  readonly settleEarly: (() => Promise<void>) | undefined;
   /** The content log of the call; undefined where its bodies are not stored. */
-  readonly content?: CallContent | undefined;
+  readonly content: CallContent | undefined;
 }
 
 export interface ContentBodies {
@@ -270,12 +295,23 @@ export interface CallContent extends ProviderBodies {
   write(deadline: Pick<Deadline, 'remainingMs'>): Promise<ContentPlace>;
 }
 
-/** A call as the provider loop knows it: a plain call, or a function call with one of its model calls. */
-export type ProviderCall = AdmittedCall & ProviderTerms & Pick<RoutedCall, 'plan' | 'size'>;
+/** A model call as the provider loop knows it: that of a plain call, or one of a function. */
+export interface ProviderCall extends StepLimits {
+  readonly parsed: ParsedCall;
+  readonly identified: IdentifiedCall;
+  readonly admitted: AdmittedCall;
+  readonly modelCall: PlannedModelCall;
+  readonly terms: ProviderTerms;
+  readonly content: ProviderBodies | undefined;
+}
 
-export interface AdmittedPlain extends AdmittedCall, RoutedCall {}
-
-export interface AdmittedExecution extends AdmittedCall, OpenedCall {}
+/** The limits of a model call that a step of a workflow has for itself. */
+export interface StepLimits {
+  /** Time that remains for the waits for the store before its first provider is called. */
+  readonly admissionTime: TimeBudget;
+  /** Aborts where the step is not needed any more, or the ending process waits no longer. */
+  readonly cut: AbortSignal | undefined;
+}
 
 /**
  * An answer with a function that says how the call ended, called once after the last byte; or the error in its place.
@@ -310,7 +346,7 @@ export type StreamEnd = 'complete' | 'schema_mismatch' | AttemptFailure | undefi
 
 /** How an admitted call ended, for settlement and record. */
 export interface EndedCall {
-  readonly run: Omit<ProviderRun, 'result'>;
+  readonly run: ProviderRun;
   /** The error that the client got in place of an answer. */
   readonly error: GatewayError | undefined;
   /** End and attempt of a stream that was opened. */

@@ -11,7 +11,6 @@ const ideasMax = 60;
 /** Files that are an idea of their own, though one file alone imports them. */
 const ideas: readonly string[] = [
   // These files are a power, a format or a protocol that is read and tested by itself.
-  'functions/gateway/stored-response/guarded-events.ts',
   'infra/bench/against/compare.ts',
   'infra/model-list/read-genai-prices.ts',
   'shared/accounting/provider-health/counter-shards.ts',

@@ -3,21 +3,12 @@ import { GatewayError } from '../../../shared/errors/index.ts';
 import type { TimeBudget } from '../../../shared/foundation/time/index.ts';
 import { openBill } from '../../../shared/routing/billing/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { AdmittedCall, IdentifiedCall, MaskedRequest, RoutedCall } from '../stages.ts';
+import type { AdmittedCall, CallChanges, IdentifiedCall, PlannedCall, RoutedCall } from '../stages.ts';
 import { createCallClaims } from './call-names.ts';
 import { comesAfterGuardrails, guardrailIdsOf } from './guardrails-of-call.ts';
 import { refuseModels } from './key-models.ts';
 import { type FoundReady, type ReserveContext, reserveAll, reserveRefused } from './reservation.ts';
-import { type PlannedCall, reservationsOf, reservationsOfRefused } from './reservations.ts';
-
-/** An admitted call; its key is as the store has it. */
-type Admitted<Planned> = Planned & Omit<AdmittedCall, Exclude<keyof IdentifiedCall, 'key'>>;
-
-export interface Admitting<Planned> {
-  readonly admissionTime: TimeBudget;
-  /** The call with masked texts in its request. */
-  readonly withRequest: (planned: Planned, masked: MaskedRequest) => Promise<Planned | GatewayError>;
-}
+import { reservationsOf, reservationsOfRefused } from './reservations.ts';
 
 /**
  * Returns the admitted call, or a ready answer; throws the error that takes precedence. A call without a plan is never
@@ -28,21 +19,24 @@ export async function admit<Planned extends PlannedCall>(
   deps: GatewayDependencies,
   call: IdentifiedCall,
   planned: Planned | GatewayError,
-  { admissionTime, withRequest }: Admitting<Planned>,
-): Promise<Admitted<Planned> | FoundReady> {
+  admissionTime: TimeBudget,
+  { withBody, withPlan }: CallChanges<Planned>,
+): Promise<AdmittedCall<Planned> | FoundReady> {
+  const { scope, clientBody } = call.parsed;
   const routed = routedOf(planned);
   const context: ReserveContext = {
     clock: deps.clock,
-    deferred: call.scope.deferred,
+    deferred: scope.deferred,
     admissionTime,
     refuseModels: (key, ready) => refuseModels(call, routed, key, ready),
   };
   // Execution ids are UUIDv7, and the id of the request is one.
-  const owner = call.scope.correlationId;
+  const owner = scope.correlationId;
   const guardrails = guardrailIdsOf(call);
   const guard = guardrails.length === 0 ? undefined : await openGuard(deps, call, guardrails);
   if (planned instanceof GatewayError) {
-    const blocked = guard && comesAfterGuardrails(planned) ? await guard.checkInput(call) : undefined;
+    const blocked =
+      guard && comesAfterGuardrails(planned) ? await guard.checkInput(call.parsed, clientBody) : undefined;
     const refusal = blocked instanceof GatewayError ? blocked : planned;
     return reserveRefused(reservationsOfRefused(deps, call, owner), refusal, context);
   }
@@ -51,8 +45,8 @@ export async function admit<Planned extends PlannedCall>(
   const guarded = guard && {
     guardrails: guard.guardrails,
     async checkInput() {
-      const masked = await guard.checkInput(planned);
-      if (masked !== undefined) passed = masked instanceof GatewayError ? masked : await withRequest(planned, masked);
+      const masked = await guard.checkInput(call.parsed, planned.effective);
+      if (masked !== undefined) passed = masked instanceof GatewayError ? masked : await withBody(planned, masked);
       return passed;
     },
   };
@@ -60,13 +54,16 @@ export async function admit<Planned extends PlannedCall>(
   if ('ready' in reserved) return reserved;
   if (passed instanceof GatewayError) throw passed;
   const { holdings, plan, key = call.key } = reserved;
-  const affordable: Planned = plan === undefined ? passed : { ...passed, plan };
-  return { ...affordable, owner, claims, admissionTime, holdings, guard, bill: openBill(), key };
+  const affordable = plan === undefined ? passed : withPlan(passed, plan);
+  return { planned: affordable, key, owner, holdings, claims, guard, admissionTime, bill: openBill() };
 }
 
 /** Loads the code of guardrails with the first call that has some: few calls do. */
 const openGuard = async (deps: GatewayDependencies, call: IdentifiedCall, ids: readonly string[]) =>
-  (await import('./check-input.ts')).openCallGuard(deps, { ...call, isStream: call.request.stream }, ids);
+  (await import('./check-input.ts')).openCallGuard(deps, call, {
+    ids,
+    isStream: call.parsed.clientBody.request.stream,
+  });
 
 const routedOf = (planned: PlannedCall | GatewayError): RoutedCall | undefined =>
-  planned instanceof GatewayError || !('plan' in planned) ? undefined : planned;
+  planned instanceof GatewayError || 'execution' in planned ? undefined : planned;

@@ -5,7 +5,7 @@ import type { StoredResult } from '../../../shared/accounting/idempotency/index.
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { Deadline } from '../../../shared/foundation/time/index.ts';
-import { tighten } from '../../../shared/routing/planner/index.ts';
+import type { PolicyOptions } from '../../../shared/protocol/wire/index.ts';
 import { retryWrite, StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AnswerSource, CallClaims, ClaimsEnd, IdentifiedCall, StoredAnswer } from '../stages.ts';
@@ -23,6 +23,12 @@ const unwanted =
 
 const unchecked = 'The stored answer of this Idempotency-Key was not checked by each guardrail of this call.';
 
+export interface NamesReservation {
+  readonly owner: string;
+  /** Policy of workspace, preset and request together. */
+  readonly policy: PolicyOptions;
+}
+
 /**
  * Reserves the key: the call runs, is a replay, conflicts with another body, or is refused while the first call still
  * runs.
@@ -30,11 +36,12 @@ const unchecked = 'The stored answer of this Idempotency-Key was not checked by 
 export function reserveIdempotencyKey(
   { idempotency, clock }: GatewayDependencies,
   call: IdentifiedCall,
-  owner: string,
+  { owner, policy }: NamesReservation,
 ): Reservation | undefined {
-  const { idempotencyKey: key, workspace, scope } = call;
+  const { parsed, workspace } = call;
+  const { idempotencyKey: key, scope } = parsed;
   if (key === undefined) return undefined;
-  if (refusesKey(call)) {
+  if (workspace.idempotency?.zdr === 'refuse' && policy.zdr === true) {
     const refusal = refused('idempotency', fail('invalid_request', { message: unwanted }));
     return { rank: 'idempotency', reserve: async () => refusal };
   }
@@ -42,7 +49,7 @@ export function reserveIdempotencyKey(
   const release = () => idempotency.release(keyOwner);
   async function reserve(): Promise<ReservationResult> {
     const nowMs = clock.nowMs();
-    const claimant = { fingerprint: call.fingerprint(), nowMs, leaseUntilMs: call.leaseUntilMs };
+    const claimant = { fingerprint: parsed.fingerprint(), nowMs, leaseUntilMs: parsed.leaseUntilMs };
     const allocation = scope.memory.openAnswer();
     const outcome = await idempotency.claim({ ...keyOwner, ...claimant }, { allocation });
     switch (outcome.kind) {
@@ -68,9 +75,6 @@ export function reserveIdempotencyKey(
   return { rank: 'idempotency', reserve, releaseUncertain: release, releasedFirst: true };
 }
 
-const refusesKey = ({ request, workspace }: IdentifiedCall): boolean =>
-  workspace.idempotency?.zdr === 'refuse' && tighten(request.provider.policy, workspace.data_policy).zdr === true;
-
 /** A key may have guardrails that the key of the first call did not have. */
 const wasCheckedFor = (call: IdentifiedCall, { guardrails = [] }: Pick<StoredResult, 'guardrails'>): boolean =>
   guardrailIdsOf(call).every((id) => guardrails.includes(id));
@@ -78,12 +82,12 @@ const wasCheckedFor = (call: IdentifiedCall, { guardrails = [] }: Pick<StoredRes
 /** A span is used once per workspace, but a retry may bring its own again. */
 export function reserveSpan(
   { spans, clock }: GatewayDependencies,
-  call: IdentifiedCall,
+  { parsed, workspace }: IdentifiedCall,
   owner: string,
 ): Reservation | undefined {
-  const { spanId } = call.scope.correlation;
+  const { spanId } = parsed.scope.correlation;
   if (spanId === undefined) return undefined;
-  const spanOwner = { workspace: call.workspace.id, spanId, owner };
+  const spanOwner = { workspace: workspace.id, spanId, owner };
   const release: Release = async (resolution) => {
     // A stored answer belongs to the call that used the span, a cached one is an answer like any other, and a running
     // call keeps its span. Any other refusal comes before a provider is called, so the span stays unused.
@@ -91,9 +95,9 @@ export function reserveSpan(
     await spans.withdraw(spanOwner);
   };
   async function reserve(): Promise<ReservationResult> {
-    const { idempotencyKey } = call;
+    const { idempotencyKey } = parsed;
     const nowMs = clock.nowMs();
-    const { kind } = await spans.claim({ ...spanOwner, idempotencyKey, fingerprint: call.fingerprint(), nowMs });
+    const { kind } = await spans.claim({ ...spanOwner, idempotencyKey, fingerprint: parsed.fingerprint(), nowMs });
     return kind === 'duplicate' ? refused('span', fail('duplicate_span_id')) : { release };
   }
   return { rank: 'span', reserve, releaseUncertain: release, releasedFirst: true };
@@ -124,7 +128,8 @@ const noClaims: CallClaims = { store: nothing, release: nothing, settle: nothing
 
 export function createCallClaims(deps: GatewayDependencies, call: IdentifiedCall, owner: string): CallClaims {
   const { idempotency, spans, clock, log } = deps;
-  const { idempotencyKey: key, workspace, asksFunction, scope } = call;
+  const { parsed, workspace } = call;
+  const { idempotencyKey: key, asksFunction, scope } = parsed;
   const { spanId } = scope.correlation;
   if (key === undefined && spanId === undefined) return noClaims;
   let isEnded = false;

@@ -8,22 +8,26 @@ import { type FailedCheck, type GuardedRequest, openGuard } from '../../../share
 import type { EventBatch } from '../../../shared/routing/providers/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { OpenStream } from '../provider-call.ts';
-import type { CallGuard, GuardedCall, IdentifiedCall, MaskedRequest } from '../stages.ts';
+import type { CallBody, CallGuard, IdentifiedCall, ParsedCall } from '../stages.ts';
 import { documentsOf } from './guardrails-of-call.ts';
 
 /** The parts of a call that its guardrails are opened with. */
-export type GuardedReading = Pick<
-  IdentifiedCall,
-  'scope' | 'clientInterface' | 'deadline' | 'streamDeadline' | 'catalogue'
-> & { readonly isStream: boolean };
+export interface GuardedReading extends Pick<IdentifiedCall, 'catalogue'> {
+  readonly parsed: Pick<ParsedCall, 'scope' | 'clientInterface' | 'deadline' | 'streamDeadline'>;
+}
+
+interface GuardOptions {
+  readonly ids: readonly string[];
+  readonly isStream: boolean;
+}
 
 /** Opens the guardrails with these ids. */
 export async function openCallGuard(
   { clock, log, transport, credentials }: GatewayDependencies,
   call: GuardedReading,
-  ids: readonly string[],
+  { ids, isStream }: GuardOptions,
 ): Promise<CallGuard> {
-  const { scope, clientInterface, deadline, streamDeadline, isStream } = call;
+  const { scope, clientInterface, deadline, streamDeadline } = call.parsed;
   const { correlationId, clientGone, memory, details } = scope;
   const guardrails = documentsOf(call, ids);
   const missing = ids.find((id) => !call.catalogue.guardrails.has(id));
@@ -50,9 +54,9 @@ export async function openCallGuard(
     keepBlockedIn(content) {
       keepBlocked = content.blocked;
     },
-    async checkInput(checked) {
+    async checkInput(parsed, body) {
       if (missing !== undefined) return missingGuardrail();
-      return goOn(checked, await guard.checkRequest(textOf(checked)));
+      return goOn(parsed, body, await guard.checkRequest(textOf(parsed, body)));
     },
     async checkStream(stream, choices) {
       let refusal: GatewayError | undefined;
@@ -112,12 +116,14 @@ async function* resumed(first: Promise<IteratorResult<EventBatch, void>>, rest: 
 }
 
 /** Returns the whole parsed body of a function call as text: the text that its prompt uses is only a part of it. */
-const textOf = ({ asksFunction, request }: GuardedCall) => (asksFunction ? jsonTextOf(request.raw) : request.text());
+const textOf = ({ asksFunction }: ParsedCall, { request }: CallBody) =>
+  asksFunction ? jsonTextOf(request.raw) : request.text();
 
 function goOn(
-  { request, bodyMemory, clientInterface, scope, passedOn }: GuardedCall,
+  { clientInterface, scope, passedOn }: ParsedCall,
+  { request, bodyMemory }: CallBody,
   checked: GuardedRequest,
-): MaskedRequest | GatewayError | undefined {
+): CallBody | GatewayError | undefined {
   const { promptMember } = request;
   switch (checked.kind) {
     case 'blocked': {

@@ -10,7 +10,7 @@ import type { SlotPool } from '../../../shared/accounting/slots/index.ts';
 import { fail, type GatewayError } from '../../../shared/errors/index.ts';
 import { countsOnly, type StageResource } from '../../../shared/foundation/constants/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { IdentifiedCall } from '../stages.ts';
+import type { IdentifiedCall, ParsedCall } from '../stages.ts';
 
 export interface ConcurrencyLimits {
   readonly service: number | null;
@@ -48,9 +48,9 @@ const unlimited: ConcurrencyLimits = {
 
 export function concurrencyLimitsOf(
   { stageConcurrency }: Pick<GatewayDependencies, 'stageConcurrency'>,
-  { catalogue, workspace, clientInterface, key, asksFunction }: IdentifiedCall,
+  { parsed, catalogue, workspace, key }: IdentifiedCall,
 ): ConcurrencyLimits {
-  if (countsOnly(clientInterface.id)) return unlimited;
+  if (countsOnly(parsed.clientInterface.id)) return unlimited;
   const { concurrency, key_concurrency } = catalogue.service;
   const ofWorkspace = workspace.concurrency ?? null;
   const service = concurrency ?? (stageConcurrency === undefined ? null : shareOf(stageConcurrency, stageShare));
@@ -64,7 +64,7 @@ export function concurrencyLimitsOf(
   const rest = { key: servicePoolKey, slots: service - keylessSlots };
   const keyless = { key: `${servicePoolKey}#KEYLESS`, slots: keylessSlots, hasSubstitute: true };
   // Calls with a workspace limit, and function calls, take other slots between the slots of key and service.
-  const isKeyless = keylessSlots > 0 && ofWorkspace === null && !asksFunction && !hasOwnLimits(key);
+  const isKeyless = keylessSlots > 0 && ofWorkspace === null && !parsed.asksFunction && !hasOwnLimits(key);
   return {
     service,
     servicePools: keylessSlots > 0 ? [rest, keyless] : [rest],
@@ -82,7 +82,7 @@ const shareOf = (whole: number, share: number): number => Math.max(1, Math.floor
 export function isNearConcurrency(
   { callsUnderWay, clock }: GatewayDependencies,
   { keyDefault }: ConcurrencyLimits,
-  { key, credential }: IdentifiedCall,
+  { parsed: { credential }, key }: IdentifiedCall,
 ): boolean {
   const limit = concurrencyOfKey({ defaultConcurrency: keyDefault }, key);
   if (limit === null) return false;
@@ -94,7 +94,7 @@ export function isNearConcurrency(
  * Counts the call as in progress in this process, until it ends, so that many calls of one key are noticed before the
  * store has counted their slots.
  */
-export function enterUnderWay({ callsUnderWay }: GatewayDependencies, { credential, scope }: IdentifiedCall): void {
+export function enterUnderWay({ callsUnderWay }: GatewayDependencies, { credential, scope }: ParsedCall): void {
   const leave = callsUnderWay.enter(credential.publicId);
   scope.deferred.add(leave);
 }
@@ -116,7 +116,7 @@ export const keylessError = ({ keyless, keySlotsMax }: KeylessLimits): GatewayEr
 
 export const serviceError = (
   { service }: Pick<ConcurrencyLimits, 'service'>,
-  { asksFunction }: Pick<IdentifiedCall, 'asksFunction'>,
+  { asksFunction }: Pick<ParsedCall, 'asksFunction'>,
 ): GatewayError => concurrencyError('The gateway', service ?? 0, { asksFunction, exhausted: 'service_concurrency' });
 
 /** Error of a workspace or of the service. */

@@ -27,12 +27,13 @@ export function findCached(
     readonly guardrails?: readonly GuardrailDocument[] | undefined;
   },
 ): Reservation | undefined {
-  const { cache, provider, text, path, model, namesModelsOf } = call.request;
-  const { clientInterface, passedOn } = call;
+  const { identified, effective, terms } = call;
+  const { cache, provider, text, path, model, namesModelsOf } = effective.request;
+  const { clientInterface, passedOn, scope } = identified.parsed;
   if (cache === undefined) return undefined;
   async function reserve(): Promise<ReservationResult> {
     // Nothing is stored under zdr, so nothing can be found.
-    if (cache?.enabled === false || call.policy.zdr === true) return cacheUse('BYPASS');
+    if (cache?.enabled === false || terms.policy.zdr === true) return cacheUse('BYPASS');
     const namespace = cache?.namespace ?? undefined;
     const { only, ignore, order, allowFallbacks } = provider;
     const choice = { only, ignore, order: allowFallbacks || order.length === 0 ? undefined : order };
@@ -41,8 +42,8 @@ export function findCached(
       interfaceId: clientInterface.id,
       operation: path?.operation,
       region: namesModelsOf && readBedrockName(model).region,
-      workspace: call.workspace.id,
-      policy: call.policy,
+      workspace: identified.workspace.id,
+      policy: terms.policy,
       namespace,
       ...choice,
       body: text(),
@@ -53,8 +54,8 @@ export function findCached(
     const keyOf = (modelId: string) => keysOf(modelId)[0] as CacheKey;
     const store = { keyOf, ttlSeconds: cache?.ttl ?? ttlDefaultSeconds };
     if (cache?.refresh === true) return cacheUse('REFRESH', store);
-    const allocation = call.scope.memory.openAnswer();
-    const answer = await responseCache.read(keysOf(call.plan[0].model.id), clock.nowMs(), { allocation });
+    const allocation = scope.memory.openAnswer();
+    const answer = await responseCache.read(keysOf(effective.plan[0].model.id), clock.nowMs(), { allocation });
     const content = answer && (await readCached(call, answer));
     if (answer === undefined || content === undefined) return cacheUse('MISS', store);
     return {
@@ -75,14 +76,15 @@ const turnMaxEvents = 256;
 
 /** Returns undefined for an answer that this release cannot read, because another one has stored it. */
 async function readCached(
-  { clientInterface, size }: RoutedCall,
+  { identified, effective }: RoutedCall,
   { content }: CachedAnswer,
 ): Promise<ReadCachedContent | undefined> {
+  const { clientInterface } = identified.parsed;
   if (content.kind === 'json') {
     const read = await clientInterface.readAnswer(content.text);
     return read.kind === 'answer' ? { kind: 'json', answer: read.answer } : undefined;
   }
-  const reader = clientInterface.openEventReader(size.choices);
+  const reader = clientInterface.openEventReader(effective.size.choices);
   const events: AnswerEvent[] = [];
   for (const [at, text] of eventTextsOf(content.chunks).entries()) {
     if (at % turnMaxEvents === turnMaxEvents - 1) await nextTurn();

@@ -22,30 +22,24 @@ export async function identify(
   key: Item | Promise<Item>,
 ): Promise<{ readonly call: IdentifiedCall; readonly admissionTime: TimeBudget }> {
   const admissionTime = startAdmissionTime(deps.clock);
-  const { credential, isOversized } = received;
   // The refusal is reported for a key that does not exist, too; the call of a key that exists gets a record of it.
   if (key instanceof Promise) key.catch(() => {});
-  if (isOversized) throw fail('request_too_large');
+  if (received.isOversized) throw fail('request_too_large');
   const { seenKey, catalogue, owner } = ownerInMemory(deps, key) ?? (await readOwner(deps, key, admissionTime));
   deps.credentialCheck.look(catalogue);
   const refuse = (fault: GatewayError) => admissionTime.wait(refuseFault(deps, received, seenKey, fault));
   // The time in which the body arrives is the client's, not the store's.
-  const { asksFunction, call: parsed } = await received.read(String(seenKey.workspace));
+  const { call: parsed } = await received.read(String(seenKey.workspace));
   if (parsed instanceof GatewayError) throw await refuse(parsed);
   const [workspace, connections] = owner instanceof Promise ? await owner : owner;
-  const schemaWork = startSchemaWork(credential.publicId);
-  const call = { ...parsed, credential, asksFunction, key: seenKey, schemaWork, workspace, catalogue, connections };
-  const checked = checkRequestSchema(call.request, schemaOptionsOf(call));
-  const fault = (checked === undefined ? undefined : await checked) ?? call.aliasFault;
+  const schemaWork = startSchemaWork(parsed.credential.publicId);
+  // Below /openai/v1 a streamed answer is checked against its schema at the end.
+  const schemaOptions = { allowsStream: parsed.scope.baseUrlRules.streamsSchemas, work: schemaWork };
+  const checked = checkRequestSchema(parsed.clientBody.request, schemaOptions);
+  const fault = (checked === undefined ? undefined : await checked) ?? parsed.aliasFault;
   if (fault !== undefined) throw await refuse(fault);
-  return { call, admissionTime };
+  return { call: { parsed, key: seenKey, schemaWork, workspace, catalogue, connections }, admissionTime };
 }
-
-/** Below /openai/v1 a streamed answer is checked against its schema at the end. */
-const schemaOptionsOf = ({ scope, schemaWork: work }: IdentifiedCall) => ({
-  allowsStream: scope.baseUrlRules.streamsSchemas,
-  work,
-});
 
 type Owner = readonly [IdentifiedCall['workspace'], IdentifiedCall['connections']];
 
@@ -124,6 +118,7 @@ async function refuseFault(
   fault: GatewayError,
 ): Promise<unknown> {
   const { asksFunction } = await read(String(key.workspace));
-  const { resolution } = await reserveKey(deps, { credential, key, asksFunction, advise: noAdvice }).reserve();
+  const call = { parsed: { credential, asksFunction }, key };
+  const { resolution } = await reserveKey(deps, call, { advise: noAdvice }).reserve();
   return resolution === undefined ? fault : resolution.error;
 }

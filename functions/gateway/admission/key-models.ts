@@ -20,13 +20,15 @@ export function refuseModels(
   ready: ReadyAnswer | undefined,
 ): GatewayError | undefined {
   const models = readKeySetting(key, 'models');
-  if (models === null || call.asksFunction) return undefined;
+  if (models === null || call.parsed.asksFunction) return undefined;
   const visibility = { catalogue: call.catalogue, workspace: { models } };
-  const { request } = planned ?? call;
+  const { request } = planned?.effective ?? call.parsed.clientBody;
   const isUnknown = (id: string) =>
     id !== autoModelId && !models.includes(id) && findVisible(id, visibility, request) === undefined;
   const called =
-    ready?.kind === 'replay' ? [request.model, ...request.fallbackModels] : planned?.plan.map(({ model }) => model.id);
+    ready?.kind === 'replay'
+      ? [request.model, ...request.fallbackModels]
+      : planned?.effective.plan.map(({ model }) => model.id);
   const unknown = called?.find((id) => id !== unnamedModel && isUnknown(id));
   if (unknown !== undefined) return failUnknownModel(unknown, visibility, request);
   if (ready?.kind !== 'replay' || !isUnknown(ready.result.model ?? autoModelId)) return undefined;

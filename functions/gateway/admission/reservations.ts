@@ -10,11 +10,11 @@ import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { countsOnly, type StageResource } from '../../../shared/foundation/constants/index.ts';
 import { type PicoUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
 import { worstCaseCost } from '../../../shared/routing/billing/index.ts';
-import { mostTokens, payerOf } from '../../../shared/routing/planner/index.ts';
+import { mostTokens, payerOf, tighten } from '../../../shared/routing/planner/index.ts';
 import { askLimits } from '../../../shared/routing/provider-metrics/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { AdmittedCall, IdentifiedCall, OpenedCall, RoutedCall } from '../stages.ts';
-import { reserveIdempotencyKey, reserveSpan } from './call-names.ts';
+import type { AdmittedCall, IdentifiedCall, PlannedCall, RoutedCall } from '../stages.ts';
+import { type NamesReservation, reserveIdempotencyKey, reserveSpan } from './call-names.ts';
 import {
   type ConcurrencyLimits,
   concurrencyError,
@@ -37,8 +37,6 @@ import { reserveBudgets } from './reserve-budgets.ts';
 import { isShortOf, reserveKey } from './reserve-key.ts';
 import { createPoolSlots, reserveKeyless } from './reserve-keyless.ts';
 
-export type PlannedCall = RoutedCall | OpenedCall;
-
 interface Reserving extends Pick<AdmittedCall, 'owner' | 'claims'> {
   /** The guardrails of the call and their check; undefined for a call without guardrails. */
   readonly guarded: { readonly guardrails: readonly GuardrailDocument[]; readonly checkInput: CheckInput } | undefined;
@@ -52,13 +50,15 @@ export function reservationsOf(
   call: PlannedCall,
   { owner, claims, guarded }: Reserving,
 ): Rounds {
+  const { identified, terms } = call;
   const cached =
-    'plan' in call ? findCached(deps, call, { owner, claims, guardrails: guarded?.guardrails }) : undefined;
-  const names = [...reserveNames(deps, call, owner), cached].filter((one) => one !== undefined);
+    'execution' in call ? undefined : findCached(deps, call, { owner, claims, guardrails: guarded?.guardrails });
+  const ofNames = reserveNames(deps, identified, { owner, policy: terms.policy });
+  const names = [...ofNames, cached].filter((one) => one !== undefined);
   // An answer stored under the names of the call may be the result.
   const first = names.length === 0 ? [] : [names];
   if (guarded === undefined) return [...first, ...holdRounds(deps, call, owner)];
-  const checked = [reserveKey(deps, keyOf(call, noAdvice))];
+  const checked = [reserveKey(deps, identified, { advise: noAdvice })];
   const make = async () => {
     const passed = await guarded.checkInput();
     if (!(passed instanceof GatewayError)) return holdRounds(deps, passed, owner);
@@ -70,34 +70,35 @@ export function reservationsOf(
 
 /** Returns the rounds that reserve everything the call takes until its end. */
 function holdRounds(deps: GatewayDependencies, call: PlannedCall, owner: string): Reservation[][] {
-  const routed = 'plan' in call ? call : undefined;
-  const limits = concurrencyLimitsOf(deps, call);
-  const isCountOnly = countsOnly(call.clientInterface.id);
+  const routed = 'execution' in call ? undefined : call;
+  const { identified } = call;
+  const { parsed, workspace } = identified;
+  const limits = concurrencyLimitsOf(deps, identified);
+  const isCountOnly = countsOnly(parsed.clientInterface.id);
   const amount = holdAmountOf(call);
-  const holder = { owner, expiresAtMs: call.leaseUntilMs };
+  const holder = { owner, expiresAtMs: parsed.leaseUntilMs };
   const held = (slot: boolean) => (amount === 0n && !slot ? undefined : { ...holder, amount, slot });
   const keyHold = held(!isCountOnly);
   // Where its credit is spread over shards, a workspace has its slots in an item of its own.
-  const isCreditSharded = (call.workspace.credit_shards ?? 1) > 1;
+  const isCreditSharded = (workspace.credit_shards ?? 1) > 1;
   const takesCreditSlot = limits.workspace !== null && !isCreditSharded;
-  const capacity = reserveCapacity(deps, call, { holder, limits, isCreditSharded });
+  const capacity = reserveCapacity(deps, identified, { holder, limits, isCreditSharded });
   const { recentRefusals, clock } = deps;
   const mayKeyRefuse =
-    recentRefusals.has(call.credential.publicId) ||
-    isShortOf(amount, call.key, clock.nowMs()) ||
-    isNearConcurrency(deps, limits, call);
-  const mayCreditRefuse = recentRefusals.has(call.workspace.id) || (takesCreditSlot && capacity !== undefined);
+    recentRefusals.has(parsed.credential.publicId) ||
+    isShortOf(amount, identified.key, clock.nowMs()) ||
+    isNearConcurrency(deps, limits, identified);
+  const mayCreditRefuse = recentRefusals.has(workspace.id) || (takesCreditSlot && capacity !== undefined);
   // This counts for later calls only: a call's own slot is not a reason for it to wait.
-  enterUnderWay(deps, call);
+  enterUnderWay(deps, parsed);
   const advise = adviceFor(call);
-  const { keyDefault: defaultConcurrency } = limits;
-  const key = { ...keyOf(call, advise), defaultConcurrency };
-  const credit = reserveCredit(deps, call, held(takesCreditSlot), advise);
+  const key = reserveKey(deps, identified, { advise, defaultConcurrency: limits.keyDefault }, keyHold);
+  const credit = reserveCredit(deps, identified, held(takesCreditSlot), advise);
   const tokens = reserveTokens(deps, call);
   const rest = [routed && reserveBudgets(deps, routed, owner), capacity, routed && reserveCandidate(deps, routed)];
   return inRounds([
     ...(tokens === undefined ? [] : [tokens]),
-    { reservations: [reserveKey(deps, key, keyHold)], mayRefuse: mayKeyRefuse },
+    { reservations: [key], mayRefuse: mayKeyRefuse },
     { reservations: [credit], mayRefuse: mayCreditRefuse },
     { reservations: rest, mayRefuse: false },
   ]);
@@ -121,19 +122,15 @@ function inRounds(groups: readonly ReservationGroup[]): Reservation[][] {
  * Reserves for a call that cannot be planned: its request is counted, and an answer or a running call under its names
  * is found.
  */
-export const reservationsOfRefused = (deps: GatewayDependencies, call: IdentifiedCall, owner: string): Reservation[] =>
-  [reserveKey(deps, keyOf(call, noAdvice)), ...reserveNames(deps, call, owner)].filter((one) => one !== undefined);
+export function reservationsOfRefused(deps: GatewayDependencies, call: IdentifiedCall, owner: string): Reservation[] {
+  const policy = tighten(call.parsed.clientBody.request.provider.policy, call.workspace.data_policy);
+  const key = reserveKey(deps, call, { advise: noAdvice });
+  return [key, ...reserveNames(deps, call, { owner, policy })].filter((one) => one !== undefined);
+}
 
-const keyOf = ({ credential, key, asksFunction }: IdentifiedCall, advise: Advise) => ({
-  credential,
-  key,
-  asksFunction,
-  advise,
-});
-
-const reserveNames = (deps: GatewayDependencies, call: IdentifiedCall, owner: string) => [
-  reserveIdempotencyKey(deps, call, owner),
-  reserveSpan(deps, call, owner),
+const reserveNames = (deps: GatewayDependencies, call: IdentifiedCall, names: NamesReservation) => [
+  reserveIdempotencyKey(deps, call, names),
+  reserveSpan(deps, call, names.owner),
 ];
 
 /**
@@ -141,18 +138,19 @@ const reserveNames = (deps: GatewayDependencies, call: IdentifiedCall, owner: st
  * anything.
  */
 function holdAmountOf(call: PlannedCall): PicoUsd {
-  if (!('plan' in call)) return call.execution.worstCase;
-  return worstCaseCost(paidByWorkspace(call), call.size);
+  if ('execution' in call) return call.execution.worstCase;
+  return worstCaseCost(paidByWorkspace(call), call.effective.size);
 }
 
-const paidByWorkspace = ({ plan, byok }: RoutedCall) =>
-  plan.filter((candidate) => payerOf(byok, candidate) === 'workspace');
+const paidByWorkspace = ({ effective, terms }: RoutedCall) =>
+  effective.plan.filter((candidate) => payerOf(terms.byok, candidate) === 'workspace');
 
 /** Returns no advice for a function call: its request is fixed by its revision, so its caller could not bound it. */
 function adviceFor(call: PlannedCall): Advise {
-  const member = call.request.outputBoundMember;
-  if (!('plan' in call) || member === undefined) return noAdvice;
-  return (available) => boundAdvice({ candidates: paidByWorkspace(call), size: call.size, member })(available);
+  const member = call.effective.request.outputBoundMember;
+  if ('execution' in call || member === undefined) return noAdvice;
+  const { size } = call.effective;
+  return (available) => boundAdvice({ candidates: paidByWorkspace(call), size, member })(available);
 }
 
 // Admits the first candidate along with everything else, so that a call within its provider's limits needs no round of
@@ -165,13 +163,13 @@ const reserveCandidate = (deps: GatewayDependencies, call: RoutedCall): Reservat
 });
 
 function admitFirst({ limiter, clock }: GatewayDependencies, call: RoutedCall): Promise<ReservationResult> {
-  const { plan, byok } = call;
-  const [candidate] = plan;
+  const { identified, effective, terms } = call;
+  const [candidate] = effective.plan;
   const startedAtMs = clock.nowMs();
-  if (byok?.sourceOf(candidate) !== undefined) {
+  if (terms.byok?.sourceOf(candidate) !== undefined) {
     return Promise.resolve({ holdings: { firstCandidate: { candidate, permit: undefined, startedAtMs } } });
   }
-  return askLimits(limiter, candidate, call).then((admission) => {
+  return askLimits(limiter, candidate, identified.parsed, effective).then((admission) => {
     if (admission.kind === 'limited') return {};
     const { permit } = admission;
     return {
@@ -190,7 +188,8 @@ function reserveCredit(
   advise: Advise,
 ): Reservation | undefined {
   if (hold === undefined) return undefined;
-  const { workspace, asksFunction } = call;
+  const { workspace } = call;
+  const { asksFunction } = call.parsed;
   const { credit, recentRefusals } = deps;
   const { concurrency = null } = workspace;
   const spendLimit = workspace.spend_limit_usd === null ? null : (parseUsd(workspace.spend_limit_usd) ?? 0n);
@@ -225,11 +224,11 @@ function reserveCredit(
 // corrected to its real use when it ends.
 
 /** Returns undefined when neither has such a limit, or the call takes no tokens. */
-function reserveTokens(deps: GatewayDependencies, call: RoutedCall | OpenedCall): ReservationGroup | undefined {
+function reserveTokens(deps: GatewayDependencies, call: PlannedCall): ReservationGroup | undefined {
   const { limiter, recentRefusals } = deps;
-  const owners = limitedOwners(call);
-  if (owners.length === 0 || countsOnly(call.clientInterface.id)) return undefined;
-  const tokens = 'plan' in call ? mostTokens(call) : call.execution.estimatedTokens;
+  const owners = limitedOwners(call.identified);
+  if (owners.length === 0 || countsOnly(call.identified.parsed.clientInterface.id)) return undefined;
+  const tokens = 'execution' in call ? call.execution.estimatedTokens : mostTokens(call.effective);
   const permits: Permit[] = [];
   const release = () => Promise.all(permits.map((permit) => limiter.release(permit)));
   // The key comes first: a call that it refuses takes nothing that other calls of its workspace could use.
@@ -329,7 +328,8 @@ interface Level {
 }
 
 function levelsOf(call: IdentifiedCall, { limits, isCreditSharded }: Omit<RoundInputs, 'holder'>): readonly Level[] {
-  const { asksFunction, workspace, catalogue } = call;
+  const { parsed, workspace, catalogue } = call;
+  const { asksFunction } = parsed;
   const whose = `The workspace ${workspace.id}`;
   const functionLevel = (owner: SlotOwner, key: string, slots: number | null): Level[] =>
     slots === null || !asksFunction ? [] : [{ pools: [{ key, slots }], error: () => functionsError(owner, slots) }];
@@ -348,7 +348,7 @@ function levelsOf(call: IdentifiedCall, { limits, isCreditSharded }: Omit<RoundI
     ...functionLevel({ whose: 'The gateway', exhausted: 'service_function_concurrency' }, 'SLOTS', ofFunctions),
     ...(limits.servicePools.length === 0
       ? []
-      : [{ pools: limits.servicePools, error: () => serviceError(limits, call) }]),
+      : [{ pools: limits.servicePools, error: () => serviceError(limits, parsed) }]),
   ];
 }
 

@@ -60,7 +60,10 @@ async function checkBudgets({ counters }: GatewayDependencies, call: RoutedCall,
 }
 
 /** Returns the plan without the excluded connections; undefined when no candidate remains. */
-function planWithout({ plan }: RoutedCall, excluded: ReadonlyMap<string, GatewayError>): Plan | undefined {
+function planWithout(
+  { effective: { plan } }: RoutedCall,
+  excluded: ReadonlyMap<string, GatewayError>,
+): Plan | undefined {
   const [first, ...rest] = plan.filter(({ provider }) => !excluded.has(provider.id));
   return first && [first, ...rest];
 }
@@ -78,18 +81,23 @@ interface Quote {
 }
 
 function quotesOf(call: RoutedCall, owner: string): readonly Quote[] {
-  const expiresAtMs = call.leaseUntilMs;
-  const connected = call.plan.filter((candidate) => call.byok?.sourceOf(candidate) === 'connection');
+  const expiresAtMs = call.identified.parsed.leaseUntilMs;
+  const { byok } = call.terms;
+  const connected = call.effective.plan.filter((candidate) => byok?.sourceOf(candidate) === 'connection');
   return [...new Set(connected.map(({ provider }) => provider.id))].map((provider) =>
     quoteOf(call, provider, { owner, expiresAtMs }),
   );
 }
 
-function quoteOf(call: RoutedCall, provider: string, hold: Pick<BudgetHold, 'owner' | 'expiresAtMs'>): Quote {
-  const connection = call.connections.find((known) => known.provider === provider);
+function quoteOf(
+  { identified, effective }: RoutedCall,
+  provider: string,
+  hold: Pick<BudgetHold, 'owner' | 'expiresAtMs'>,
+): Quote {
+  const connection = identified.connections.find((known) => known.provider === provider);
   if (connection === undefined) return { provider };
-  const candidates = call.plan.filter((candidate) => candidate.provider.id === provider);
-  const worstCase = candidates.every(isBillable) ? worstCaseCost(candidates, call.size) : null;
+  const candidates = effective.plan.filter((candidate) => candidate.provider.id === provider);
+  const worstCase = candidates.every(isBillable) ? worstCaseCost(candidates, effective.size) : null;
   const quote = quoteBudget(connection, worstCase);
   if (quote instanceof GatewayError) return { provider, error: quote };
   if (quote.kind === 'free') return { provider };

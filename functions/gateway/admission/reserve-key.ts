@@ -15,32 +15,36 @@ import { fail, type GatewayError } from '../../../shared/errors/index.ts';
 import type { PicoUsd } from '../../../shared/foundation/money/index.ts';
 import type { Item } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
+import type { ParsedCall } from '../stages.ts';
 import { keyConcurrencyError } from './concurrency.ts';
 import { type Advise, insufficientMessage } from './money-message.ts';
 import { type Reservation, type ReservationResult, refused } from './reservation.ts';
 
-interface KeyReservationInput {
-  readonly credential: ApiKey;
+/** The parts of a call that its key needs. */
+interface KeyedCall {
+  readonly parsed: Pick<ParsedCall, 'credential' | 'asksFunction'>;
   readonly key: Item;
-  readonly asksFunction: boolean;
+}
+
+interface KeyTerms {
   /** Suggests an amount that the key would have covered. */
   readonly advise: Advise;
   /** Limit for a key that sets no concurrency itself. */
   readonly defaultConcurrency?: number | null;
 }
 
-export const reserveKey = (deps: GatewayDependencies, input: KeyReservationInput, hold?: Hold): Reservation => {
+export const reserveKey = (deps: GatewayDependencies, call: KeyedCall, terms: KeyTerms, hold?: Hold): Reservation => {
   const count = () =>
-    admitKey(deps, requestOf(input, undefined)).then((admission) => toReserved(deps, input, admission));
+    admitKey(deps, requestOf(call, terms, undefined)).then((admission) => toReserved(deps, call, terms, admission));
   const reserved = (admission: KeyAdmission) => {
-    remember(deps, input.credential, admission);
-    const result = toReserved(deps, input, admission);
+    remember(deps, call.parsed.credential, admission);
+    const result = toReserved(deps, call, terms, admission);
     if (admission.kind !== 'spend_limit' && admission.kind !== 'concurrency') return result;
     return count().then((counted) => (counted.resolution === undefined ? result : counted));
   };
   return {
     rank: 'key',
-    reserve: () => deps.counters.admitKey(requestOf(input, hold)).then(reserved),
+    reserve: () => deps.counters.admitKey(requestOf(call, terms, hold)).then(reserved),
     // A call that is refused for its name counts as a request like any other.
     check: count,
   };
@@ -53,26 +57,44 @@ export function isShortOf(amount: PicoUsd, item: Item, nowMs: number): boolean {
 }
 
 const requestOf = (
-  { credential: { publicId, secretSha256 }, key: known, defaultConcurrency }: KeyReservationInput,
+  { parsed: { credential }, key: known }: KeyedCall,
+  { defaultConcurrency }: KeyTerms,
   hold: Hold | undefined,
-): PaidKeyRequest => ({ publicId, secretSha256, known, hold, defaultConcurrency });
+): PaidKeyRequest => ({
+  publicId: credential.publicId,
+  secretSha256: credential.secretSha256,
+  known,
+  hold,
+  defaultConcurrency,
+});
 
-function toReserved(deps: GatewayDependencies, input: KeyReservationInput, admission: KeyAdmission): ReservationResult {
+function toReserved(
+  deps: GatewayDependencies,
+  call: KeyedCall,
+  terms: KeyTerms,
+  admission: KeyAdmission,
+): ReservationResult {
   const key = admission.kind === 'unknown' ? undefined : admission.item;
-  return { ...judge(deps, input, admission), key };
+  return { ...judge(deps, call, terms, admission), key };
 }
 
-function judge(deps: GatewayDependencies, input: KeyReservationInput, admission: KeyAdmission): ReservationResult {
-  const error = keyErrorOf(admission, input.credential, input.asksFunction);
+function judge(
+  deps: GatewayDependencies,
+  call: KeyedCall,
+  { advise }: KeyTerms,
+  admission: KeyAdmission,
+): ReservationResult {
+  const { credential, asksFunction } = call.parsed;
+  const error = keyErrorOf(admission, credential, asksFunction);
   if (error !== undefined) {
-    deps.recentRefusals.set(input.credential.publicId, true);
+    deps.recentRefusals.set(credential.publicId, true);
     return refused('key', error);
   }
   const hold = admission.kind === 'admitted' ? admission.hold : undefined;
   const release = hold && (() => deps.counters.settleKey(hold, 0n));
-  if (admission.kind === 'spend_limit') return refuseSpend(deps, input, admission);
+  if (admission.kind === 'spend_limit') return refuseSpend(deps, call, advise, admission);
   if (admission.kind === 'concurrency') {
-    deps.recentRefusals.set(input.credential.publicId, true);
+    deps.recentRefusals.set(credential.publicId, true);
     return refused('capacity', keyConcurrencyError(admission.concurrency));
   }
   return { holdings: { keyHold: hold }, release };
@@ -80,7 +102,8 @@ function judge(deps: GatewayDependencies, input: KeyReservationInput, admission:
 
 function refuseSpend(
   { recentRefusals }: GatewayDependencies,
-  { credential, asksFunction, advise }: KeyReservationInput,
+  { parsed: { credential, asksFunction } }: KeyedCall,
+  advise: Advise,
   { needed, available }: Pick<Extract<KeyAdmission, { kind: 'spend_limit' }>, 'needed' | 'available'>,
 ): ReservationResult {
   recentRefusals.set(credential.publicId, true);

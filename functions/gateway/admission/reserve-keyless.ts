@@ -19,7 +19,8 @@ export function reserveKeyless(
   { holder, limits }: RoundInputs,
 ): Reservation {
   const { slotPools, recentRefusals } = deps;
-  const { publicId, secretSha256 } = call.credential;
+  const { credential, asksFunction } = call.parsed;
+  const { publicId, secretSha256 } = credential;
   const { keyless, rest, keySlotsMax } = limits;
   const { slots, add, release } = createPoolSlots(slotPools);
   const take = async (pool: SlotPool): Promise<boolean> => add(await slotPools.take(pool, holder));
@@ -38,7 +39,7 @@ export function reserveKeyless(
     const wasFull = slotPools.wasFull(keyless);
     if (!wasFull && (await take(keyless))) return taken;
     const admission = await askKey();
-    const error = keyErrorOf(admission, call.credential, call.asksFunction);
+    const error = keyErrorOf(admission, credential, asksFunction);
     if (error !== undefined) return refused('key', error);
     if (admission.kind === 'concurrency') {
       // A key that was at its limit just now does not ask for the other keys' slots again and again.
@@ -50,7 +51,7 @@ export function reserveKeyless(
     const hold = admission.kind === 'admitted' ? admission.hold : undefined;
     if (hold !== undefined) add({ counter: keySlots(hold.publicId, hold.slotsMax ?? null), hold });
     if ((await take(rest)) || (await take(keyless))) return taken;
-    return { ...refused('capacity', serviceError(limits, call)), release };
+    return { ...refused('capacity', serviceError(limits, call.parsed)), release };
   }
   const taken = { release, holdings: { slots } };
   return { rank: 'capacity', reserve, releaseUncertain: release };

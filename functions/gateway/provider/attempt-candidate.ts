@@ -24,7 +24,7 @@ export async function attemptCandidate(
   { candidate, spanId, startedAtMs }: AdmittedCandidate,
   rules: Omit<AttemptRules, 'traceparent'>,
 ): Promise<AttemptOutcome> {
-  const { trace, correlation } = call.scope;
+  const { trace, correlation } = call.parsed.scope;
   // Where telemetry is on, the provider's spans belong to the span of this attempt.
   const traceparent = trace && spanId ? traceparentOf(trace, spanId) : correlation.traceparent;
   const { send, openPart, pause, connection } = createSend(deps, call, candidate, { ...rules, traceparent });
@@ -47,7 +47,7 @@ export async function attemptCandidate(
     if (called.kind === 'json') return { ...called, release: memory.release, answeredAtMs: deps.clock.nowMs() };
     const stream = await openStream(deps, called, connection);
     if ('kind' in stream) return failed(stream.failure);
-    watch.extend(call.streamDeadline);
+    watch.extend(call.parsed.streamDeadline);
     return { kind: 'stream', stream, reachedVia: called.reachedVia, answeredAtMs: deps.clock.nowMs() };
   } catch (error) {
     const broken = failed(readBrokenCall(error, connection, deps.clock.nowMs() - startedAtMs));

@@ -41,15 +41,16 @@ const roundsMax = 10;
 
 export function createCandidateQueue(deps: GatewayDependencies, call: ProviderCall): CandidateQueue {
   const { clock, limiter } = deps;
-  const { scope, deadline, holdings } = call;
-  const candidates = [...call.plan];
-  let [reserved, queuedMs] = [holdings.firstCandidate, 0];
+  const { scope, deadline } = call.parsed;
+  const candidates = [...call.modelCall.plan];
+  let [reserved, queuedMs] = [call.admitted.holdings.firstCandidate, 0];
   /** True once a provider was called: from then on each wait for the store has a time limit of its own. */
   let hasCalled = false;
 
   async function ask(candidate: Candidate): Promise<AdmittedCandidate | number> {
-    if (payerOf(call.byok, candidate) === 'client') return { candidate, permit: undefined, startedAtMs: clock.nowMs() };
-    const asking = askLimits(limiter, candidate, call);
+    if (payerOf(call.terms.byok, candidate) === 'client')
+      return { candidate, permit: undefined, startedAtMs: clock.nowMs() };
+    const asking = askLimits(limiter, candidate, call.parsed, call.modelCall);
     // The wait never exceeds the deadline.
     const admissionTime = hasCalled ? startAdmissionTime(clock) : call.admissionTime;
     const admission = await waitAtMost(clock, deadline.remainingMs(), admissionTime.wait(asking), () => {
@@ -81,8 +82,7 @@ export function createCandidateQueue(deps: GatewayDependencies, call: ProviderCa
   const traced = (admitted: AdmittedCandidate): AdmittedCandidate =>
     scope.trace === undefined ? admitted : { ...admitted, spanId: newSpanId(deps.randomness) };
 
-  const ends = [scope.clientGone, scope.cut].filter((signal) => signal !== undefined);
-  const isCancelled = () => ends.some(({ aborted }) => aborted);
+  const ends = [scope.clientGone, call.cut].filter((signal) => signal !== undefined);
 
   function begun(admitted: AdmittedCandidate): AdmittedCandidate {
     candidates.splice(candidates.indexOf(admitted.candidate), 1);
@@ -94,8 +94,8 @@ export function createCandidateQueue(deps: GatewayDependencies, call: ProviderCa
     for (let round = 1; ; round += 1) {
       const admitted = await askAll();
       if (typeof admitted !== 'number') return begun(admitted);
-      const waitMs = nextTry(admitted, queuedMs, call.catalogue.service.queue_ms, deadline.remainingMs());
-      const isOver = waitMs === undefined || round >= roundsMax || isCancelled();
+      const waitMs = nextTry(admitted, queuedMs, call.identified.catalogue.service.queue_ms, deadline.remainingMs());
+      const isOver = waitMs === undefined || round >= roundsMax || ends.some(({ aborted }) => aborted);
       if (isOver) return { retryAfterSeconds: Math.ceil(admitted / 1_000) };
       await sleep(clock, waitMs, AbortSignal.any(ends));
       queuedMs += waitMs;

@@ -18,7 +18,7 @@ interface CheckedOutput {
   readonly verdict: OutputVerdict;
 }
 
-export interface OutputCheck {
+interface OutputCheck {
   /** Charges the answer, then checks it against the schema. */
   readonly check: (admitted: AdmittedCandidate, answer: JsonAnswer) => CheckedOutput | Promise<CheckedOutput>;
   /** Says where the last answer failed the schema, if any did. */
@@ -26,8 +26,9 @@ export interface OutputCheck {
 }
 
 export function createOutputCheck(call: ProviderCall): OutputCheck {
-  const { schemaCheck } = call.request;
-  const { schemaWork, asksFunction, scope } = call;
+  const { schemaCheck } = call.modelCall.request;
+  const { schemaWork } = call.identified;
+  const { asksFunction, scope } = call.parsed;
   // A function's result has to satisfy its schema, even where its client would accept a truncated answer.
   const skipsTruncated = !asksFunction && scope.baseUrlRules.skipsTruncated;
   let misses = 0;

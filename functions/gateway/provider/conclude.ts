@@ -41,17 +41,18 @@ export function conclude(call: ProviderCall, failures: readonly FailedAttempt[],
   const [kind] = kinds;
   if (kinds.size === 1 && kind === 'invalid') return rejectedByAll(call, failures);
   if (kinds.size === 1 && kind === 'rate_limited') return limitedByAll(call, failures);
-  const { seldomOffered } = call.clientInterface;
+  const { clientInterface, scope } = call.parsed;
+  const { seldomOffered } = clientInterface;
   if (seldomOffered !== undefined && failures.length > 0 && failures.every(({ status }) => status === notFoundStatus)) {
     return fail('not_found', { message: `No provider of the model ${seldomOffered}.` });
   }
-  if (kind === 'client_gone' && call.scope.cut?.aborted === true)
+  if (kind === 'client_gone' && call.cut?.aborted === true)
     return fail('no_available_provider', { message: stoppedMessage });
   const cause = new Error(failures.map((failure) => failure.cause).join(', '));
   const { isFinal = false, message: why = 'All eligible providers failed.' } = finalReason(failures);
   return fail('no_available_provider', {
     isFinal,
-    message: `${why} ${whereToLook(call.scope.correlationId)}`,
+    message: `${why} ${whereToLook(scope.correlationId)}`,
     cause,
   });
 }
@@ -72,10 +73,8 @@ const bytesPerToken = 4;
  * Returns the error where every provider rejected the request. It has a `reason` only where all providers named the
  * same, and the words of the first provider that gave any.
  */
-function rejectedByAll(
-  { request, plan, size, clientInterface }: ProviderCall,
-  failures: readonly AttemptFailure[],
-): GatewayError {
+function rejectedByAll({ parsed, modelCall }: ProviderCall, failures: readonly AttemptFailure[]): GatewayError {
+  const { request, plan, size } = modelCall;
   const [reason, ...others] = new Set(failures.map((failure) => failure.reason));
   const quoted = failures.find(({ providerText }) => providerText?.forClient !== undefined);
   const providerText = quoted?.providerText?.forClient;
@@ -89,7 +88,7 @@ function rejectedByAll(
     promptTokens,
     contextTokens,
   };
-  const whole = clientInterface.repairWords?.(rejection);
+  const whole = parsed.clientInterface.repairWords?.(rejection);
   const text = whole ?? providerText;
   const advice = quoted !== undefined && request.stream ? adviceAfter(quoted) : undefined;
   const words = text === undefined ? undefined : { text, isWholeMessage: whole !== undefined, advice };
@@ -115,7 +114,7 @@ const adviceAfter = ({ param, providerText }: AttemptFailure): string | undefine
     : undefined;
 
 /** Returns the error where every provider is at its limit, with the shortest of their waits. */
-function limitedByAll({ plan }: ProviderCall, failures: readonly AttemptFailure[]): GatewayError {
+function limitedByAll({ modelCall: { plan } }: ProviderCall, failures: readonly AttemptFailure[]): GatewayError {
   const waits = failures.map(({ retryAfterSeconds }) => Math.max(1, Math.ceil(retryAfterSeconds ?? 1)));
   const retryAfterSeconds = Math.min(...waits);
   const isOwnLimit = failures.some(({ cause }) => cause === 'own_limit');

@@ -72,7 +72,7 @@ export function createSend(
   rules: AttemptRules,
 ): Sending {
   const { clock } = deps;
-  const requestText = () => call.request.text().text;
+  const requestText = () => call.modelCall.request.text().text;
   const parts: AnswerReservation[] = [];
   const connection = openConnection(deps, call, candidate, rules, parts);
   const { watch, silence, memory } = connection;
@@ -209,7 +209,12 @@ function readWhole(
 
 /** Waits before a retry without using the time that other candidates need. */
 const pauseOf =
-  (clock: Clock, { deadline, scope }: CallToSend, { silenceLimitMs }: AttemptRules, { signal }: Watch): Pause =>
+  (
+    clock: Clock,
+    { parsed: { deadline, scope } }: CallToSend,
+    { silenceLimitMs }: AttemptRules,
+    { signal }: Watch,
+  ): Pause =>
   async (seconds) => {
     const waitMs = seconds * 1_000;
     if (waitMs >= Math.min(deadline.remainingMs(), silenceLimitMs)) return false;
@@ -219,14 +224,14 @@ const pauseOf =
 
 function openConnection(
   { clock }: GatewayDependencies,
-  { scope, deadline, request }: CallToSend,
+  { parsed: { scope, deadline }, modelCall, cut: stopped }: CallToSend,
   { provider }: CalledCandidate,
   { silenceLimitMs: limitMs, answerPath: path, streamCopies }: AttemptRules,
   parts: readonly AnswerReservation[],
 ): ProviderConnection {
-  const { stream: isStream } = request;
+  const { stream: isStream } = modelCall.request;
   const graceMs = isStream ? streamReadOnMaxMs : Number.POSITIVE_INFINITY;
-  const { clientGone, cut: stopped, memory } = scope;
+  const { clientGone, memory } = scope;
   const watch = startWatch(clock, deadline, { clientGone, stopped, graceMs });
   const silence = limitSilence(clock, watch, { provider, isStream, limitMs });
   const options = { path, signal: watch.signal, clientGone, streamCopies };

@@ -21,14 +21,19 @@ import {
 } from '../../../shared/routing/providers/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { ProviderCall } from '../stages.ts';
+import type { IdentifiedCall, ParsedCall, ProviderCall, ProviderTerms } from '../stages.ts';
 
 /** The parts of a call that sending needs. */
-export interface CallToSend
-  extends Pick<ProviderCall, 'byok' | 'byokKey' | 'connections' | 'admissionTime' | 'deadline'> {
-  readonly scope: Pick<ProviderCall['scope'], 'correlationId' | 'clientGone' | 'cut' | 'memory'>;
-  /** The request; its text is masked where a provider repeats it in an error. */
-  readonly request: { readonly stream: boolean; readonly text: () => { readonly text: string } };
+export interface CallToSend extends Pick<ProviderCall, 'admissionTime' | 'cut'> {
+  readonly parsed: Pick<ParsedCall, 'byokKey' | 'deadline'> & {
+    readonly scope: Pick<ParsedCall['scope'], 'correlationId' | 'clientGone' | 'memory'>;
+  };
+  readonly identified: Pick<IdentifiedCall, 'connections'>;
+  readonly terms: Pick<ProviderTerms, 'byok'>;
+  readonly modelCall: {
+    /** The request; its text is masked where a provider repeats it in an error. */
+    readonly request: { readonly stream: boolean; readonly text: () => { readonly text: string } };
+  };
 }
 
 export type CalledCandidate = Pick<Candidate, 'provider'>;
@@ -87,7 +92,7 @@ function prepareWith(
 
 function failureOf(
   { log }: GatewayDependencies,
-  { scope }: CallToSend,
+  { parsed: { scope } }: CallToSend,
   { provider }: CalledCandidate,
   error: unknown,
 ): { readonly failure: AttemptFailure } {
@@ -142,16 +147,16 @@ const secretsIn = (signed: Record<string, string> | undefined, { headers }: Cred
  */
 function findCredential(
   deps: GatewayDependencies,
-  { byok, byokKey, connections, admissionTime }: CallToSend,
+  { parsed: { byokKey }, identified, terms, admissionTime }: CallToSend,
   candidate: CalledCandidate,
 ): Credential | undefined | Promise<Credential | undefined> {
   const { provider } = candidate;
-  const source = byok?.sourceOf(candidate);
+  const source = terms.byok?.sourceOf(candidate);
   if (source === 'header') {
     return byokKey === undefined ? undefined : credentialWith(provider.auth, byokKey);
   }
   if (source === undefined) return deps.credentials.find(provider);
-  const connection = connections.find((known) => known.provider === provider.id);
+  const connection = identified.connections.find((known) => known.provider === provider.id);
   return connection && openCredential(deps, admissionTime, provider, connection);
 }
 
@@ -159,7 +164,7 @@ async function openCredential(
   deps: GatewayDependencies,
   admissionTime: CallToSend['admissionTime'],
   provider: CalledCandidate['provider'],
-  connection: CallToSend['connections'][number],
+  connection: IdentifiedCall['connections'][number],
 ): Promise<Credential | undefined> {
   try {
     return credentialWith(provider.auth, await admissionTime.wait(deps.connections.openKey(connection)));

@@ -4,46 +4,44 @@ import { servingApis } from '../../../shared/foundation/constants/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { ProvidedAnswer, ProviderRun } from '../provider-call.ts';
-import type { ProviderCall } from '../stages.ts';
+import type { ProvidedAnswer, ProviderOutcome } from '../provider-call.ts';
+import type { PlannedModelCall, ProviderCall, ServedCall, StepLimits } from '../stages.ts';
 import type { AttemptOutcome } from './attempt-candidate.ts';
-import { type CandidateQueue, createCandidateQueue } from './candidate-queue.ts';
-import { createOutputCheck, type OutputCheck } from './check-output.ts';
+import { createCandidateQueue } from './candidate-queue.ts';
+import { createOutputCheck } from './check-output.ts';
 import type { FailedAttempt } from './conclude.ts';
-import { type Attempts, callNext, chargeAnswer, openAttempts } from './provider-attempts.ts';
+import { callNext, chargeAnswer, openAttempts, openProviderCall } from './provider-attempts.ts';
 
-export async function provide(deps: GatewayDependencies, call: ProviderCall): Promise<ProviderRun> {
-  const { clock } = deps;
-  const startedAtMs = clock.nowMs();
-  const loop = openLoop(deps, call);
+/** `step` is undefined for the model call of a plain call or of a prompt. */
+export async function provide(
+  deps: GatewayDependencies,
+  served: ServedCall,
+  modelCall: PlannedModelCall,
+  step?: StepLimits,
+): Promise<ProviderOutcome> {
+  const startedAtMs = deps.clock.nowMs();
+  const loop = openLoop(deps, openProviderCall(served, modelCall, step));
   const result = await callUntilAnswered(loop).catch((error: unknown) => ({ kind: 'failed', error }) as const);
-  const upstreamMs = clock.nowMs() - startedAtMs;
+  const upstreamMs = deps.clock.nowMs() - startedAtMs;
   const { queue, attempts } = loop;
   const { ended, count: attemptCount, firstOutputAtMs } = attempts;
-  const queueState = { queuedMs: queue.queuedMs(), unusedPermit: queue.unusedPermit() };
-  return { attempts: ended, attemptCount, ...queueState, upstreamMs, firstOutputAtMs, result };
+  const [queuedMs, unusedPermit] = [queue.queuedMs(), queue.unusedPermit()];
+  return { run: { attempts: ended, attemptCount, queuedMs, upstreamMs, firstOutputAtMs, unusedPermit }, result };
 }
 
-/** The loop of one call: its candidates, and their attempts. */
-interface ProviderLoop {
-  readonly deps: GatewayDependencies;
-  readonly call: ProviderCall;
-  readonly queue: CandidateQueue;
-  readonly attempts: Attempts;
-  readonly output: OutputCheck;
-  readonly failures: FailedAttempt[];
-}
-
-const openLoop = (deps: GatewayDependencies, call: ProviderCall): ProviderLoop => ({
+/** Opens the loop of one call: its candidates, and their attempts. */
+const openLoop = (deps: GatewayDependencies, call: ProviderCall) => ({
   deps,
   call,
   queue: createCandidateQueue(deps, call),
   attempts: openAttempts(deps, call),
   output: createOutputCheck(call),
-  failures: [],
+  failures: [] as FailedAttempt[],
 });
 
-async function callUntilAnswered(loop: ProviderLoop): Promise<ProviderRun['result']> {
+type ProviderLoop = ReturnType<typeof openLoop>;
+
+async function callUntilAnswered(loop: ProviderLoop): Promise<ProviderOutcome['result']> {
   const { deps, call, queue, attempts, output, failures } = loop;
   while (mayCall(loop)) {
     const asking = queue.next();
@@ -59,15 +57,19 @@ async function callUntilAnswered(loop: ProviderLoop): Promise<ProviderRun['resul
     if (after !== 'next') return after;
   }
   const { count } = attempts;
-  const details = { attempts: count, deadlineIsOver: call.deadline.isOver(), schemaMismatch: output.lastMismatch() };
+  const details = {
+    attempts: count,
+    deadlineIsOver: call.parsed.deadline.isOver(),
+    schemaMismatch: output.lastMismatch(),
+  };
   // The module is loaded with the first call that no provider has answered.
   const { conclude } = await import('./conclude.ts');
   return { kind: 'failed', error: conclude(call, failures, details) };
 }
 
 /** True while the client is there and the call was not stopped. */
-const mayCall = ({ queue, call: { deadline, scope } }: ProviderLoop): boolean =>
-  queue.waiting() > 0 && !deadline.isOver() && !scope.clientGone.aborted && scope.cut?.aborted !== true;
+const mayCall = ({ queue, call: { parsed, cut } }: ProviderLoop): boolean =>
+  queue.waiting() > 0 && !parsed.deadline.isOver() && !parsed.scope.clientGone.aborted && cut?.aborted !== true;
 
 /** Decides whether another candidate is called after a failure. */
 function fallBack(
@@ -76,7 +78,7 @@ function fallBack(
   failure: AttemptFailure,
 ): 'next' | 'end' {
   const { candidate } = admitted;
-  failures.push({ ...failure, byok: call.byok?.sourceOf(candidate), provider: candidate.provider.id });
+  failures.push({ ...failure, byok: call.terms.byok?.sourceOf(candidate), provider: candidate.provider.id });
   queue.failed(candidate, failure);
   const { refusedAnswer, refusal } = failure;
   const charge = refusedAnswer && chargeAnswer(call, candidate, refusedAnswer);
@@ -87,14 +89,14 @@ function fallBack(
 
 /** Returns the answer; where it fails its schema, whether the candidate is called again. */
 async function accept(
-  { call, queue, attempts, output }: ProviderLoop,
+  { call: { parsed, modelCall }, queue, attempts, output }: ProviderLoop,
   admitted: AdmittedCandidate,
   outcome: Exclude<AttemptOutcome, { readonly kind: 'failure' }>,
 ): Promise<ProvidedAnswer | 'next' | 'end'> {
   attempts.firstOutputAtMs = outcome.answeredAtMs;
   if (outcome.kind === 'stream') {
-    const isRelayed = outcome.reachedVia.format === servingApis[call.clientInterface.id].native;
-    call.bodyMemory.letGo(isRelayed ? undefined : 'translatedStream');
+    const isRelayed = outcome.reachedVia.format === servingApis[parsed.clientInterface.id].native;
+    modelCall.bodyMemory.letGo(isRelayed ? undefined : 'translatedStream');
     // The attempt of a stream ends with the stream.
     return { ...outcome, admitted };
   }
@@ -106,7 +108,7 @@ async function accept(
   const details = { model: answer.model, finishReasons: answer.finishReasons };
   attempts.end(admitted, 'ok', outcome.answeredAtMs, { charge, details, schemaMismatch, reachedVia });
   if (verdict.kind === 'accepted') {
-    call.bodyMemory.letGo();
+    modelCall.bodyMemory.letGo();
     return { kind: 'json', answer: verdict.answer, release, admitted, reachedVia };
   }
   release();

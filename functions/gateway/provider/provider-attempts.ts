@@ -10,12 +10,28 @@ import { payerOf } from '../../../shared/routing/planner/index.ts';
 import { type AdmittedCandidate, type Attempt, reportAttempt } from '../../../shared/routing/provider-metrics/index.ts';
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { ProviderCall } from '../stages.ts';
+import type { PlannedModelCall, ProviderCall, ServedCall, StepLimits } from '../stages.ts';
 import { type AttemptOutcome, attemptCandidate } from './attempt-candidate.ts';
 import type { CandidateQueue } from './candidate-queue.ts';
 import type { AttemptRules } from './create-send.ts';
 import type { PreparedCall } from './prepare-call.ts';
 import { silenceLimitMs } from './silence.ts';
+
+/** A step of a workflow has limits of its own. */
+export function openProviderCall(call: ServedCall, modelCall: PlannedModelCall, step?: StepLimits): ProviderCall {
+  const { identified, terms } = call.admitted.planned;
+  const { parsed } = identified;
+  return {
+    parsed,
+    identified,
+    admitted: call.admitted,
+    modelCall,
+    terms,
+    content: call.content,
+    admissionTime: step === undefined ? call.admitted.admissionTime : step.admissionTime,
+    cut: step === undefined ? parsed.scope.cut : step.cut,
+  };
+}
 
 interface Calling {
   readonly next: AdmittedCandidate;
@@ -26,7 +42,7 @@ interface Calling {
 /** Calls the candidate, once more where the call went to a socket that had died. */
 export async function callNext(deps: GatewayDependencies, call: ProviderCall, { next, queue, attempts }: Calling) {
   let admitted = next;
-  const silenceMs = silenceLimitMs(call.deadline.remainingMs(), queue.waiting());
+  const silenceMs = silenceLimitMs(call.parsed.deadline.remainingMs(), queue.waiting());
   let outcome = await attempt(deps, call, admitted, silenceMs);
   if (outcome.kind === 'failure' && outcome.failure.wasDead === true) {
     // The call counts twice, because the provider may have seen both. Permit and statistics belong to the second.
@@ -46,8 +62,8 @@ async function attempt(
   admitted: AdmittedCandidate,
   silenceLimitMs: number,
 ): Promise<AttemptOutcome> {
-  const { bodyMemory } = call;
-  const format = chooseFormat(admitted.candidate, call.request);
+  const { request, bodyMemory } = call.modelCall;
+  const format = chooseFormat(admitted.candidate, request);
   try {
     const preparing = bodyMemory.prepare(format?.kind === 'relay' ? 'relayed' : 'translated');
     if (preparing !== undefined) await preparing;
@@ -73,22 +89,24 @@ function rulesOf(
   { candidate }: AdmittedCandidate,
   { format, silenceLimitMs }: { readonly format: CandidateFormat | undefined; readonly silenceLimitMs: number },
 ): Omit<AttemptRules, 'traceparent'> {
+  const { request, bodyMemory } = call.modelCall;
+  const { clientInterface } = call.parsed;
   const isTranslated = format?.kind !== 'relay';
   return {
-    answerMaxBytes: () => call.clientInterface.answerMaxBytes(call.request),
+    answerMaxBytes: () => clientInterface.answerMaxBytes(request),
     silenceLimitMs,
-    answerPath: { isTranslated, isGuarded: call.guard !== undefined },
+    answerPath: { isTranslated, isGuarded: call.admitted.guard !== undefined },
     streamCopies: streamCopiesOf(call),
     onPrepared: call.content && ((prepared) => keepSent(call, candidate, format, prepared)),
-    onSent: () => call.bodyMemory.sent(isTranslated ? 'translated' : 'relayed'),
+    onSent: () => bodyMemory.sent(isTranslated ? 'translated' : 'relayed'),
   };
 }
 
 /** Returns the bounds of the copies that the cache, the schema check and the Idempotency-Key make of a stream. */
-const streamCopiesOf = ({ holdings, request, idempotencyKey }: ProviderCall): readonly number[] => [
+const streamCopiesOf = ({ parsed, admitted: { holdings }, modelCall }: ProviderCall): readonly number[] => [
   ...(holdings.cache?.store === undefined ? [] : [collectedStreamMaxBytes]),
-  ...(request.schemaCheck === undefined ? [] : [collectedStreamMaxBytes]),
-  ...(idempotencyKey === undefined ? [] : [storedAnswerMaxBytes]),
+  ...(modelCall.request.schemaCheck === undefined ? [] : [collectedStreamMaxBytes]),
+  ...(parsed.idempotencyKey === undefined ? [] : [storedAnswerMaxBytes]),
 ];
 
 /**
@@ -96,27 +114,28 @@ const streamCopiesOf = ({ holdings, request, idempotencyKey }: ProviderCall): re
  * is not the client's.
  */
 function keepSent(
-  { content, asksFunction, request }: ProviderCall,
+  { content, parsed, modelCall }: ProviderCall,
   candidate: Candidate,
   format: CandidateFormat | undefined,
   { text, secrets }: PreparedCall,
 ): void {
   const named = { provider: candidate.provider.id, model: candidate.model.id };
-  const api = format === undefined || format.kind === 'relay' ? request.interfaceId : format.api;
-  content?.sent({ ...named, format: api, body: text(), secrets }, format?.kind !== 'relay' || asksFunction);
+  const api = format === undefined || format.kind === 'relay' ? modelCall.request.interfaceId : format.api;
+  content?.sent({ ...named, format: api, body: text(), secrets }, format?.kind !== 'relay' || parsed.asksFunction);
 }
 
 /** Charges an answer that a provider has finished, even where no client sees it. */
 export function chargeAnswer(
-  { bill, byok, size }: ProviderCall,
+  call: ProviderCall,
   candidate: Candidate,
   { usage: reported, ...output }: Pick<JsonAnswer, 'usage' | 'outputBytes' | 'units'> | RefusedAnswer,
 ): Charge {
-  return bill.charge({ candidate, reported, output, payer: payerOf(byok, candidate), size });
+  const payer = payerOf(call.terms.byok, candidate);
+  return call.admitted.bill.charge({ candidate, reported, output, payer, size: call.modelCall.size });
 }
 
 /** Attempts of the loop so far. */
-export interface Attempts {
+interface Attempts {
   readonly ended: readonly Attempt[];
   count: number;
   firstOutputAtMs: number | undefined;
@@ -128,9 +147,10 @@ export interface Attempts {
   ): void;
 }
 
-export function openAttempts(deps: GatewayDependencies, { clientInterface, workspace, scope }: ProviderCall): Attempts {
+export function openAttempts(deps: GatewayDependencies, { parsed, identified }: ProviderCall): Attempts {
   const ended: Attempt[] = [];
-  const identity = { workspace: workspace.id, callId: scope.correlationId };
+  const { clientInterface, scope } = parsed;
+  const identity = { workspace: identified.workspace.id, callId: scope.correlationId };
   return {
     ended,
     count: 0,

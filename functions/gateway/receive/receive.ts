@@ -69,7 +69,7 @@ export function receive(
     const model = body.kind === 'unreadable' ? undefined : (path?.model ?? readModel(body.json));
     // On a function call a revoked key has its own code, whatever else is wrong with a valid body.
     const asksFunction = clientInterface.callsFunctions && model?.startsWith(reservedModelPrefix) === true;
-    const shape = { clientInterface, path, asksFunction, bodyBytes, allocation, attribution, sentTags };
+    const shape = { clientInterface, credential, path, asksFunction, bodyBytes, allocation, attribution, sentTags };
     const call = readCall(deps, request, scope, body, shape);
     if (call instanceof GatewayError) allocation.end();
     parsed = { model, asksFunction, call };
@@ -105,6 +105,7 @@ const pathOfCall = ({ query }: GatewayRequest, { pathParameters }: RequestScope,
 /** Parts of a request beside its body. */
 interface ReadParts {
   readonly clientInterface: ClientInterface;
+  readonly credential: ParsedCall['credential'];
   readonly path: CallPath | undefined;
   readonly asksFunction: boolean;
   readonly bodyBytes: number;
@@ -118,7 +119,7 @@ function readCall(
   { headers, query, arrivedAtMs }: GatewayRequest,
   scope: RequestScope,
   body: BodyText | FormText,
-  { clientInterface, path, asksFunction, bodyBytes, allocation, attribution, sentTags: tags }: ReadParts,
+  { clientInterface, credential, path, asksFunction, bodyBytes, allocation, attribution, sentTags: tags }: ReadParts,
 ): ParsedCall | GatewayError {
   if (scope.correlationFault !== undefined) return scope.correlationFault;
   if (body.kind === 'unreadable') return body.error;
@@ -138,9 +139,10 @@ function readCall(
   return {
     clientInterface,
     scope,
-    request,
-    bodyMemory: openBodyMemory(request, allocation),
-    ...callHeaders,
+    credential,
+    asksFunction,
+    clientBody: { request, bodyMemory: openBodyMemory(request, allocation) },
+    byokKey: callHeaders.byokKey,
     // A UUID is the same in either letter case.
     idempotencyKey: asksFunction ? callHeaders.idempotencyKey?.toLowerCase() : callHeaders.idempotencyKey,
     attribution,

@@ -7,10 +7,11 @@ import { type AnsweredCall, sourceOf } from './answered-call.ts';
 
 /** Price of an answer that a provider has given for this call. */
 export function chargedCost(
-  { call: { bill }, run: { attemptCount }, provided }: AnsweredCall,
+  { call, run: { attemptCount }, provided }: AnsweredCall,
   { usage, payer }: Charge,
   reported: UsageReport | undefined,
 ): AnswerCost {
+  const { bill } = call.admitted;
   const total = bill.totalOf('workspace');
   const served = { ...sourceOf(provided), attempts: attemptCount };
   return {

@@ -1,10 +1,10 @@
 import type { Passed } from '../exit/exit.ts';
 import type { ProvidedAnswer } from '../provider-call.ts';
-import type { AdmittedPlain, AnswerSource, EndedCall } from '../stages.ts';
+import type { AnswerSource, EndedCall, RoutedCall, ServedCall } from '../stages.ts';
 
 /** An answer that a provider has given for this call. */
 export interface AnsweredCall {
-  readonly call: AdmittedPlain;
+  readonly call: ServedCall<RoutedCall>;
   readonly run: EndedCall['run'];
   readonly provided: Passed<ProvidedAnswer>;
   readonly headers: Readonly<Record<string, string>>;

@@ -7,7 +7,7 @@ import type { Charge } from '../../../shared/routing/billing/index.ts';
 import type { ReachedVia } from '../../../shared/routing/formats/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import { answerStatus } from '../exit/exit.ts';
-import type { AdmittedPlain } from '../stages.ts';
+import type { AdmittedCall } from '../stages.ts';
 
 interface EventKeeper {
   /** Adds an event; undefined when the answer is not cached. */
@@ -38,7 +38,7 @@ export function keepEvents(isKept: boolean): EventKeeper {
  */
 export function cacheWriter(
   { responseCache, clock }: GatewayDependencies,
-  { holdings: { cache } }: AdmittedPlain,
+  { holdings: { cache } }: AdmittedCall,
   { leftOut }: Pick<ReachedVia, 'leftOut'>,
   { candidate: { provider, model }, usage }: Charge,
   readContent: () => CachedAnswer['content'] | undefined,

@@ -43,6 +43,8 @@ export class AnswerStream {
   readonly #writer: StreamWriter;
   /** True for a stream of bytes: where it breaks, the connection is cut. */
   readonly #isBytes: boolean;
+  /** True where the answer is stored for replays. */
+  readonly #isReplayable: boolean;
   readonly #parts: AsyncGenerator<BodyPart, void, undefined>;
   readonly #cacheable: ReturnType<typeof keepEvents>;
   readonly #storingAccount: ReturnType<typeof openStoringAccountMemory>;
@@ -54,14 +56,16 @@ export class AnswerStream {
 
   constructor(deps: GatewayDependencies, streamed: StreamedCall) {
     const { call, provided, headers, stream } = streamed;
-    const { request, holdings } = call;
+    const { planned, holdings } = call.admitted;
+    const { request } = planned.effective;
     const bytesType = bytesTypeOf(stream.opening);
     this.#deps = deps;
     this.#streamed = streamed;
-    this.#writer = request.openStreamWriter(call.scope.baseUrlRules);
+    this.#writer = request.openStreamWriter(planned.identified.parsed.scope.baseUrlRules);
     this.#isBytes = bytesType !== undefined;
+    this.#isReplayable = planned.identified.parsed.idempotencyKey !== undefined;
     this.#cacheable = keepEvents(holdings.cache?.store !== undefined);
-    this.#storingAccount = openStoringAccountMemory(deps, call, provided);
+    this.#storingAccount = openStoringAccountMemory(deps, planned, provided);
     this.headers = { ...headers, ...streamHeadersOf(bytesType ?? request.streamForm?.contentType) };
     this.#parts = this.#relay();
     const next = withKeepAlive(deps.clock, this.#parts, this.#isBytes ? '' : keepAliveOf(streamed, this.#writer));
@@ -99,7 +103,7 @@ export class AnswerStream {
       details: { model, finishReasons },
     };
     const content = outcome === 'complete' ? this.#cacheable.content() : undefined;
-    const writeCache = content && cacheWriter(this.#deps, call, provided.reachedVia, charge, () => content);
+    const writeCache = content && cacheWriter(this.#deps, call.admitted, provided.reachedVia, charge, () => content);
     return { stream: { end, attempt }, writeCache };
   }
 
@@ -154,7 +158,7 @@ export class AnswerStream {
 
   /** Adds the lines to the text for replays, and returns them unchanged. */
   #transcribed(lines: string): string {
-    if (this.#streamed.call.idempotencyKey !== undefined) this.#transcript.add(lines);
+    if (this.#isReplayable) this.#transcript.add(lines);
     return lines;
   }
 
@@ -175,7 +179,7 @@ export class AnswerStream {
 
   /** Sends the last part once the claims of the call are free: its client may retry as soon as it gets it. */
   async #released(lastPart: () => BodyPart): Promise<BodyPart> {
-    const released = this.#streamed.call.claims.release({ isRetryable: true, reachedProvider: true });
+    const released = this.#streamed.call.admitted.claims.release({ isRetryable: true, reachedProvider: true });
     await Promise.all([released?.catch(() => {}), this.#settle()]);
     return lastPart();
   }
@@ -183,10 +187,10 @@ export class AnswerStream {
   /** Stores the answer for replays before the client gets the end; without its text where that is too long. */
   #store(): Promise<void> | undefined {
     const { call, provided } = this.#streamed;
-    if (call.idempotencyKey === undefined) return undefined;
+    if (!this.#isReplayable) return undefined;
     this.#transcript.add(this.#lastEvent + this.#writer.end);
     const answer = { status: answerStatus, headers: this.headers, body: this.#transcript.text() };
-    return call.claims.store(answer, sourceOf(provided));
+    return call.admitted.claims.store(answer, sourceOf(provided));
   }
 
   /** Settles the call however the stream has ended. Never rejects. */
@@ -215,12 +219,10 @@ const end = (text: string): BodyPart => ({ text, isEnd: true });
  * Returns the keep-alive of a silent stream; undefined stands for comments. A provider of the client's own interface
  * sends its own keep-alives.
  */
-function keepAliveOf(
-  { call: { clientInterface, request }, provided: { reachedVia } }: AnsweredCall,
-  { ping }: StreamWriter,
-): string | undefined {
-  const isRelayed = reachedVia.format === servingApis[clientInterface.id].native;
-  return (isRelayed ? undefined : ping) ?? request.streamForm?.keepAlive;
+function keepAliveOf({ call, provided: { reachedVia } }: AnsweredCall, { ping }: StreamWriter): string | undefined {
+  const { identified, effective } = call.admitted.planned;
+  const isRelayed = reachedVia.format === servingApis[identified.parsed.clientInterface.id].native;
+  return (isRelayed ? undefined : ping) ?? effective.request.streamForm?.keepAlive;
 }
 
 /** Collects the text to store; drops it once it is too long. */
@@ -303,8 +305,9 @@ function chargeStream({ call, provided: { admitted } }: AnsweredCall, seen: Seen
   const bytesAfterUsage = isWhole ? seen.outputBytesAfterUsage : seen.outputBytesAfterCount;
   const units = { images: { count: 0 }, ...seen.units };
   const output = { outputBytes: seen.outputBytes, bytesAfterUsage, units, ...unseenOutput(seen, startedAtMs, nowMs) };
-  const payer = payerOf(call.byok, candidate);
-  return call.bill.charge({ candidate, reported: seen.usage, output, payer, size: call.size });
+  const { planned, bill } = call.admitted;
+  const payer = payerOf(planned.terms.byok, candidate);
+  return bill.charge({ candidate, reported: seen.usage, output, payer, size: planned.effective.size });
 }
 
 /** Estimates output before the first event: a provider whose call is abandoned does not report it. */

@@ -8,7 +8,7 @@ import { payerOf } from '../../../shared/routing/planner/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ProvidedAnswer } from '../provider-call.ts';
-import type { AdmittedPlain } from '../stages.ts';
+import type { RoutedCall } from '../stages.ts';
 
 /** Longest time that a store which does not respond may delay the end of a response. */
 const answerWaitsMaxMs = 1_000;
@@ -29,15 +29,17 @@ interface StoringAccountMemory {
 
 export function openStoringAccountMemory(
   { providerAffinity, clock, log }: GatewayDependencies,
-  { request, workspace, scope, unmadeInput, byok }: AdmittedPlain,
+  { identified, effective: { request }, unmadeInput, terms }: RoutedCall,
   { admitted: { candidate }, reachedVia }: ProvidedAnswer,
 ): StoringAccountMemory {
+  const { parsed, workspace } = identified;
+  const { scope } = parsed;
   const isOwn = reachedVia.format === servingApis[request.interfaceId].native;
   const isNamed = request.answerIs === 'compared' || (request.answerIs === 'stored' && isOwn);
   const stateOwner = {
     provider: accountOf(candidate.provider),
     model: candidate.model.id,
-    withOwnKey: payerOf(byok, candidate) === 'client',
+    withOwnKey: payerOf(terms.byok, candidate) === 'client',
   };
   const receivedIds = new Set<string>();
   let unwritten: string[] = [];

@@ -44,6 +44,7 @@ type Cached = Extract<ReadyAnswer, { readonly kind: 'cached' }>;
 async function respondCached({ call, answer, content }: Cached): Promise<WholeResponse & StoredAnswer> {
   // The cache key includes the guardrails of this call.
   const stored = passStored({ kind: 'checked_before' }, content);
+  const { request } = call.effective;
   const { provider, model, leftOut = [] } = answer;
   const headers = {
     [headerNames.model]: model,
@@ -53,11 +54,11 @@ async function respondCached({ call, answer, content }: Cached): Promise<WholeRe
   };
   if (content.kind === 'stream') {
     const body = await cachedStream(call, answer, content.events);
-    const type = bytesTypeOf(content.events) ?? call.request.streamForm?.contentType;
+    const type = bytesTypeOf(content.events) ?? request.streamForm?.contentType;
     const streamed = { headers: { ...headers, ...streamHeadersOf(type) }, body };
     return { ...respondWith(stored, streamed), ...streamed };
   }
-  const { body, headers: written } = call.request.writeAnswer(content.answer, cachedCost(answer, content.answer.usage));
+  const { body, headers: written } = request.writeAnswer(content.answer, cachedCost(answer, content.answer.usage));
   const whole = { headers: { ...headers, ...jsonHeaders, ...written }, body };
   return { ...respondWith(stored, whole), ...whole };
 }
@@ -66,8 +67,12 @@ async function respondCached({ call, answer, content }: Cached): Promise<WholeRe
 const turnMaxEvents = 256;
 
 /** Writes the stored events, with the usage that this client asked for. */
-async function cachedStream(call: RoutedCall, answer: CachedAnswer, events: readonly AnswerEvent[]): Promise<string> {
-  const writer = call.request.openStreamWriter(call.scope.baseUrlRules);
+async function cachedStream(
+  { identified, effective }: RoutedCall,
+  answer: CachedAnswer,
+  events: readonly AnswerEvent[],
+): Promise<string> {
+  const writer = effective.request.openStreamWriter(identified.parsed.scope.baseUrlRules);
   let lines = '';
   let lastEvent = '';
   let reported: AnswerEvent['details']['usage'];

@@ -11,8 +11,8 @@ import type { Charge } from '../../../shared/routing/billing/index.ts';
 import type { ReachedVia } from '../../../shared/routing/formats/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import { decisionOf, passAnswer, respondWith } from '../exit/exit.ts';
-import type { ProvidedAnswer } from '../provider-call.ts';
-import type { AdmittedPlain, CallResult, EndedCall } from '../stages.ts';
+import type { ProvidedAnswer, ProviderRun } from '../provider-call.ts';
+import type { AdmittedCall, CallResult, EndedCall, RoutedCall, ServedCall } from '../stages.ts';
 import { chargedCost } from './answer-cost.ts';
 import { type AnsweredCall, sourceOf } from './answered-call.ts';
 import { cacheWriter } from './cacheable-events.ts';
@@ -31,37 +31,46 @@ const longBodyCharacters = 4 * 1024 * 1024;
 
 export async function respond(
   deps: GatewayDependencies,
-  call: AdmittedPlain,
-  provideRun: EndedCall['run'],
+  call: ServedCall<RoutedCall>,
+  provideRun: ProviderRun,
   provided: ProvidedAnswer,
 ): Promise<CallResult> {
+  const { admitted } = call;
+  const { identified, effective } = admitted.planned;
+  const { request, size } = effective;
   // A schema is checked before a guardrail masks text that the schema describes.
-  const schemaCheck = provided.kind === 'stream' ? call.request.schemaCheck?.openStream(call.schemaWork) : undefined;
+  const schemaCheck = provided.kind === 'stream' ? request.schemaCheck?.openStream(identified.schemaWork) : undefined;
   const seen = schemaCheck === undefined ? provided : withEventsSeen(provided, schemaCheck.add);
-  const passing = passAnswer(decisionOf(call.guard), seen, call.size.choices);
+  const passing = passAnswer(decisionOf(admitted.guard), seen, size.choices);
   const passed = passing instanceof Promise ? await passing : passing;
   if (passed instanceof GatewayError) return failedRun(provideRun, passed);
   const run = withLeftOut(provideRun, passed.reachedVia);
-  const answered = { call, run, provided: passed, headers: servedHeaders(deps, call, run, passed) };
+  const answered = { call, run, provided: passed, headers: servedHeaders(deps, admitted, run, passed) };
   const isJson = passed.kind === 'json';
   const { response, end } = isJson
     ? await jsonResponse(deps, answered, passed)
     : streamResponse(deps, { ...answered, stream: passed.stream, schemaCheck });
   const refusal = isJson ? undefined : passed.stream.refusal;
-  if (refusal === undefined) return { response, end: () => ({ run, error: undefined, ...end() }) };
+  if (refusal === undefined) return { response, end: () => endedCall(run, undefined, end()) };
   // The rest is read to its end without being sent, so that its usage is charged.
   await response.finish?.();
-  return { response: undefined, error: refusal, ended: { run, error: refusal, ...end() } };
+  return { response: undefined, error: refusal, ended: endedCall(run, refusal, end()) };
 }
 
-const failedRun = (run: EndedCall['run'], error: GatewayError): CallResult => ({
+const endedCall = (
+  run: ProviderRun,
+  error: GatewayError | undefined,
+  { stream, writeCache }: ReturnType<Responded['end']>,
+): EndedCall => ({ run, error, stream, writeCache });
+
+const failedRun = (run: ProviderRun, error: GatewayError): CallResult => ({
   response: undefined,
   error,
   ended: { run, error, stream: undefined, writeCache: undefined },
 });
 
 /** Adds the parts that a guardrail dropped to the parts that the format could not express, for the record. */
-function withLeftOut(run: EndedCall['run'], reachedVia: ReachedVia): EndedCall['run'] {
+function withLeftOut(run: ProviderRun, reachedVia: ReachedVia): ProviderRun {
   const last = run.attempts.at(-1);
   if (last?.reachedVia === undefined || last.reachedVia.leftOut.length === reachedVia.leftOut.length) return run;
   return { ...run, attempts: [...run.attempts.slice(0, -1), { ...last, reachedVia }] };
@@ -89,9 +98,10 @@ async function jsonResponse(
   { answer, release }: Extract<ProvidedAnswer, { readonly kind: 'json' }>,
 ): Promise<Responded> {
   const { call, provided, headers } = answered;
-  const charge = call.bill.charges.at(-1);
+  const { planned, bill, claims } = call.admitted;
+  const charge = bill.charges.at(-1);
   if (charge === undefined) throw new Error('an answer was given that nothing was charged for');
-  const written = call.request.writeAnswer(answer, chargedCost(answered, charge, answer.usage));
+  const written = planned.effective.request.writeAnswer(answer, chargedCost(answered, charge, answer.usage));
   // Later steps read the whole body again.
   if (written.body.length > longBodyCharacters) await nextTurn();
   const answerHeaders = { ...headers, ...jsonHeaders, ...written.headers };
@@ -100,10 +110,10 @@ async function jsonResponse(
   const writeCache = jsonCacheWriter(deps, answered, charge, text);
   // Only the cache still needs the provider's own text.
   release({ written: written.body.length, text: writeCache === undefined ? 0 : text.length });
-  const storingAccountMemory = openStoringAccountMemory(deps, call, provided);
+  const storingAccountMemory = openStoringAccountMemory(deps, planned, provided);
   storingAccountMemory.hear(answer);
   const last = allBegun([
-    call.claims.store(response, sourceOf(provided)),
+    claims.store(response, sourceOf(provided)),
     call.settleEarly?.(),
     storingAccountMemory.written(),
   ]);
@@ -116,7 +126,7 @@ async function jsonResponse(
  * longer than the cache needs it.
  */
 const jsonCacheWriter = (deps: GatewayDependencies, answered: AnsweredCall, charge: Charge, text: string) =>
-  cacheWriter(deps, answered.call, answered.provided.reachedVia, charge, () =>
+  cacheWriter(deps, answered.call.admitted, answered.provided.reachedVia, charge, () =>
     text.length > collectedStreamMaxBytes ? undefined : { kind: 'json', text },
   );
 
@@ -130,10 +140,11 @@ function streamResponse(deps: GatewayDependencies, streamed: ConstructorParamete
 
 function servedHeaders(
   { clock }: GatewayDependencies,
-  { arrivedAtMs, holdings: { cache } }: AdmittedPlain,
-  { upstreamMs }: EndedCall['run'],
+  { planned, holdings: { cache } }: AdmittedCall,
+  { upstreamMs }: ProviderRun,
   provided: ProvidedAnswer,
 ): Record<string, string> {
+  const { arrivedAtMs } = planned.identified.parsed;
   const gatewayMs = Math.max(0, clock.nowMs() - arrivedAtMs - upstreamMs);
   const { model, provider } = sourceOf(provided);
   const { leftOut } = provided.reachedVia;

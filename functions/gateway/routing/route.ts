@@ -29,7 +29,7 @@ import {
   tighten,
 } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { IdentifiedCall, RoutedCall } from '../stages.ts';
+import type { CallBody, CallChanges, IdentifiedCall, PlannedModelCall, RoutedCall } from '../stages.ts';
 import { crossesFormats, isRelayedOnly, openEnvelopes } from './open-envelopes.ts';
 
 export async function route(
@@ -40,11 +40,12 @@ export async function route(
   const workspaceOfKey = forKey(call);
   const byok = readByok(call, workspaceOfKey);
   if (byok instanceof GatewayError) return byok;
-  const { preset } = call.request;
+  const { parsed, key } = call;
+  const { preset } = parsed.clientBody.request;
   const merged = preset === undefined ? undefined : await mergePreset(call, workspaceOfKey, preset);
   if (merged instanceof GatewayError) return merged;
-  const { request, bodyMemory } = merged ?? call;
-  const { workspace } = merged ?? { workspace: workspaceOfKey };
+  const { request, bodyMemory } = merged?.body ?? parsed.clientBody;
+  const workspace = merged?.workspace ?? workspaceOfKey;
   const unread = deps.credentials.ready();
   if (unread !== undefined) await admissionTime.wait(unread);
   const providerState =
@@ -52,7 +53,7 @@ export async function route(
       ? noProviderState
       : await admissionTime.wait(findProviderState(deps, request, workspace.id));
   const statistics = sortsByStatistics(request) ? await admissionTime.wait(deps.statistics.current()) : noStatistics;
-  if (bodyMemory.isLong) await parseInSteps(request, { catalogue: call.catalogue, workspace, bodyMemory });
+  if (bodyMemory.isLong) await parseInSteps({ request, bodyMemory }, { catalogue: call.catalogue, workspace });
   const plan = makePlan(request, {
     catalogue: call.catalogue,
     workspace,
@@ -60,7 +61,7 @@ export async function route(
     ...providerState,
     isConfigured: ({ provider }) => deps.credentials.find(provider) !== undefined,
     statsOf: (candidate) => statistics.of(candidate.model.id, entryOf(candidate).provider),
-    session: sessionOf(call, request),
+    session: sessionOf(parsed, request),
     isCooling: (candidate) => deps.cooldowns.isCooling(entryOf(candidate), workspace.id),
   });
   if (plan instanceof GatewayError) return plan;
@@ -69,18 +70,21 @@ export async function route(
     providerState.unknownInput === undefined ? [] : request.providerState.flatMap(({ id }) => id ?? []);
   const crosses = crossesFormats({ request, plan });
   const envelopes = crosses ? await admissionTime.wait(openEnvelopes(deps, workspace)) : noEnvelopes;
-  const memory = bodyMemory.allocation.take(...pathsOf({ workspace, key: call.key, request, plan }));
+  const memory = bodyMemory.allocation.take(...pathsOf({ workspace, key, request, plan }));
   if (memory !== undefined) await memory;
-  return { ...call, request, bodyMemory, workspace, plan, size: request.size(), unmadeInput, byok, policy, envelopes };
+  const effective = { request, bodyMemory, plan, size: request.size() };
+  return { identified: call, effective, terms: { byok, envelopes, policy }, unmadeInput };
 }
 
 /** Returns the paths that the body takes from here on, which determine the memory that it needs. */
-const pathsOf = (call: Pick<RoutedCall, 'workspace' | 'key' | 'request' | 'plan'>): readonly RequestPath[] => [
+const pathsOf = (
+  call: Pick<IdentifiedCall, 'workspace' | 'key'> & Pick<PlannedModelCall, 'request' | 'plan'>,
+): readonly RequestPath[] => [
   isRelayedOnly(call) ? 'relayed' : 'translated',
   ...(isGuarded(call) ? (['guarded'] as const) : []),
 ];
 
-const isGuarded = ({ workspace, key }: Pick<RoutedCall, 'workspace' | 'key'>): boolean =>
+const isGuarded = ({ workspace, key }: Pick<IdentifiedCall, 'workspace' | 'key'>): boolean =>
   [workspace.guardrails, readKeySetting(key, 'guardrails')].some((ids) => (ids?.length ?? 0) > 0);
 
 /**
@@ -90,7 +94,7 @@ const isGuarded = ({ workspace, key }: Pick<RoutedCall, 'workspace' | 'key'>): b
  */
 function forKey({ workspace, key }: IdentifiedCall): WorkspaceDocument {
   const models = modelsOfKey(workspace.models, { models: readKeySetting(key, 'models') });
-  return { ...workspace, models };
+  return models === workspace.models ? workspace : { ...workspace, models };
 }
 
 /** Number of models that are looked up at a time: behind an unknown model the rest need not be. */
@@ -127,11 +131,12 @@ const sortsByStatistics = ({ provider: { sort } }: ClientRequest): boolean =>
   sort === 'latency' || sort === 'throughput';
 
 function readByok(call: IdentifiedCall, workspace: WorkspaceDocument): ByokSources | GatewayError | undefined {
-  const { catalogue, byokKey, request } = call;
+  const { parsed, catalogue } = call;
+  const { byokKey, clientBody } = parsed;
   const { connections } = workspaceConnections(workspace, call.connections);
   const isEnabled = workspace.features.byok;
   if (byokKey !== undefined) {
-    const fault = checkByokHeader(request, { catalogue, workspace, isEnabled, connections });
+    const fault = checkByokHeader(clientBody.request, { catalogue, workspace, isEnabled, connections });
     if (fault !== undefined) return fault;
   }
   return isEnabled ? readByokSources({ hasHeaderKey: byokKey !== undefined, connections }) : undefined;
@@ -145,18 +150,19 @@ async function mergePreset(
   call: IdentifiedCall,
   workspace: WorkspaceDocument,
   named: PresetOption,
-): Promise<Pick<IdentifiedCall, 'request' | 'bodyMemory' | 'workspace'> | GatewayError> {
-  const { request: sent, clientInterface } = call;
-  const { streamsSchemas, dropsIdleMembers } = call.scope.baseUrlRules;
+): Promise<{ readonly body: CallBody; readonly workspace: WorkspaceDocument } | GatewayError> {
+  const { clientInterface, scope, passedOn, clientBody } = call.parsed;
+  const { request: sent, bodyMemory } = clientBody;
+  const { streamsSchemas, dropsIdleMembers } = scope.baseUrlRules;
   const applied = applyPreset({ ...sent.raw }, workspace, named);
   if (applied instanceof GatewayError) return applied;
-  const { allocation } = call.bodyMemory;
-  const reading = { allocation, dropsIdleMembers, passedOn: call.passedOn, path: sent.path };
+  const { allocation } = bodyMemory;
+  const reading = { allocation, dropsIdleMembers, passedOn, path: sent.path };
   const merged = readAgain(clientInterface, mergedText(sent, applied.body), reading);
   if (merged instanceof GatewayError) return merged;
   const options = { allowsStream: streamsSchemas, work: call.schemaWork };
   const fault = await checkRequestSchema(merged.request, options);
-  return fault ?? { ...merged, workspace: applied.workspace };
+  return fault ?? { body: merged, workspace: applied.workspace };
 }
 
 /**
@@ -171,31 +177,43 @@ function mergedText({ raw, text }: ClientRequest, merged: JsonObject): string {
   return rewriteMembers(json, new Map([['preset', undefined], ...added]));
 }
 
-/** Returns the call with texts of its request masked. */
-export async function withMaskedRequest(
-  call: RoutedCall,
-  { request, bodyMemory }: Pick<RoutedCall, 'request' | 'bodyMemory'>,
-): Promise<RoutedCall> {
-  if (bodyMemory.isLong)
-    await parseInSteps(request, { catalogue: call.catalogue, workspace: call.workspace, bodyMemory });
-  return { ...call, request, bodyMemory, size: request.size() };
-}
+/** Replaces the model call of a routed call. */
+export const routedChanges: CallChanges<RoutedCall> = {
+  async withBody(call, masked) {
+    const { identified, effective } = call;
+    const visible = { catalogue: identified.catalogue, workspace: forKey(identified) };
+    if (masked.bodyMemory.isLong) await parseInSteps(masked, visible);
+    const { request, bodyMemory } = masked;
+    return withModelCall(call, { request, bodyMemory, plan: effective.plan, size: request.size() });
+  },
+  withPlan(call, plan) {
+    const { request, bodyMemory, size } = call.effective;
+    return withModelCall(call, { request, bodyMemory, plan, size });
+  },
+};
+
+const withModelCall = ({ identified, terms, unmadeInput }: RoutedCall, effective: PlannedModelCall): RoutedCall => ({
+  identified,
+  effective,
+  terms,
+  unmadeInput,
+});
 
 // Parses the values that routing reads: from a short body on first use, from a long one before, in turns of the event
 // loop.
 
 /** Parses each value in a turn of its own. */
 export async function parseInSteps(
-  request: ClientRequest,
-  call: Pick<IdentifiedCall, 'catalogue' | 'workspace' | 'bodyMemory'>,
+  { request, bodyMemory }: CallBody,
+  visible: Pick<IdentifiedCall, 'catalogue' | 'workspace'>,
 ): Promise<void> {
   request.needs();
   await nextTurn();
   request.size();
-  call.bodyMemory.letGoMedia();
+  bodyMemory.letGoMedia();
   await nextTurn();
-  if (!mayBeTranslated(request, call)) return;
-  await call.bodyMemory.readValues();
+  if (!mayBeTranslated(request, visible)) return;
+  await bodyMemory.readValues();
   request.hubNeeds();
   await nextTurn();
 }

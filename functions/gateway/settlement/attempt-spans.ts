@@ -12,9 +12,7 @@ import {
 } from '../../../shared/protocol/conversation/index.ts';
 import type { Charge } from '../../../shared/routing/billing/index.ts';
 import type { Attempt } from '../../../shared/routing/provider-metrics/index.ts';
-import type { AdmittedCall, ContentBodies } from '../stages.ts';
-
-type SpannedCall = Pick<AdmittedCall, 'clientInterface' | 'request' | 'scope'>;
+import type { ContentBodies, PlannedCall } from '../stages.ts';
 
 export interface SpokenBodies extends ContentBodies {
   /** The bodies as turns of a conversation; undefined where they are none. */
@@ -24,7 +22,7 @@ export interface SpokenBodies extends ContentBodies {
 /** Builds the spans. `bodies` belong to the span of the last attempt. */
 export const attemptSpans = (
   trace: Trace,
-  call: SpannedCall,
+  call: PlannedCall,
   attempts: readonly Attempt[],
   bodies?: SpokenBodies,
 ): Span[] =>
@@ -35,10 +33,11 @@ export const attemptSpans = (
     return [{ ...span, attributes: { ...span.attributes, ...messages } }];
   });
 
-function toSpan({ traceId, spanId: parentSpanId }: Trace, call: SpannedCall, attempt: Attempt, spanId: string): Span {
+function toSpan({ traceId, spanId: parentSpanId }: Trace, call: PlannedCall, attempt: Attempt, spanId: string): Span {
+  const { clientInterface, scope } = call.identified.parsed;
   const { candidate, outcome, startedAtMs, latencyMs, firstOutputMs, charge } = attempt;
-  const { sessionId } = call.scope.correlation;
-  const operation = call.clientInterface.telemetryOperation;
+  const { sessionId } = scope.correlation;
+  const operation = clientInterface.telemetryOperation;
   return {
     traceId,
     spanId,
@@ -52,7 +51,7 @@ function toSpan({ traceId, spanId: parentSpanId }: Trace, call: SpannedCall, att
       'gen_ai.provider.name': wellKnownName(candidate.provider.base_url) ?? candidate.provider.id,
       'gw.provider': candidate.provider.id,
       'gen_ai.request.model': candidate.model.id,
-      'gen_ai.request.stream': call.request.stream ? true : undefined,
+      'gen_ai.request.stream': call.effective.request.stream ? true : undefined,
       ...(charge === undefined ? {} : answerAttributes(attempt, charge)),
       'gen_ai.response.time_to_first_chunk': firstOutputMs === undefined ? undefined : firstOutputMs / 1_000,
       'gen_ai.conversation.id': sessionId && maskKeys(sessionId),

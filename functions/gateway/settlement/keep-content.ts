@@ -14,42 +14,38 @@ import { masked, maskKeys } from '../../../shared/foundation/log/index.ts';
 import { nextTurn, waitAtMost } from '../../../shared/foundation/time/index.ts';
 import { eventsOfFrameText } from '../../../shared/protocol/event-frames/index.ts';
 import type { BodyPart, GatewayResponse } from '../../../shared/protocol/http/index.ts';
-import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
 import { answerBytes, type Copies, textBytesInMemory } from '../../../shared/protocol/memory-budget/index.ts';
 import { toEventLine } from '../../../shared/protocol/wire/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { CallContent, IdentifiedCall } from '../stages.ts';
-import { keepsProviderText, type PolicedCall } from './log-attempts.ts';
+import type { AdmittedCall, CallContent } from '../stages.ts';
+import { keepsProviderText } from './log-attempts.ts';
 
 type Dependencies = Pick<GatewayDependencies, 'memory' | 'blobs' | 'clock' | 'log'>;
-export type ContentCall = Pick<IdentifiedCall, 'key' | 'scope' | 'byokKey' | 'workspace'> & PolicedCall;
+export type ContentCall = Pick<AdmittedCall, 'planned' | 'key'>;
 
 /** Time limit of the write. The record of the call waits for it: slower storage loses the bodies. */
 const writeMaxMs = 3_000;
 /** Time of a settlement that remains for the record. */
 const recordMs = 1_000;
 
-export interface ContentOptions {
-  /** The request as its client sent it. */
-  readonly clientRequest: ClientRequest;
-  /** Writes an error as the client gets it. */
-  readonly errorAnswer: (error: unknown) => GatewayResponse;
-}
+/** Writes an error as the client gets it. */
+type ErrorAnswer = (error: unknown) => GatewayResponse;
 
 /** Returns undefined where nothing of this call is stored. */
 export function openContent(
   deps: Dependencies,
-  call: ContentCall,
-  { clientRequest, errorAnswer }: ContentOptions,
+  { planned: { identified, terms }, key }: ContentCall,
+  errorAnswer: ErrorAnswer,
 ): CallContent | undefined {
-  const { workspace, byokKey } = call;
-  const { correlationId: id } = call.scope;
-  const settings = effectiveContentLog(workspace.content_log, readKeySetting(call.key, 'contentLog'));
-  if (settings === undefined || !keepsProviderText(call) || !isInShare(id, settings.share)) return undefined;
+  const { parsed, workspace } = identified;
+  const { byokKey, clientBody } = parsed;
+  const { correlationId: id } = parsed.scope;
+  const settings = effectiveContentLog(workspace.content_log, readKeySetting(key, 'contentLog'));
+  if (settings === undefined || !keepsProviderText(terms) || !isInShare(id, settings.share)) return undefined;
   const { keep } = settings;
   const copies = deps.memory.openCopies();
   const ofClient = openSpace(copies, contentMaxBytes);
-  const request = ofClient.take(clientRequest.text().text);
+  const request = ofClient.take(clientBody.request.text().text);
   const isRequestCut = ofClient.isCut();
   const ofProviders = openSpace(copies, contentMaxBytes - ofClient.bytes());
   const secrets = new Set(byokKey === undefined ? [] : [byokKey]);

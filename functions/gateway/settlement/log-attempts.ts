@@ -3,30 +3,22 @@
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { attemptMetricSeries } from '../../../shared/foundation/constants/index.ts';
 import type { Log } from '../../../shared/foundation/log/index.ts';
-import type { PolicyOptions } from '../../../shared/protocol/wire/index.ts';
-import { type ByokSources, payerOf } from '../../../shared/routing/planner/index.ts';
+import { payerOf } from '../../../shared/routing/planner/index.ts';
 import type { Attempt } from '../../../shared/routing/provider-metrics/index.ts';
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
-import type { AdmittedCall } from '../stages.ts';
-
-export type PolicedCall = Pick<AdmittedCall, 'workspace'> & {
-  readonly policy?: PolicyOptions;
-  readonly byok?: ByokSources | undefined;
-};
-type LoggedCall = Pick<AdmittedCall, 'scope'> & PolicedCall;
+import type { PlannedCall, ProviderTerms } from '../stages.ts';
 
 /**
  * True where the provider's text may be logged: providers quote their input, of which nothing may be stored under zdr.
  */
-export const keepsProviderText = ({ workspace, policy = workspace.data_policy }: PolicedCall): boolean =>
-  policy.zdr !== true;
+export const keepsProviderText = ({ policy }: ProviderTerms): boolean => policy.zdr !== true;
 
 /** Returns the position of the gateway's credential among several; undefined for a client's key. */
-export const credentialOf = ({ byok }: PolicedCall, candidate: Candidate): number | undefined =>
+export const credentialOf = ({ byok }: ProviderTerms, candidate: Candidate): number | undefined =>
   payerOf(byok, candidate) === 'client' ? undefined : candidate.provider.credential;
 
-export function logFailedAttempts(log: Log, call: LoggedCall, attempts: readonly Attempt[]): void {
-  const { scope, workspace } = call;
+export function logFailedAttempts(log: Log, { identified, terms }: PlannedCall, attempts: readonly Attempt[]): void {
+  const { parsed, workspace } = identified;
   for (const { candidate, outcome, latencyMs, permit } of attempts) {
     if (outcome === 'ok') continue;
     const provider = candidate.provider.id;
@@ -35,15 +27,15 @@ export function logFailedAttempts(log: Log, call: LoggedCall, attempts: readonly
     log.info(
       {
         event: 'attempt_failed',
-        correlation_id: scope.correlationId,
+        correlation_id: parsed.scope.correlationId,
         workspace_id: workspace.id,
         provider,
-        credential: credentialOf(call, candidate),
+        credential: credentialOf(terms, candidate),
         model: candidate.model.id,
         outcome: outcome.cause,
         status: outcome.status,
         reason: reasonOf(outcome),
-        message: keepsProviderText(call) ? outcome.providerText?.forOperator : undefined,
+        message: keepsProviderText(terms) ? outcome.providerText?.forOperator : undefined,
         provider_ms: latencyMs,
       },
       {

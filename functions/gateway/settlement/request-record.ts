@@ -4,10 +4,10 @@ import { readKeySetting } from '../../../shared/configuration/keys/index.ts';
 import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
 import type { Tags } from '../../../shared/protocol/wire/index.ts';
 import type { Item } from '../../../shared/storage/store/index.ts';
-import type { IdentifiedCall, ReceivedCall } from '../stages.ts';
+import type { ReceivedCall } from '../stages.ts';
 
 type RecordedRequest = Pick<
-  ReceivedCall & IdentifiedCall,
+  ReceivedCall,
   'clientInterface' | 'scope' | 'credential' | 'attribution' | 'tags' | 'arrivedAtMs'
 >;
 

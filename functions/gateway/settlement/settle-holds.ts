@@ -18,7 +18,7 @@ import {
 import { type Deadline, startDeadline, waitAtMost } from '../../../shared/foundation/time/index.ts';
 import { type Item, openTransaction, retryWrite, type StoreTransaction } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { AdmittedCall } from '../stages.ts';
+import type { AdmittedCall, ServedCall } from '../stages.ts';
 
 /** Longest time for which a store that does not respond delays the end of an answer. */
 const earlySettlementMaxMs = 1_000;
@@ -31,7 +31,7 @@ export interface CallHolds {
   /**
    * Settles tokens and slots before the last byte; undefined when the call has neither. `settle` repeats what failed.
    */
-  readonly settleEarly: AdmittedCall['settleEarly'];
+  readonly settleEarly: ServedCall['settleEarly'];
   /**
    * Writes one transaction with the record where the store has transactions. Otherwise it settles each on its own,
    * writes no record, and throws the first failure after each was tried.
@@ -110,7 +110,11 @@ export function openCallHolds(deps: GatewayDependencies, call: AdmittedCall): Ca
       if (isLate()) {
         const message =
           'The hold of a call had expired before the call was settled: its cost was charged although nothing was held for it any more.';
-        log.error({ event: 'settlement_late', message, correlation_id: call.scope.correlationId });
+        log.error({
+          event: 'settlement_late',
+          message,
+          correlation_id: call.planned.identified.parsed.scope.correlationId,
+        });
       }
     }
   }
@@ -170,7 +174,7 @@ function openHeld(deps: GatewayDependencies, call: AdmittedCall) {
   let wasLate = false;
   const charged: ChargedCounter[] = [];
   // Alerts are decided by the item as the charge leaves it.
-  const needsItem = call.catalogue.service.alerts != null;
+  const needsItem = call.planned.identified.catalogue.service.alerts != null;
   const held = heldBy(deps, call).map(({ end, releaseSlot, chargedAs, ...one }): OpenHeld => {
     let isSlotReleased = false;
     return {
@@ -203,8 +207,9 @@ function openHeld(deps: GatewayDependencies, call: AdmittedCall) {
 
 function heldBy(
   { counters, credit, limiter, slotPools }: GatewayDependencies,
-  { bill, holdings, workspace, key, owner }: AdmittedCall,
+  { bill, holdings, planned, key, owner }: AdmittedCall,
 ): readonly Held[] {
+  const { workspace } = planned.identified;
   const { keyHold, creditHold, budgetHolds = [], tokenPermits = [], slots = [] } = holdings;
   const owed = () => bill.totalOf('workspace');
   const charged = { publicId: String(key.pk), owner, known: key };

@@ -1,6 +1,7 @@
 // Serves an admitted call, and finishes it after the last byte however it ends: money, the cached answer, everything
 // that other calls wait for, and the record. All steps begin together, except for the record, which comes with the
 // money or after it. One deadline bounds them, and a step that fails stops no other.
+import type { Catalogue } from '../../../shared/configuration/catalogue/index.ts';
 import { errorCatalogue, toEnvelope } from '../../../shared/errors/index.ts';
 import type { Log } from '../../../shared/foundation/log/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
@@ -8,7 +9,6 @@ import { allBegun } from '../../../shared/foundation/parallel/index.ts';
 import type { Trace } from '../../../shared/foundation/telemetry/index.ts';
 import { type Deadline, startDeadline } from '../../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
-import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
 import { streamHeaders, toGatewayError } from '../../../shared/protocol/router/index.ts';
 import {
   type Attempt,
@@ -19,25 +19,35 @@ import {
 import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import { ownText, respondWith } from '../exit/exit.ts';
-import type { AdmittedCall, CallContent, CallResult, ClaimsEnd, EndedCall } from '../stages.ts';
+import type {
+  AdmittedCall,
+  CallContent,
+  CallResult,
+  ClaimsEnd,
+  EndedCall,
+  PlannedCall,
+  ServedCall,
+} from '../stages.ts';
 import type { ContentCall } from './keep-content.ts';
-import { logFailedAttempts, type PolicedCall } from './log-attempts.ts';
+import { logFailedAttempts } from './log-attempts.ts';
 import { type CallHolds, openCallHolds } from './settle-holds.ts';
 import { openRecord } from './write-record.ts';
 
-export async function serveAndSettle<Admitted extends AdmittedCall>(
+export async function serveAndSettle<Planned extends PlannedCall>(
   deps: GatewayDependencies,
-  admitted: Admitted,
-  serve: (deps: GatewayDependencies, call: Admitted) => Promise<CallResult>,
-  clientRequest: ClientRequest,
+  admitted: AdmittedCall<Planned>,
+  serve: (deps: GatewayDependencies, call: ServedCall<Planned>) => Promise<CallResult>,
 ): Promise<GatewayResponse> {
   const admittedAtMs = deps.clock.nowMs();
   const holds = openCallHolds(deps, admitted);
-  const opening = contentOf(deps, admitted, clientRequest);
+  const { settleEarly } = holds;
+  const opening = contentOf(deps, admitted);
   const content = opening && (await opening);
   if (content !== undefined) admitted.guard?.keepBlockedIn(content);
-  const call = { ...admitted, admittedAtMs, settleEarly: holds.settleEarly, content };
-  const unusedPermit = call.holdings.firstCandidate?.permit;
+  const call = { admitted, settleEarly, content };
+  const { deferred } = admitted.planned.identified.parsed.scope;
+  const settling = { holds, admittedAtMs };
+  const unusedPermit = admitted.holdings.firstCandidate?.permit;
   const notRun = { attempts: [], attemptCount: 0, queuedMs: 0, upstreamMs: 0, firstOutputAtMs: undefined };
   let served: CallResult;
   try {
@@ -47,42 +57,35 @@ export async function serveAndSettle<Admitted extends AdmittedCall>(
   }
   if (served.response !== undefined) {
     const { end } = served;
-    call.scope.deferred.add(() => settle(deps, call, holds, end()));
+    deferred.add(() => settle(deps, call, settling, end()));
     return watchedBy(content, served.response);
   }
   const { ended } = served;
-  call.scope.deferred.add(() => settle(deps, call, holds, ended));
+  deferred.add(() => settle(deps, call, settling, ended));
   // The claims are released before the client knows, because its retry may come at once. Settlement repeats a release
   // that failed.
-  await allBegun([call.claims.release(claimsEndOf(ended))?.catch(() => {}), call.settleEarly?.()]);
-  return watchedBy(content, errorAsStream(deps, call, served.error));
+  await allBegun([admitted.claims.release(claimsEndOf(ended))?.catch(() => {}), settleEarly?.()]);
+  return watchedBy(content, errorAsStream(deps, admitted, served.error));
 }
 
 type Answering = GatewayResponse | Promise<GatewayResponse>;
 export const watchedBy = (content: CallContent | undefined, answering: Answering): Answering =>
   content === undefined ? answering : content.watch(answering);
 
-/** Opens the content log of a call that may run. `clientRequest` is the request as its client sent it. */
+/** Opens the content log of a call that may run. */
 export const contentOf = (
   deps: GatewayDependencies,
   call: ContentCall,
-  clientRequest: ClientRequest,
 ): Promise<CallContent | undefined> | undefined =>
-  call.workspace.content_log == null ? undefined : openContentOf(deps, call, clientRequest);
+  call.planned.identified.workspace.content_log == null ? undefined : openContentOf(deps, call);
 
 /** The module is loaded with the first call of a workspace that stores bodies. */
-async function openContentOf(
-  deps: GatewayDependencies,
-  call: ContentCall,
-  clientRequest: ClientRequest,
-): Promise<CallContent | undefined> {
+async function openContentOf(deps: GatewayDependencies, call: ContentCall): Promise<CallContent | undefined> {
+  const { correlationId, errorFormat } = call.planned.identified.parsed.scope;
   try {
     const { openContent } = await import('./keep-content.ts');
-    const { correlationId, errorFormat } = call.scope;
-    const errorAnswer = (error: unknown) => toEnvelope(toGatewayError(error), correlationId, errorFormat);
-    return openContent(deps, call, { clientRequest, errorAnswer });
+    return openContent(deps, call, (error) => toEnvelope(toGatewayError(error), correlationId, errorFormat));
   } catch (error) {
-    const { correlationId } = call.scope;
     deps.log.error({ event: 'content_not_kept', failed_control: 'content', correlation_id: correlationId }, error);
     return undefined;
   }
@@ -91,11 +94,11 @@ async function openContentOf(
 /** Throws the error, unless clients of the interface expect it in a stream. */
 async function errorAsStream(
   { clock }: GatewayDependencies,
-  { request, owner }: AdmittedCall,
+  { planned: { effective }, owner }: AdmittedCall,
   error: unknown,
 ): Promise<GatewayResponse> {
   const answer = { id: owner, createdSeconds: Math.floor(clock.nowMs() / 1_000) };
-  const body = await request.refusedStream?.(toGatewayError(error), answer);
+  const body = await effective.request.refusedStream?.(toGatewayError(error), answer);
   if (body === undefined) throw error;
   return respondWith(ownText(body), { headers: streamHeaders, body });
 }
@@ -114,23 +117,30 @@ const settlementBudgetMs = 9_000;
  */
 const lastWriteMs = 1_000;
 
+interface Settling {
+  readonly holds: CallHolds;
+  readonly admittedAtMs: number;
+}
+
 async function settle(
   deps: GatewayDependencies,
-  call: AdmittedCall & PolicedCall & { readonly admittedAtMs: number },
-  holds: CallHolds,
+  { admitted, content }: ServedCall,
+  { holds, admittedAtMs }: Settling,
   ended: EndedCall,
 ): Promise<void> {
   const { clock, limiter, log } = deps;
-  const times = { admittedAtMs: call.admittedAtMs, settlingAtMs: clock.nowMs() };
-  const { claims } = call;
+  const times = { admittedAtMs, settlingAtMs: clock.nowMs() };
+  const { planned, claims } = admitted;
+  const { parsed, workspace, catalogue } = planned.identified;
+  const { scope } = parsed;
   const { run, stream, writeCache } = ended;
-  const { endsAtMs = Number.POSITIVE_INFINITY } = call.scope;
+  const { endsAtMs = Number.POSITIVE_INFINITY } = scope;
   const leftMs = endsAtMs - lastWriteMs - times.settlingAtMs;
   const deadline = startDeadline(clock, times.settlingAtMs, Math.max(0, Math.min(settlementBudgetMs, leftMs)));
   /** Returns undefined where the step needs no waiting. */
   const step = (name: string, work: () => unknown): Promise<unknown> | undefined => {
     const report = (error: unknown) =>
-      log.error({ event: 'settlement_failed', settlement_step: name, correlation_id: call.scope.correlationId }, error);
+      log.error({ event: 'settlement_failed', settlement_step: name, correlation_id: scope.correlationId }, error);
     try {
       const working = work();
       return working instanceof Promise ? working.catch(report) : undefined;
@@ -139,11 +149,11 @@ async function settle(
       return undefined;
     }
   };
-  const identity = { workspace: call.workspace.id, callId: call.scope.correlationId };
+  const identity = { workspace: workspace.id, callId: scope.correlationId };
   if (stream !== undefined) reportAttempt(deps, stream.attempt, identity);
   const attempts = stream === undefined ? run.attempts : [...run.attempts, stream.attempt];
   const { unusedPermit } = run;
-  const record = openRecord(deps, call, { ...ended, run: { ...run, attempts } }, times);
+  const record = openRecord(deps, admitted, stream === undefined ? ended : endedWith(ended, attempts), times);
   const charged = holds.settleMoney(deadline, record);
   const money = step('money', () => charged);
   const settledAttempts = step('attempts', () => settleAttempts(deps, attempts));
@@ -151,19 +161,28 @@ async function settle(
   const begun = [
     money,
     settledAttempts,
-    step('alerts', () => lookForAlerts(deps, call, { before: [money, settledAttempts], holds, attempts, deadline })),
+    step('alerts', () =>
+      lookForAlerts(deps, catalogue, { before: [money, settledAttempts], holds, attempts, deadline }),
+    ),
     step('tokens', () => holds.settle('tokens', deadline)),
     step('slots', () => holds.settle('slots', deadline)),
     step('response_cache', () => writeCache?.()),
     step('claims', () => claims.settle(claimsEndOf(ended), deadline)),
-    step('spans', () => call.scope.trace && addSpans(deps, call.scope.trace, call, attempts)),
+    step('spans', () => scope.trace && addSpans(deps, scope.trace, { planned, content }, attempts)),
     step('unused_permit', () => unusedPermit && retryWrite(clock, () => limiter.release(unusedPermit), { deadline })),
-    step('attempt_lines', () => logFailedAttempts(log, call, attempts)),
-    step('charge_lines', () => logChargesOverHold(log, call)),
-    step('record', () => record.writeBehind({ deadline, content: call.content?.write(deadline), charged })),
+    step('attempt_lines', () => logFailedAttempts(log, planned, attempts)),
+    step('charge_lines', () => logChargesOverHold(log, admitted)),
+    step('record', () => record.writeBehind({ deadline, content: content?.write(deadline), charged })),
   ];
   // None of them rejects.
   for (const one of begun) if (one !== undefined) await one;
+}
+
+/** Returns the end of the call with the attempt of its stream, which ended with the stream. */
+function endedWith({ run, error, stream, writeCache }: EndedCall, attempts: readonly Attempt[]): EndedCall {
+  const { attemptCount, queuedMs, upstreamMs, firstOutputAtMs, unusedPermit } = run;
+  const whole = { attempts, attemptCount, queuedMs, upstreamMs, firstOutputAtMs, unusedPermit };
+  return { run: whole, error, stream, writeCache };
 }
 
 interface SettledParts {
@@ -176,10 +195,10 @@ interface SettledParts {
 
 function lookForAlerts(
   { alerts, credentials, cooldowns }: GatewayDependencies,
-  { catalogue }: AdmittedCall,
+  { service }: Catalogue,
   { before, holds, attempts, deadline }: SettledParts,
 ): Promise<unknown> | undefined {
-  const settings = catalogue.service.alerts;
+  const settings = service.alerts;
   if (settings == null) return undefined;
   const { url, secret, at } = settings;
   const receiver = () => ({
@@ -195,13 +214,14 @@ function lookForAlerts(
 async function addSpans(
   { telemetry }: GatewayDependencies,
   trace: Trace,
-  call: AdmittedCall,
+  { planned, content }: { readonly planned: PlannedCall; readonly content: CallContent | undefined },
   attempts: readonly Attempt[],
 ): Promise<void> {
   const { attemptSpans } = await import('./attempt-spans.ts');
-  const bodies = telemetry?.capturesContent === true ? await call.content?.bodies() : undefined;
-  const { turns } = bodies === undefined ? { turns: undefined } : await call.clientInterface.grammar();
-  trace.children.push(...attemptSpans(trace, call, attempts, bodies && { ...bodies, turns }));
+  const bodies = telemetry?.capturesContent === true ? await content?.bodies() : undefined;
+  const { turns } =
+    bodies === undefined ? { turns: undefined } : await planned.identified.parsed.clientInterface.grammar();
+  trace.children.push(...attemptSpans(trace, planned, attempts, bodies && { ...bodies, turns }));
 }
 
 const claimsEndOf = ({ error, stream, run }: EndedCall): ClaimsEnd => ({
@@ -214,7 +234,8 @@ const claimsEndOf = ({ error, stream, run }: EndedCall): ClaimsEnd => ({
 
 // Logs a line for each unit of which a provider counts more than the call reserved: the report is believed, because the
 // operator pays by it.
-function logChargesOverHold(log: Log, { scope, workspace, bill, holdings }: AdmittedCall): void {
+function logChargesOverHold(log: Log, { planned, bill, holdings }: AdmittedCall): void {
+  const { parsed, workspace } = planned.identified;
   const holdsBudget = (provider: string) => holdings.budgetHolds?.some((hold) => hold.provider === provider) === true;
   for (const { candidate, usage, cost, payer, overHold } of bill.charges) {
     const provider = candidate.provider.id;
@@ -223,7 +244,7 @@ function logChargesOverHold(log: Log, { scope, workspace, bill, holdings }: Admi
       log.info({
         event: 'charge_over_hold',
         message: `The provider reported ${reported} ${unit} for a call that can have ${held}.`,
-        correlation_id: scope.correlationId,
+        correlation_id: parsed.scope.correlationId,
         workspace_id: workspace.id,
         provider,
         model: candidate.model.id,

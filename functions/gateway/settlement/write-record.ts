@@ -16,15 +16,21 @@ import { type Deadline, startDeadline } from '../../../shared/foundation/time/in
 import { type Bill, type Payer, recordedUsage } from '../../../shared/routing/billing/index.ts';
 import type { Attempt } from '../../../shared/routing/provider-metrics/index.ts';
 import { midStreamCodeOf } from '../../../shared/routing/providers/index.ts';
-import { retryWrite } from '../../../shared/storage/store/index.ts';
+import { type Item, retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { AdmittedCall, CallContent, EndedCall, Execution, IdentifiedCall, ReadyAnswer } from '../stages.ts';
+import type {
+  AdmittedCall,
+  CallContent,
+  EndedCall,
+  IdentifiedCall,
+  ParsedCall,
+  ProviderTerms,
+  ReadyAnswer,
+} from '../stages.ts';
 import { callDetails, requestFields } from './call-details.ts';
-import { credentialOf, keepsProviderText, type PolicedCall } from './log-attempts.ts';
+import { credentialOf, keepsProviderText } from './log-attempts.ts';
 import { requestRecord } from './request-record.ts';
 import type { CallRecordWrite } from './settle-holds.ts';
-
-type RecordedCall = AdmittedCall & PolicedCall & { readonly execution?: Execution };
 
 /** Times at which the stages of the call ended. */
 interface CallTimes {
@@ -54,18 +60,19 @@ interface OpenRecord extends CallRecordWrite {
 
 export function openRecord(
   deps: GatewayDependencies,
-  call: RecordedCall,
+  call: AdmittedCall,
   ended: EndedCall,
   times: CallTimes,
 ): OpenRecord {
-  const timeLine = () => timeLineOf(call, ended.run.attempts, times, deps.clock.nowMs());
+  const { parsed, workspace } = call.planned.identified;
+  const timeLine = () => timeLineOf(parsed, ended.run.attempts, times, deps.clock.nowMs());
   return {
     write(transaction) {
       const record = { ...toRecord(deps, call, ended), timeLine: timeLine() };
-      describe(call, record);
+      describe(parsed, record);
       return deps.records.write(record, transaction);
     },
-    isWritten: async () => (await deps.records.find(call.workspace.id, call.owner)) !== undefined,
+    isWritten: async () => (await deps.records.find(workspace.id, call.owner)) !== undefined,
     writeBehind: (writing) =>
       deps.store.transact !== undefined && writing.content === undefined ? undefined : writeWhole(writing),
   };
@@ -78,34 +85,38 @@ export function openRecord(
       () => false,
     );
     const whole = { ...record, timeLine: timeLine(), content: contentLog };
-    if (isCharged) await write(deps, call, whole, deadline);
-    else describe(call, whole);
+    if (isCharged) await write(deps, parsed, whole, deadline);
+    else describe(parsed, whole);
   }
 }
 
 /** Time for the bodies: half of the time that such a call has after its answer. */
 const readyBudgetMs = 1_500;
 
-/**
- * Records an answer that existed already: it cost nothing, and is found under its own id like any other. `content` is
- * the content log of an answer from the cache.
- */
+interface RecordedAnswer {
+  readonly ready: ReadyAnswer;
+  readonly key: Item;
+  /** The content log of an answer from the cache. */
+  readonly content: CallContent | undefined;
+}
+
+/** Records an answer that existed already: it cost nothing, and is found under its own id like any other. */
 export async function writeReadyRecord(
   deps: GatewayDependencies,
-  call: IdentifiedCall,
-  ready: ReadyAnswer,
-  content: CallContent | undefined,
+  { parsed }: IdentifiedCall,
+  { ready, key, content }: RecordedAnswer,
 ): Promise<void> {
+  const { request } = ready.kind === 'cached' ? ready.call.effective : parsed.clientBody;
   const { provider, model: modelServed } = ready.kind === 'cached' ? ready.answer : ready.result;
   const record = {
-    ...requestRecord(call, call.key, call.request, deps.clock.nowMs()),
+    ...requestRecord(parsed, key, request, deps.clock.nowMs()),
     provider,
     modelServed,
-    functionId: parseFunctionAlias(call.request.model)?.functionId,
+    functionId: parseFunctionAlias(request.model)?.functionId,
   };
   if (ready.kind === 'cached') {
     const contentLog = content && (await content.write(startDeadline(deps.clock, deps.clock.nowMs(), readyBudgetMs)));
-    return write(deps, call, { ...record, cacheHit: true, content: contentLog });
+    return write(deps, parsed, { ...record, cacheHit: true, content: contentLog });
   }
   // The fields are not the whole record: in the metrics its provider did nothing for this call.
   const fields = {
@@ -114,13 +125,13 @@ export async function writeReadyRecord(
     'gen_ai.response.model': modelServed,
     idempotent_replayed: true,
   };
-  call.scope.details.call = { tags: record.tags, fields };
+  parsed.scope.details.call = { tags: record.tags, fields };
   return retryWrite(deps.clock, () => deps.records.write({ ...record, replayOf: ready.owner }));
 }
 
 async function write(
   { records, clock }: GatewayDependencies,
-  call: IdentifiedCall,
+  call: ParsedCall,
   record: CallRecord,
   deadline?: Deadline,
 ): Promise<void> {
@@ -129,47 +140,51 @@ async function write(
 }
 
 /** Adds the record's fields to the log line and to the metrics of the call. */
-function describe({ scope, clientInterface }: IdentifiedCall, record: CallRecord): void {
+function describe({ scope, clientInterface }: ParsedCall, record: CallRecord): void {
   scope.details.call = callDetails(record, clientInterface.telemetryOperation);
 }
 
-function toRecord(deps: GatewayDependencies, call: RecordedCall, ended: EndedCall): CallRecord {
+function toRecord(deps: GatewayDependencies, call: AdmittedCall, ended: EndedCall): CallRecord {
   const nowMs = deps.clock.nowMs();
-  const { request, arrivedAtMs, bill, execution } = call;
+  const { planned, key, owner, bill } = call;
+  const { identified, effective, terms } = planned;
+  const { parsed } = identified;
+  const { request } = effective;
+  const revision = 'execution' in planned ? planned.execution.revision : undefined;
   const { run, stream, error } = ended;
   const { attempts, firstOutputAtMs } = run;
   const served = error === undefined ? attempts.at(-1)?.candidate : undefined;
-  const payer = recordedPayer(call, ended);
+  const payer = recordedPayer(bill, ended);
   // For a stream, the time after its first output belongs to the provider and the reader.
   const ownUntilMs = stream === undefined ? nowMs : (firstOutputAtMs ?? nowMs);
   return {
-    ...requestRecord(call, call.key, request, nowMs),
-    executionId: call.owner,
+    ...requestRecord(parsed, key, request, nowMs),
+    executionId: owner,
     format: attempts.at(-1)?.reachedVia?.format,
     leftOut: attempts.at(-1)?.reachedVia?.leftOut,
-    functionId: execution?.revision.functionId,
-    revisionId: execution?.revision.revisionId,
+    functionId: revision?.functionId,
+    revisionId: revision?.revisionId,
     modelServed: served?.model.id,
     provider: served?.provider.id,
-    ...outcomeOf(call, ended),
+    ...outcomeOf(parsed, ended),
     attempts: run.attemptCount,
     attemptCauses: attempts.flatMap(({ outcome }) => (outcome === 'ok' ? [] : [outcome.cause])),
-    errorMessage: keepsProviderText(call) ? error?.message : error?.ownMessage,
-    attemptLog: toAttemptLog(call, attempts, served?.model.id ?? request.model),
+    errorMessage: keepsProviderText(terms) ? error?.message : error?.ownMessage,
+    attemptLog: toAttemptLog(terms, attempts, served?.model.id ?? request.model),
     ...recordedUsage(bill),
     reasoningTokens: reasoningTokensOf(bill),
     isByok: payer === 'client',
     costPicoUsd: bill.totalOf(payer),
     otherShares: otherSharesOf(bill, served, payer),
     queuedMs: run.queuedMs,
-    firstOutputMs: firstOutputAtMs === undefined ? undefined : firstOutputAtMs - arrivedAtMs,
-    gatewayMs: Math.max(0, ownUntilMs - arrivedAtMs - run.upstreamMs),
+    firstOutputMs: firstOutputAtMs === undefined ? undefined : firstOutputAtMs - parsed.arrivedAtMs,
+    gatewayMs: Math.max(0, ownUntilMs - parsed.arrivedAtMs - run.upstreamMs),
   };
 }
 
 /** Returns the parts of the call in the order of the record's attempts. */
 function timeLineOf(
-  { arrivedAtMs, scope }: RecordedCall,
+  { arrivedAtMs, scope }: ParsedCall,
   attempts: readonly Attempt[],
   { admittedAtMs, settlingAtMs }: CallTimes,
   nowMs: number,
@@ -196,12 +211,12 @@ const reasoningTokensOf = ({ charges }: Bill): number =>
   );
 
 /** The model is omitted where all attempts were at `model`. */
-function toAttemptLog(call: PolicedCall, attempts: readonly Attempt[], model: string): CallAttempt[] {
+function toAttemptLog(terms: ProviderTerms, attempts: readonly Attempt[], model: string): CallAttempt[] {
   const hasOtherModels = attempts.some(({ candidate }) => candidate.model.id !== model);
-  const keepsText = keepsProviderText(call);
+  const keepsText = keepsProviderText(terms);
   return attempts.map(({ candidate, outcome, latencyMs, schemaMismatch }) => ({
     provider: candidate.provider.id,
-    credential: credentialOf(call, candidate),
+    credential: credentialOf(terms, candidate),
     ...(outcome === 'ok' ? { outcome, status: okStatus } : { outcome: outcome.cause, status: outcome.status }),
     ms: latencyMs,
     ...(schemaMismatch === undefined ? {} : { schemaMismatch }),
@@ -215,16 +230,13 @@ function toAttemptLog(call: PolicedCall, attempts: readonly Attempt[], model: st
  * Returns who paid: 'client' if only the client's own provider key paid. The records of payer 'workspace' add up to the
  * credit spent.
  */
-function recordedPayer({ bill }: RecordedCall, { run: { attempts } }: EndedCall): Payer {
+function recordedPayer(bill: Bill, { run: { attempts } }: EndedCall): Payer {
   const last = attempts.at(-1);
   const isByok = last !== undefined && last.permit === undefined && bill.totalOf('workspace') === 0n;
   return isByok ? 'client' : 'workspace';
 }
 
-function outcomeOf(
-  { scope }: RecordedCall,
-  { error, stream }: EndedCall,
-): { outcome: CallOutcome; cutCode?: ErrorCode } {
+function outcomeOf({ scope }: ParsedCall, { error, stream }: EndedCall): { outcome: CallOutcome; cutCode?: ErrorCode } {
   if (scope.clientGone.aborted) return { outcome: 'client_gone' };
   if (error !== undefined) return { outcome: error.code };
   if (stream === undefined || stream.end === 'complete') return { outcome: 'ok' };

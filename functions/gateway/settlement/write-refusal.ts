@@ -7,9 +7,8 @@ import { startDeadline } from '../../../shared/foundation/time/index.ts';
 import { toGatewayError } from '../../../shared/protocol/router/index.ts';
 import { type Item, retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { CallContent, IdentifiedCall, ReceivedCall } from '../stages.ts';
+import type { CallContent, PlannedCall, ReceivedCall } from '../stages.ts';
 import { requestFields } from './call-details.ts';
-import type { PolicedCall } from './log-attempts.ts';
 import { requestRecord } from './request-record.ts';
 import { contentOf } from './settle.ts';
 
@@ -19,17 +18,16 @@ export interface RefusedBodies {
 }
 
 /**
- * Opens the content log once the call is routed: a call that cannot be routed has no data policy yet, so nothing of it
+ * Opens the content log once the call is planned: a call that cannot be planned has no data policy yet, so nothing of it
  * is stored.
  */
 export function noteContent(
   deps: GatewayDependencies,
   refusal: RefusedBodies,
-  call: IdentifiedCall,
-  routed: PolicedCall | GatewayError,
+  planned: PlannedCall | GatewayError,
 ): void {
-  if (routed instanceof GatewayError) return;
-  refusal.openContent = (key) => contentOf(deps, { ...call, ...routed, key }, call.request);
+  if (planned instanceof GatewayError) return;
+  refusal.openContent = (key) => contentOf(deps, { planned, key });
 }
 
 /** The same limit as for an answer that exists already. */
@@ -52,7 +50,7 @@ export async function writeRefusal(
   // The record shows the key as the refusal found it.
   const item = keyCache.get(received.credential.publicId) ?? found;
   const { model, call } = received.parsedSoFar() ?? {};
-  const request = call === undefined || call instanceof GatewayError ? undefined : call.request;
+  const request = call === undefined || call instanceof GatewayError ? undefined : call.clientBody.request;
   const record: CallRecord = {
     ...requestRecord(received, item, { model, user: request?.user, stream: request?.stream }, clock.nowMs()),
     functionId: model === undefined ? undefined : parseFunctionAlias(model)?.functionId,

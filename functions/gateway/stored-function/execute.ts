@@ -14,20 +14,21 @@ import { readChoices, withoutReasoning } from '../../../shared/protocol/interfac
 import { answerJson } from '../../../shared/protocol/interfaces/index.ts';
 import { jsonHeaders } from '../../../shared/protocol/router/index.ts';
 import { type JsonText, sumUsage } from '../../../shared/protocol/wire/index.ts';
-import { mergeUsage } from '../../../shared/routing/billing/index.ts';
+import { type Bill, mergeUsage } from '../../../shared/routing/billing/index.ts';
 import type { Plan } from '../../../shared/routing/planner/index.ts';
 import { startAdmissionTime } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import { decisionOf, passWhole, respondWith } from '../exit/exit.ts';
-import type { ProvidedAnswer, ProviderRun } from '../provider-call.ts';
+import type { ProvidedAnswer, ProviderOutcome, ProviderRun } from '../provider-call.ts';
 import { failed } from '../settlement/settle.ts';
 import type {
-  AdmittedExecution,
   AnswerSource,
   CallResult,
-  EndedCall,
+  FunctionModelCall,
+  OpenedCall,
   PlannedModelCall,
-  ProviderCall,
+  ServedCall,
+  StepLimits,
 } from '../stages.ts';
 import { planModelCall } from './plan-model-call.ts';
 
@@ -37,43 +38,45 @@ import { planModelCall } from './plan-model-call.ts';
  */
 export async function execute(
   deps: GatewayDependencies,
-  call: AdmittedExecution,
+  call: ServedCall<OpenedCall>,
   provide: Provide,
 ): Promise<CallResult> {
   const { clock } = deps;
+  const { claims, guard, planned } = call.admitted;
+  const { scope, arrivedAtMs } = planned.identified.parsed;
   const startedAtMs = clock.nowMs();
   const runs: ProviderRun[] = [];
   // The requests of its steps have memory of their own.
-  call.bodyMemory.allocation.keep('relayedSent');
-  const provideAndKeep: Provide = async (...call) => {
-    const run = await provide(...call);
-    runs.push(run);
-    return run;
+  planned.effective.bodyMemory.allocation.keep('relayedSent');
+  const provideAndKeep: Provide = async (...input) => {
+    const outcome = await provide(...input);
+    runs.push(outcome.run);
+    return outcome;
   };
   const executed = await runFunction(deps, call, provideAndKeep, runs).catch((error: unknown) => ({ error }));
   // Steps run both in parallel and in sequence, so their times do not add up to this.
   const upstreamMs = clock.nowMs() - startedAtMs;
-  const run = { ...sumRuns(runs), upstreamMs };
+  const run = sumRuns(runs, upstreamMs);
   const settledEarly = call.settleEarly?.();
   if ('error' in executed) {
     await settledEarly;
-    const error = executionError(executed.error, call.scope.correlationId);
+    const error = executionError(executed.error, scope.correlationId);
     return failed(run, error);
   }
-  const gatewayMs = Math.max(0, clock.nowMs() - call.arrivedAtMs - upstreamMs);
+  const gatewayMs = Math.max(0, clock.nowMs() - arrivedAtMs - upstreamMs);
   const timing = { [headerNames.serverTiming]: `gw;dur=${gatewayMs}` };
   const { source } = executed;
   const names =
     source === undefined ? {} : { [headerNames.model]: source.model, [headerNames.provider]: source.provider };
   const headers = { ...names, ...timing, ...jsonHeaders };
   const written = { text: executed.answer, json: answerJson(executed.answer), finishReasons: undefined };
-  const passed = await passWhole(decisionOf(call.guard), written);
+  const passed = await passWhole(decisionOf(guard), written);
   if (passed instanceof GatewayError) {
     await settledEarly;
     return failed(run, passed);
   }
   const response = respondWith(passed, { headers, body: passed.text });
-  await Promise.all([call.claims.store({ status: response.status, headers, body: passed.text }, source), settledEarly]);
+  await Promise.all([claims.store({ status: response.status, headers, body: passed.text }, source), settledEarly]);
   return { response, end: () => ({ run, error: undefined, stream: undefined, writeCache: undefined }) };
 }
 
@@ -86,14 +89,15 @@ interface Executed {
 /** `runs` are the runs of the provider loop until now, failed steps included. */
 async function runFunction(
   deps: GatewayDependencies,
-  call: AdmittedExecution,
+  call: ServedCall<OpenedCall>,
   provide: Provide,
   runs: readonly ProviderRun[],
 ): Promise<Executed> {
-  const { revision, matched, prompt } = call.execution;
+  const { planned, owner, bill } = call.admitted;
+  const { revision, matched, prompt } = planned.execution;
   const { content, functionId, revisionId } = revision;
-  const execution = { functionId, revisionId, executionId: call.owner };
-  const usage = () => executionUsage(call, sumRuns(runs).attemptCount);
+  const execution = { functionId, revisionId, executionId: owner };
+  const usage = () => executionUsage(bill, attemptsOf(runs));
   if (content.kind === 'prompt') {
     if (prompt === undefined) throw new Error('a prompt was admitted without its plan');
     const { json, candidate, fallbackUsed } = await callModel(deps, call, provide, prompt);
@@ -103,17 +107,26 @@ async function runFunction(
     };
   }
   const { output, answers } = await runWorkflow(content, matched, (_step, request, signal) => {
-    const planned = planModelCall(deps, call, request);
-    return planned instanceof GatewayError ? Promise.reject(planned) : callModel(deps, call, provide, planned, signal);
+    const step = planModelCall(deps, planned, request);
+    return step instanceof GatewayError ? Promise.reject(step) : callModel(deps, call, provide, step, signal);
   });
   const fallbackUsed = [...answers.values()].some((answer) => answer.fallbackUsed);
-  const result = { kind: 'workflow', output, model: call.request.model, nowMs: deps.clock.nowMs() } as const;
+  const result = {
+    kind: 'workflow',
+    output,
+    model: planned.effective.request.model,
+    nowMs: deps.clock.nowMs(),
+  } as const;
   return { answer: toFunctionAnswer({ ...execution, fallbackUsed }, result, usage()), source: undefined };
 }
 
-const sumRuns = (runs: readonly ProviderRun[]): Omit<EndedCall['run'], 'upstreamMs'> => ({
+const attemptsOf = (runs: readonly ProviderRun[]): number =>
+  runs.reduce((sum, { attemptCount }) => sum + attemptCount, 0);
+
+const sumRuns = (runs: readonly ProviderRun[], upstreamMs: number): ProviderRun => ({
   attempts: runs.flatMap(({ attempts }) => attempts),
-  attemptCount: runs.reduce((sum, { attemptCount }) => sum + attemptCount, 0),
+  attemptCount: attemptsOf(runs),
+  upstreamMs,
   queuedMs: runs.reduce((sum, { queuedMs }) => sum + queuedMs, 0),
   firstOutputAtMs: runs.find(({ firstOutputAtMs }) => firstOutputAtMs !== undefined)?.firstOutputAtMs,
   unusedPermit: undefined,
@@ -142,7 +155,7 @@ function executionError(error: unknown, correlationId: string): unknown {
   return fail('execution_failed', { message, cause: error, isFinal: error.isFinal || failsSchema });
 }
 
-function executionUsage({ bill }: AdmittedExecution, attempts: number): Record<string, unknown> {
+function executionUsage(bill: Bill, attempts: number): Record<string, unknown> {
   const { charges } = bill;
   const last = charges.at(-1)?.candidate;
   if (last === undefined) throw new Error('a function answered without any provider call');
@@ -162,7 +175,12 @@ function executionUsage({ bill }: AdmittedExecution, attempts: number): Record<s
 // fails; where a model answers and its answer is not a result, the models behind it are called here.
 
 /** The provider loop. */
-type Provide = (deps: GatewayDependencies, call: ProviderCall) => Promise<ProviderRun>;
+type Provide = (
+  deps: GatewayDependencies,
+  call: ServedCall,
+  modelCall: PlannedModelCall,
+  step?: StepLimits,
+) => Promise<ProviderOutcome>;
 
 interface ModelAnswer extends StepAnswer {
   readonly json: JsonText;
@@ -172,16 +190,16 @@ interface ModelAnswer extends StepAnswer {
 
 async function callModel(
   deps: GatewayDependencies,
-  call: AdmittedExecution,
+  call: ServedCall<OpenedCall>,
   provide: Provide,
-  planned: PlannedModelCall,
+  { request, bodyMemory, size, plan: wholePlan, fallbacks }: FunctionModelCall,
   stopped?: AbortSignal,
 ): Promise<ModelAnswer> {
   // Each round removes one model from the plan.
-  for (let { plan } = planned; ; ) {
-    const run = await provide(deps, { ...stepOf(deps, call, stopped), ...planned, plan });
-    const { result } = run;
-    const answer = result.kind === 'failed' ? result : await readAnswer(call, planned, result);
+  for (let plan = wholePlan; ; ) {
+    const modelCall = { request, bodyMemory, size, plan, fallbacks };
+    const { run, result } = await provide(deps, call, modelCall, stepOf(deps, call, stopped));
+    const answer = result.kind === 'failed' ? result : await readAnswer(call, modelCall, result);
     if (!('error' in answer)) return answer;
     const behind = isInvalidAnswer(answer.error) ? modelsBehind(plan, run.attempts.at(-1)?.candidate) : undefined;
     if (behind === undefined) throw answer.error;
@@ -190,32 +208,32 @@ async function callModel(
 }
 
 /**
- * Returns a step of a workflow. It begins after other steps have called providers, and ends where another step has
- * failed.
+ * Returns the limits of a step of a workflow: it begins after other steps have called providers, and ends where another
+ * step has failed. Undefined for a prompt, which has those of its call.
  */
 function stepOf(
   deps: GatewayDependencies,
-  call: AdmittedExecution,
+  { admitted: { planned } }: ServedCall<OpenedCall>,
   stopped: AbortSignal | undefined,
-): AdmittedExecution {
-  if (call.execution.prompt !== undefined) return call;
-  const scope = { ...call.scope, cut: eitherOf(stopped, call.scope.cut) };
-  return { ...call, scope, admissionTime: startAdmissionTime(deps.clock) };
+): StepLimits | undefined {
+  if (planned.execution.prompt !== undefined) return undefined;
+  const cut = eitherOf(stopped, planned.identified.parsed.scope.cut);
+  return { cut, admissionTime: startAdmissionTime(deps.clock) };
 }
 
 const eitherOf = (one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined =>
   one && other ? AbortSignal.any([one, other]) : (one ?? other);
 
 async function readAnswer(
-  { execution }: AdmittedExecution,
-  { request, fallbacks }: PlannedModelCall,
+  { admitted: { planned } }: ServedCall<OpenedCall>,
+  { request, fallbacks }: FunctionModelCall,
   provided: ProvidedAnswer,
 ): Promise<ModelAnswer | { readonly error: unknown }> {
   if (provided.kind === 'stream') throw new Error('a function never streams');
   const { json } = provided.answer;
   // An answer without text, for example a refusal, is a result of a prompt, but no input for another step.
   const output = outputTextOf(readChoices(json));
-  if (output === undefined && execution.prompt === undefined) return { error: fail('execution_failed') };
+  if (output === undefined && planned.execution.prompt === undefined) return { error: fail('execution_failed') };
   const { candidate } = provided.admitted;
   return {
     json: request.reasoning?.exclude === true ? await withoutReasoning(json) : json,

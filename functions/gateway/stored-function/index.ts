@@ -1,3 +1,3 @@
 // Stored functions: loaded with the first call of one.
 export { execute } from './execute.ts';
-export { openExecution } from './open-execution.ts';
+export { openExecution, openedChanges } from './open-execution.ts';

@@ -18,36 +18,42 @@ import { withUnknownInput, worstCaseCost } from '../../../shared/routing/billing
 import { mostTokens } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import { crossesFormats, openEnvelopes } from '../routing/open-envelopes.ts';
-import type { Execution, IdentifiedCall, OpenedCall, PlannedModelCall } from '../stages.ts';
-import { planModelCall } from './plan-model-call.ts';
+import type { CallChanges, Execution, FunctionModelCall, OpenedCall } from '../stages.ts';
+import { type FunctionCall, planModelCall } from './plan-model-call.ts';
 
-export async function openExecution(
-  deps: GatewayDependencies,
-  call: IdentifiedCall,
-): Promise<OpenedCall | GatewayError> {
-  if (requiresManagedFunding(call.byokKey, call.workspace, call.connections)) {
+export async function openExecution(deps: GatewayDependencies, call: FunctionCall): Promise<OpenedCall | GatewayError> {
+  const { identified, effective } = call;
+  const { parsed, workspace, connections } = identified;
+  if (requiresManagedFunding(parsed.byokKey, workspace, connections)) {
     return fail('function_requires_managed_funding');
   }
   try {
     const [revision] = await Promise.all([findRevision(deps, call), deps.credentials.ready()]);
-    const matched = await matchInput(revision.content, call.request.raw, call.schemaWork);
+    const matched = await matchInput(revision.content, effective.request.raw, identified.schemaWork);
     const planned = planAll(deps, call, revision, matched);
     if (planned instanceof GatewayError) return planned;
-    const envelopes = planned.some(crossesFormats) ? await openEnvelopes(deps, call.workspace) : noEnvelopes;
+    const envelopes = planned.some(crossesFormats) ? await openEnvelopes(deps, workspace) : noEnvelopes;
     const execution = toExecution(revision, matched, planned);
     // Functions are paid with workspace credit.
-    return { ...call, execution, envelopes, byok: undefined, policy: call.workspace.data_policy };
+    return { identified, effective, terms: { byok: undefined, envelopes, policy: workspace.data_policy }, execution };
   } catch (error) {
     if (error instanceof GatewayError) return error;
     throw error;
   }
 }
 
+/** Replaces the body of an opened call, which is opened again: its revision checks the masked input. */
+export const openedChanges = (deps: GatewayDependencies): CallChanges<OpenedCall> => ({
+  withBody: ({ identified }, effective) => openExecution(deps, { identified, effective }),
+  // Its budgets are those of no connection, so that each of its candidates remains.
+  withPlan: (call) => call,
+});
+
 async function findRevision(
   deps: GatewayDependencies,
-  { request, workspace, catalogue }: IdentifiedCall,
+  { identified: { workspace, catalogue }, effective }: FunctionCall,
 ): Promise<OpenRevision> {
-  const alias = parseFunctionAlias(request.model);
+  const alias = parseFunctionAlias(effective.request.model);
   if (alias === undefined) throw fail('invalid_function_alias', { param: 'model' });
   const executionEnabled = catalogue.service.function_execution === 'enabled';
   // Nothing is looked up while execution is switched off, which is the purpose of the switch.
@@ -60,15 +66,15 @@ async function findRevision(
 /** Plans the one model call of a prompt, or each step of a workflow. */
 function planAll(
   deps: GatewayDependencies,
-  call: IdentifiedCall,
+  call: FunctionCall,
   { content }: OpenRevision,
   matched: MatchedInput,
-): readonly PlannedModelCall[] | GatewayError {
+): readonly FunctionModelCall[] | GatewayError {
   const requests =
     content.kind === 'prompt'
       ? [promptRequest(content, matched)]
       : content.steps.map((step) => toRequest(step, step.messages, matched.passed));
-  const planned: PlannedModelCall[] = [];
+  const planned: FunctionModelCall[] = [];
   for (const request of requests) {
     const one = planModelCall(deps, call, request);
     if (one instanceof GatewayError) return one;
@@ -77,7 +83,7 @@ function planAll(
   return planned;
 }
 
-function toExecution(revision: OpenRevision, matched: MatchedInput, planned: readonly PlannedModelCall[]): Execution {
+function toExecution(revision: OpenRevision, matched: MatchedInput, planned: readonly FunctionModelCall[]): Execution {
   const estimatedTokens = planned.reduce((sum, one) => sum + mostTokens(one), 0);
   if (revision.content.kind === 'workflow') {
     const worstCase = planned.reduce((sum, one) => sum + stepWorstCase(one), 0n);
@@ -92,14 +98,14 @@ function toExecution(revision: OpenRevision, matched: MatchedInput, planned: rea
  * Returns the highest cost of a step. Its messages are unknown until the steps before it are done; its candidates and
  * its size bounds are known.
  */
-const stepWorstCase = ({ plan, size }: PlannedModelCall): PicoUsd =>
+const stepWorstCase = ({ plan, size }: FunctionModelCall): PicoUsd =>
   sumOverModels(plan, (candidates) => worstCaseCost(candidates, withUnknownInput(size)));
 
 /**
  * Returns the highest cost of a prompt. Without a schema any answer is the result; with one, a model may be paid for an
  * answer that fails it, and the next model is called.
  */
-const promptWorstCase = ({ request, size, plan }: PlannedModelCall): PicoUsd =>
+const promptWorstCase = ({ request, size, plan }: FunctionModelCall): PicoUsd =>
   request.responseSchema === undefined
     ? worstCaseCost(plan, size)
     : sumOverModels(plan, (candidates) => worstCaseCost(candidates, size));

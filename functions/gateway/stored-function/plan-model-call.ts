@@ -8,14 +8,17 @@ import { type BodyMemory, openBodyMemory } from '../../../shared/protocol/interf
 import { openBodyAllocation, sizeOfRequest } from '../../../shared/protocol/memory-budget/index.ts';
 import { entryOf, makePlan, type Plan, sessionOf } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { IdentifiedCall, PlannedModelCall } from '../stages.ts';
+import type { FunctionModelCall, IdentifiedCall, OpenedCall } from '../stages.ts';
+
+/** The parts of an opened call that are known before its model calls are planned. */
+export type FunctionCall = Pick<OpenedCall, 'identified' | 'effective'>;
 
 /** Returns execution_failed where no model of the function can serve, as for every such failure inside a function. */
 export function planModelCall(
   deps: GatewayDependencies,
-  call: IdentifiedCall,
+  call: FunctionCall,
   { body, fallbackModels }: FunctionRequest,
-): PlannedModelCall | GatewayError {
+): FunctionModelCall | GatewayError {
   const request = readChatRequest(body);
   if (request instanceof GatewayError) return failed(request);
   const [first, ...others] = [request.model, ...fallbackModels].map((model) =>
@@ -27,10 +30,11 @@ export function planModelCall(
   if (candidate === undefined) return failed(first);
   const only = fallbacks.filter((fallback) => !primary.includes(fallback));
   const plan: Plan = [candidate, ...rest];
-  return { request, bodyMemory: openMemory(call, request), size: request.size(), plan, fallbacks: new Set(only) };
+  const bodyMemory = openMemory(call.identified, request);
+  return { request, bodyMemory, size: request.size(), plan, fallbacks: new Set(only) };
 }
 
-function openMemory({ scope, workspace }: IdentifiedCall, request: ChatRequest): BodyMemory {
+function openMemory({ parsed: { scope }, workspace }: IdentifiedCall, request: ChatRequest): BodyMemory {
   const taking = { workspace: workspace.id, gone: scope.clientGone };
   const allocation = openBodyAllocation(scope.memory.openRequest(), taking, () => sizeOfRequest(request.text()));
   return openBodyMemory(request, allocation, false);
@@ -39,13 +43,19 @@ function openMemory({ scope, workspace }: IdentifiedCall, request: ChatRequest):
 /** Returns the error: no provider can be called, so a retry would end the same way. */
 const failed = (cause: unknown): GatewayError => fail('execution_failed', { cause, isFinal: true });
 
-const planModel = (deps: GatewayDependencies, call: IdentifiedCall, request: ChatRequest): Plan | GatewayError =>
-  makePlan(request, {
-    catalogue: call.catalogue,
-    workspace: call.workspace,
+function planModel(
+  deps: GatewayDependencies,
+  { identified, effective }: FunctionCall,
+  request: ChatRequest,
+): Plan | GatewayError {
+  const { parsed, catalogue, workspace } = identified;
+  return makePlan(request, {
+    catalogue,
+    workspace,
     isConfigured: ({ provider }) => deps.credentials.find(provider) !== undefined,
     // Revisions name their models, so no sorting needs statistics.
     statsOf: () => undefined,
-    session: sessionOf(call, call.request),
-    isCooling: (candidate) => deps.cooldowns.isCooling(entryOf(candidate), call.workspace.id),
+    session: sessionOf(parsed, effective.request),
+    isCooling: (candidate) => deps.cooldowns.isCooling(entryOf(candidate), workspace.id),
   });
+}

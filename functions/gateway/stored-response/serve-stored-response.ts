@@ -104,8 +104,8 @@ async function decide(
   const { openCallGuard } = await import('../admission/check-input.ts');
   const deadline = startDeadline(deps.clock, arrivedAtMs, requestBudgetMs);
   const streamDeadline = startDeadline(deps.clock, arrivedAtMs, deps.times.streamBudgetMs);
-  const reading = { scope, clientInterface: responses, catalogue, deadline, streamDeadline, isStream };
-  return decisionOf(await openCallGuard(deps, reading, guardrails));
+  const reading = { parsed: { scope, clientInterface: responses, deadline, streamDeadline }, catalogue };
+  return decisionOf(await openCallGuard(deps, reading, { ids: guardrails, isStream }));
 }
 
 async function ask(
@@ -118,7 +118,14 @@ async function ask(
   const candidateRequest = { stream: isStream, text: () => ({ text: id }) };
   const sending = createSend(
     deps,
-    { ...payment, scope, admissionTime, deadline, request: candidateRequest },
+    {
+      parsed: { scope, deadline, byokKey: payment.byokKey },
+      identified: payment,
+      terms: payment,
+      modelCall: { request: candidateRequest },
+      admissionTime,
+      cut: scope.cut,
+    },
     { provider },
     {
       traceparent: scope.correlation.traceparent,
@@ -251,7 +258,7 @@ function refusalOf(
 
 interface FoundResponse {
   readonly provider: CalledProvider;
-  readonly payment: Pick<CallToSend, 'byok' | 'byokKey' | 'connections'>;
+  readonly payment: CallToSend['terms'] & CallToSend['identified'] & Pick<CallToSend['parsed'], 'byokKey'>;
   readonly catalogue: Catalogue;
   /** Guardrails of the key that reads. */
   readonly guardrails: readonly string[];

@@ -62,7 +62,7 @@ export async function callCandidate(
     createdSeconds,
     elapsedMs,
   });
-  const dropped = [...(call.request.leftOut ?? []), ...droppedPaths()];
+  const dropped = [...(call.modelCall.request.leftOut ?? []), ...droppedPaths()];
   if (outcome.kind === 'failure' || dropped.length === 0) return outcome;
   const { reachedVia } = outcome;
   return { ...outcome, reachedVia: { ...reachedVia, leftOut: [...reachedVia.leftOut, ...dropped] } };
@@ -73,7 +73,7 @@ async function callWith(
   candidate: Candidate,
   { send, openPart, pause, createdSeconds, elapsedMs }: CandidateExchange,
 ): Promise<CandidateOutcome> {
-  const { request } = call;
+  const { request } = call.modelCall;
   const asksWhole = asksForWhole(candidate, request);
   const way = chooseFormat(candidate, request);
   if (way === undefined) throw new Error(`the plan has a provider that does not serve ${request.interfaceId}`);
@@ -89,10 +89,10 @@ async function callWith(
   // The module is loaded with the first call of such a provider.
   const { callThroughHub, runPackageTask } = await import('./hub/index.ts');
   const { model: clientModel, stream } = request;
-  const { clientInterface } = call;
+  const { clientInterface, scope } = call.parsed;
   const size = request.size();
-  const { envelopes } = call;
-  const { correlationId: id } = call.scope;
+  const { envelopes } = call.terms;
+  const { correlationId: id } = scope;
   if (way.kind === 'task') {
     const { readAnswer } = clientInterface;
     const { form } = request;
@@ -150,19 +150,24 @@ const cannotSay = (param: string): NoAnswer => ({
 });
 
 /** Reports dropped beta headers under the SDKs' option name, `betas`. */
-const betasIn = ({ passedOn: { headers } }: FormatCall): readonly string[] =>
-  Object.keys(headers).some((name) => /-beta$/i.test(name)) ? ['betas'] : [];
+const betasIn = ({ parsed }: FormatCall): readonly string[] =>
+  Object.keys(parsed.passedOn.headers).some((name) => /-beta$/i.test(name)) ? ['betas'] : [];
 
 /** The parts of a call that formats read. */
 interface FormatCall {
-  readonly clientInterface: ClientInterface;
-  readonly request: ClientRequest;
-  readonly passedOn: PassedOn;
-  /** Scope of the call, whose id becomes that of an answer without one. */
-  readonly scope: { readonly correlationId: string };
-  readonly envelopes: Envelopes;
-  /** Policy; under `zdr` no provider may store anything of the call. */
-  readonly policy: Pick<PolicyOptions, 'zdr'>;
+  readonly parsed: {
+    readonly clientInterface: ClientInterface;
+    readonly passedOn: PassedOn;
+    /** Scope of the call, whose id becomes that of an answer without one. */
+    readonly scope: { readonly correlationId: string };
+  };
+  /** Holds the request that is sent, which need not be the client's. */
+  readonly modelCall: { readonly request: ClientRequest };
+  readonly terms: {
+    readonly envelopes: Envelopes;
+    /** Policy; under `zdr` no provider may store anything of the call. */
+    readonly policy: Pick<PolicyOptions, 'zdr'>;
+  };
 }
 
 /** The means to call one candidate. */
@@ -181,7 +186,8 @@ interface CandidateExchange {
 
 /** Relays the call. Rejects if `send` does, or if the body breaks. */
 async function relay(call: FormatCall, candidate: Candidate, send: ReceivingSend): Promise<CandidateOutcome> {
-  const { clientInterface, request } = call;
+  const { clientInterface } = call.parsed;
+  const { request } = call.modelCall;
   const { framing } = clientInterface;
   const streamType = framing?.contentType ?? 'text/event-stream';
   const relayed = relayedRequest(call, candidate, request.stream ? streamType : 'application/json');
@@ -229,10 +235,10 @@ async function relayBytes(
   const isEvents = sent.contentType.startsWith('text/event-stream');
   const contentType = typeOf(isEvents ? '' : sent.contentType);
   if (contentType === undefined) return failureInPlace(sent);
-  const { native } = servingApis[call.request.interfaceId];
+  const { native } = servingApis[call.modelCall.request.interfaceId];
   const reachedVia: ReachedVia = { format: native, leftOut: relayed.leftOut() };
   const batches = isEvents
-    ? (await loadOtherDelivery()).inBytes(sent, call.clientInterface, contentType)
+    ? (await loadOtherDelivery()).inBytes(sent, call.parsed.clientInterface, contentType)
     : piecesOf(sent, contentType);
   return { kind: 'stream', batches, drain: sent.drain, reachedVia };
 }
@@ -267,10 +273,12 @@ interface RelayedRequest {
 const withQuery = (path: string, { query }: PassedOn): string => (query === '' ? path : `${path}?${query}`);
 
 function relayedRequest(
-  { clientInterface, request, passedOn, policy }: FormatCall,
+  { parsed, modelCall, terms }: FormatCall,
   candidate: Candidate,
   accept: string,
 ): RelayedRequest {
+  const { clientInterface, passedOn } = parsed;
+  const { request } = modelCall;
   let leftOut: readonly string[] = [];
   const relayed: CandidateRequest = {
     path: withQuery(
@@ -284,7 +292,7 @@ function relayedRequest(
         text: written,
         form,
         leftOut: unsent,
-      } = request.upstreamBody(upstreamTarget(candidate, policy.zdr === true));
+      } = request.upstreamBody(upstreamTarget(candidate, terms.policy.zdr === true));
       leftOut = unsent;
       if (form !== undefined) return form;
       const isChat = servingApis[request.interfaceId].native === 'chat-completions';

@@ -4,20 +4,23 @@ import type { ClientInterface, ClientRequest } from '../../protocol/interfaces/i
 import type { CallSize } from '../../protocol/wire/index.ts';
 import { chooseFormat } from './capabilities.ts';
 
-/** The parts of a call that a provider's limits need. */
+/** The parts of a model call that a provider's limits need. */
 export interface LimitedCall {
-  readonly clientInterface: ClientInterface;
   readonly request: ClientRequest;
   readonly size: CallSize;
 }
 
 /** Returns one, except for lists that a package splits. Without a limit of requests they are not counted. */
-export function requestsOf(candidate: Candidate, call: LimitedCall): number | Promise<number> {
+export function requestsOf(
+  candidate: Candidate,
+  { clientInterface }: { readonly clientInterface: ClientInterface },
+  { request, size }: LimitedCall,
+): number | Promise<number> {
   if (candidate.entry.rate_limit_rpm === null) return 1;
-  const format = chooseFormat(candidate, call.request);
+  const format = chooseFormat(candidate, request);
   if (format?.kind !== 'task') return 1;
   // The module is loaded with the first call of such a provider.
   return import('./hub/index.ts').then(({ requestsOfTask }) =>
-    requestsOfTask(call.clientInterface, { api: format.api, candidate, size: call.size }),
+    requestsOfTask(clientInterface, { api: format.api, candidate, size }),
   );
 }

@@ -7,6 +7,7 @@ import type { Cooldowns, StatisticsReader, StatisticsRecorder } from '../../acco
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import { allBegun } from '../../foundation/parallel/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
+import type { ClientInterface } from '../../protocol/interfaces/index.ts';
 import type { AnswerDetails } from '../../protocol/wire/index.ts';
 import { retryWrite } from '../../storage/store/index.ts';
 import type { Charge } from '../billing/index.ts';
@@ -27,11 +28,12 @@ export interface ProviderMetricsDependencies {
 export function askLimits(
   limiter: Pick<ProviderLimiter, 'admit'>,
   candidate: Candidate,
+  client: { readonly clientInterface: ClientInterface },
   call: LimitedCall,
 ): Promise<Admission> {
   const tokens = estimateTokens(call.size, candidate);
   const admit = (requests: number) => limiter.admit(entryOf(candidate), limitsOf(candidate), { tokens, requests });
-  const requests = requestsOf(candidate, call);
+  const requests = requestsOf(candidate, client, call);
   return typeof requests === 'number' ? admit(requests) : requests.then(admit);
 }
 

@@ -130,12 +130,9 @@ export async function ask({
   const passedOn = { headers: {}, query: '' };
   const clientInterface = await interfaceList[interfaceId].load();
   const call = {
-    clientInterface,
-    request,
-    passedOn,
-    scope: { correlationId: 'call-1' },
-    envelopes,
-    policy: {},
+    parsed: { clientInterface, passedOn, scope: { correlationId: 'call-1' } },
+    modelCall: { request },
+    terms: { envelopes, policy: {} },
   } as unknown as Parameters<typeof callCandidate>[0];
   const ofOneRequest = () => {
     throw new Error('a call of one request');

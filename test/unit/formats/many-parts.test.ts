@@ -3,7 +3,7 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { beforeEach, describe, expect, it } from '#jest';
 import { parseInSteps } from '../../../functions/gateway/routing/route.ts';
-import type { IdentifiedCall } from '../../../functions/gateway/stages.ts';
+import type { CallBody, IdentifiedCall } from '../../../functions/gateway/stages.ts';
 import type { HubApi } from '../../../shared/foundation/constants/index.ts';
 import {
   addResults,
@@ -397,10 +397,10 @@ it('what the plan asks of a long body is read in turns of their own, and the who
       hubNeeds: read('hub needs'),
     } as unknown as ClientRequest;
     const bodyMemory = { isLong: true, readValues: async () => read('body')(), letGoMedia: () => {} };
-    const call = { catalogue: catalogue(api), workspace: { models: 'all' }, bodyMemory } as unknown as IdentifiedCall;
+    const visible = { catalogue: catalogue(api), workspace: { models: 'all' } } as unknown as IdentifiedCall;
     await inTurns((turnOfOthers) => {
       turn = turnOfOthers;
-      return parseInSteps(request, call);
+      return parseInSteps({ request, bodyMemory } as unknown as CallBody, visible);
     });
     return reads;
   };
