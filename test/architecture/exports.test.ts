@@ -111,7 +111,7 @@ describe('an export', () => {
       ],
       [],
     ],
-  ])('is found used or unused where another file %s', (_what, texts, unused) => {
+  ])('is found used or unused if another file %s', (_what, texts, unused) => {
     expect(unusedExports(texts.map(([path, text]) => ({ path, text })))).toEqual(unused);
   });
 });

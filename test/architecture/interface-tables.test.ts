@@ -102,7 +102,7 @@ describe('a client interface', () => {
       `import { measure } from 'protocol/interfaces/speech/measure.ts'; // 'rerank' and images: /* "compact" */`,
       ['speech'],
     ],
-  ])('is found where a text names it as a string or a key: %s', (text, ids) => {
+  ])('is found if a text names it as a string or a key: %s', (text, ids) => {
     expect(namedInterfaces(text).toSorted()).toEqual(ids);
   });
 });

@@ -112,7 +112,7 @@ if (typeof browser === 'string') {
       expect([...places]).toHaveLength(1);
     });
 
-    it('sorts a table by its titles, and where it is narrow by a choice, and keeps that while one searches', async () => {
+    it('sorts a table by its titles, and if it is narrow by a choice, and keeps that while one searches', async () => {
       const page = await open('view=overview');
       const table = page.getByRole('table', { name: 'Calls by model' });
       const column = async (at: number) =>
@@ -256,7 +256,7 @@ if (typeof browser === 'string') {
       expect(await stored()).not.toContain('acme/stalling');
     });
 
-    it('draws the parts of a call where its record has them, and none where the record of a former release has no starts', async () => {
+    it('draws the parts of a call if its record has them, and none if the record of a former release has no starts', async () => {
       const page = await open('view=calls');
       const [record] = await served.gateway.records();
       let timeLine: object[] | null = [

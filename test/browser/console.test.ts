@@ -435,7 +435,7 @@ if (typeof browser === 'string') {
       expect([lines.length, new Set(lines).size]).toEqual([3, 1]);
     });
 
-    it('says what to do where there is nothing, and where the gateway cannot be reached', async () => {
+    it('says what to do if there is nothing, and if the gateway cannot be reached', async () => {
       const { page, findAllBarriers } = await open('view=calls&model=no%2Fsuch');
       await page.getByText('No call matches. Take a filter away or pick a longer time.').waitFor();
       await show(page, 'view=call&id=nothing');
@@ -785,7 +785,7 @@ if (typeof browser === 'string') {
       await atGlobex.first().waitFor({ state: 'detached' });
     });
 
-    it('shows all that is stored of a model, and takes the model list over where that differs', async () => {
+    it('shows all that is stored of a model, and takes the model list over if that differs', async () => {
       const { page } = await open('view=models');
       const dialog = page.getByRole('dialog');
       const row = page.getByRole('row').filter({ hasText: 'Model listed/gpt-5.4' }).filter({ hasText: 'Playground' });
@@ -1168,7 +1168,7 @@ if (typeof browser === 'string') {
       expect(await isTooWide()).toBe(false);
     });
 
-    it('shows one call, one function and its form, and / as readable, the console in dark colours where they are preferred', async () => {
+    it('shows one call, one function and its form, and / as readable, the console in dark colours if they are preferred', async () => {
       const { page, findAllBarriers, isTooWide } = await open('view=calls');
       const expectReadable = async () => {
         await page.setViewportSize({ width: 1200, height: 800 });
@@ -1195,7 +1195,7 @@ if (typeof browser === 'string') {
       await expectReadable();
     });
 
-    it('tries a call where clients call, also where the console has another address, and asks for nothing else there', async () => {
+    it('tries a call where clients call, also if the console has another address, and asks for nothing else there', async () => {
       const { apart, operatorKey, gateway } = served;
       const window = await openWindow(browser, apart);
       const { page } = window;

@@ -41,7 +41,7 @@ it('sends one signed alert and says that the receiver took it', async () => {
   });
 });
 
-it('ends with 1 where the receiver refuses, and prints nothing of its address', async () => {
+it('ends with 1 if the receiver refuses, and prints nothing of its address', async () => {
   const { receiver, line, variables } = await start({ status: 302, body: '', headers: { location: '/elsewhere' } });
   const { code, out, error } = await operate(line, { variables });
   expect([code, out]).toEqual([1, '']);

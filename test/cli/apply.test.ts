@@ -137,7 +137,7 @@ it('guardrails that a workspace loses are named, and never lost unasked; those t
 describe('what takes something away', () => {
   const smaller = () => gatewayFile({ models: ['acme/small'], key: { status: 'revoked' } });
 
-  it('is refused where no operator can be asked, and nothing is written', async () => {
+  it('is refused if no operator can be asked, and nothing is written', async () => {
     await operate(applyLine(gatewayFile()));
     const { code, out, error } = await operate(applyLine(smaller()));
     expect(error).toContain('models[acme/large] of catalogue; key ci of team is revoked');
@@ -243,7 +243,7 @@ describe('a key that an operator revoked', () => {
   }
   const statusOf = async (publicId: string) => (await local.store.get('keys', publicId))?.status;
 
-  it('stays revoked where the file says nothing of its status, and that is said by a dry run and by the apply', async () => {
+  it('stays revoked if the file says nothing of its status, and that is said by a dry run and by the apply', async () => {
     const publicId = await revokedKey();
     for (const more of ['--dry-run', '']) {
       const { code, out } = await operate(`${applyLine(gatewayFile())} ${more}`);
@@ -280,7 +280,7 @@ const warningsOf = async (content: unknown, more = '') => {
 };
 
 describe('what has no effect is said, by apply and by its dry run', () => {
-  it('credit_usd of a workspace that exists, and not where it is what the workspace was made with', async () => {
+  it('credit_usd of a workspace that exists, and not if it is what the workspace was made with', async () => {
     expect(await warningsOf(gatewayFile())).toEqual([]);
     expect(await warningsOf(gatewayFile({ workspace: { credit_usd: '5' } }))).toEqual([]);
     const more = gatewayFile({ workspace: { credit_usd: '50.00' } });

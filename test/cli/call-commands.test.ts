@@ -72,7 +72,7 @@ describe('a command that is one request of the management interface', () => {
   );
 
   it.each(commands.filter((words) => !routeOf(words).startsWith('GET ')))(
-    '%s runs as its help shows, says what changed, and says so no second time where nothing did',
+    '%s runs as its help shows, says what changed, and says so no second time if nothing did',
     async (words) => {
       const line = await exampleOf(words);
       const unchanged = await stored();

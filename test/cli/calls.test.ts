@@ -160,7 +160,7 @@ describe('calls', () => {
     expect((await operate(`calls --key nobody ${local.option}`, { clock })).out).toMatch(/^no such calls since /);
   });
 
-  it('show a function under its own id, and who paid where it was not the credit', async () => {
+  it('show a function under its own id, and who paid if it was not the credit', async () => {
     const { out } = await operate(`calls --since 3d --slow 5s ${local.option}`, { clock });
     expect(out).toMatch(/ paid by +key +id$/m);
     expect(out).toMatch(new RegExp(` gw/function/report@r1 .* BYOK +team/ci +${ids.report}$`, 'm'));

@@ -107,7 +107,7 @@ describe('export', () => {
     }
   });
 
-  it('names the key of a connection as the file did, and by workspace and provider where that was not kept', async () => {
+  it('names the key of a connection as the file did, and by workspace and provider if that was not kept', async () => {
     await fillStore();
     const connectionsOf = (text: string) =>
       (parse(text) as { workspaces: { byok: { connections: unknown[] } }[] }).workspaces[0]?.byok.connections;
@@ -255,7 +255,7 @@ describe('export', () => {
     expect(team).toMatchObject({ models: ['kept'] });
   });
 
-  it('leaves a key out that keeps less of its calls than a file can say, where its workspace was narrowed later', async () => {
+  it('leaves a key out that keeps less of its calls than a file can say, if its workspace was narrowed later', async () => {
     const keyOf = (name: string, content_log: unknown) => ({ name, content_log });
     const keys = [
       keyOf('few', { keep: '30d', share: 0.1 }),

@@ -155,7 +155,7 @@ describe('functions', () => {
     expect(await show('told')).toEqual(shown);
   });
 
-  it('are the same again where what is shown of a revision is published, whatever its texts hold', async () => {
+  it('are the same again if what is shown of a revision is published, whatever its texts hold', async () => {
     const texts = ['{{input}}\n- a: "b" #c\n\n  d ', 'right\u200fto\u202eleft', 'steers \u001b[2J\u009b1m\ttwice', '1'];
     const messages = texts.map((content) => ({ role: 'user', content }));
     const publish = (id: string, standardInput: string) =>
@@ -170,7 +170,7 @@ describe('functions', () => {
     expect(await contents('kept')).toContain(JSON.stringify(messages));
   });
 
-  it('with cases serve once published only where these pass, or where they are skipped', async () => {
+  it('with cases serve once published only if these pass, or if they are skipped', async () => {
     const publish = (id: string, contains: string, options: string, circumstances = {}) =>
       operate(`functions publish team guarded - --revision ${id} --activate ${options} ${local.option}`, {
         standardInput: JSON.stringify({ kind: 'prompt', ...revision(id, contains) }),

@@ -261,7 +261,7 @@ describe('gw import litellm', () => {
     expect(notes.map(({ line }: { readonly line: number }) => line)).toEqual([7, 8]);
   });
 
-  it('refuses what is no file of LiteLLM, in one line, and is named where one is started or applied', async () => {
+  it('refuses what is no file of LiteLLM, in one line, and is named if one is started or applied', async () => {
     const path = join(temporaryFolder(), 'other.yaml');
     writeFileSync(path, 'providers: []\nmodels: []\n');
     expect(await importFile(path)).toMatchObject({

@@ -253,7 +253,7 @@ describe('rotation', () => {
       expect([await statusWith(former), await statusWith(next), await shown()]).toEqual([401, 200, 'expired']);
     });
 
-    it('leaves a key that is named where the new one is revoked, as long as it is accepted', async () => {
+    it('leaves a key that is named if the new one is revoked, as long as it is accepted', async () => {
       const { key: former } = await create('leaked', '--rpm 9');
       await gw('keys rotate leaked --workspace team --grace 2h');
       const first = await gw('keys revoke leaked --workspace team --yes');

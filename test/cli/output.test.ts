@@ -35,7 +35,7 @@ describe('a table', () => {
     expect(lines[1]).toMatch(/^a-rather-long.*… {2}12\.345678901234$/);
   });
 
-  it('leaves out what matters least where the line is too narrow, says what, and lets a pipe have all of it', () => {
+  it('leaves out what matters least if the line is too narrow, says what, and lets a pipe have all of it', () => {
     const wide = [
       { title: 'name', isFlexible: true },
       { title: 'note', leftOut: 1 },
@@ -70,7 +70,7 @@ describe('a table', () => {
     expect(lines).toEqual(['id                  a', 'cache_write_tokens  0']);
   });
 
-  it('has colour only where it is wanted', () => {
+  it('has colour only if it is wanted', () => {
     expect(table(columns, [], { columns: 80, isColoured: true })[0]).toContain('\u001b[1m');
     expect(table(columns, [], plain)[0]).not.toContain('\u001b');
   });

@@ -84,7 +84,7 @@ describe('a provider with a credential at its limit, a refused one and one that 
     expect(shown.data[0].providers).toMatchObject([{ provider: 'pool', state: 'serving' }]);
   });
 
-  it('is named with a credential that is not set where a file is applied', async () => {
+  it('is named with a credential that is not set if a file is applied', async () => {
     const path = join(data, '..', 'exported.yaml');
     writeFileSync(path, (await gw('export')).out);
     const { [names[1] as string]: _unset, ...variables } = process.env;

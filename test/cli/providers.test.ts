@@ -151,7 +151,7 @@ describe('a disabled provider', () => {
     expect(await statusOf('acme')).toBe('enabled');
   });
 
-  it('is disabled once, by its id, and a person is asked where a model would be left without a provider', async () => {
+  it('is disabled once, by its id, and a person is asked if a model would be left without a provider', async () => {
     expect((await gw('providers disable acmee')).error).toBe(
       'gw providers disable: there is no provider acmee; did you mean acme?',
     );
@@ -178,7 +178,7 @@ describe('a disabled provider', () => {
     expect((await gw('providers list')).out).toMatch(/^initech .*chat-completions, messages/m);
   });
 
-  it('is disabled for good where an apply and the command run at the same time', async () => {
+  it('is disabled for good if an apply and the command run at the same time', async () => {
     const applied = ['1', '2', '3'].map((name) => apply({ globex: { display_name: name } }));
     await Promise.all([...applied, gw('providers disable acme')]);
     expect(await statusOf('acme')).toBe('disabled');

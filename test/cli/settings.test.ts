@@ -72,7 +72,7 @@ describe('every setting', () => {
       expect(valueAt((await exported()).keys.find((one) => one.name === made) ?? {}, name) ?? absent).toEqual(absent);
     });
 
-    it('is refused where its value is no such value, by its name', async () => {
+    it('is refused if its value is no such value, by its name', async () => {
       const line = await operate(`keys create --workspace team --name wrong ${flag} ${wrong[0]} ${local.option}`);
       expect([line.code, line.error]).toEqual([2, expect.stringContaining(flag)]);
       const { code, out, error } = await apply(file({ keys: [{ name: 'wrong', [name]: wrong[1] }] }));
@@ -99,7 +99,7 @@ describe('every setting', () => {
         expect(valueAt(await update(`${flag} ${none}`), name)).toEqual(absent);
       });
 
-      it('is refused where its value is no such value, by its name', async () => {
+      it('is refused if its value is no such value, by its name', async () => {
         const line = await operate(`workspaces create wrong ${flag} ${wrong[0]} ${local.option}`);
         expect([line.code, line.error]).toEqual([2, expect.stringContaining(flag)]);
         const { code, out, error } = await apply(file({ id: 'wrong', ...withValue(name, wrong[1]) }));

@@ -104,7 +104,7 @@ describe('options', () => {
     expect([read('--help', '--port', '1'), read('-h')]).toEqual(['help', 'help']);
   });
 
-  it('take the folder of the variable GW_DATA where no store is named, and so does the command line', async () => {
+  it('take the folder of the variable GW_DATA if no store is named, and so does the command line', async () => {
     const data = join(folder, 'of-variable');
     const variables = { GW_DATA: data };
     expect(readOptions([], variables)).toMatchObject({ data });

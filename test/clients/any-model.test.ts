@@ -97,7 +97,7 @@ const countOf = async (content: Anthropic.MessageParam['content'], more: { tools
   (await client.messages.countTokens({ model: 'converse/echo', messages: [{ role: 'user', content }], ...more }))
     .input_tokens;
 
-describe('a count of tokens where the provider of the model has none', () => {
+describe('a count of tokens if the provider of the model has none', () => {
   it.each(Object.entries(countedTexts))(
     'is not too low, and not far from it: %s',
     async (_kind, { text, tokens: known }) => {
@@ -198,7 +198,7 @@ describe.each(translated)('Messages on a model of %s', (format) => {
   });
 });
 
-it.each(translated)('goes on without a thread, which no model of %s has, where its client may', async (format) => {
+it.each(translated)('goes on without a thread, which no model of %s has, if its client may', async (format) => {
   const question = { model: `${format}/echo`, max_tokens: 100 };
   const strict = client.beta.messages.thread(question);
   await expect(strict.send({ role: 'user', content: 'Hello' })).rejects.toMatchObject({

@@ -91,7 +91,7 @@ describe.each(Object.keys(clients))('%s', (name) => {
 
 /** One client is enough, because one place writes the texts for all formats. */
 it.each(translatedFormats)(
-  'openai reads the same, and comes back as often, where a provider of %s fails',
+  'openai reads the same, and comes back as often, if a provider of %s fails',
   async (provider) => {
     const relayed = kindsAt('acme');
     expect(relayed.map(({ title }) => title)).toHaveLength(6);
@@ -119,7 +119,7 @@ const classes: Readonly<Record<string, readonly [new (...args: never[]) => Error
 };
 
 it.each(errorKinds)(
-  'an error of the stock Anthropic client has its class, type, code, message and id, and is asked for again only where that can help: $title',
+  'an error of the stock Anthropic client has its class, type, code, message and id, and is asked for again only if that can help: $title',
   async (kind) => {
     const counted = countRequests();
     const failing = new Anthropic({

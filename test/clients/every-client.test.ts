@@ -110,17 +110,14 @@ describe.each(cells)('$name below $base at a provider of $provider', ({ name, ba
     expect([texts, counted.count, gateway.simulator.calls.length]).toEqual([[], 1, 1]);
   });
 
-  it.each(['broken', 'cut'])(
-    'throws where a stream breaks, after what came, and does not come back: %s',
-    async (how) => {
-      const counted = countRequests();
-      const texts: string[] = [];
-      const error = await failureOf(client(counted.send).stream(`${provider}/${how}`, (text) => texts.push(text)));
-      expect(String(error)).toContain('The stream broke off after its first output');
-      expect(texts.join('')).toMatch(/^Hello! You/);
-      expect([counted.count, gateway.simulator.calls.length]).toEqual([1, 1]);
-    },
-  );
+  it.each(['broken', 'cut'])('throws if a stream breaks, after what came, and does not come back: %s', async (how) => {
+    const counted = countRequests();
+    const texts: string[] = [];
+    const error = await failureOf(client(counted.send).stream(`${provider}/${how}`, (text) => texts.push(text)));
+    expect(String(error)).toContain('The stream broke off after its first output');
+    expect(texts.join('')).toMatch(/^Hello! You/);
+    expect([counted.count, gateway.simulator.calls.length]).toEqual([1, 1]);
+  });
 
   const isRefused = base === '/v1' && !(name in responsesClients);
   it(isRefused ? 'is refused a stream with a schema' : 'streams an object of its schema', async () => {
@@ -268,7 +265,7 @@ it('the gateway’s own fields are options of the AI SDK and of LangChain, and n
 });
 
 it.each(providers)(
-  'the AI SDK shows the thinking of a model of %s, and LangChain where its provider calls it reasoning_content',
+  'the AI SDK shows the thinking of a model of %s, and LangChain if its provider calls it reasoning_content',
   async (provider) => {
     const { reasoningText, text } = await generateText({ model: aiSdk(`${provider}/reasoning`), prompt: 'Hello' });
     expect([reasoningText, text]).toEqual([expect.stringMatching(/^The user wants/), expect.stringMatching(/^Hello!/)]);

@@ -151,7 +151,7 @@ describe('a bad body', () => {
     expect(gateway.simulator.calls).toHaveLength(1);
   });
 
-  it('is not even parsed where its key is unknown, and not received where it has none', async () => {
+  it('is not even parsed if its key is unknown, and not received if it has none', async () => {
     const parse = jest.spyOn(JSON, 'parse');
     const marked = JSON.stringify(hello('acme/echo', { mark: 'of this very body' }));
     const parsed = () => parse.mock.calls.filter(([text]) => String(text).includes('of this very body')).length;
@@ -194,7 +194,7 @@ describe('a bad body', () => {
     await Promise.all(answers.map((answer) => answer.text()));
   });
 
-  it('is not even asked for where the key is malformed', async () => {
+  it('is not even asked for if the key is malformed', async () => {
     const { hostname, port } = new URL(gateway.url);
     const socket = connect(Number(port), hostname);
     const head = ['POST /v1/chat/completions HTTP/1.1', 'Host: localhost', 'Authorization: Bearer nothing'];

@@ -58,7 +58,7 @@ describe('the correlation of a request', () => {
     { traceparent: `01-${traceId}-00f067aa0ba902b7-01more` },
     { traceparent: traceparent.toUpperCase() },
     { traceparent, 'x-gw-trace-id': 'another' },
-  ])('is refused where it is malformed or contradicts itself, and no provider is called: %j', async (headers) => {
+  ])('is refused if it is malformed or contradicts itself, and no provider is called: %j', async (headers) => {
     gateway.simulator.clear();
     const response = await postWith(headers as unknown as Record<string, string>);
     await expectError(response, 400, 'invalid_correlation');
@@ -67,7 +67,7 @@ describe('the correlation of a request', () => {
   });
 
   it.each(['x-gw-trace-id', 'x-gw-span-id', 'x-gw-session-id', 'x-session-id', 'traceparent'])(
-    'is refused where a header was sent twice, even with one value: %s',
+    'is refused if a header was sent twice, even with one value: %s',
     async (name) => {
       const value = name === 'traceparent' ? traceparent : 'same';
       const outgoing = request(`${gateway.url}/models`, {

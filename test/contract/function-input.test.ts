@@ -75,7 +75,7 @@ describe('a function call', () => {
       });
     });
 
-    it('the same where the fixed messages are sent along verbatim, or the text as a part', async () => {
+    it('the same if the fixed messages are sent along verbatim, or the text as a part', async () => {
       const expected = await bodyAtProvider(ask('text', 'Broken.'));
       const verbatim = ask('text', '', { messages: [system, user('Broken.')] });
       const inParts = ask('text', '', { messages: [user([{ type: 'text', text: 'Broken.' }])] });
@@ -83,7 +83,7 @@ describe('a function call', () => {
       expect(await bodyAtProvider(inParts)).toEqual(expected);
     });
 
-    it('the input as a last message where no template refers to it', async () => {
+    it('the input as a last message if no template refers to it', async () => {
       expect((await bodyAtProvider(ask('plain', 'Hi'))).messages).toEqual([system, user('Hi')]);
     });
 

@@ -235,7 +235,7 @@ describe('a function', () => {
   });
 
   it.each(['allowed', 'off'] as const)(
-    'is paid by its workspace where a stored key of the client’s need not, or must not, be used: %s',
+    'is paid by its workspace if a stored key of the client’s need not, or must not, be used: %s',
     async (name) => {
       const { usage } = await answerOf(await call('shared', { authorization: `Bearer ${otherKeys[name]}` }));
       expect(usage).toMatchObject({ is_byok: false, cost: expect.any(Number) });

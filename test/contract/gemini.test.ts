@@ -207,7 +207,7 @@ describe('Gemini', () => {
     expect(error.details.find((one: Any) => one.fieldViolations)?.fieldViolations[0].field).toBe(field);
   });
 
-  it('refuses a role that is unknown where it is translated, and passes it on where it is relayed', async () => {
+  it('refuses a role that is unknown if it is translated, and passes it on if it is relayed', async () => {
     const body = { contents: [{ role: 'critic', parts: [{ text: 'Hello' }] }] };
     const translated = await ask('/v1beta/models/messages/echo:generateContent', body);
     expect(translated.status).toBe(400);

@@ -189,7 +189,7 @@ describe('images', () => {
       ...more,
     } as OpenAI.ImageEditParamsNonStreaming);
 
-  it('cost for the images that come in what is reported of them, and all of it where no details are', async () => {
+  it('cost for the images that come in what is reported of them, and all of it if no details are', async () => {
     await edit('acme/edits');
     // The simulator reports all of it as text.
     expect(await gateway.lastRecord()).toMatchObject({
@@ -211,7 +211,7 @@ describe('images', () => {
     }
   });
 
-  it('cost for the images that come in what is reserved for them, at their own price, where nothing is reported', async () => {
+  it('cost for the images that come in what is reserved for them, at their own price, if nothing is reported', async () => {
     await edit('acme/silent-edits', { n: 2 });
     const { costPicoUsd = 0n, promptTokens = 0 } = (await gateway.lastRecord()) ?? {};
     const text = BigInt(promptTokens) - 2n * perImage;

@@ -51,7 +51,7 @@ it('counts without credit, and charges nothing', async () => {
   expect(gateway.simulator.calls.map(({ format }) => format)).toEqual(['input-tokens', 'input-tokens']);
 });
 
-it('costs nothing where a request to the model has a price of its own: a count is none', async () => {
+it('costs nothing if a request to the model has a price of its own: a count is none', async () => {
   for (const model of ['acme/searching', 'claude/searching']) {
     expect((await count({ model }, poor)).status).toBe(200);
     expect((await spentBy(() => count({ model }))).spent).toBe(0n);
@@ -61,7 +61,7 @@ it('costs nothing where a request to the model has a price of its own: a count i
   expect((await spentBy(() => gateway.postTo('/messages/count_tokens', ofMessages))).spent).toBe(0n);
 });
 
-it('estimates where the provider speaks another format, without a call of it', async () => {
+it('estimates if the provider speaks another format, without a call of it', async () => {
   const { status, answer, spent } = await spentBy(() => count({ model: 'claude/echo', input: 'Some words to count' }));
   expect([status, answer.object, spent]).toEqual([200, 'response.input_tokens', 0n]);
   expect(Number(answer.input_tokens)).toBeGreaterThan(4);
@@ -103,7 +103,7 @@ it('asks the next provider for a compaction that failed, and is charged once', a
   expect(gateway.simulator.calls.map(({ provider }) => provider)).toEqual(['acme', 'globex']);
 });
 
-it('refuses a compaction where no provider of the model speaks Responses, and what another workspace made', async () => {
+it('refuses a compaction if no provider of the model speaks Responses, and what another workspace made', async () => {
   await expectError(await compact({ model: 'claude/echo' }), 400, 'feature_unsupported');
   for (const ask of [compact, count])
     await expectError(await ask({ model: 'acme/usage', previous_response_id: 'resp_1' }), 400, 'invalid_request');

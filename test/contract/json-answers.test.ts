@@ -148,7 +148,7 @@ describe('a JSON answer', () => {
     'wrong-usage:astronomic',
     'wrong-usage:nulls',
     'wrong-usage:text',
-  ])('is estimated from its bytes, and says so, where the provider gives no usable count: %s', async (model) => {
+  ])('is estimated from its bytes, and says so, if the provider gives no usable count: %s', async (model) => {
     const { usage } = await answerOf(model);
     expect(usage.estimated).toBe(true);
     expect(usage.prompt_tokens).toBeGreaterThan(0);

@@ -231,7 +231,7 @@ describe('stored functions', () => {
     expect(made.body.data).toMatchObject({ id: 'fresh', active: 'r1', status: 'enabled' });
   });
 
-  it('with cases serve only after these were passed, or where they are skipped; else nothing is stored', async () => {
+  it('with cases serve only after these were passed, or if they are skipped; else nothing is stored', async () => {
     const revision = revisionOf('judged', { cases: [{ input: 'a', expect: { contains: 'a' } }] });
     const before = (await ada.get('/functions/team/label')).body.data;
     const refused = await publish({ revision, activate: true });

@@ -605,7 +605,7 @@ describe('the keys', () => {
     );
   });
 
-  it('are changed in all that is asked or, where a part of it is refused, in nothing', async () => {
+  it('are changed in all that is asked or, if a part of it is refused, in nothing', async () => {
     const make = async () => (await ada.send('POST', '/keys', { workspace: 'team', name: 'twin' })).body.data.public_id;
     const revoked = await make();
     await ada.send('PATCH', `/keys/${revoked}`, { status: 'revoked' });
@@ -649,7 +649,7 @@ describe('the keys', () => {
     ]);
   });
 
-  it('are found by a text in a name, an id or a tag, in any case, page by page, and those that have ended are left out where asked', async () => {
+  it('are found by a text in a name, an id or a tag, in any case, page by page, and those that have ended are left out if asked', async () => {
     const made = await Promise.all(
       ['Nightly Batch', 'nightly-report', 'daily'].map((name) =>
         ada.send('POST', '/keys', { workspace: 'team', name, tags: { squad: `of-${name.slice(0, 5)}` } }),
@@ -708,7 +708,7 @@ describe('the credit of workspaces', () => {
     expect([before.granted_usd, after.granted_usd]).toEqual(['1.1', '26.1']);
   });
 
-  it('is not taken where calls hold it or have spent it: 402, and nothing is taken', async () => {
+  it('is not taken if calls hold it or have spent it: 402, and nothing is taken', async () => {
     const before = await creditOf('team');
     const answer = await ada.send('POST', '/workspaces/team/credits', { amount_usd: '-100', id: 'refund-1' });
     expect([answer.status, answer.body.error]).toEqual([402, 'PAYMENT_REQUIRED']);

@@ -85,7 +85,7 @@ describe('the members of a request', () => {
   );
 
   it.each(['provider', 'cache', 'preset', 'reasoning', 'usage'])(
-    'of a wrong type are seen also where they hold an integer beyond 2^53: %s',
+    'of a wrong type are seen even if they hold an integer beyond 2^53: %s',
     async (name) => {
       const body = `{"model":"acme/echo","messages":[{"role":"user","content":"Hi"}],"${name}":9007199254740993}`;
       const { message } = await expectError(await gateway.post(body), 400, 'invalid_request');
@@ -93,7 +93,7 @@ describe('the members of a request', () => {
     },
   );
 
-  it('may be null where they are the gateway’s own, and null means absent', async () => {
+  it('may be null if they are the gateway’s own, and null means absent', async () => {
     gateway.simulator.clear();
     const names = ['provider', 'cache', 'preset', 'reasoning', 'usage', 'stream', 'response_format', 'tools'];
     const nulls = Object.fromEntries(names.map((name) => [name, null]));
@@ -214,7 +214,7 @@ describe('the members of a request', () => {
     expect(gateway.simulator.calls).toHaveLength(0);
   });
 
-  it('may leave out model where models name one, and models never reach a provider', async () => {
+  it('may leave out model if models name one, and models never reach a provider', async () => {
     gateway.simulator.clear();
     const response = await gateway.post(hello('acme/echo', { model: undefined, models: ['acme/echo'] }));
     expect(response.status).toBe(200);

@@ -61,7 +61,7 @@ describe('a refusal for a limit says the limit and the wait', () => {
     expect(message).toBe(`The key may make 1 requests a minute, and has made them; try again in ${wait} s.`);
   });
 
-  it('of a provider, where the gateway keeps it', async () => {
+  it('of a provider, if the gateway keeps it', async () => {
     await (await gateway.post(hello('acme/limited'))).text();
     const refused = await gateway.post(hello('acme/limited'));
     const { message } = await expectError(refused, 429, 'rate_limited');
@@ -69,7 +69,7 @@ describe('a refusal for a limit says the limit and the wait', () => {
     expect(message).toBe(`Limits are reached: acme 1 requests a minute, 1000000 tokens a day; try again in ${wait} s.`);
   });
 
-  it('and the true wait where the provider itself refused for longer than the header can say', async () => {
+  it('and the true wait if the provider itself refused for longer than the header can say', async () => {
     const refused = await gateway.post(hello('acme/busy'));
     const { message } = await expectError(refused, 429, 'rate_limited');
     expect(message).toBe('All eligible providers are rate limited; try again in 90 s.');
@@ -149,7 +149,7 @@ describe('a name that does not exist', () => {
 });
 
 describe('the functions that a key can call', () => {
-  it('come behind the models where they are asked for, without those that a call would be refused for', async () => {
+  it('come behind the models if they are asked for, without those that a call would be refused for', async () => {
     for (const base of ['/v1', '/openai/v1']) {
       const client = new OpenAI({ baseURL: `${origin()}${base}`, apiKey: gateway.key });
       const ids: string[] = [];
@@ -173,7 +173,7 @@ describe('the functions that a key can call', () => {
     }
   });
 
-  it('are not those of another workspace, and not listed where they are not asked for', async () => {
+  it('are not those of another workspace, and not listed if they are not asked for', async () => {
     const idsOf = async (path: string, key: string) => {
       const response = await gateway.get(path, { authorization: `Bearer ${key}` });
       return ((await response.json()) as { data: { id: string }[] }).data.map(({ id }) => id);

@@ -155,7 +155,7 @@ describe('the model list', () => {
     ]);
   });
 
-  it('names the interfaces of a model only where one is not chat completions, which providers of other formats serve too', async () => {
+  it('names the interfaces of a model only if one is not chat completions, which providers of other formats serve too', async () => {
     const models = await list();
     expect(models.map((model) => [model.id, model.apis])).toEqual([
       ['auto', undefined],
@@ -176,7 +176,7 @@ describe('the model list', () => {
     ]);
   });
 
-  it('keeps prices strings where none is set, and says that the model cannot be routed to', async () => {
+  it('keeps prices strings if none is set, and says that the model cannot be routed to', async () => {
     const models = await list();
     const unpriced = models.find(({ id }) => id === 'acme/unpriced');
     expect(unpriced).toMatchObject({ input_price_per_million: '0', output_price_per_million: '0', routable: false });
@@ -281,7 +281,7 @@ describe('for a workspace', () => {
       ['only a header may bring a key', () => open, false, true],
       ['a stored connection serves one provider', () => connected, true, true],
       ['stored connections alone may be used', () => bound, true, false],
-    ])('has a model without prices where a key can be brought, and no other: %s', async (_name, key, ...listed) => {
+    ])('has a model without prices if a key can be brought, and no other: %s', async (_name, key, ...listed) => {
       const list = await listOf(key());
       const found = ['acme/unpriced', 'acme/by-header'].map((id) => list.find((model) => model.id === id));
       expect(found.map((model) => [model?.routable, model?.providers[0]?.routable])).toEqual(
@@ -461,7 +461,7 @@ describe('for a key', () => {
       expect(await listed(changing)).toContain('acme/dear');
     });
 
-    it('gets model_not_routable for auto where its list leaves nothing', async () => {
+    it('gets model_not_routable for auto if its list leaves nothing', async () => {
       await expectError(await gateway.post(hello('auto'), as(none)), 400, 'model_not_routable');
     });
 

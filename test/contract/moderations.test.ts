@@ -35,7 +35,7 @@ it('judges each text by itself, and parts all together', async () => {
   ]);
 });
 
-it('means the model that OpenAI means where a request names none, and refuses it where the gateway has none', async () => {
+it('means the model that OpenAI means if a request names none, and refuses it if the gateway has none', async () => {
   const answer = await gateway.post({ input: 'Hello' });
   expect([answer.status, answer.headers.get('x-gw-model')]).toEqual([200, 'acme/omni-moderation-latest']);
   const named = await gateway.post({ input: 'Hello', models: ['acme/short'] });

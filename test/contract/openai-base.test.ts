@@ -136,7 +136,7 @@ describe('an error', () => {
     expect({ code: error.code, param: error.param }).toEqual({ code, param });
   });
 
-  it('names no field of the body where the workspace enforces what excludes every provider', async () => {
+  it('names no field of the body if the workspace enforces what excludes every provider', async () => {
     const response = await post(hello('acme/echo'), { authorization: `Bearer ${strict}` });
     const { error } = (await response.json()) as OpenAiError;
     expect({ code: error.code, param: error.param }).toEqual({ code: 'no_policy_compliant_provider', param: null });
@@ -150,7 +150,7 @@ describe('an error', () => {
     }
   });
 
-  it('has that form below /v1 only where the header asks for it', async () => {
+  it('has that form below /v1 only if the header asks for it', async () => {
     const plain = (await (await postTo('/v1', hello('acme/nothing'))).json()) as { error: unknown };
     expect(plain.error).toBe('unknown_model');
     const asked = await postTo('/v1', hello('acme/nothing'), { 'x-gw-error-format': 'openai' });
@@ -171,7 +171,7 @@ describe('an error', () => {
 describe('a stream with a schema', () => {
   const streamed = (model: string, more = {}) => hello(model, { stream: true, ...structured, ...more });
 
-  it('is relayed as it comes, and ends well where its answer satisfies the schema', async () => {
+  it('is relayed as it comes, and ends well if its answer satisfies the schema', async () => {
     const response = await post(streamed('acme/echo'));
     const lines = dataLines(await response.text());
     expect(response.status).toBe(200);
@@ -183,7 +183,7 @@ describe('a stream with a schema', () => {
     expect(typeof JSON.parse(text).a).toBe('string');
   });
 
-  it('ends with an error line where its answer does not, and no other is asked for', async () => {
+  it('ends with an error line if its answer does not, and no other is asked for', async () => {
     gateway.simulator.clear();
     const lines = dataLines(await (await post(streamed('acme/invalid-json:mismatch'))).text());
     const { error } = JSON.parse(lines.at(-1) ?? '');

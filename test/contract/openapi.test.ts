@@ -263,7 +263,7 @@ describe('the answers of the gateway', () => {
     expect(await differencesOf(chat, response)).toEqual([]);
   });
 
-  it('are as described where a stored or a cached answer is given again', async () => {
+  it('are as described if a stored or a cached answer is given again', async () => {
     const body = hello('acme/echo', { cache: {} });
     const first = await gateway.post(body, { 'idempotency-key': 'once' });
     const replayed = await gateway.post(body, { 'idempotency-key': 'once' });

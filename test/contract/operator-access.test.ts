@@ -330,7 +330,7 @@ describe('keys of a member', () => {
     await workspaceStore.write({ id: 'other', models: 'all' });
   });
 
-  it('are made by no member where the workspace does not say so, and by none without an e-mail in the name of another', async () => {
+  it('are made by no member if the workspace does not say so, and by none without an e-mail in the name of another', async () => {
     const mia = await person(people.member);
     expect((await mia.send('POST', '/keys', { workspace: 'closed', name: 'n' })).body).toMatchObject({
       error: 'forbidden',

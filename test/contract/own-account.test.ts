@@ -159,7 +159,7 @@ describe('GET /v1/key', () => {
     });
   });
 
-  it('has null where nothing limits the key, and what it has spent all the same', async () => {
+  it('has null if nothing limits the key, and what it has spent all the same', async () => {
     await call('acme/echo', other);
     expect((await read('/key', other)).body.data).toEqual({
       name: 'k',

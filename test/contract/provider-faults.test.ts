@@ -179,7 +179,7 @@ describe('an error code of Anthropic', () => {
     }
   });
 
-  it('is ours where the provider gave none, or another one has the word', async () => {
+  it('is ours if the provider gave none, or another one has the word', async () => {
     script = [json({ error: { message: 'No.' } }), json(refusal('image_dimensions_too_large'))];
     for (const model of ['one/messages', 'both/messages', 'one/chat-completions']) {
       const response = await gateway.postTo('/messages', { model, max_tokens: 9, messages });

@@ -73,7 +73,7 @@ describe('a request that every provider rejects', () => {
     }
   });
 
-  it('says in one line of at most 400 characters what the first said that said anything, also where they disagree', async () => {
+  it('says in one line of at most 400 characters what the first said that said anything, even if they disagree', async () => {
     const first = { message: `temperature: ${'never\n'.repeat(200)}`, code: 'x' };
     const second = { message: 'It is too hot.', param: 'messages' };
     const { message } = await refused(ask(chat, [first, second], { temperature: 7 }));
@@ -86,7 +86,7 @@ describe('a request that every provider rejects', () => {
     );
   });
 
-  it('names as `param` the field that the provider named whose words it repeats, where the request has it', async () => {
+  it('names as `param` the field that the provider named whose words it repeats, if the request has it', async () => {
     const paramOf = async (said: readonly Refusal[]) => {
       const response = await ask(chat, said, { temperature: 7 }, { 'x-gw-error-format': 'openai' });
       return ((await response.json()) as { error: { param: unknown } }).error.param;
@@ -202,7 +202,7 @@ describe('a request that every provider rejects', () => {
     expect(await recorded(false)).toContain('Words of it');
   });
 
-  it("is not the client's fault where the account of the gateway has reached its limit", async () => {
+  it("is not the client's fault if the account of the gateway has reached its limit", async () => {
     const message = 'You have reached your specified API usage limits. You will regain access on 2026-12-01.';
     for (const spoken of spokenInterfaces) {
       const response = await ask(spoken, [{ message }]);
@@ -212,7 +212,7 @@ describe('a request that every provider rejects', () => {
     }
   });
 
-  it('is a 404 on a count of tokens where no provider counts any, and no retry', async () => {
+  it('is a 404 on a count of tokens if no provider counts any, and no retry', async () => {
     const counting = { ...messages, path: `${messages.path}/count_tokens` };
     const response = await ask(counting, [
       { status: 404, message: 'Not found' },

@@ -98,7 +98,7 @@ describe.each(wholeInterfaces)('the interface of $name', ({ id, api, path, hello
     );
   });
 
-  it('is free where its price is 0, and asks for credit where it is not', async () => {
+  it('is free if its price is 0, and asks for credit if it is not', async () => {
     const [free, priced] = [hello('acme/free'), hello('acme/echo')];
     expect((await gateway.post(priced, as(poor))).status).toBe(402);
     gateway.simulator.clear();
@@ -133,7 +133,7 @@ describe.each(wholeInterfaces)('the interface of $name', ({ id, api, path, hello
     expect((await gateway.credit()).spent).toBe(before);
   });
 
-  it('hands on what a provider adds, byte for byte where nothing is merged', async () => {
+  it('hands on what a provider adds, byte for byte if nothing is merged', async () => {
     const answer = await (await gateway.post(hello('acme/members'))).text();
     const direct = await fetch(`${gateway.simulator.urlOf('acme')}${path}`, {
       method: 'POST',

@@ -82,7 +82,7 @@ describe('the order of documents', () => {
 });
 
 describe('the price of a search', () => {
-  it('is charged for each that is reported, and for the usual number where none is', async () => {
+  it('is charged for each that is reported, and for the usual number if none is', async () => {
     const many = Array.from({ length: 250 }, (_, at) => `document ${at}`);
     for (const [model, searches, estimated] of [
       ['cohere', 3, false],
@@ -179,7 +179,7 @@ describe('Bedrock', () => {
     expect(first?.body).toMatchObject({ sources: expect.arrayContaining([source]) });
   });
 
-  it('is followed by the next provider where it fails, and says what it left out', async () => {
+  it('is followed by the next provider if it fails, and says what it left out', async () => {
     const fallback = await post({ model: 'amazon-fails' });
     expect([fallback.status, fallback.headers.get('x-gw-provider')]).toEqual([200, 'cohere']);
     expect((await post({ model: 'amazon', priority: 1 })).headers.get('x-gw-left-out')).toBe('priority');

@@ -128,7 +128,7 @@ describe('the interface of Responses', () => {
   });
 
   it.each([{ previous_response_id: 'resp_1' }, { conversation: 'conv_1' }, { prompt: { id: 'pmpt_1' } }])(
-    'tries the first candidate alone where the call refers to what a provider keeps: %j',
+    'tries the first candidate alone if the call refers to what a provider keeps: %j',
     async (reference) => {
       gateway.simulator.clear();
       const response = await post({ model: 'acme/failing', provider: { order: ['acme', 'globex'] }, ...reference });
@@ -172,13 +172,13 @@ describe('the interface of Responses', () => {
       },
     );
 
-    it('goes to the first provider where none is known to keep it', async () => {
+    it('goes to the first provider if none is known to keep it', async () => {
       const unkept = await made({ store: false });
       for (const previous_response_id of ['resp_unknown', unkept.id, 7])
         expect((await calledBy({ model: 'acme/request', previous_response_id })).providers).toEqual(['acme']);
     });
 
-    it('is refused where who keeps it may not serve it, and none is called', async () => {
+    it('is refused if who keeps it may not serve it, and none is called', async () => {
       const { id } = await made();
       for (const more of [
         { model: 'acme/echo', models: ['acme/request'], provider: { ignore: ['globex'] } },
@@ -226,7 +226,7 @@ describe('the interface of Responses', () => {
     }
   });
 
-  it('takes the session of its clients where no header of the gateway names one', async () => {
+  it('takes the session of its clients if no header of the gateway names one', async () => {
     await (await post({ model: 'acme/echo' }, { 'session-id': 'codex-1' })).text();
     expect(await gateway.lastRecord()).toMatchObject({ sessionId: 'codex-1' });
     await (await post({ model: 'acme/echo' }, { 'session-id': 'codex-1', 'x-gw-session-id': 'ours' })).text();
@@ -316,7 +316,7 @@ describe('the interface of Responses', () => {
     expect((await gateway.credit()).held).toBe(0n);
   });
 
-  it('calls a tool of the provider where the entry lists it, and lets tools of the client pass, whatever their type', async () => {
+  it('calls a tool of the provider if the entry lists it, and lets tools of the client pass, whatever their type', async () => {
     const tools = [{ type: 'web_search' }, { type: 'mcp' }, { type: 'local_shell' }, { type: 'namespace', tools: [] }];
     expect((await post({ model: 'acme/searching', tools })).status).toBe(200);
     expect((await post({ model: 'acme/echo', tools: tools.slice(2) })).status).toBe(200);

@@ -97,7 +97,7 @@ describe('the routes', () => {
     expect(await response.json()).toMatchObject({ message: expect.any(String), code: 'not_found' });
   });
 
-  it('read the description of the interface once for all who ask at the same time, and again where that failed', async () => {
+  it('read the description of the interface once for all who ask at the same time, and again if that failed', async () => {
     const reads: PromiseWithResolvers<string>[] = [];
     const read = () => {
       const reading = Promise.withResolvers<string>();

@@ -117,7 +117,7 @@ describe('speech as bytes', () => {
     expect([samples.status, await samples.text()]).toEqual([200, text]);
   });
 
-  it('has the type that was asked for where the provider names none, and is no answer of another type', async () => {
+  it('has the type that was asked for if the provider names none, and is no answer of another type', async () => {
     answer = (outgoing) => void outgoing.writeHead(200, { 'content-type': 'application/octet-stream' }).end('abc');
     expect((await post({ model: 'tts-scripted', response_format: 'opus' })).headers.get('content-type')).toBe(
       'audio/ogg',
@@ -128,7 +128,7 @@ describe('speech as bytes', () => {
     await expectBalancedBooks(gateway);
   });
 
-  it('is decoded where events came in place of bytes, and billed as they report', async () => {
+  it('is decoded if events came in place of bytes, and billed as they report', async () => {
     const pieces = [Buffer.from([0xff, 0xfb, 1, 2]), Buffer.from('ID3')];
     const events = [
       ...pieces.map((piece) => ({ type: 'speech.audio.delta', audio: piece.toString('base64') })),
@@ -155,7 +155,7 @@ describe('speech as bytes', () => {
     // Raw samples may begin with the same byte as JSON.
     ['audio/pcm', 0x7b],
   ])(
-    'is written as events where bytes of %s came in place of them, and no other provider is asked',
+    'is written as events if bytes of %s came in place of them, and no other provider is asked',
     async (type, start) => {
       const bytes = Buffer.from(Array.from({ length: 3_000 }, (_, at) => (start + at) % 256));
       answer = (outgoing) => void outgoing.writeHead(200, { 'content-type': type }).end(bytes);
@@ -189,7 +189,7 @@ describe('speech as bytes', () => {
     expect(await expectBalancedBooks(gateway, 'capped')).toBe(BigInt(input.length) * perCharacter * 3n);
   });
 
-  it('is estimated by its characters where only tokens have a price, within what was held, and flagged', async () => {
+  it('is estimated by its characters if only tokens have a price, within what was held, and flagged', async () => {
     const response = await post({ model: 'tts-tokens' });
     await response.arrayBuffer();
     const record = await gateway.recordOf(response);
@@ -205,7 +205,7 @@ describe('speech as bytes', () => {
     expect((await bytesOf(response)).subarray(0, 4).toString()).toBe('RIFF');
   });
 
-  it('breaks where the provider breaks: the client’s connection is cut, and the call is no success', async () => {
+  it('breaks if the provider breaks: the client’s connection is cut, and the call is no success', async () => {
     const response = await post({ model: 'tts-cut' });
     expect(response.status).toBe(200);
     await expect(response.arrayBuffer()).rejects.toThrow();
@@ -234,7 +234,7 @@ describe('speech as bytes', () => {
 });
 
 describe('speech as events', () => {
-  it('is relayed event by event, and billed as reported where tokens have a price', async () => {
+  it('is relayed event by event, and billed as reported if tokens have a price', async () => {
     const response = await post({ model: 'tts-tokens-reported', stream_format: 'sse' });
     expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
     const events = dataLines(await response.text()).map((line) => JSON.parse(line) as Json);

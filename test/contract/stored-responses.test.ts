@@ -121,7 +121,7 @@ describe("OpenAI's client", () => {
     expect(again).toEqual(sent.slice(3));
   });
 
-  it('cancels what runs in the background at the provider, and gets its words where nothing does', async () => {
+  it('cancels what runs in the background at the provider, and gets its words if nothing does', async () => {
     const { id } = await make();
     await expect(client().responses.cancel(id)).rejects.toMatchObject({
       status: 400,
@@ -254,7 +254,7 @@ describe('a stored response', () => {
 });
 
 describe('the key that a response is asked with', () => {
-  it("is the client's own where that made it, and with no other", async () => {
+  it("is the client's own if that made it, and with no other", async () => {
     const own = { ...bearer(keys.byok), 'x-byok-key': 'client-key' };
     const { id } = await make({ model: 'globex/echo', provider: { only: 'globex' } }, own);
     const error = await expectError(
@@ -281,7 +281,7 @@ describe('the key that a response is asked with', () => {
     expect(asked()).toEqual([['POST /responses', 'client-key']]);
   });
 
-  it("is the workspace's connection where that made it, and never with the gateway's key where one always applies", async () => {
+  it("is the workspace's connection if that made it, and never with the gateway's key if one always applies", async () => {
     const ofWorkspace = bearer(keys.always);
     const { id } = await make({ model: 'globex/echo' }, ofWorkspace);
     expect((await send(`/responses/${id}`, { headers: ofWorkspace })).status).toBe(200);

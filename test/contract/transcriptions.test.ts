@@ -85,7 +85,7 @@ describe('a transcription', () => {
     expect(JSON.stringify(call?.body)).not.toContain('only');
   });
 
-  it('comes in pieces where events are asked for, each as the provider wrote it', async () => {
+  it('comes in pieces if events are asked for, each as the provider wrote it', async () => {
     const response = await post({ fields: { stream: 'true' } });
     expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
     const events = dataLines(await response.text()).map((line) => JSON.parse(line) as Json);
@@ -118,7 +118,7 @@ describe('the price of a file', () => {
     expect(record?.costPicoUsd).toBe((25n * perSecond) / 10n);
   });
 
-  it('is its own length in whole seconds where nothing is reported, else that of its bytes at 8 kbit/s', async () => {
+  it('is its own length in whole seconds if nothing is reported, else that of its bytes at 8 kbit/s', async () => {
     expect((await gateway.recordOf(await post({ fields: { model: 'silent' } })))?.costPicoUsd).toBe(2n * perSecond);
     const unknown = Buffer.alloc(4_500, 7);
     const asked = { fields: { model: 'silent' }, file: unknown, type: 'application/octet-stream' };
@@ -126,7 +126,7 @@ describe('the price of a file', () => {
     await expectBalancedBooks(gateway);
   });
 
-  it('is what its samples play where its head says less', async () => {
+  it('is what its samples play if its head says less', async () => {
     const forged = Buffer.concat([twoSeconds, Buffer.alloc(200_000)]);
     const asked = { fields: { model: 'silent' }, file: forged };
     const seconds = BigInt(Math.ceil(forged.length / 48_000));
@@ -134,7 +134,7 @@ describe('the price of a file', () => {
     await expectBalancedBooks(gateway);
   });
 
-  it('is that of reported tokens where these have a price', async () => {
+  it('is that of reported tokens if these have a price', async () => {
     const record = await gateway.recordOf(await post({ fields: { model: 'tokens' } }));
     expect(record?.costPicoUsd).toBe(40n * 6_000_000n + 6n * 10_000_000n);
   });

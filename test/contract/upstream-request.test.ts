@@ -102,7 +102,7 @@ describe('what reaches a provider', () => {
     [{ max_tokens: 30_000, exclude: true }, 'high'],
     [{ exclude: true }, undefined],
     [{ effort: null }, undefined],
-  ])('is reasoning as an effort, where the provider knows only that: %j', async (reasoning, effort) => {
+  ])('is reasoning as an effort, if the provider knows only that: %j', async (reasoning, effort) => {
     const { body } = await receivedFor(hello('acme/echo', { reasoning }));
     expect(body.reasoning_effort).toBe(effort);
     expect(body).not.toHaveProperty('reasoning');
@@ -140,7 +140,7 @@ describe('what reaches a provider', () => {
     }
   });
 
-  it('asks for usage on every stream, but not where the provider says that it takes no such option', async () => {
+  it('asks for usage on every stream, but not if the provider says that it takes no such option', async () => {
     const stream = { stream: true };
     const optionsFor = async (model: string, members: object) =>
       (await receivedFor(hello(model, { ...stream, ...members }))).body.stream_options;
@@ -157,7 +157,7 @@ describe('what reaches a provider', () => {
     expect(await optionsFor('acme/uncounted', { stream_options: { x: 1, include_usage: true } })).toEqual({ x: 1 });
   });
 
-  it('is reasoning as sent where the provider takes the object, and none where it knows none', async () => {
+  it('is reasoning as sent if the provider takes the object, and none if it knows none', async () => {
     const reasoning = { effort: 'high', exclude: true, summary: 'auto', vendor: 1 };
     const asObject = await receivedFor(hello('acme/object', { reasoning }));
     expect(asObject.body.reasoning).toEqual(reasoning);
@@ -210,21 +210,18 @@ describe('what reaches a provider', () => {
     ['/messages', {}, { 'anthropic-version': 'client' }, 'client'],
     ['/chat/completions', {}, {}, undefined],
     ['/chat/completions', { 'anthropic-version': 'entry' }, {}, 'entry'],
-  ])(
-    'carries a version of Anthropic at %s, where entry says %j and client %j: %s',
-    (path, constant, headers, version) => {
-      const parts = {
-        path,
-        accept: 'application/json',
-        constant,
-        headers,
-        credential: {},
-        traceparent: undefined,
-        contentType: 'application/json',
-      };
-      expect(upstreamHeaders(parts)['anthropic-version']).toBe(version);
-    },
-  );
+  ])('carries a version of Anthropic at %s, if entry says %j and client %j: %s', (path, constant, headers, version) => {
+    const parts = {
+      path,
+      accept: 'application/json',
+      constant,
+      headers,
+      credential: {},
+      traceparent: undefined,
+      contentType: 'application/json',
+    };
+    expect(upstreamHeaders(parts)['anthropic-version']).toBe(version);
+  });
 
   it('gets no header of a client in place of one that the gateway sets', () => {
     const own = upstreamHeaders({

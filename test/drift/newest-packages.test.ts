@@ -20,7 +20,7 @@ it('every test that reads types or catalogues of packages is run, with the packa
   expect(names.filter((name) => /^(jest|zod|typescript|aws-cdk)/.test(name))).toEqual([]);
 });
 
-it('a copy of the project has another version where one is given, and the installed ones elsewhere', () => {
+it('a copy of the project has another version if one is given, and the installed ones elsewhere', () => {
   const folder = temporaryFolder();
   const newest = join(folder, 'openai');
   mkdirSync(newest);

@@ -112,7 +112,7 @@ describe('who is not run takes nothing', () => {
       expect(harness.simulator.calls).toHaveLength(0);
     });
 
-    it('for the spend limit of its key takes neither where it has a name, from the first on', async () => {
+    it('for the spend limit of its key takes neither if it has a name, from the first on', async () => {
       const named = () => call({ ...as(frugal), 'idempotency-key': 'refused', 'x-gw-span-id': 'refused' });
       const taken = await writesOf(async () => expect(await named()).toBe('PAYMENT_REQUIRED'));
       expect(takesFromOthers(taken)).toEqual([]);
@@ -279,7 +279,7 @@ describe('the admission of a call', () => {
     await expectBalancedBooks(harness);
   });
 
-  it('asks the key, money and slots in a second round where what is stored may be the answer, each once', async () => {
+  it('asks the key, money and slots in a second round if what is stored may be the answer, each once', async () => {
     await startWatched(everything);
     await callTwice(hello('acme/all', { cache: {} }), (id) => ({ 'idempotency-key': id, 'x-gw-span-id': id }));
     const { first, later } = rounds();
@@ -288,7 +288,7 @@ describe('the admission of a call', () => {
     await expectBalancedBooks(harness);
   });
 
-  it('asks for key and credit alone where nothing else is wanted', async () => {
+  it('asks for key and credit alone if nothing else is wanted', async () => {
     await startWatched({});
     await callTwice(hello('acme/plain'), () => ({}));
     expect(rounds()).toEqual({ first: ['ask keys get', 'ask ledger update'], later: [] });
@@ -306,7 +306,7 @@ describe('the admission of a call', () => {
   it.each([
     ['the spend limit of the key', { key: { rpm: 60, spend_limit_usd: little } }, ['ask keys update']],
     ['the credit', { workspace: { credit_usd: little } }, ['ask keys get', 'ask ledger update']],
-  ])('asks for %s in the first of two rounds where it has just refused another call', async (_name, parts, asked) => {
+  ])('asks for %s in the first of two rounds if it has just refused another call', async (_name, parts, asked) => {
     await startWatched({ models: limited, ...parts });
     const body = hello('acme/limited', { max_tokens: 5 });
     await callTwice(body, () => ({}));

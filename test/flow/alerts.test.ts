@@ -397,7 +397,7 @@ describe('a receiver that does not take an alert', () => {
     expect(received()).toHaveLength(2);
   });
 
-  it('is asked again by another process’s next call where the first one stopped between its tries', async () => {
+  it('is asked again by another process’s next call if the first one stopped between its tries', async () => {
     // Only the test moves this time.
     let nowMs = systemClock.nowMs();
     const clock = { ...withoutNextTry(systemClock), nowMs: () => nowMs };
@@ -503,7 +503,7 @@ describe('alerts that are in flight when their process stops', () => {
     (mark as { percent?: number }).percent === 50 && !Object.hasOwn(mark as object, 'tries');
   const idsOf = (received: readonly Record<string, unknown>[]) => received.map(({ id }) => id).toSorted();
 
-  it('are delivered where the receiver answers, and no other process sends them again', async () => {
+  it('are delivered if the receiver answers, and no other process sends them again', async () => {
     // Only the receiver's answers end the wait.
     const clock: Clock = {
       ...withoutNextTry(systemClock),
@@ -527,7 +527,7 @@ describe('alerts that are in flight when their process stops', () => {
     expect(receiver.bodies).toHaveLength(2);
   });
 
-  it('are sent by the next process’s next calls where it does not, with their ids', async () => {
+  it('are sent by the next process’s next calls if it does not, with their ids', async () => {
     let nowMs = systemClock.nowMs();
     const clock: Clock = {
       nowMs: () => nowMs,
@@ -673,7 +673,7 @@ describe('one try', () => {
     expect(await send(receiver)).toMatchObject({ status: 200, fault: null });
   });
 
-  it('fails where nothing listens, and its fault names no address', async () => {
+  it('fails if nothing listens, and its fault names no address', async () => {
     const receiver = await startScriptedServer([taken]);
     await receiver.stop();
     expect(await send(receiver)).toMatchObject({ status: null, fault: 'no connection' });

@@ -117,7 +117,7 @@ describe('an answer of a provider', () => {
     },
   );
 
-  it('is not asked for where what is sent finds no memory: 503, nothing charged, and the tokens of the provider are free again', async () => {
+  it('is not asked for if what is sent finds no memory: 503, nothing charged, and the tokens of the provider are free again', async () => {
     [characters, isChunked] = [2_000, false];
     const request = { ...hello('acme/limited'), messages: [{ role: 'user', content: 'a'.repeat(10_000) }] };
     const held = budget.open();

@@ -106,20 +106,17 @@ describe('images in the other form', () => {
       'text/event-stream',
       async (model: string) => client.images.edit({ model, image: await image(), ...stream }),
     ],
-  ] as const)(
-    'are events of %s where they come whole as %s, and their usage counts once',
-    async (prefix, type, ask) => {
-      answered = { type, body: whole(pictures, usageOf(2)) };
-      const { answer, cost, calls } = await charged(async () => collect(await ask('tokens')));
-      expect(answer).toEqual(
-        pictures.map((b64_json, place) => ({
-          ...{ type: `${prefix}.completed`, b64_json, created_at: 7, ...shared },
-          usage: place === 0 ? usageOf(2) : usageOf(0),
-        })),
-      );
-      expect([cost, calls]).toEqual([(20n * 5n + 400n * 40n) * micro, 1]);
-    },
-  );
+  ] as const)('are events of %s if they come whole as %s, and their usage counts once', async (prefix, type, ask) => {
+    answered = { type, body: whole(pictures, usageOf(2)) };
+    const { answer, cost, calls } = await charged(async () => collect(await ask('tokens')));
+    expect(answer).toEqual(
+      pictures.map((b64_json, place) => ({
+        ...{ type: `${prefix}.completed`, b64_json, created_at: 7, ...shared },
+        usage: place === 0 ? usageOf(2) : usageOf(0),
+      })),
+    );
+    expect([cost, calls]).toEqual([(20n * 5n + 400n * 40n) * micro, 1]);
+  });
 
   it.each([
     ['image_generation', 'text/event-stream', async (model: string) => client.images.generate({ model, ...asked })],
@@ -128,7 +125,7 @@ describe('images in the other form', () => {
       'application/json',
       async (model: string) => client.images.edit({ model, image: await image(), ...asked }),
     ],
-  ] as const)('are whole where they come as events of %s, and usage of each is added up', async (prefix, type, ask) => {
+  ] as const)('are whole if they come as events of %s, and usage of each is added up', async (prefix, type, ask) => {
     answered = { type, body: events(prefix, pictures, usageOf(1)) };
     const { answer, cost, calls } = await charged(() => ask('tokens'));
     const data = pictures.map((b64_json) => ({ b64_json }));
@@ -136,7 +133,7 @@ describe('images in the other form', () => {
     expect([cost, calls]).toEqual([(20n * 5n + 400n * 40n) * micro, 1]);
   });
 
-  it('cost by the image what came, where no usage is reported', async () => {
+  it('cost by the image what came, if no usage is reported', async () => {
     answered = jsonReply(whole(pictures));
     const streamed = await charged(async () => collect(await client.images.generate({ model: 'images', ...stream })));
     expect(streamed.answer.map(({ usage }) => usage)).toEqual([undefined, undefined]);
@@ -169,7 +166,7 @@ describe('images in the other form', () => {
     expect(cost).toBe(40_000n * micro);
   });
 
-  it('cost what is reported of all of them, where more come than were asked for', async () => {
+  it('cost what is reported of all of them, if more come than were asked for', async () => {
     answered = jsonReply(whole(pictures, usageOf(2)));
     const { answer, cost } = await charged(async () =>
       collect(await client.images.generate({ model: 'tokens', prompt: 'p', stream: true })),

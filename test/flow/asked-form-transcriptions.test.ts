@@ -98,7 +98,7 @@ it.each<[string, string, string, object, bigint]>([
     { usage: { type: 'duration', seconds: 2.5 } },
     250n,
   ],
-])('is events where it comes as %s', async (_what, model, text, more, cost) => {
+])('is events if it comes as %s', async (_what, model, text, more, cost) => {
   answered = jsonReply(text);
   expect(await charged(() => streamed(model))).toEqual({
     answer: [
@@ -111,7 +111,7 @@ it.each<[string, string, string, object, bigint]>([
 });
 
 it.each(['Good day.\n', '1\n00:00:00,000 --> 00:00:02,500\nGood day.\n\n', '[laughs] {so}', ''])(
-  'is events where it comes as a text: %j',
+  'is events if it comes as a text: %j',
   async (text) => {
     answered = { type: 'text/plain; charset=utf-8', body: text };
     const { answer, cost, calls } = await charged(() => streamed('seconds', { response_format: 'text' }));
@@ -121,13 +121,13 @@ it.each(['Good day.\n', '1\n00:00:00,000 --> 00:00:02,500\nGood day.\n\n', '[lau
   },
 );
 
-it('is the events that came where they are said to be such, whatever they begin with', async () => {
+it('is the events that came if they are said to be such, whatever they begin with', async () => {
   const done = { type: 'transcript.text.done', text: 'Good day.', usage: length };
   answered = { type: 'text/event-stream', body: `padding: 1\ndata: ${JSON.stringify(done)}\n\n` };
   expect(await charged(() => streamed('seconds'))).toEqual({ answer: [done], cost: 300n * micro, calls: 1 });
 });
 
-it.each(['text/event-stream', 'application/json'])('is whole where it comes as events of %s', async (type) => {
+it.each(['text/event-stream', 'application/json'])('is whole if it comes as events of %s', async (type) => {
   const events = [
     { type: 'transcript.text.delta', delta: 'Good ' },
     { type: 'transcript.text.delta', delta: 'day.' },
@@ -208,7 +208,7 @@ const foreign: readonly (readonly [string, string, object, bigint])[] = [
   ],
 ];
 
-it.each(foreign)('is in OpenAI’s words where it streams in those of %s, once', async (_host, body, more, cost) => {
+it.each(foreign)('is in OpenAI’s words if it streams in those of %s, once', async (_host, body, more, cost) => {
   answered = { type: 'text/event-stream', body };
   const { answer, ...rest } = await charged(() => streamed('seconds'));
   expect(rest).toEqual({ cost: cost * micro, calls: 1 });
@@ -217,13 +217,13 @@ it.each(foreign)('is in OpenAI’s words where it streams in those of %s, once',
   expect([texts, events.at(-1)]).toEqual([pieces, { ...done, ...more }]);
 });
 
-it.each(foreign)('is one text where %s streams although none was asked for', async (_host, body, more, cost) => {
+it.each(foreign)('is one text if %s streams although none was asked for', async (_host, body, more, cost) => {
   answered = { type: 'text/event-stream', body };
   const asked = await charged(async () => client.audio.transcriptions.create({ model: 'seconds', file: await file() }));
   expect(asked).toEqual({ answer: { text: 'Good day.', ...more }, cost: cost * micro, calls: 1 });
 });
 
-it('is a broken stream where chunks end without a word, and nothing says that it is whole', async () => {
+it('is a broken stream if chunks end without a word, and nothing says that it is whole', async () => {
   answered = { type: 'text/event-stream', body: eventTexts(chunkOf('Good ')) };
   await expect(streamed('failing-3')).rejects.toThrow();
 });

@@ -221,7 +221,7 @@ async function asked(client: Client, format: Format, stream: boolean): Promise<u
 }
 
 describe.each(rows)('a client of %s, at a provider of %s', (client, format) => {
-  it('gets the stream that it asked for, where the provider answers with JSON', async () => {
+  it('gets the stream that it asked for, if the provider answers with JSON', async () => {
     // The fake's events lack fields that this SDK reads.
     const isUnread = client === 'responses' && format === 'responses';
     if (isUnread) answerJson(jsonText(format));
@@ -233,7 +233,7 @@ describe.each(rows)('a client of %s, at a provider of %s', (client, format) => {
     }
   });
 
-  it('gets the JSON that it asked for, where the provider answers with a stream', async () => {
+  it('gets the JSON that it asked for, if the provider answers with a stream', async () => {
     answerJson(jsonText(format));
     const expected = await asked(client, format, false);
     for (const type of streamTypes(format)) {

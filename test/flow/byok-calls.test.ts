@@ -101,7 +101,7 @@ describe('an x-byok-key', () => {
     });
   });
 
-  it('serves where the key has spent more than its limit now is, with an Idempotency-Key too', async () => {
+  it('serves if the key has spent more than its limit now is, with an Idempotency-Key too', async () => {
     const owing = { authorization: `Bearer ${keys.owing}` };
     expect(await outcomeOf(await harness.post(hello('other/only'), owing))).toBe('ok');
     await harness.settled();
@@ -115,7 +115,7 @@ describe('an x-byok-key', () => {
     expect(await outcomeOf(await harness.post(hello('other/only'), owing))).toBe('PAYMENT_REQUIRED');
   });
 
-  it('may be used where nothing is priced, and only then may that entry serve', async () => {
+  it('may be used if nothing is priced, and only then may that entry serve', async () => {
     const answer = await post('acme/unpriced', ['acme', 'acme']);
     expect(await answer.text()).toContain('"cost":0,"cost_usd":"0"');
     expect(authorizations(harness)).toEqual([['acme', `Bearer ${headerKey}`]]);
@@ -225,7 +225,7 @@ describe('a stored connection', () => {
     await expectBalancedBooks(harness);
   });
 
-  it('means nothing where the workspace does not have the feature', async () => {
+  it('means nothing if the workspace does not have the feature', async () => {
     harness = await startHarness({ models, providers, workspace: { byok: { connections: [connection()] } } });
     expect(await outcomeOf(await harness.post(hello('acme/paid')))).toBe('ok');
     expect(authorizations(harness)).toEqual([['acme', `Bearer ${ourKey}`]]);
@@ -326,7 +326,7 @@ describe('a stored connection', () => {
     await third.settled();
   });
 
-  it('that is used up is left out where another may serve, and ours never steps in for it alone', async () => {
+  it('that is used up is left out if another may serve, and ours never steps in for it alone', async () => {
     harness = await start(connection({ policy: 'allowed', budget_usd: '0.000001' }));
     const answer = await harness.post(hello('acme/paid'));
     expect((await answer.json()) as object).toMatchObject({

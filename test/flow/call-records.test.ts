@@ -156,7 +156,7 @@ describe('refusals and replays', () => {
       expect(attempts).toEqual([{ ...attempt, provider_text: expect.stringContaining(words) }]);
     });
 
-    it('leaves nothing where its key is unknown or its secret is wrong', async () => {
+    it('leaves nothing if its key is unknown or its secret is wrong', async () => {
       const before = await recordCount();
       const tables: string[] = [];
       around = (call, run) => {

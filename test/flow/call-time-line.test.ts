@@ -89,7 +89,7 @@ describe('the time line of a call', () => {
     ]);
   });
 
-  it('has no guardrail where none checks, and no attempt and no settlement of a call that was refused', async () => {
+  it('has no guardrail if none checks, and no attempt and no settlement of a call that was refused', async () => {
     expect(await timeLineAfter(await ask(`Bearer ${plainKey}`), 'plain')).toEqual([
       { part: 'admission', start_ms: 0, ms: 0 },
       { part: 'attempt', at: 0, start_ms: 0, ms: 200 },

@@ -93,7 +93,7 @@ describe('what a request says of its user and its cache', () => {
     for (const name of ['metadata', 'prompt_cache_key']) expect(sent).not.toHaveProperty(name);
   });
 
-  it('is shortened alike each time where it is longer than the target takes', async () => {
+  it('is shortened alike each time if it is longer than the target takes', async () => {
     const id = `user_${'x'.repeat(300)}`;
     const [first, second] = [
       await ask('messages', 'to/chat', { metadata: { user_id: id } }),

@@ -99,7 +99,7 @@ async function kept(asked: Promise<Response>) {
 }
 
 describe('the bodies of a call', () => {
-  it('are those of its error where it failed at its providers', async () => {
+  it('are those of its error if it failed at its providers', async () => {
     const { response, text, data } = await kept(harness.post(hello('all/failing')));
     expect(data.answer).toEqual({ status: response.status, body: text });
     const rejected = await kept(harness.post(hello('all/rejected'), { 'x-gw-error-format': 'openai' }));

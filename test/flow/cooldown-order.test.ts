@@ -138,7 +138,7 @@ describe('a provider', () => {
     expect(await askedFor('acme/limited')).toEqual(both);
   });
 
-  it('that cools is asked first where the request names it first, and only then', async () => {
+  it('that cools is asked first if the request names it first, and only then', async () => {
     await failTwice('acme/failing');
     expect(await askedFor('acme/failing', { provider: { order: ['first', 'second'] } })).toEqual(both);
     expect(await askedFor('acme/failing', { provider: { sort: 'price' } })).toEqual(moved);
@@ -149,7 +149,7 @@ describe('a provider', () => {
     ]);
   });
 
-  it('is asked although it cools where all do', async () => {
+  it('is asked although it cools if all do', async () => {
     await failTwice('acme/down');
     expect(await askedFor('acme/down')).toEqual(both);
   });
@@ -356,7 +356,7 @@ describe('the memory of cooldowns', () => {
     return { written, cooldowns: createCooldowns({ store: { ...store, update }, clock }) };
   }
 
-  it('costs no write where no provider failed, and one per cooling however many calls fail in it', async () => {
+  it('costs no write if no provider failed, and one per cooling however many calls fail in it', async () => {
     const { written, cooldowns } = counting();
     await cooldowns.flush();
     expect(written).toEqual([]);

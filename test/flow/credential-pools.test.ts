@@ -106,7 +106,7 @@ describe('a provider with three credentials', () => {
     expect(logged.filter(({ credential, outcome }) => credential === 3 && outcome === 'ok')).toHaveLength(20);
   });
 
-  it('answers with the failure of all where none serves: limited by all is rate_limited', async () => {
+  it('answers with the failure of all if none serves: limited by all is rate_limited', async () => {
     setAccounts(429, 429, 429);
     await expectError(await ask(), 429, 'rate_limited');
     expect(new Set(keysAsked())).toEqual(new Set(secrets));
@@ -121,7 +121,7 @@ describe('a provider with three credentials', () => {
     expect(provider.calls).toHaveLength(1);
   });
 
-  it('is asked with another credential behind other providers where it fails for other reasons', async () => {
+  it('is asked with another credential behind other providers if it fails for other reasons', async () => {
     setAccounts(500, 500, 500);
     expect((await ask('acme/backed')).status).toBe(200);
     expect(provider.calls).toHaveLength(1);
@@ -131,7 +131,7 @@ describe('a provider with three credentials', () => {
     expect(provider.calls).toHaveLength(1 + secrets.length);
   });
 
-  it('is tried whole before another provider where credentials cannot serve, and without fallbacks too', async () => {
+  it('is tried whole before another provider if credentials cannot serve, and without fallbacks too', async () => {
     setAccounts(429, 429, 200);
     const pinned = { provider: { allow_fallbacks: false } };
     for (let session = 0; session < 4; session += 1) {
@@ -290,7 +290,7 @@ describe('a provider with three credentials', () => {
       for (const session of sessions.slice(0, 20)) expect(await servedBy(session)).toBe(served[session]);
     });
 
-    it('goes on with the rest of them where one fails', async () => {
+    it('goes on with the rest of them if one fails', async () => {
       for (let session = 0; session < 20; session += 1) {
         expect((await ask('acme/one-down', inSession(session))).status).toBe(200);
       }

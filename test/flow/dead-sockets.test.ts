@@ -60,7 +60,7 @@ describe('a kept socket that breaks as soon as it is used', () => {
     expect((await gateway.records()).filter(({ attempts }) => attempts === 2)).toHaveLength(3);
   });
 
-  it('is left where the second one fails too: the next provider serves, and no third call is made', async () => {
+  it('is left if the second one fails too: the next provider serves, and no third call is made', async () => {
     const { response, seen } = await call(2);
     expect(await response.json()).toMatchObject({ usage: { provider: 'other', attempts: 3 } });
     expect(seen).toBe(2);

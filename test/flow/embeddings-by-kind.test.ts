@@ -114,7 +114,7 @@ describe('embeddings of Bedrock, Google and Vertex', () => {
     ['vertex-text', { task_type: 'RETRIEVAL_QUERY', title: 'A page' }, null],
     ['vertex-2', { taskType: 'RETRIEVAL_QUERY', title: 'A page' }, null],
     ['titan', {}, 'taskType,title'],
-  ])('%s gets the task of a client of Google where its form has words for it', async (model, told, leftOut) => {
+  ])('%s gets the task of a client of Google if its form has words for it', async (model, told, leftOut) => {
     const content = { parts: [{ text: 'Hello' }] };
     const response = await fetch(`${new URL(gateway.url).origin}/v1beta/models/${model}:embedContent`, {
       method: 'POST',
@@ -248,7 +248,7 @@ describe('embeddings of Bedrock, Google and Vertex', () => {
     expect(spent).toBe(BigInt(Number(usage.prompt_tokens)) * 1_000_000n);
   });
 
-  it('falls back to a model of another form where nothing was used', async () => {
+  it('falls back to a model of another form if nothing was used', async () => {
     const response = await post({ model: 'titan-fails', input: ['a', 'b'] });
     expect([response.status, response.headers.get('x-gw-provider')]).toEqual([200, 'google']);
   });

@@ -101,7 +101,7 @@ describe.each(interfaces)('a stream of %s', (path) => {
     expect(first.endsWith(done)).toBe(true);
   });
 
-  it('has none that its provider did not send, also where the connection stays open or breaks', async () => {
+  it('has none that its provider did not send, even if the connection stays open or breaks', async () => {
     for (const open of [false, true]) {
       pieces = [textOf(path)];
       staysOpen = open;

@@ -105,7 +105,7 @@ describe('auth: { entra }', () => {
     ]);
   });
 
-  it('asks once where several calls wait for the same token', async () => {
+  it('asks once if several calls wait for the same token', async () => {
     const gateway = await open();
     const answers = await Promise.all([1, 2, 3, 4].map(() => gateway.post(hello('azure'))));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
@@ -127,7 +127,7 @@ describe('auth: { entra }', () => {
   });
 
   it.each(['refuses', 'fails', 'gives-no-token'] as const)(
-    'is a failure of that provider where the endpoint %s: another candidate answers, and the next call asks anew',
+    'is a failure of that provider if the endpoint %s: another candidate answers, and the next call asks anew',
     async (fault) => {
       answer = faults[fault];
       const served = await harness.post(hello(`${fault}/or-acme`));
@@ -140,7 +140,7 @@ describe('auth: { entra }', () => {
     },
   );
 
-  it('is a failure after five seconds where the endpoint hangs: another candidate answers', async () => {
+  it('is a failure after five seconds if the endpoint hangs: another candidate answers', async () => {
     const clock = manualClock();
     const gateway = await harness.open({ replace: () => ({ credentials: localCredentials(clock) }) });
     answer = 'nothing';

@@ -115,7 +115,7 @@ describe('events that wait for a guardrail', () => {
     expect((await (await ask()).text()).match(/a{20000}/g)).toHaveLength(5);
   });
 
-  it('wait for memory where there is none, and then leave', async () => {
+  it('wait for memory if there is none, and then leave', async () => {
     other = await full();
     const asked = Promise.withResolvers<void>();
     answer = (outgoing) => {
@@ -265,7 +265,7 @@ describe('bodies for the content log', () => {
     expect(budget.bytesInUse()).toBe(0);
   });
 
-  it('are lost where the storage hangs: each call is answered, charged and recorded, and all memory comes back', async () => {
+  it('are lost if the storage hangs: each call is answered, charged and recorded, and all memory comes back', async () => {
     put = () => new Promise(() => {});
     const { spent } = await harness.credit();
     const ids = await askAll();

@@ -115,12 +115,12 @@ describe('an execution', () => {
     expect(body.choices).toMatchObject([{ message: { content: null, refusal: expect.any(String) } }]);
   });
 
-  it('strips reasoning where its revision excludes it', async () => {
+  it('strips reasoning if its revision excludes it', async () => {
     expect((await answerOf(await call('reasoning'))).text).toContain('The user wants');
     expect((await answerOf(await call('quiet'))).text).not.toContain('The user wants');
   });
 
-  it.each(failing)('falls back to the next model where a provider fails: %s', async (name) => {
+  it.each(failing)('falls back to the next model if a provider fails: %s', async (name) => {
     const { gw, usage, headers } = await answerOf(await call(`backed-${name}`));
     expect(gw.fallback_used).toBe(true);
     expect(usage).toMatchObject({ attempts: 2, model: 'acme/echo' });
@@ -128,7 +128,7 @@ describe('an execution', () => {
     expect(called()).toEqual([name, 'echo']);
   });
 
-  it.each(failing)('is execution_failed where no model is left, in our words and at no cost: %s', async (name) => {
+  it.each(failing)('is execution_failed if no model is left, in our words and at no cost: %s', async (name) => {
     const spent = await spentBy(async () => {
       const response = await call(name);
       const { message } = await expectError(response, 502, 'execution_failed');
@@ -140,14 +140,14 @@ describe('an execution', () => {
   });
 
   it.each(['nowhere', 'unconfigured', 'unpriced', 'toolless'])(
-    'is execution_failed where no provider could serve its model, and no provider is called: %s',
+    'is execution_failed if no provider could serve its model, and no provider is called: %s',
     async (name) => {
       await expectError(await call(name), 502, 'execution_failed');
       expect(called()).toEqual([]);
     },
   );
 
-  it('uses the fallback where no provider serves the model at all', async () => {
+  it('uses the fallback if no provider serves the model at all', async () => {
     expect((await answerOf(await call('nowhere-backed'))).gw.fallback_used).toBe(true);
   });
 
@@ -180,7 +180,7 @@ describe('an execution', () => {
       ['invalid-json:mismatch', 3],
       // The function does not try again, because the next answer would end at the same limit.
       ['truncated-json', 1],
-    ])('falls back where the model does not satisfy it: %s', async (name, answers) => {
+    ])('falls back if the model does not satisfy it: %s', async (name, answers) => {
       const spent = await spentBy(async () => {
         const { gw, usage, content, headers } = await answerOf(await call(`backed-${idOf(name)}`));
         expect(JSON.parse(content)).toEqual({ label: 'bug' });
@@ -460,7 +460,7 @@ describe('workflows', () => {
       for (const call of harness.simulator.calls) expect(call.body).toMatchObject(passed);
     });
 
-    it('says so where a fallback model produced a part of it', async () => {
+    it('says so if a fallback model produced a part of it', async () => {
       const { gw, usage } = await answerOf(await run('backed'));
       expect(gw.fallback_used).toBe(true);
       expect(usage).toMatchObject({ attempts: 3, prompt_tokens: 13, completion_tokens: 21 });

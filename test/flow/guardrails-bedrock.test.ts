@@ -118,7 +118,7 @@ describe('guardrails of Bedrock', () => {
     expect(new Set(sources.slice(1))).toEqual(new Set(['OUTPUT']));
   });
 
-  it('block where they fail: no provider is called', async () => {
+  it('block if they fail: no provider is called', async () => {
     const refused = await ask('guardrail-fails');
     const error = await expectError(refused, 503, 'RATE_LIMITER_UNAVAILABLE');
     expect(error.message).toContain('pii');
@@ -127,7 +127,7 @@ describe('guardrails of Bedrock', () => {
     expect(await checksOf(refused)).toEqual([expect.objectContaining({ direction: 'input', action: 'failed' })]);
   });
 
-  it('let pass where they fail and the file says so', async () => {
+  it('let pass if they fail and the file says so', async () => {
     const answer = await ask('guardrail-fails', {}, { authorization: `Bearer ${lenientKey}` });
     expect(answer.status).toBe(200);
     await answer.text();

@@ -316,7 +316,7 @@ describe('guardrails on input', () => {
       expect(logged[0]).not.toContain('failed_control');
     });
 
-    it.each(failures)('one that %s lets pass where the file says so', async (_name, answering) => {
+    it.each(failures)('one that %s lets pass if the file says so', async (_name, answering) => {
       second.answer(answering);
       const lines = harness.logLines.length;
       expect((await harness.post(hello('acme/echo'), by(keys.other))).status).toBe(200);
@@ -335,7 +335,7 @@ describe('guardrails on input', () => {
       expect(sent()).toEqual([]);
     });
 
-    it('let pass where the file says so', async () => {
+    it('let pass if the file says so', async () => {
       expect((await harness.post(hello('acme/echo'), by(keys.hastyLenient))).status).toBe(200);
       expect(sent()).toHaveLength(1);
     });

@@ -97,7 +97,7 @@ describe('guardrails on output', () => {
     const post = async (more: Json = {}, key?: string) =>
       (await harness.postTo(path, ask(model, more), key === undefined ? {} : by(key))).text();
 
-    it('leave JSON and streams as they are where they pass', async () => {
+    it('leave JSON and streams as they are if they pass', async () => {
       const events = (text: string) => eventsIn(text).length;
       const [json, plain] = [await post(), await post({}, keys.plain)];
       expect(wholeOf[id]?.(JSON.parse(json) as never)).toEqual(wholeOf[id]?.(JSON.parse(plain) as never));
@@ -108,7 +108,7 @@ describe('guardrails on output', () => {
       expect(new Set(guardrail.questions.map(({ direction }) => direction))).toEqual(new Set(['output']));
     });
 
-    it('block where they fail, or let pass where the file says so', async () => {
+    it('block if they fail, or let pass if the file says so', async () => {
       guardrail.answer(() => ({}));
       const refused = await harness.postTo(path, ask(model));
       await expectError(refused, 503, 'RATE_LIMITER_UNAVAILABLE');
@@ -129,7 +129,7 @@ describe('guardrails on output', () => {
   });
 
   describe.each(ways)('%s of %s', (_name, model, { path, hello: ask, contentOf }) => {
-    it('end a stream with an error of its own where they fail behind the first window', async () => {
+    it('end a stream with an error of its own if they fail behind the first window', async () => {
       guardrail.answer(() => (guardrail.questions.length < 3 ? { action: 'pass' } : {}));
       const response = await harness.postTo(path, ask(model, { stream: true }));
       expect(response.status).toBe(200);
@@ -139,7 +139,7 @@ describe('guardrails on output', () => {
     });
   });
 
-  it('let a stream begin, unseen, where the first check is not done after 15 s', async () => {
+  it('let a stream begin, unseen, if the first check is not done after 15 s', async () => {
     const clock = manualClock();
     const slow = await startHarness({
       clock,

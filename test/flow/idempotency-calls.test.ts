@@ -299,7 +299,7 @@ describe('an Idempotency-Key of a long stream', () => {
   const call = (name: string) =>
     harness.post(hello('acme/long', { stream: true, max_tokens: 100 }), { 'idempotency-key': name });
 
-  it('is used up where its answer is longer than 32 MiB: no retry runs or is charged', async () => {
+  it('is used up if its answer is longer than 32 MiB: no retry runs or is charged', async () => {
     expect((await (await call('unstored')).text()).length).toBeGreaterThan(32 * 1024 * 1024);
     await harness.settled();
     const { spent } = await harness.credit();
@@ -381,7 +381,7 @@ describe('an Idempotency-Key under zdr', () => {
     },
   );
 
-  it.each(zdr)('is answered from its stored answer where its workspace says nothing: of $of', async (of) => {
+  it.each(zdr)('is answered from its stored answer if its workspace says nothing: of $of', async (of) => {
     const storing = await started(of.workspace);
     const headers = fresh();
     const [first, again] = [
@@ -392,7 +392,7 @@ describe('an Idempotency-Key under zdr', () => {
     expect([first.status, storing.simulator.calls.length]).toEqual([200, 1]);
   });
 
-  it('is not refused by such a workspace where a call has no zdr', async () => {
+  it('is not refused by such a workspace if a call has no zdr', async () => {
     const refusing = await started({ idempotency: { zdr: 'refuse' } });
     expect(await outcomeOf(await refusing.post(hello('acme/echo'), fresh()))).toBe('ok');
   });

@@ -88,7 +88,7 @@ describe('images in parts', () => {
     expect(gateway.simulator.calls).toEqual([]);
   });
 
-  it('that find no memory are estimated at the bound of each where they are priced by the token', async () => {
+  it('that find no memory are estimated at the bound of each if they are priced by the token', async () => {
     const bound = 2_000n * 30n * micro;
     const charged = await chargeOf('token', 2, [100, tooLong]);
     expect(charged).toBeGreaterThanOrEqual(2n * bound);

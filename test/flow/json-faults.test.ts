@@ -99,7 +99,7 @@ describe.each([...spokenInterfaces, ...translatedInterfaces, ...wholeInterfaces]
       expect(faults.calledProviders()).toEqual(['bad', 'good']);
     });
 
-    it.each(played)('is no_available_provider where no provider is left, in our words: %s', async (upstream) => {
+    it.each(played)('is no_available_provider if no provider is left, in our words: %s', async (upstream) => {
       const response = await post(`alone/${upstream}`);
       const text = await response.clone().text();
       await expectError(response, 502, 'no_available_provider');
@@ -108,14 +108,14 @@ describe.each([...spokenInterfaces, ...translatedInterfaces, ...wholeInterfaces]
       expect(faults.calledProviders()).toEqual(['bad']);
     });
 
-    it.each(rejected)('is invalid_request where every provider rejected it: %s', async (upstream) => {
+    it.each(rejected)('is invalid_request if every provider rejected it: %s', async (upstream) => {
       const response = await post(`alone/${upstream}`);
       const { reason } = (await response.clone().json()) as { reason?: string };
       await expectError(response, 400, 'invalid_request', reason === undefined ? {} : { reason });
       if (upstream.includes('context')) expect(reason).toBe('context_length_exceeded');
     });
 
-    it.each(limited)('is rate_limited where every provider is: %s', async (upstream) => {
+    it.each(limited)('is rate_limited if every provider is: %s', async (upstream) => {
       const response = await post(`alone/${upstream}`);
       await expectError(response, 429, 'rate_limited');
       expect(response.headers.get('retry-after')).toBe(upstream.endsWith(':7') ? '7' : '1');
@@ -165,7 +165,7 @@ describe('a JSON answer', () => {
     ['a choice of index 128', indexed('128')],
     ['a choice of index "0"', indexed('"0"')],
   ])(
-    'with %s is none: the next provider answers, and where there is no other one nothing is charged',
+    'with %s is none: the next provider answers, and if there is no other one nothing is charged',
     async (_name, text) => {
       answer = text;
       // The call of the test before is settled after its answer.
@@ -218,7 +218,7 @@ describe('a JSON answer', () => {
     },
   );
 
-  it('of 28 MB is served, and kept for retries, where log probabilities were asked for, and refused where not', async () => {
+  it('of 28 MB is served, and kept for retries, if log probabilities were asked for, and refused if not', async () => {
     const one = { token: ' word', logprob: -0.123456789, bytes: [32, 119, 111, 114, 100] };
     const item = JSON.stringify({ ...one, top_logprobs: Array(20).fill({ ...one, bytes: Array(9).fill(111) }) });
     const usage = '"usage":{"prompt_tokens":10,"completion_tokens":5}';

@@ -74,7 +74,7 @@ describe.each(kinds)('$name', ({ ask }) => {
     expect(provider.bodies.length).toBe(calls);
   });
 
-  it('is refused where none comes in time: no provider is called, and nothing is charged', async () => {
+  it('is refused if none comes in time: no provider is called, and nothing is charged', async () => {
     const [called, credit] = [provider.bodies.length, await harness.credit()];
     const refused = await full(async () => {
       const answer = ask();

@@ -148,7 +148,7 @@ describe.each(references)('%s, as in %j', (member, request) => {
     expect(called()).toEqual([]);
   });
 
-  it('is reserved at the context of the model, where the operator shares what the provider keeps', async () => {
+  it('is reserved at the context of the model, if the operator shares what the provider keeps', async () => {
     // The request asks for more output than the credit covers: the message names the amount to reserve. 128,000 tokens
     // of input cost $1 a million.
     const bound = request[0] === '/responses' ? 'max_output_tokens' : 'max_tokens';
@@ -157,7 +157,7 @@ describe.each(references)('%s, as in %j', (member, request) => {
     expect(message(refused)).toContain('120.128');
   });
 
-  it('goes to the provider on the key of its own client, and where the operator shares what the provider keeps', async () => {
+  it('goes to the provider on the key of its own client, and if the operator shares what the provider keeps', async () => {
     const own = await ask(fresh(request), { provider: { only: 'acme' } }, { 'x-byok-key': 'sk-own' });
     const shared = await ask(fresh(request), { model: 'on/shared' });
     // The simulator refuses some of these requests for reasons of its own.

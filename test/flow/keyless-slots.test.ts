@@ -109,7 +109,7 @@ describe('a key without limits on a stage', () => {
     expect(keyWrites()).toBe(2);
   });
 
-  it('has half of the service where it is alone, to the unit, from two instances', async () => {
+  it('has half of the service if it is alone, to the unit, from two instances', async () => {
     const second = await harness.open({ clock, replace: () => ({ stageConcurrency }) });
     await hold('open', 4);
     await hold('open', 6, second);
@@ -124,7 +124,7 @@ describe('a key without limits on a stage', () => {
     await second.settled();
   });
 
-  it('is never refused where as many clients as it may have calls wait for each answer before they call again', async () => {
+  it('is never refused if as many clients as it may have calls wait for each answer before they call again', async () => {
     await hold('open', 10);
     for (let n = 0; n < 15; n += 1) {
       await endOldest();

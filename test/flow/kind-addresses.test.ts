@@ -134,7 +134,7 @@ describe('Claude on Vertex', () => {
     expect((await gateway.lastRecord())?.outcome).toBe('ok');
   });
 
-  it('counts tokens where Vertex does', async () => {
+  it('counts tokens if Vertex does', async () => {
     const response = await gateway.postTo('/messages/count_tokens', { model: 'claude', messages });
     expect([response.status, await response.json()]).toEqual([200, { input_tokens: 3 }]);
     expect(seen).toMatchObject([

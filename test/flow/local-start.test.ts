@@ -203,7 +203,7 @@ describe('the calls that the demo makes of its own', () => {
     await stop();
   });
 
-  it('are not made where real providers may be behind the models', async () => {
+  it('are not made if real providers may be behind the models', async () => {
     const file = writeFile(ownFile(newKey()));
     const { lines, stop } = await start({ config: file, demoTraffic: true });
     expect(lines).toContain('no demo traffic: this is not the demo');
@@ -276,7 +276,7 @@ describe('the demo', () => {
     expect((await say(publishedKey, 'a forbidden word')).status).toBe(200);
   });
 
-  it('is known again where an earlier release stored it, with fewer providers and models', () => {
+  it('is known again if an earlier release stored it, with fewer providers and models', () => {
     const acme = { id: 'acme', display_name: 'Acme AI (simulated)' };
     const globex = { id: 'globex', display_name: 'Globex (simulated)' };
     const models = [{ id: 'demo/chat' }];
@@ -373,7 +373,7 @@ describe('the console of a local start', () => {
     ).toBe(401);
   });
 
-  it('needs a key that the command line makes where a store of its own is served', async () => {
+  it('needs a key that the command line makes if a store of its own is served', async () => {
     const started = await start({ config: writeFile(ownFile(newKey())) });
     expect(consoleOf(started)).toBe(
       `console ${new URL('/console', started.url).href} with an operator key: npm run gw -- operators create --name NAME --data ${data}`,
@@ -414,7 +414,7 @@ describe('the published key in a store that a file has changed since', () => {
 });
 
 describe('a start with a file', () => {
-  it('names what the file takes away, one line each, and nothing where it takes nothing', async () => {
+  it('names what the file takes away, one line each, and nothing if it takes nothing', async () => {
     const key = newKey();
     const full = { models: ['own/chat', 'own/large', 'own/old'] };
     await (await start({ config: writeFile(ownFile(key, full)) })).stop();
@@ -444,7 +444,7 @@ describe('a start with a file', () => {
     expect(started.lines).toContainEqual(expect.stringContaining('there is no active key: npm run gw -- keys create'));
   });
 
-  it('prints a curl line that succeeds, with the key where it was just made', async () => {
+  it('prints a curl line that succeeds, with the key if it was just made', async () => {
     const text = ownFile(newKey(), { workspace: { keys: [{ name: 'made' }] } });
     const started = await start({ config: writeFile(text) });
     const [line = ''] = curlOf(started);
@@ -481,7 +481,7 @@ describe('a start with a file', () => {
     ['the workspace may use no model', { workspace: { models: [] } }, undefined],
     ['the policy of the workspace excludes the provider', { workspace: { data_policy: { zdr: true } } }, undefined],
     ['the key has expired', { key: { expires_at: '2020-01-01' } }, /^note: there is no active key/],
-  ])('prints no curl line where it cannot succeed: %s', async (_title, more, note) => {
+  ])('prints no curl line if it cannot succeed: %s', async (_title, more, note) => {
     const started = await start({ config: writeFile(ownFile(newKey(), more)) });
     expect(curlOf(started)).toEqual([]);
     if (note !== undefined) expect(started.lines).toContainEqual(expect.stringMatching(note));

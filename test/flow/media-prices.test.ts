@@ -204,7 +204,7 @@ describe('tokens of sound and images', () => {
     expect(await costOf(path, { ...body, ...(stream ? { stream: true } : {}) })).toBe(expected);
   });
 
-  it('are billed as text where their entry has no price for them', async () => {
+  it('are billed as text if their entry has no price for them', async () => {
     const body = clients['/chat/completions']?.('acme/unpriced') ?? {};
     expect(await costOf('/chat/completions', body)).toBe(190_000_000n);
   });
@@ -215,7 +215,7 @@ describe('tokens of sound and images', () => {
     expect(await costOf('/chat/completions', body)).toBe(5_000_000_000n + 450_000_000n + 3_000_000_000n + 750_000_000n);
   });
 
-  it('are text where the request has nothing else, so that no call costs more than was held for it', async () => {
+  it('are text if the request has nothing else, so that no call costs more than was held for it', async () => {
     const body = { model: 'acme/chat', max_tokens: 100, messages: [{ role: 'user', content: 'x'.repeat(200) }] };
     expect(await costOf('/chat/completions', body)).toBe(90_000_000n + 780_000_000n);
   });

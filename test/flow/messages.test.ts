@@ -161,7 +161,7 @@ describe('a request', () => {
     expect(text).toContain(`"body":${JSON.stringify(sent).slice(0, -1)},"model":"echo-request"}}`);
   });
 
-  it('passes on what the gateway does not know: roles, betas, its query, and tools where the entry allows them; never a key of the client', async () => {
+  it('passes on what the gateway does not know: roles, betas, its query, and tools if the entry allows them; never a key of the client', async () => {
     const body = hello('open-minded', {
       messages: [
         { role: 'user', content: [{ type: 'text', text: 'Hello' }] },
@@ -225,7 +225,7 @@ describe('a request', () => {
     expect(gateway.simulator.calls).toEqual([]);
   });
 
-  it('with a search that the provider runs is served where the entry lists it', async () => {
+  it('with a search that the provider runs is served if the entry lists it', async () => {
     const tools = [{ type: 'web_search_20250305', name: 'web_search' }];
     expect((await post(hello('searching', { tools }))).status).toBe(200);
     const refused = await post(hello('searching', { tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }] }));
@@ -252,7 +252,7 @@ describe('a request', () => {
   });
 
   it.each(['sk-ant-api03-canary-of-another-service', 'sk-gw-canary-that-is-cut-off', 'any canary of a proxy'])(
-    'is made with the key of this gateway where another one is beside it, which goes nowhere: %s',
+    'is made with the key of this gateway if another one is beside it, which goes nowhere: %s',
     async (foreign) => {
       const version = { 'anthropic-version': '2023-06-01' };
       const sent = [
@@ -280,7 +280,7 @@ describe('a request', () => {
     },
   );
 
-  it('is of the session that Claude Code names, where it names none of the gateway', async () => {
+  it('is of the session that Claude Code names, if it names none of the gateway', async () => {
     await (await post(hello('echo'), { 'x-claude-code-session-id': 'session-1' })).text();
     expect(await gateway.lastRecord()).toMatchObject({ sessionId: 'session-1' });
     await (await post(hello('echo'), { 'x-claude-code-session-id': 'session-1', 'x-gw-session-id': 'ours' })).text();
@@ -313,7 +313,7 @@ describe('a thread', () => {
     );
   });
 
-  it('goes to the first provider where none is known to keep it, and to no other one behind it', async () => {
+  it('goes to the first provider if none is known to keep it, and to no other one behind it', async () => {
     const unkept = await asked('kept', other);
     for (const id of [unkept.id, 'msg_unknown', undefined]) {
       expect((await asked('kept', goingOn(id))).providers).toEqual(['acme']);
@@ -403,7 +403,7 @@ describe('a count of tokens', () => {
     expect((await post(hello('echo'), bearer(poor))).status).toBe(402);
   });
 
-  it('needs no credit either where reasoning comes on top of the output that was asked for', async () => {
+  it('needs no credit either if reasoning comes on top of the output that was asked for', async () => {
     expect((await count(hello('additive'), bearer(poor))).status).toBe(200);
     expect((await post(hello('additive'), bearer(poor))).status).toBe(402);
   });

@@ -139,7 +139,7 @@ describe('a store that fails during admission', () => {
   afterAll(() => harness.stop());
 
   it.each([undefined, 'write_queue'] as const)(
-    'is logged as one of a stage that is too small only where the process did not even ask: %s',
+    'is logged as one of a stage that is too small only if the process did not even ask: %s',
     async (exhausted) => {
       failing = ({ table }) => {
         if (table === 'ledger') throw new StoreUnavailable(new Error('injected'), exhausted);

@@ -97,7 +97,7 @@ describe('a stored response', () => {
     expect(eventsIn(text).at(-1)).toMatchObject({ type: 'response.completed' });
   });
 
-  it('does not leave where its guardrail gives no answer', async () => {
+  it('does not leave if its guardrail gives no answer', async () => {
     const id = await make('Hello');
     guardrail.answer(() => (response) => response.writeHead(500).end());
     await expectError(await get(`/responses/${id}`, keys.guarded), 503, 'RATE_LIMITER_UNAVAILABLE');
@@ -248,7 +248,7 @@ describe('a signed text', () => {
     expect(sent.thinking).toBeUndefined();
   });
 
-  it('of a history is dropped where a mask touches it, and reported, and the turn goes on', async () => {
+  it('of a history is dropped if a mask touches it, and reported, and the turn goes on', async () => {
     next = { ...answer, content: [{ type: 'text', text: 'fine' }], stop_reason: 'end_turn' };
     const response = await post('/messages', { ...body, messages: turnAfter([thinking, use]) });
     expect(response.status).toBe(200);
@@ -262,7 +262,7 @@ describe('a signed text', () => {
     expect(record?.leftOut).toContain('messages[1].content[0]');
   });
 
-  it('of a history stays, signature and all, where no mask touches it', async () => {
+  it('of a history stays, signature and all, if no mask touches it', async () => {
     next = { ...answer, content: [{ type: 'text', text: 'fine' }], stop_reason: 'end_turn' };
     const plain = { ...thinking, thinking: 'nothing of note' };
     const response = await post('/messages', { ...body, messages: turnAfter([plain, use]) });
@@ -296,7 +296,7 @@ describe('a text that a model reads', () => {
     expect(provider.bodies).toHaveLength(calls);
   });
 
-  it('is blocked, not masked, where it is a name', async () => {
+  it('is blocked, not masked, if it is a name', async () => {
     const named = { ...hello('chat'), messages: [{ role: 'user', name: mail, content: 'Hello' }] };
     await expectError(await post('/chat/completions', named), 400, 'invalid_request', {
       reason: 'content_policy_violation',
@@ -403,7 +403,7 @@ describe('what was left out', () => {
 });
 
 describe('usage that a client of the second base URL asks for', () => {
-  it('comes once where the provider reports it with its last choice', async () => {
+  it('comes once if the provider reports it with its last choice', async () => {
     next = [
       {
         id: 'c',

@@ -111,7 +111,7 @@ describe('the lines of a call', () => {
     expect(text).not.toContain('Sorry');
   });
 
-  it('hold no word of a provider where the data policy keeps nothing', async () => {
+  it('hold no word of a provider if the data policy keeps nothing', async () => {
     const body = hello('acme/rescued', { provider: { zdr: true, order: ['globex', 'acme'] } });
     const fresh = await startHarness({
       providers: {
@@ -274,7 +274,7 @@ describe('metrics', () => {
       }
     });
 
-    it('declares no metric without a value and no provider where none was called', async () => {
+    it('declares no metric without a value and no provider if none was called', async () => {
       const line = await lineOf(hello('acme/unknown'));
       expect(declared(line)).toEqual(['stage: Requests Errors TotalTime', 'stage+outcome_class: Requests']);
       expect(line).not.toHaveProperty('provider');

@@ -149,7 +149,7 @@ describe.each([
     expect(sentMessage()).toMatchObject({ phase: 'final_answer' });
   });
 
-  it.each([false, true])('brings none where there was none, or no thinking beside it: stream %s', async (stream) => {
+  it.each([false, true])('brings none if there was none, or no thinking beside it: stream %s', async (stream) => {
     for (const items of [
       [thought, { ...said, phase: null }, called],
       [thought, { ...said, phase: 'invented' }],

@@ -172,7 +172,7 @@ describe('a preset', () => {
     expect(harness.simulator.calls).toHaveLength(0);
   });
 
-  it('is preset_not_found where presets are not enabled', async () => {
+  it('is preset_not_found if presets are not enabled', async () => {
     const response = await harness.post(hello('acme/echo', { preset: 'terse' }), {
       authorization: `Bearer ${without}`,
     });

@@ -90,7 +90,7 @@ describe('the price of a token', () => {
     expect(await servedBy(await chat('output', { ...long, ...under({ prompt: 1 }) }))).toBe('one');
   });
 
-  it('is that of a cache write where the client marks a part of its prompt, and only there', async () => {
+  it('is that of a cache write if the client marks a part of its prompt, and only there', async () => {
     const cache_control = { type: 'ephemeral' };
     const marked = showing({ type: 'text', text: 'Hello', cache_control });
     expect(await servedBy(await chat('writes'))).toBe('one');
@@ -109,12 +109,12 @@ describe('the price of a token', () => {
     expect(await servedBy(await gateway.postTo('/responses', asked))).toBe('two');
   });
 
-  it('is that of a cache write where the gateway marks the prompt, from the length on that it marks', async () => {
+  it('is that of a cache write if the gateway marks the prompt, from the length on that it marks', async () => {
     expect(await servedBy(await chat('claude-opus-5'))).toBe('one');
     expect(await servedBy(await chat('claude-opus-5', long))).toBe('two');
   });
 
-  it('is that of images and sound where the prompt has some, of each kind for itself', async () => {
+  it('is that of images and sound if the prompt has some, of each kind for itself', async () => {
     const image = { type: 'image_url', image_url: { url: png(100, 100) } };
     const sound = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } };
     expect(await servedBy(await chat('seen'))).toBe('one');
@@ -147,7 +147,7 @@ describe('the price of a unit', () => {
     expect(message).not.toContain('prompt');
   });
 
-  it('of an image is under a cap of images that is as high, and needs none where it is free', async () => {
+  it('of an image is under a cap of images that is as high, and needs none if it is free', async () => {
     expect(await servedBy(await draw('image', under({ image: 0.17 })))).toBe('one');
     expect(await servedBy(await draw('image', under({ prompt: 0, completion: 0, image: '0.17' })))).toBe('one');
     expect(await servedBy(await draw('given', under(0)))).toBe('one');
@@ -190,7 +190,7 @@ describe('the price of a unit', () => {
     expect(await servedBy(await hear('{"second":0.0001}'))).toBe('one');
   });
 
-  it('of a request, also where tokens are billed beside it', async () => {
+  it('of a request, even if tokens are billed beside it', async () => {
     const rank = (cap: unknown) =>
       gateway.postTo('/rerank', { model: 'rank', query: 'q', documents: ['a'], ...under(cap) });
     expect(await refused(await rank(5))).toContain('provider.max_price.request 0.002');

@@ -60,7 +60,7 @@ describe('the order of providers', () => {
   };
   const draw = async (body: Json) => servedBy(await gateway.postTo('/images/generations', { prompt: 'p', ...body }));
 
-  it('of images is that of their price, whatever the catalogue’s order, also where a client sorts by price', async () => {
+  it('of images is that of their price, whatever the catalogue’s order, even if a client sorts by price', async () => {
     expect(await draw({ model: 'image' })).toBe('cheap');
     expect(await draw({ model: 'image', provider: { sort: 'price' } })).toBe('cheap');
     expect(await draw({ model: 'image', provider: { order: ['dear'] } })).toBe('dear');
@@ -143,7 +143,7 @@ describe('the model auto', () => {
     expect(gateway.simulator.calls).toHaveLength(1);
   });
 
-  it('is refused where no entry has the interface', async () => {
+  it('is refused if no entry has the interface', async () => {
     await expectError(
       await gateway.postTo('/moderations', { model: 'auto', input: 'Hello' }),
       400,

@@ -197,7 +197,7 @@ describe('a report that comes early', () => {
     expect(usage).toMatchObject({ cost_usd: String((10 * 1 + 101 * 2) / 1_000_000), estimated: true });
   });
 
-  it('takes the last report at its word where nothing came after it', async () => {
+  it('takes the last report at its word if nothing came after it', async () => {
     const last = { prompt_tokens: 10, completion_tokens: 60 };
     const usage = await usageOf([delta('a', { usage: early }), ...forty, end({ usage: last })]);
     expect(usage).toMatchObject({ cost_usd: String((10 * 1 + 60 * 2) / 1_000_000) });
@@ -328,7 +328,7 @@ describe('usage that cannot be, or is not reported', () => {
       expect(usage.estimated).toBe(true);
     });
 
-    it('is billed as reported where it is at the bound', async () => {
+    it('is billed as reported if it is at the bound', async () => {
       const usage = await usageOf('acme/fine', { max_tokens: 100, stream });
       expect(Number(usage.cost_usd)).toBe(Number(usd(10, 100)));
       expect(usage).not.toHaveProperty('estimated');

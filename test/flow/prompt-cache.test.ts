@@ -151,7 +151,7 @@ describe('an agent of ten turns with tools on Claude', () => {
     },
   );
 
-  it.each(formats)('reads it all where it marks at the top, in the words of its interface, at %s', async (format) => {
+  it.each(formats)('reads it all if it marks at the top, in the words of its interface, at %s', async (format) => {
     const top = { cache_control: { type: 'ephemeral' } };
     for (const [client, more] of [
       [chatAgent, top],
@@ -253,23 +253,20 @@ describe('marks of the gateway', () => {
   it.each([
     [instructions, 4],
     ['', 4],
-  ])(
-    'are four at most where instructions come beside the messages and first among them too',
-    async (content, marks) => {
-      const turns = ['user', 'assistant', 'user'].map((role) => ({ role, content: 'Hi.' }));
-      const messages = [{ role: 'system', content }, ...turns];
-      const tools = [{ name: 'look', input_schema: parameters }];
-      const call = await bodyOf('/messages', {
-        model: 'entry/messages',
-        max_tokens: 9,
-        system: instructions,
-        messages,
-        tools,
-      });
-      expect(call?.marks).toBe(marks);
-      expect(JSON.stringify(call?.body.system).includes('cache_control')).toBe(content === '');
-    },
-  );
+  ])('are four at most if instructions come beside the messages and first among them too', async (content, marks) => {
+    const turns = ['user', 'assistant', 'user'].map((role) => ({ role, content: 'Hi.' }));
+    const messages = [{ role: 'system', content }, ...turns];
+    const tools = [{ name: 'look', input_schema: parameters }];
+    const call = await bodyOf('/messages', {
+      model: 'entry/messages',
+      max_tokens: 9,
+      system: instructions,
+      messages,
+      tools,
+    });
+    expect(call?.marks).toBe(marks);
+    expect(JSON.stringify(call?.body.system).includes('cache_control')).toBe(content === '');
+  });
 
   it('change nothing else of a relayed message, and leave alone what takes none', async () => {
     const thinking = { type: 'thinking', thinking: 'Hm.', signature: 'c2lnbmVk' };

@@ -136,7 +136,7 @@ it('the signature of a call covers each value of a query, and headers beside tho
   expect(signatureOf(url, signed, body, scope)).toBe(signature);
 });
 
-describe('where no call can be signed', () => {
+describe('if no call can be signed', () => {
   it('such a provider is not configured, and is not called', async () => {
     const gateway = await startHarness({ models, providers, replace: () => ({ credentials: signing(false) }) });
     try {
@@ -230,7 +230,7 @@ describe('auth: { gcp }', () => {
     expectNothingTold();
   });
 
-  it('is asked once where several calls wait for the same token', async () => {
+  it('is asked once if several calls wait for the same token', async () => {
     const answers = await Promise.all([1, 2, 3, 4].map(() => harness.post(hello('vertex'))));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     expect(endpoint.requests).toHaveLength(1);
@@ -244,7 +244,7 @@ describe('auth: { gcp }', () => {
   });
 
   it.each(['refuses', 'fails', 'gives-no-token'] as const)(
-    'is a failure of that provider where the endpoint %s: another candidate answers, and the next call asks anew',
+    'is a failure of that provider if the endpoint %s: another candidate answers, and the next call asks anew',
     async (fault) => {
       endpoint.answer = faults[fault];
       const served = await harness.post(hello(`${fault}/or-acme`));
@@ -257,7 +257,7 @@ describe('auth: { gcp }', () => {
     },
   );
 
-  it('is a failure after five seconds where the endpoint hangs: another candidate answers', async () => {
+  it('is a failure after five seconds if the endpoint hangs: another candidate answers', async () => {
     const clock = manualClock();
     const gateway = await harness.open({ replace: () => ({ credentials: localCredentials(clock) }) });
     endpoint.answer = faults.hangs;

@@ -160,7 +160,7 @@ describe('a call costs what its provider’s own bill says', () => {
     }
   });
 
-  it('and reasoning counts once where it is part of the completion', async () => {
+  it('and reasoning counts once if it is part of the completion', async () => {
     const included = {
       prompt_tokens: 10,
       completion_tokens: 100,
@@ -247,7 +247,7 @@ describe('an order of documents', () => {
     expect(await costOf(response)).toBeCloseTo(cost, 12);
   });
 
-  it('is none where its list is no list: the next provider is asked', async () => {
+  it('is none if its list is no list: the next provider is asked', async () => {
     expect((await rank({ data: 'none', usage: { total_tokens: 5 } })).status).toBe(502);
   });
 });

@@ -113,7 +113,7 @@ describe('what a server says it has used', () => {
   it.each([
     ['Moonshot', { prompt_tokens: 1_000, completion_tokens: 100, cached_tokens: 800 }],
     ['Responses', { input_tokens: 1_000, output_tokens: 100, cached_tokens: 800 }],
-  ])('has its usual place for clients of chat completions too, where %s has another', async (_name, usage) => {
+  ])('has its usual place for clients of chat completions too, if %s has another', async (_name, usage) => {
     answer = completion(usage);
     const usual = { prompt_tokens: 1_000, completion_tokens: 100, prompt_tokens_details: { cached_tokens: 800 } };
     const whole = (await (await gateway.post(hello('acme/model'))).json()) as Json;
@@ -371,7 +371,7 @@ describe('what goes out', () => {
     expect(await boundsOf('acme/model', { max_tokens: 7 })).toEqual([7, undefined]);
   });
 
-  it('is refused where an entry knows no schemas, on Messages too', async () => {
+  it('is refused if an entry knows no schemas, on Messages too', async () => {
     const schema = { type: 'json_schema', schema: { type: 'object' } };
     for (const more of [{ output_config: { format: schema } }, { output_format: schema }]) {
       const response = await gateway.postTo('/messages', { model: 'acme/claude', ...messagesCall, ...more });
@@ -396,7 +396,7 @@ describe('what goes out', () => {
     expect(sent().tools).toEqual(tools);
   });
 
-  it('goes without a tag where the header is empty', async () => {
+  it('goes without a tag if the header is empty', async () => {
     for (const header of ['', ' ']) {
       const response = await gateway.post(hello('acme/model'), { 'x-gw-tags': header });
       expect(response.status).toBe(200);

@@ -208,7 +208,7 @@ describe('tool calls of a server that writes them otherwise', () => {
         ['{"a": "one', { a: 'one', raw_input: '{"a": "one' }],
       ] as const
     ).map(([text, input]) => [JSON.stringify(text), { arguments: text }, input] as const),
-  ])('are read where their arguments are %s, whole, at once and letter by letter', async (_what, args, input) => {
+  ])('are read if their arguments are %s, whole, at once and letter by letter', async (_what, args, input) => {
     const client = anthropicOf(gateway);
     const body = { model: 'acme/chat', tools, ...asked };
     const said = { role: 'assistant', content: null, tool_calls: [callOf(args)] };

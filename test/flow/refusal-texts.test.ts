@@ -40,7 +40,7 @@ describe('a refusal', () => {
   };
   const poor = { authorization: `Bearer ${poorKey}` };
 
-  it('says under which name a field was sent, where only the letter case is wrong', async () => {
+  it('says under which name a field was sent, if only the letter case is wrong', async () => {
     const message = await said({ ...hello('acme/large'), Max_Tokens: 5 }, 400, 'invalid_request');
     expect(message).toBe('max_tokens: was sent as "Max_Tokens"; the letter case of a field counts.');
     expect(gateway.simulator.calls).toEqual([]);
@@ -58,7 +58,7 @@ describe('a refusal', () => {
     );
   });
 
-  it('says which policy the workspace enforces where a request asks for less', async () => {
+  it('says which policy the workspace enforces if a request asks for less', async () => {
     const body = hello('acme/large', { provider: { data_residency: 'jp' } });
     const message = await said(body, 422, 'data_policy_loosening_forbidden');
     expect(message).toBe('provider.data_residency: the workspace enforces data_residency eu, us.');
@@ -72,7 +72,7 @@ describe('a refusal', () => {
     );
   });
 
-  it('does not advise default_output_tokens where the model has it', async () => {
+  it('does not advise default_output_tokens if the model has it', async () => {
     const open = await said(hello('acme/large'), 402, 'PAYMENT_REQUIRED', poor);
     expect(open).toContain('the operator can set default_output_tokens.');
     const bounded = await said(hello('acme/bounded'), 402, 'PAYMENT_REQUIRED', poor);
@@ -84,7 +84,7 @@ describe('a refusal', () => {
 });
 
 describe('a call at a provider that refuses a stored BYOK key', () => {
-  it('says so where another provider fails otherwise', async () => {
+  it('says so if another provider fails otherwise', async () => {
     const gateway = await startHarness({
       models: {
         'acme/mixed': [

@@ -85,14 +85,14 @@ describe('chat completions with tools and no effort, of a model that thinks by i
   const ask = (model: string, more: object = {}) =>
     openai.chat.completions.create({ model, messages, tools: [chatTool()], ...more });
 
-  it.each(['both/5.6', 'both/6', 'both/astra'])('go to Responses where the provider of %s has it', async (model) => {
+  it.each(['both/5.6', 'both/6', 'both/astra'])('go to Responses if the provider of %s has it', async (model) => {
     await ask(model);
     expect(sent()).toMatchObject([{ format: 'responses' }]);
     expect(sent()[0]?.body).not.toHaveProperty('reasoning');
   });
 
   it.each([{}, { reasoning: { exclude: true } }, { reasoning: {} }])(
-    'say that it is not to think where only chat is spoken, with %j',
+    'say that it is not to think if only chat is spoken, with %j',
     async (more) => {
       await ask('chat/5.6', more);
       expect(sent()).toMatchObject([{ format: 'chat-completions', body: { reasoning_effort: 'none' } }]);
@@ -119,7 +119,7 @@ describe('chat completions with tools and no effort, of a model that thinks by i
   });
 });
 
-describe('clients of other interfaces with tools, where only chat is spoken', () => {
+describe('clients of other interfaces with tools, if only chat is spoken', () => {
   const input_schema = { ...city, type: 'object' as const };
 
   it.each([
@@ -152,21 +152,18 @@ describe('strict tools', () => {
   };
   const loose = { ...city, properties: { city: { type: 'string' }, days: { type: 'integer' } } };
 
-  it.each(['messages/claude', 'converse/claude'])(
-    'of OpenAI are loose for %s where it knows no bounds',
-    async (model) => {
-      const chat = await openai.chat.completions
-        .create({ model, messages, tools: [chatTool(bounded, true)] })
-        .withResponse();
-      const tool = { type: 'function' as const, name: 'get_weather', parameters: bounded, strict: true };
-      const response = await openai.responses.create({ model, input: 'Hello', tools: [tool] }).withResponse();
-      expect([leftOutOf(chat), leftOutOf(response)]).toEqual(['tools.strict', 'tools.strict']);
-      expect(JSON.stringify(sent())).not.toContain('"strict":true');
-      expect(JSON.stringify(sent())).toContain('"maximum":7');
-    },
-  );
+  it.each(['messages/claude', 'converse/claude'])('of OpenAI are loose for %s if it knows no bounds', async (model) => {
+    const chat = await openai.chat.completions
+      .create({ model, messages, tools: [chatTool(bounded, true)] })
+      .withResponse();
+    const tool = { type: 'function' as const, name: 'get_weather', parameters: bounded, strict: true };
+    const response = await openai.responses.create({ model, input: 'Hello', tools: [tool] }).withResponse();
+    expect([leftOutOf(chat), leftOutOf(response)]).toEqual(['tools.strict', 'tools.strict']);
+    expect(JSON.stringify(sent())).not.toContain('"strict":true');
+    expect(JSON.stringify(sent())).toContain('"maximum":7');
+  });
 
-  it('stay strict where the model knows the schema', async () => {
+  it('stay strict if the model knows the schema', async () => {
     const asked = { model: 'messages/claude', messages, tools: [chatTool(city, true)] };
     const answer = await openai.chat.completions.create(asked).withResponse();
     expect(leftOutOf(answer)).toBe('');
@@ -192,7 +189,7 @@ describe('strict tools', () => {
     expect(sent()).toMatchObject([{ body: { tools: [{ strict: true, parameters: tool.function.parameters }] } }]);
   });
 
-  it('of Claude are loose for GPT where a property is optional', async () => {
+  it('of Claude are loose for GPT if a property is optional', async () => {
     const tools = [{ name: 'get_weather', input_schema: { ...loose, type: 'object' as const }, strict: true }];
     const asked = { model: 'responses/5.4', max_tokens: 4_000, messages, tools };
     const answer = await anthropic.messages.create(asked).withResponse();

@@ -174,7 +174,7 @@ describe('a cached answer', () => {
     expect(calls()).toBe(2);
   });
 
-  it('ends with its ttl, to the second; 300 seconds where none is given', async () => {
+  it('ends with its ttl, to the second; 300 seconds if none is given', async () => {
     for (const [more, seconds] of [
       [{}, 300],
       [{ ttl: 1 }, 1],
@@ -189,7 +189,7 @@ describe('a cached answer', () => {
     }
   });
 
-  it('is not asked for without the field, where it is off, or under zdr of request or workspace', async () => {
+  it('is not asked for without the field, if it is off, or under zdr of request or workspace', async () => {
     const cache = own();
     const body = hello('acme/usage:1000:500', { cache });
     expect((await ask(body)).cache).toBe('MISS');

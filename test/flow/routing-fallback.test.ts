@@ -30,7 +30,7 @@ const asked = ({ simulator }: Harness) => simulator.calls.map(({ provider }) => 
 const usageOf = async (response: Response) => ((await response.json()) as { usage: Record<string, unknown> }).usage;
 
 describe('a budget of 55 seconds', () => {
-  it('is shared evenly where ten seconds for each would be more than there is', async () => {
+  it('is shared evenly if ten seconds for each would be more than there is', async () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
     const routes = names.map((name, place) => nth(name, name === 'g' ? 'echo' : 'silent', place + 1));
     const { gateway, clock } = await start({ models: { 'acme/model': routes } });
@@ -108,7 +108,7 @@ describe('a provider entry', () => {
     }
   });
 
-  it('bounds the time to the first chunk, of a JSON answer too where it says so', async () => {
+  it('bounds the time to the first chunk, of a JSON answer too if it says so', async () => {
     const { gateway, clock } = await start({
       models: { 'acme/model': [nth('slow', 'silent', 1), nth('good', 'echo', 2)] },
       providers: { slow: { first_chunk_timeout_ms: 1_234 } },
@@ -127,7 +127,7 @@ describe('a provider entry', () => {
     }
   });
 
-  it('holds for the last candidate too where it is written', async () => {
+  it('holds for the last candidate too if it is written', async () => {
     const { gateway, clock } = await start({
       models: { 'acme/model': [nth('slow', 'silent', 1)] },
       providers: { slow: { first_chunk_timeout_ms: 1_234 } },
@@ -172,7 +172,7 @@ describe('a provider entry', () => {
 });
 
 describe('what providers say together', () => {
-  it('is a limit only where all are limited, our own limits included: the smallest wait counts', async () => {
+  it('is a limit only if all are limited, our own limits included: the smallest wait counts', async () => {
     const limited = { ...nth('ours', 'echo', 1), more: { ...nth('ours', 'echo', 1).more, rate_limit_rpm: 1 } };
     const { gateway, clock } = await start({
       models: {
@@ -193,7 +193,7 @@ describe('what providers say together', () => {
     expect(asked(gateway)).toEqual(['theirs', 'down', 'strict']);
   });
 
-  it('is no reason of the caller’s where providers reject it for different ones, or one says none', async () => {
+  it('is no reason of the caller’s if providers reject it for different ones, or one says none', async () => {
     const context = 'error-400:context_length_exceeded';
     const { gateway } = await start({
       models: {

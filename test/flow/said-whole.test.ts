@@ -291,7 +291,7 @@ describe('a Claude on Converse with tools and a schema', () => {
   });
 });
 
-describe('a sentence beside a call, where JSON was asked for beside tools', () => {
+describe('a sentence beside a call, if JSON was asked for beside tools', () => {
   const parameters = { type: 'object' as const, properties: { at: { type: 'string' } } };
   const schema = {
     type: 'object',

@@ -254,7 +254,7 @@ describe('a stream whose reader pauses', () => {
     expect(watch.signal.aborted).toBe(false);
   });
 
-  it('is given up all the same where the provider is the silent one', async () => {
+  it('is given up all the same if the provider is the silent one', async () => {
     const { clock, watch, opened } = open([event({ content: 'a' }), new Promise<Buffer>(() => {})]);
     const { rest } = await opened;
     const next = rest[Symbol.asyncIterator]().next();

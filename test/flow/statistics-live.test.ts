@@ -111,7 +111,7 @@ describe('live statistics', () => {
     return response.headers.get('x-gw-provider');
   }
 
-  it('are the plain defaults, of the right types, where nothing was measured', async () => {
+  it('are the plain defaults, of the right types, if nothing was measured', async () => {
     for (const model of ['acme/model', 'acme/idle']) expect(await statsOf(model)).toEqual(noFigures);
   });
 

@@ -89,7 +89,7 @@ it.each<[string, FileParts, number, string, string]>([
   await gateway.stop();
 });
 
-it('is asked with its new credential where a provider with one has it under another name', async () => {
+it('is asked with its new credential if a provider with one has it under another name', async () => {
   const gateway = await startHarness(fileWith({ apis, auth: { bearer: one } }));
   const id = await make(gateway);
   process.env.GW_TEST_ACCOUNT_RENAMED = process.env[names[0]];

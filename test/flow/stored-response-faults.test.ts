@@ -56,7 +56,7 @@ describe('a provider that refuses', () => {
     expect(JSON.parse(line)).toMatchObject({ provider: 'acme', status, workspace_id: 'team' });
   });
 
-  it('says when to come back, where it does', async () => {
+  it('says when to come back, if it does', async () => {
     failing(429, {}, { 'retry-after': '7' });
     expect((await read()).headers.get('retry-after')).toBe('7');
   });

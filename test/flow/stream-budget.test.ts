@@ -78,7 +78,7 @@ describe('a stage with a stream budget of 300 seconds', () => {
     expect(ends).toEqual(apis.map(() => ({ outcome: 'cut', cutCode: 'request_deadline_exceeded', totalMs: 300_000 })));
   });
 
-  it.each([true, false])('gives up after 55 seconds where no output has come: stream %s', async (stream) => {
+  it.each([true, false])('gives up after 55 seconds if no output has come: stream %s', async (stream) => {
     const answers = apis.map((api) => gateway.post(hello(`${api}/silent`, { stream })));
     await gateway.simulator.until((seen) => seen.length === apis.length);
     clock.advance(54_999);
@@ -139,7 +139,7 @@ describe('a stage with a stream budget of 300 seconds', () => {
     expect(await readRest(reader)).toContain('"request_deadline_exceeded"');
   });
 
-  it('keeps a silent stream of Messages alive with pings, where a provider of another interface sends none', async () => {
+  it('keeps a silent stream of Messages alive with pings, if a provider of another interface sends none', async () => {
     const body = JSON.stringify(hello('gemini/stall', { stream: true, max_tokens: 100 }));
     const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' };
     const response = await fetch(`${gateway.url}/messages`, { method: 'POST', headers, body });

@@ -106,7 +106,7 @@ describe.each([...spokenInterfaces, ...translatedInterfaces])(
     });
 
     it.each(failing)(
-      'before its output is a JSON error where no other provider is left: %s',
+      'before its output is a JSON error if no other provider is left: %s',
       async (upstream, status, code) => {
         gateway.simulator.clear();
         const response = await post(`alone/${upstream}`);

@@ -63,7 +63,7 @@ describe('a stream', () => {
   });
 
   it.each(['no-usage', 'echo'])(
-    'has one chunk of estimated usage for a client that asked for usage, where its provider sends none: %s',
+    'has one chunk of estimated usage for a client that asked for usage, if its provider sends none: %s',
     async (upstream) => {
       const asked = { stream_options: { include_usage: true }, cache: { namespace: `usage ${upstream}` } };
       for (const cache of ['MISS', 'HIT']) {
@@ -154,7 +154,7 @@ describe('a stream', () => {
     expect(new Set(indexes)).toEqual(new Set([0, 1]));
   });
 
-  it('carries no reasoning where it is excluded, no chunk that would be empty, and all the rest', async () => {
+  it('carries no reasoning if it is excluded, no chunk that would be empty, and all the rest', async () => {
     for (const members of [{}, { cache: {} }, { cache: {} }]) {
       const { lines, headers } = await stream('reasoning', { reasoning: { exclude: true }, ...members });
       expect(lines.join('')).not.toContain('reasoning_content');

@@ -88,7 +88,7 @@ describe('tags of a call', () => {
       expect(refused).toMatchObject({ status: 400, tags: told, line: formatTags(told) });
     });
 
-    it('are those of the retry where its answer is a replay, and other tags are no conflict', async () => {
+    it('are those of the retry if its answer is a replay, and other tags are no conflict', async () => {
       const name = { 'idempotency-key': 'told-twice' };
       const first = await tagsOf(plainKey, { ...name, 'x-gw-tags': 'run=1' });
       harness.simulator.clear();
@@ -109,7 +109,7 @@ describe('tags of a call', () => {
       expect(harness.simulator.calls).toEqual([]);
     });
 
-    it('of a key count from the next call on where they are changed, also in a gateway that knows the key', async () => {
+    it('of a key count from the next call on if they are changed, also in a gateway that knows the key', async () => {
       const changed = await startHarness(parts({ team: 'search' }));
       const tags = async (text: string) =>
         (await tagsOf(searchKey, { 'x-gw-tags': text }, hello('acme/echo'), changed)).tags;

@@ -93,7 +93,7 @@ describe('a relayed chat', () => {
     },
   );
 
-  it('has an id of its own for each call at Mistral where a model used one twice, and results in their order', async () => {
+  it('has an id of its own for each call at Mistral if a model used one twice, and results in their order', async () => {
     await ask('mistral', [user(), calls('read', 'read'), result('read', 'one'), result('read', 'two')]);
     const { calls: made, results } = idsOf(sent());
     expect([new Set(made).size, results]).toEqual([2, made]);
@@ -141,7 +141,7 @@ describe('a relayed chat', () => {
   });
 
   it.each(['messages', 'llama', 'gemini', 'responses'] as const)(
-    'leaves thinking in parts out where it is translated to %s',
+    'leaves thinking in parts out if it is translated to %s',
     async (model) => {
       await ask(model, [user(), { role: 'assistant', content: parts }, user()]);
       const { bodyText } = gateway.simulator.calls.at(-1) ?? { bodyText: '' };
@@ -165,7 +165,7 @@ describe('a relayed chat', () => {
     expect(sent()).toEqual(history);
   });
 
-  it('is sent byte for byte where no rule is broken', async () => {
+  it('is sent byte for byte if no rule is broken', async () => {
     const messages =
       '[ {"role":"user","content":"a"}, {"content":"b" ,"role":"assistant"},\n{"role":"user","content":"\\u0063"} ]';
     const response = await gateway.post(`{"model":"on/mistral","messages":${messages}}`);

@@ -288,7 +288,7 @@ describe('the trace of a call by another interface', () => {
   const post = (path: string, body: object) => traceOf(harness.postTo(path, body, { 'x-gw-tags': 'run=7' }));
   const message = { max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }] };
 
-  it('is of no chat where it only counts tokens', async () => {
+  it('is of no chat if it only counts tokens', async () => {
     const { clients } = await post('/messages/count_tokens', { model: 'omni/echo', messages: message.messages });
     expect(clients.map(({ name }) => name)).toEqual(['count_tokens omni/echo']);
     expect(clients[0]?.attributes).toMatchObject({ 'gen_ai.operation.name': 'count_tokens' });
@@ -372,7 +372,7 @@ describe('a traceparent', () => {
     expect([status, server.traceId, server.parentSpanId]).toEqual([400, 'a'.repeat(32), undefined]);
   });
 
-  it('goes on as it came where telemetry is off', async () => {
+  it('goes on as it came if telemetry is off', async () => {
     const off = await harness.open();
     await (await off.post(hello('acme/echo'), sent('01'))).text();
     expect(harness.simulator.calls[0]?.headers.traceparent).toBe(sent('01').traceparent);
@@ -382,7 +382,7 @@ describe('a traceparent', () => {
   });
 });
 
-it('a trace id of the client counts in lower case where it has the form of one; else the trace has one of its own', async () => {
+it('a trace id of the client counts in lower case if it has the form of one; else the trace has one of its own', async () => {
   const { server } = await call('acme/echo', {}, { 'x-gw-trace-id': traceId.toUpperCase() });
   expect(server.traceId).toBe(traceId);
   collector.clear();
@@ -391,7 +391,7 @@ it('a trace id of the client counts in lower case where it has the form of one; 
   expect(own.server.traceId).toMatch(/^[0-9a-f]{32}$/);
 });
 
-it('a ratio samples traces by their ids where the client does not say; what fails is sent all the same', async () => {
+it('a ratio samples traces by their ids if the client does not say; what fails is sent all the same', async () => {
   const half = await harness.open({ telemetry: settings({ sampleRatio: 0.5 }) });
   const ids = ['0'.repeat(18), 'f'.repeat(18)].map((end) => `4bf92f3577b34d${end}`);
   for (const id of ids) await (await half.post(hello('acme/echo'), { 'x-gw-trace-id': id })).text();
@@ -451,7 +451,7 @@ describe('on Lambda', () => {
     expect([sentBefore, collector.spans().length]).toEqual([0, 2]);
   });
 
-  it('nothing is sent where the runtime has no time left for it, and nothing is waited for', async () => {
+  it('nothing is sent if the runtime has no time left for it, and nothing is waited for', async () => {
     const { composition } = harness;
     const nowMs = composition.clock.nowMs();
     await callGateway(createGateway(composition), { ...request(nowMs), endsAtMs: nowMs + 400 });

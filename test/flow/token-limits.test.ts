@@ -183,7 +183,7 @@ describe('tokens per minute', () => {
     },
   );
 
-  it('are exact where calls come at once: together they never hold more than the limit', async () => {
+  it('are exact if calls come at once: together they never hold more than the limit', async () => {
     isHeld = true;
     const asked = provider.bodies.length;
     const calls = Array.from({ length: 12 }, (_, call) =>
@@ -200,7 +200,7 @@ describe('tokens per minute', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(8);
   });
 
-  it('cost two writes a call for each limit, and none where there is none', async () => {
+  it('cost two writes a call for each limit, and none if there is none', async () => {
     const counted = countingWrites(harness.testStore.store);
     const gateway = await harness.open({ wrapStore: () => counted.store });
     const writesOf = async (key: string) => {

@@ -63,7 +63,7 @@ it.each([false, true])(
   },
 );
 
-it('no message is in a trace where nothing is kept, under zdr, or without the variable', async () => {
+it('no message is in a trace if nothing is kept, under zdr, or without the variable', async () => {
   const without = await harness.open({ telemetry: settings('false') });
   const all = [
     await messagesOf(harness.post(hello('acme/echo'), { authorization: `Bearer ${quiet}` })),

@@ -156,7 +156,7 @@ async function pay(
 }
 
 it.each(clients.flatMap((client) => formats.map((format) => [client, format] as const)))(
-  'a client of %s at a model of %s holds what it may cost, also where a bound is raised or thinking counts',
+  'a client of %s at a model of %s holds what it may cost, even if a bound is raised or thinking counts',
   async (client, format) => {
     // A relayed bound is never raised, so the provider must accept it as it is.
     const least = client === format ? 20 : 1;
@@ -245,7 +245,7 @@ const post = (format: Format, behaviour: string, more: Json = {}) =>
 const called = () => gateway.simulator.calls.map(({ provider, format }) => `${provider} ${format}`);
 
 describe.each(['messages', 'responses', 'converse', 'generate-content'] as const)('a provider of %s', (api) => {
-  it.each(unreadableUsages)('is estimated where it reports nothing, or nothing that counts: %s', async (upstream) => {
+  it.each(unreadableUsages)('is estimated if it reports nothing, or nothing that counts: %s', async (upstream) => {
     const { lines } = await readStream(
       await post(api, upstream, { stream: true, stream_options: { include_usage: true } }),
     );
@@ -255,7 +255,7 @@ describe.each(['messages', 'responses', 'converse', 'generate-content'] as const
     expect(usage.cost).toBeGreaterThan(0);
   });
 
-  it('gives no reasoning where it is excluded, and no chunk that would be empty', async () => {
+  it('gives no reasoning if it is excluded, and no chunk that would be empty', async () => {
     const asked = { reasoning: { effort: 'high', exclude: true }, max_tokens: 4_000 };
     const { choices, usage } = await answerOf(await post(api, 'redacted-reasoning', asked));
     expect(Object.keys(choices[0].message).sort()).toEqual(['content', 'refusal', 'role']);

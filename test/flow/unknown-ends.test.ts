@@ -106,7 +106,7 @@ const rows = (words: Readonly<Partial<Record<Format, readonly string[]>>>) =>
   );
 
 describe.each(rows(brokenWords))('a client of %s, at %s, whose answer ends with "%s"', (client, format, reason) => {
-  it('is answered by the next provider where nothing was sent yet', async () => {
+  it('is answered by the next provider if nothing was sent yet', async () => {
     next = { format, reason, hasOwnEnd: true };
     const answer = await ask(client, `twice/${format}`, false);
     expect([answer.status, answer.headers.get('x-gw-provider')]).toEqual([200, 'good']);
@@ -125,7 +125,7 @@ describe.each(rows(brokenWords))('a client of %s, at %s, whose answer ends with 
 });
 
 describe.each(rows(blankWords))('a client of %s, at %s, whose stream ends with "%s"', (client, format, reason) => {
-  it('gets a broken stream where the format has not said its own end', async () => {
+  it('gets a broken stream if the format has not said its own end', async () => {
     next = { format, reason, hasOwnEnd: false };
     const answer = await ask(client, `alone/${format}`, true);
     expect([answer.status, answer.brokenWith]).toEqual([200, 'no_available_provider']);
@@ -141,7 +141,7 @@ describe.each(rows(blankWords))('a client of %s, at %s, whose stream ends with "
 describe.each(rows({ 'chat-completions': ['', 'null'], messages: [''], converse: [''] }))(
   'a client of %s, at %s, whose stream ends with "%s"',
   (client, format, reason) => {
-    it('gets a whole stream where the format has said its own end', async () => {
+    it('gets a whole stream if the format has said its own end', async () => {
       next = { format, reason, hasOwnEnd: true };
       const answer = await ask(client, `alone/${format}`, true);
       expect([answer.status, answer.brokenWith]).toEqual([200, undefined]);

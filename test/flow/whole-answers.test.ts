@@ -59,7 +59,7 @@ describe.each(targets)('a model of %s that calls tools in whole answers alone', 
     expect(formats()).toEqual([whole[model], whole[model]]);
   });
 
-  it('is asked for a stream where no tool is sent', async () => {
+  it('is asked for a stream if no tool is sent', async () => {
     const response = await gateway.post({ model, messages: question, stream: true });
     expect(dataLines(await response.text()).at(-1)).toBe('[DONE]');
     expect(formats()).toEqual([streams[model]]);
@@ -92,7 +92,7 @@ describe('an output bound beyond what the model writes', () => {
     expect([fitting.status, boundOf(), fitting.headers.get('x-gw-left-out')]).toEqual([200, 400, null]);
   });
 
-  it('is sent as it is where it is relayed', async () => {
+  it('is sent as it is if it is relayed', async () => {
     const response = await gateway.post({ model: 'chat', messages: question, max_tokens: 128_000 });
     expect([response.status, boundOf(), response.headers.get('x-gw-left-out')]).toEqual([200, 128_000, null]);
   });

@@ -139,7 +139,7 @@ describe.each(Object.entries(stages))('the api stack of %s', (stage, { api, sett
     }
   });
 
-  it('reserves concurrency only where the stage says so', () => {
+  it('reserves concurrency only if the stage says so', () => {
     const reserved = gateway.map(({ Properties }) => Properties.ReservedConcurrentExecutions ?? null);
     expect(reserved).toEqual([settings.gatewayReservedConcurrency, settings.modelsReservedConcurrency]);
   });
@@ -159,7 +159,7 @@ describe('a new version', () => {
     return { api, groups };
   };
 
-  it('of every function takes a tenth of the calls for ten minutes where the stage retains, or as many as it says', () => {
+  it('of every function takes a tenth of the calls for ten minutes if the stage retains, or as many as it says', () => {
     for (const [canary, own] of [
       [undefined, 'CodeDeployDefault.LambdaCanary10Percent10Minutes'],
       [{ percent: 10, minutes: 30 }, 'CodeDeployDefault.LambdaCanary10Percent30Minutes'],
@@ -255,7 +255,7 @@ describe('a new version', () => {
     }
   });
 
-  it('takes all calls at once where settings or what both must agree on say so; URLs, aliases and base URL are the same', () => {
+  it('takes all calls at once if settings or what both must agree on say so; URLs, aliases and base URL are the same', () => {
     const { api: none, groups } = groupsOf({ canary: null });
     expect(groups).toEqual([]);
     none.resourceCountIs('AWS::Lambda::Alias', 3);

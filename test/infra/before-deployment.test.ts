@@ -186,7 +186,7 @@ describe('before a deployment', () => {
     expect(await check({ settings: bound })).toMatchObject({ questions: [] });
   });
 
-  it('another qualifier of the bootstrapping is asked for, and named where its roles are not there', async () => {
+  it('another qualifier of the bootstrapping is asked for, and named if its roles are not there', async () => {
     const settings = { ...prod, bootstrapQualifier: 'teamone' };
     expect(await check({ settings })).toMatchObject({ questions: [] });
     const asked = mocks.sts.commandCalls(AssumeRoleCommand).map(({ args: [{ input }] }) => input.RoleArn);
@@ -266,14 +266,14 @@ describe('before a deployment', () => {
       ]);
     });
 
-    it('is stopped where one of them is not there: CloudFormation would make an empty one', async () => {
+    it('is stopped if one of them is not there: CloudFormation would make an empty one', async () => {
       standing();
       const [missing = '', ...others] = restored;
       for (const name of others) haveTable(name);
       await expect(check({ settings })).rejects.toThrow(`tableSuffix: there is no table ${missing}; `);
     });
 
-    it('has nothing to take over, to ask or to do at once where it works on them already', async () => {
+    it('has nothing to take over, to ask or to do at once if it works on them already', async () => {
       for (const name of [...allTables, ...restored]) haveTable(name);
       const owned = [...restored, ...allTables.filter((name) => !restored.includes(`${name}${suffix}`))];
       haveStack('gw-prod-data', owned);
@@ -437,7 +437,7 @@ describe('a stage of an account with rules of its own', () => {
 });
 
 describe('what operators changed', () => {
-  it('is in a log group that outlives the stack for thirteen months where the stage retains, and in no other', () => {
+  it('is in a log group that outlives the stack for thirteen months if the stage retains, and in no other', () => {
     const kept = (stage: string) => {
       const { api } = synthesizeStage(stage, { console: true });
       const groups = resourcesOf(api, 'AWS::Logs::LogGroup').filter(

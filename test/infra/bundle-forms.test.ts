@@ -88,7 +88,7 @@ describeOnDynamo('the uploaded bundle', () => {
     expect(await expectBalancedBooks(harness)).toBe(spent);
   });
 
-  it('breaks its answer off where the bytes of speech break, charges what came, and serves the next call', async () => {
+  it('breaks its answer off if the bytes of speech break, charges what came, and serves the next call', async () => {
     const speak = (model: string) => {
       const headers = { authorization: authorization(), 'content-type': 'application/json' };
       const body = JSON.stringify({ model, input: 'one two three four', voice: 'alloy', response_format: 'wav' });

@@ -297,7 +297,7 @@ describe('the build of the project', () => {
     }
   });
 
-  it('keeps what sends traces in a file that a function loads from beside the index, where telemetry is on', async () => {
+  it('keeps what sends traces in a file that a function loads from beside the index, if telemetry is on', async () => {
     for (const { file } of bundles) {
       const text = await readFile(file, 'utf8');
       expect(text).toContain('require("./telemetry.cjs")');
@@ -705,7 +705,7 @@ describeOnDynamo('the process of a task', () => {
     { connections: 24, path: '/v1/models', sentBytes: 4 * 1_024 * 1_024 },
     { connections: 60, path: '/openapi.json', sentBytes: 64 * 1_024 },
   ])(
-    'grows by less than 96 MB where $connections connections send $sentBytes bytes of GET $path each and read no answer, is back when they are closed, and serves others meanwhile',
+    'grows by less than 96 MB if $connections connections send $sentBytes bytes of GET $path each and read no answer, is back when they are closed, and serves others meanwhile',
     async ({ connections, path, sentBytes }) => {
       const task = await start();
       const isHealthy = async () => (await fetch(`${task.origin}/health`)).status === 200;
@@ -751,7 +751,7 @@ describe('the build', () => {
     await expect(buildBundles(sources, temporaryFolder())).rejects.toThrow(/container.*it binds no address/);
   });
 
-  it('fails where code that is loaded on demand is missing', async () => {
+  it('fails if code that is loaded on demand is missing', async () => {
     const missing = onDemand['telemetry.cjs'];
     const sources = await sourcesWith('export const handler = () => 1;', `import('../../${missing}');`);
     const message = `${missing} is loaded on demand, and there is no such file`;

@@ -397,7 +397,7 @@ describe('a stage with tasks', () => {
     });
   });
 
-  it('rings where tasks are unhealthy or missing, at the maximum, and for errors of the load balancer', () => {
+  it('rings if tasks are unhealthy or missing, at the maximum, and for errors of the load balancer', () => {
     const ids = resourcesOf(stage.api, 'AWS::CloudWatch::Alarm').map(({ id }) =>
       id.replace(/^Alarms|^.*(?=NewVersion)|[0-9A-F]{8}$/g, ''),
     );
@@ -419,7 +419,7 @@ describe('a stage with tasks', () => {
     expect(JSON.stringify(resourcesOf(stage.api, 'AWS::CloudWatch::Dashboard'))).toContain('CallsInFlight');
   });
 
-  it('keeps its lines for as long as the stage says, and those of operators where it retains for a year and longer', () => {
+  it('keeps its lines for as long as the stage says, and those of operators if it retains for a year and longer', () => {
     const daysOf = (one: SynthesizedStage) =>
       resourcesOf(one.api, 'AWS::Logs::LogGroup').find(({ id }) => id.startsWith('ContainerLogs'));
     expect(daysOf(withTasks())).toMatchObject({ DeletionPolicy: 'Delete', Properties: { RetentionInDays: 90 } });

@@ -116,7 +116,7 @@ describe.each(Object.keys(stageSettings))('the data stack of %s', (stage) => {
     for (const statement of statements.slice(2)) expect(JSON.stringify(statement)).toContain('AutoDelete');
   });
 
-  it('empties the bucket before it is deleted where the stage is disposable, and nowhere else', () => {
+  it('empties the bucket before it is deleted if the stage is disposable, and nowhere else', () => {
     data.resourceCountIs('Custom::S3AutoDeleteObjects', settings.removal === 'destroy' ? 1 : 0);
   });
 
@@ -149,7 +149,7 @@ describe.each(Object.keys(stageSettings))('the data stack of %s', (stage) => {
     data.hasResourceProperties('AWS::KMS::Alias', { AliasName: `alias/gw-${stage}-connections` });
   });
 
-  it('is protected from being deleted as a whole where the stage says so', () => {
+  it('is protected from being deleted as a whole if the stage says so', () => {
     expect(terminationProtection).toBe(settings.terminationProtection);
   });
 
@@ -453,7 +453,7 @@ describe('two releases of a stage that retains', () => {
     ['recovery is switched off', {}, { pointInTimeRecovery: false }],
     ['protection is switched off', {}, { deletionProtection: false, terminationProtection: false }],
     ['account and region are named', {}, { account: '111122223333', region: 'eu-west-1' }],
-  ])('no property vanishes where %s: it may keep its former value', (_change, former, next) => {
+  ])('no property vanishes if %s: it may keep its former value', (_change, former, next) => {
     expect(vanished(resourcesIn(former), resourcesIn(next))).toEqual([]);
   });
 });

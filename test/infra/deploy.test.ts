@@ -42,7 +42,7 @@ describe('the arguments of a deployment', () => {
     });
   });
 
-  it('ask nothing with --yes, and import what exists with --adopt where the stage retains it', () => {
+  it('ask nothing with --yes, and import what exists with --adopt if the stage retains it', () => {
     expect(read('--stage', 'dev', '--yes')).toMatchObject({
       isConfirmed: true,
       flags: ['--yes', '--require-approval', 'never'],
@@ -98,7 +98,7 @@ describe('the runs of cdk', () => {
     }
   });
 
-  it('are one where nothing is protected', () => {
+  it('are one if nothing is protected', () => {
     expect(cdkRuns(read('--stage', 'dev'), undefined, {}, place)).toEqual([all('dev')]);
   });
 
@@ -188,7 +188,7 @@ describe('the deploy script', () => {
     expect(outcome.stderr).toMatch(/^deploy: there is no stage nowhere [^\n]+\n$/);
   });
 
-  it('stops with one line where the shell names no account, and starts no deployment', async () => {
+  it('stops with one line if the shell names no account, and starts no deployment', async () => {
     const outcome = await run(['--stage', 'dev', '--profile', 'nobody'], {
       HOME: '/nonexistent',
       AWS_REGION: 'eu-west-1',
@@ -225,7 +225,7 @@ describe('putting CloudFront in front, or changing its secret', () => {
     },
   );
 
-  it('asks nothing where nothing changes, and where there is nothing yet; taking the distribution away is asked', () => {
+  it('asks nothing if nothing changes, and if there is nothing yet; taking the distribution away is asked', () => {
     expect(planOriginChange('prod', cloudfront(1), undefined)).toEqual({});
     expect(planOriginChange('prod', cloudfront(2, 1), { BaseUrl: url, AcceptedOrigins: '1' })).toEqual({});
     expect(
@@ -335,7 +335,7 @@ describe('what builds the image of a stage with tasks', () => {
     expect(findImageBuilder('podman', having('docker', 'podman'))).toBe('podman');
   });
 
-  it('is named where it is missing, and no other one than the chosen is taken', () => {
+  it('is named if it is missing, and no other one than the chosen is taken', () => {
     expect(() => findImageBuilder(undefined, having())).toThrow(
       "compute: 'container' needs a program that builds its image: docker is not installed; finch is not installed; podman is not installed. Start or install one of docker, finch, podman, or name another in CDK_DOCKER",
     );
@@ -605,7 +605,7 @@ describe('the whole command', () => {
       expect(plain.asked.filter((line) => /console|manage|example/.test(line))).toEqual([]);
     });
 
-    it('asks the console at its own address where there is no distribution, and stops asking once its time is over', async () => {
+    it('asks the console at its own address if there is no distribution, and stops asking once its time is over', async () => {
       const own = 'https://abc.lambda-url.eu-west-1.on.aws';
       haveStack('gw-dev-api', [], {
         ...commit,
@@ -631,7 +631,7 @@ describe('the whole command', () => {
       expect(slow.failure).toMatch(/^dev was deployed, but does not serve \/health, .*: 503 busy$/);
     });
 
-    it('fails where a route is refused at the end, names each of them with the reason, and names no second deployment', async () => {
+    it('fails if a route is refused at the end, names each of them with the reason, and names no second deployment', async () => {
       standing();
       const refused = { status: 404, text: '{"error":"not_found",\n"message":"There is no such path."}' };
       const answer = (url: string) => (url.endsWith('/models') ? refused : { status: 401, text: '' });
@@ -645,7 +645,7 @@ describe('the whole command', () => {
       expect(run.asked.filter((line) => line.endsWith('/v1/embeddings'))).toHaveLength(1);
     });
 
-    it('asks again where a name is not known yet, and fails where nothing answers', async () => {
+    it('asks again if a name is not known yet, and fails if nothing answers', async () => {
       let tries = 0;
       const late = await deploy('--stage dev', {
         answer() {

@@ -51,7 +51,7 @@ describe('the distribution', () => {
     );
   });
 
-  it('sends the console and the management interface to the operator function, where the stage has one', () => {
+  it('sends the console and the management interface to the operator function, if the stage has one', () => {
     const withConsole = synthesizeStage('prod', { console: true });
     const [own] = resourcesOf(withConsole.api, 'AWS::CloudFront::Distribution');
     if (own === undefined) throw new Error('the stage must have a distribution');

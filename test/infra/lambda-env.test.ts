@@ -21,7 +21,7 @@ describe('the environment in which bundles run on this machine', () => {
     ]);
   });
 
-  it('is not printed where a line says why not, exit 1', async () => {
+  it('is not printed if a line says why not, exit 1', async () => {
     await expect(print('--stage', 'local')).rejects.toMatchObject({
       code: 1,
       stdout: '',

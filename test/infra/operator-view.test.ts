@@ -316,7 +316,7 @@ describe('alarms', () => {
     ['UrlErrors', { url0: 4, url1: 4, subtracted: 2 }],
     ['chaterrors', { all: 6 }],
     ['chaterrors', { all: 16, subtracted: 10 }],
-  ])('%s rings by %j, also where the other metrics never had a value', (name, values) => {
+  ])('%s rings by %j, even if the other metrics never had a value', (name, values) => {
     expect(rings(name, values)).toBe(true);
     expect(rings(name, {})).toBe(false);
   });
@@ -334,7 +334,7 @@ describe('alarms', () => {
     expect(String(filter?.id)).toMatch(/^ChatCompletions/);
   });
 
-  it('ring where a request carries an origin secret that is not accepted, of whatever function', () => {
+  it('ring if a request carries an origin secret that is not accepted, of whatever function', () => {
     expect(alarm('RefusedOrigins')).toMatchObject({ MetricName: 'RefusedOrigins', Threshold: 5, EvaluationPeriods: 1 });
     const filters = filtersOf('RefusedOrigins');
     expect(filters.map(({ id }) => id.replace(/Logs.*/, '')).toSorted()).toEqual(['ChatCompletions', 'Models']);
@@ -460,7 +460,7 @@ describe('alarms', () => {
     }
   });
 
-  it('of the distribution are left out where there is none', () => {
+  it('of the distribution are left out if there is none', () => {
     const bare = alarmsOf(synthesizeStage('dev', { alarmEmail, edge: 'none' }));
     expect(JSON.stringify(bare)).not.toContain('Distribution');
     expect(bare).toHaveLength(alarms.length - 3);

@@ -434,7 +434,7 @@ describe('the roles of the functions, while the gateway serves every kind of req
     }
   });
 
-  it('allow updates as statements exactly where they allow updates, and no statement of another kind', () => {
+  it('allow updates as statements exactly if they allow updates, and no statement of another kind', () => {
     for (const role of [chatRole, modelsRole, operatorRole]) {
       for (const table of tableNames) {
         const allows = (action: string) => role.allows({ action: `dynamodb:${action}`, resource: tableArn(table) });

@@ -144,7 +144,7 @@ describe('the settings of a stage', () => {
     expect(check(overrides)).toThrow(`stage prod: ${message}`);
   });
 
-  it('keep a stage in its account and its region, where it names them', () => {
+  it('keep a stage in its account and its region, if it names them', () => {
     const settings = { ...(stageSettings.prod as StageSettings), account: '111122223333', region: 'eu-west-1' };
     const place = (account: string, region: string) => () => checkPlace('prod', settings, { account, region });
     expect(place('111122223333', 'eu-west-1')).not.toThrow();

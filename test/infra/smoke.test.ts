@@ -174,7 +174,7 @@ describe('the smoke test', () => {
       tryAlarm: async () => 'rang',
     };
 
-    it('passes where the direct URL refuses others and streams to the distribution, and all requests are counted', async () => {
+    it('passes if the direct URL refuses others and streams to the distribution, and all requests are counted', async () => {
       const { passed, lines } = await runTimed({ deployed, send: throughStage(true) });
       expect(passed).toBe(true);
       expect(lines[7]).toMatch(/^ok +direct .*refused; as the distribution calls it: first output after \d+ ms/);
@@ -185,7 +185,7 @@ describe('the smoke test', () => {
       expect(lines.join('\n')).not.toContain(secret);
     });
 
-    it('fails where the direct URL answers any caller, or its stream is held back', async () => {
+    it('fails if the direct URL answers any caller, or its stream is held back', async () => {
       const open = await run({ deployed, send: throughStage(false) });
       expect(open.lines.at(-1)).toMatch(/^FAILS +direct .*does not refuse callers who go around the distribution: 200/);
       const send: typeof fetch = (url, init) =>
@@ -196,7 +196,7 @@ describe('the smoke test', () => {
       expect(held.lines.at(-1)).toMatch(/^FAILS +direct .*does not arrive as it comes/);
     });
 
-    it('has nothing to go around where there is no distribution', async () => {
+    it('has nothing to go around if there is no distribution', async () => {
       const { passed, lines } = await run({ deployed: { ...deployed, directUrl: undefined } });
       expect(passed).toBe(true);
       expect(lines[7]).toContain('left out: clients use the URL of the function itself');
@@ -205,7 +205,7 @@ describe('the smoke test', () => {
     });
   });
 
-  it('says that it left out the function where none is named', async () => {
+  it('says that it left out the function if none is named', async () => {
     const { passed, lines } = await run({ storedFunction: undefined });
     expect(passed).toBe(true);
     expect(lines[4]).toContain('left out: name one with --function');
@@ -342,7 +342,7 @@ describe('what the smoke test asks AWS', () => {
   it.each([
     ['refuses', history(`Failed to execute action ${topic}. Received error: "not authorized"`), 'not authorized'],
     ['never gets', {}, 'after 60 s its history shows no message'],
-  ])('fails where the topic %s the message, and ends the alarm', async (_case, answer, reason) => {
+  ])('fails if the topic %s the message, and ends the alarm', async (_case, answer, reason) => {
     oneAlarm();
     cloudWatch.on(DescribeAlarmHistoryCommand).resolves(answer);
     await expect(open().tryAlarm()).rejects.toThrow(reason);
@@ -358,7 +358,7 @@ describe('what the smoke test asks AWS', () => {
     expect(rang()).toEqual([]);
   });
 
-  it('fails where no alarm of the stage notifies the topic', async () => {
+  it('fails if no alarm of the stage notifies the topic', async () => {
     cloudWatch.on(DescribeAlarmsCommand).resolves({ MetricAlarms: [] });
     await expect(open().tryAlarm()).rejects.toThrow(`no alarm notifies ${topic}`);
   });

@@ -82,7 +82,7 @@ describe('the variables of versions', () => {
     else expect([...references].filter((reference) => !reference.startsWith('ChatCompletions'))).toEqual([]);
   });
 
-  it('make another version where a literal changes', () => {
+  it('make another version if a literal changes', () => {
     const versionsOf = (overrides: Partial<StageSettings>) =>
       resourcesOf(synthesizeStage('prod', overrides).api, 'AWS::Lambda::Version').map(({ id }) => id);
     const [chat, models] = versionsOf({});

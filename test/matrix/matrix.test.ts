@@ -49,7 +49,7 @@ describe('the matrix', () => {
     expect(new Set(allRows.map(([row]) => row)).size).toBe(allRows.length);
   });
 
-  it('has a column for each interface, at each format that serves it, whole and where it has one as a stream', () => {
+  it('has a column for each interface, at each format that serves it, whole and if it has one as a stream', () => {
     const served = columns.filter((column) => !reasons['cannot serve'](column));
     expect([...new Set(served.map(({ interfaceId }) => interfaceId))]).toEqual(interfaceIds);
     expect(new Set(columns.map(({ name }) => name)).size).toBe(columns.length);
@@ -62,7 +62,7 @@ describe('the matrix', () => {
     expect(unasked.filter((column) => !reasons['has no stream'](column))).toEqual([]);
   });
 
-  it('fails where a row is not asked, an interface has no entry, or an entry no model of a kind', () => {
+  it('fails if a row is not asked, an interface has no entry, or an entry no model of a kind', () => {
     const { rerank, ...others } = clientInterfaces;
     expect(() => askedCells('limits', {})).toThrow('nothing asks the row: requests a minute of a key');
     expect(() => columnsOf(others)).toThrow('rerank has no entry');

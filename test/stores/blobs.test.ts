@@ -39,7 +39,7 @@ function inOwnTable(): BlobStore {
 }
 
 describe('blobs in a table', () => {
-  it('may be as large as any answer that is stored, and are not there where a part is missing', async () => {
+  it('may be as large as any answer that is stored, and are not there if a part is missing', async () => {
     const blobs = tableBlobs(database.store, systemClock);
     const large = systemRandomness.bytes(4 * 1024 * 1024 + 1);
     await blobs.put('large', large);
@@ -124,7 +124,7 @@ describe('a folder of blobs', () => {
     expect(readdirSync(folder).toSorted()).toEqual(names.map((name) => `${name}-young`).toSorted());
   });
 
-  it('is swept at once and every hour until it is stopped, also where it is not there yet', async () => {
+  it('is swept at once and every hour until it is stopped, even if it is not there yet', async () => {
     const folder = join(temporaryFolder(), 'later');
     const clock = manualClock();
     const swept: number[] = [];

@@ -48,7 +48,7 @@ function scenario(options: { store?: Store; lifeDays?: number } = {}) {
 const ids = (records: readonly CallRecord[]): string[] => records.map(({ executionId }) => executionId).toSorted();
 
 describe('a call record', () => {
-  it('is read in part where no more is asked for, and is over when it is', async () => {
+  it('is read in part if no more is asked for, and is over when it is', async () => {
     const { clock, records, workspace, recordOf } = scenario({ lifeDays: 1 });
     await records.write(recordOf({ title: 'not asked for', outcome: 'ok', costPicoUsd: 7n }));
     const readPart = async () => {
@@ -196,7 +196,7 @@ describe('finding calls', () => {
     expect(queries).toBeLessThan(queriesForAll / 3);
   });
 
-  it('keeps the newest where more match than are asked for, whatever order they are read in', async () => {
+  it('keeps the newest if more match than are asked for, whatever order they are read in', async () => {
     const workspace = 'many';
     for (let second = 0; second < 40; second += 1) {
       await records.write(

@@ -27,7 +27,7 @@ onEachStore((start) => {
       expect(await anotherProcess().find('other', made.slice(0, 1))).toEqual([undefined]);
     });
 
-    it('stays made where a later call refers to it, and is not made by that', async () => {
+    it('stays made if a later call refers to it, and is not made by that', async () => {
       await anotherProcess().remember('team', { newIds: ['msg_1'] }, { provider: 'acme' });
       await anotherProcess().remember(
         'team',

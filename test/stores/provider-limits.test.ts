@@ -117,14 +117,14 @@ onEachStore((start) => {
       return { calls, limiter, cost };
     };
 
-    it('is one write on a warm instance, and one read where it is refused', async () => {
+    it('is one write on a warm instance, and one read if it is refused', async () => {
       const { cost } = counted();
       expect(await cost()).toEqual({ kind: 'admitted', reads: 1, writes: 1 });
       for (let call = 1; call <= 9; call += 1) expect(await cost()).toEqual({ kind: 'admitted', reads: 0, writes: 1 });
       expect(await cost()).toEqual({ kind: 'limited', reads: 1, writes: 0 });
     });
 
-    it('needs one more write to be settled, and none where no tokens are limited or the estimate was right', async () => {
+    it('needs one more write to be settled, and none if no tokens are limited or the estimate was right', async () => {
       const { limiter, calls } = counted();
       const permit = permitOf(await limiter.admit(entry, limits, { tokens: 100, requests: 1 }));
       const before = { ...calls };

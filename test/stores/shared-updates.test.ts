@@ -79,7 +79,7 @@ describe('updates of the same turn', () => {
   it.each([
     ['without its item, since it may be gone', undefined],
     ['though its condition holds in the item', itemOf(7)],
-  ])('are decided alone where the request for several refuses one %s', async (_case, item) => {
+  ])('are decided alone if the request for several refuses one %s', async (_case, item) => {
     const { store, operations } = await storeWhere(
       together({ Item: itemOf(2) }, failed('ConditionalCheckFailed', item)),
       single(9),
@@ -99,7 +99,7 @@ describe('updates of the same turn', () => {
   });
 
   it.each(['ThrottlingError', 'ProvisionedThroughputExceeded', 'RequestLimitExceeded'])(
-    'are sent again where a single one would be: after a %s, and the others are not',
+    'are sent again if a single one would be: after a %s, and the others are not',
     async (code) => {
       const { store, operations } = await storeWhere(together(failed(code), { Item: itemOf(2) }), single(2));
       expect(await both(store)).toEqual([isLarge, isLarge]);
@@ -107,14 +107,14 @@ describe('updates of the same turn', () => {
     },
   );
 
-  it('fail where DynamoDB failed on one, which may have been made, and the others do not', async () => {
+  it('fail if DynamoDB failed on one, which may have been made, and the others do not', async () => {
     const { store, operations } = await storeWhere(together(failed('InternalServerError'), { Item: itemOf(2) }));
     const outcomes = await Promise.allSettled([store.update(onKeys), store.update(onLedger)]);
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
     expect(operations()).toEqual(['BatchExecuteStatement']);
   });
 
-  it('are not waited for by one whose caller gave up, and not sent where all gave up before', async () => {
+  it('are not waited for by one whose caller gave up, and not sent if all gave up before', async () => {
     const { store, operations } = await storeWhere('silent');
     for (const sent of [[], ['BatchExecuteStatement']]) {
       const caller = new AbortController();
@@ -142,7 +142,7 @@ describe('an engine that does not take several updates in one request', () => {
     expect(operations()).toEqual(['BatchExecuteStatement', ...Array.from({ length: 4 }, () => 'UpdateItem')]);
   });
 
-  it('is asked again where the same update fails alone too, because its words were not the fault', async () => {
+  it('is asked again if the same update fails alone too, because its words were not the fault', async () => {
     const failure = awsError(400, 'ValidationException');
     const { store, operations } = await storeWhere(
       failure,

@@ -209,7 +209,7 @@ describe('a batch of puts', () => {
     expect(sentKeys(server)).toEqual([['a', 'b', 'c'], ['b', 'c'], ['c']]);
   });
 
-  it('is repeated after a lost answer, and as often as a throttled call where it is written in part', async () => {
+  it('is repeated after a lost answer, and as often as a throttled call if it is written in part', async () => {
     const passing = await serverAndStore('lost', answer({}));
     await passing.store.batchPut([put('a')]);
     expect(sentKeys(passing.server)).toEqual([['a'], ['a']]);

@@ -57,7 +57,7 @@ it('is read once in a process, with one call of the master key', async () => {
   expect([await key.read(), second, reads, watched.unwraps()]).toEqual([first, first, 1, 1]);
 });
 
-it('is made anew where the master key that wrapped it is gone', async () => {
+it('is made anew if the master key that wrapped it is gone', async () => {
   const former = Buffer.from(await keyOn(ofAccount()).read());
   const wrapper = ofAccount();
   const made = Buffer.from(await keyOn(wrapper).read());
@@ -65,7 +65,7 @@ it('is made anew where the master key that wrapped it is gone', async () => {
   expect(Buffer.from(await keyOn(wrapper).read()).equals(made)).toBe(true);
 });
 
-it('is not taken from an item that nothing wrapped, where a master key wraps it', async () => {
+it('is not taken from an item that nothing wrapped, if a master key wraps it', async () => {
   const planted = Buffer.alloc(32, 7).toString('base64');
   await database.store.put({ table: 'spans', item: { pk: 'STOREKEY', key: planted } });
   const wrapper = ofAccount();

@@ -144,7 +144,7 @@ onEachStore((start) => {
       expect(await test.store.update(update)).toEqual({ kind: 'refused' });
     });
 
-    it('takes writes that nothing can refuse together, and where one of them is wrong loses that one alone', async () => {
+    it('takes writes that nothing can refuse together, and if one of them is wrong loses that one alone', async () => {
       const { store } = await start();
       const add = (key: string, value: unknown) =>
         store.update({ table: 'statistics', key, changes: { add: { n: value as number } }, returnsNoItem: true });

@@ -17,7 +17,7 @@ async function call(gateway: Harness, headers?: Record<string, string>): Promise
   await gateway.settled();
 }
 
-it('a call with every limit is two transactions where slots are free: one takes what it needs, one charges, releases and records it', async () => {
+it('a call with every limit is two transactions if slots are free: one takes what it needs, one charges, releases and records it', async () => {
   const folder = temporaryFolder();
   const gateway = await startHarness({
     testStore: await startTestStore(folder),
@@ -101,7 +101,7 @@ describe('the charges of a call and its record', () => {
     expect(transactions).toEqual([settlement]);
   });
 
-  it('are one where a slot that others wait for was free before', async () => {
+  it('are one if a slot that others wait for was free before', async () => {
     await call(gateway, { authorization: `Bearer ${narrowKey}` });
     expect(transactions).toEqual([
       ['keys (balance_slots)'],

@@ -46,7 +46,7 @@ describe('a folder', () => {
     await again.close();
   });
 
-  it('is opened by several at the same time, also where none of them has made it yet', async () => {
+  it('is opened by several at the same time, even if none of them has made it yet', async () => {
     const folder = temporaryFolder();
     const opened = await Promise.all(Array.from({ length: 4 }, () => openFolder({ folder })));
     await Promise.all(

@@ -44,7 +44,7 @@ describe('an item', () => {
     );
   });
 
-  it('has integers as numbers where these are exact, else as bigint', async () => {
+  it('has integers as numbers if these are exact, else as bigint', async () => {
     await put({ safe: 2n ** 53n - 1n, beyond: 2n ** 53n });
     for (const { store } of [writer, reader])
       expect(await store.get('keys', 'k')).toEqual({ pk: 'k', safe: 2 ** 53 - 1, beyond: 2n ** 53n });

@@ -46,7 +46,7 @@ describe('what one turn of the event loop asks for', () => {
     expect(seen?.item).toBe('{"pk":"a","n":1}');
   });
 
-  it('leaves nothing in the file where all of it is refused', async () => {
+  it('leaves nothing in the file if all of it is refused', async () => {
     const refused = () => test.store.put({ table: 'keys', item: { pk: 'k' }, condition: { kind: 'exists', at: 'pk' } });
     expect(await transactionsOf(test.folder, () => Promise.all([refused(), refused()]))).toBe(0);
   });
@@ -164,7 +164,7 @@ describe('expired items', () => {
     await close();
   });
 
-  it('stay where a write of the same turn gives them a longer life', async () => {
+  it('stay if a write of the same turn gives them a longer life', async () => {
     const clock = manualClock(1_000_000);
     const { store, close } = await openSqliteStore({ clock });
     const key = 'kept';
@@ -229,7 +229,7 @@ describe('writes of several callers in one transaction', () => {
     expect(await results).toEqual([{ kind: 'written', item: { pk: 'a', n: 2 } }, 2, 'written']);
   });
 
-  it('are not made at all where one of them cannot be, and no other write of the turn is lost', async () => {
+  it('are not made at all if one of them cannot be, and no other write of the turn is lost', async () => {
     await test.store.put({ table: 'ledger', item: { pk: 'text', n: 'no number' } });
     const beside = [addOne('a'), addOne('b')];
     const transaction = open();

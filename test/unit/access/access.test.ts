@@ -11,7 +11,7 @@ describe('an e-mail address', () => {
     expect(ownerOf({ subject: 's', email: 'KATE@example.com' })).toBe('kate@example.com');
   });
 
-  it('is another person’s where a letter only looks like one of ASCII: the sign of Kelvin, a long s', () => {
+  it('is another person’s if a letter only looks like one of ASCII: the sign of Kelvin, a long s', () => {
     const kelvin = '\u212aate@example.com';
     expect([rightsOf(kelvin), rightsOf('kate@e\u017fample.com')]).toEqual([0, 0]);
     expect(ownerOf({ subject: 's', email: kelvin })).not.toBe('kate@example.com');

@@ -71,7 +71,7 @@ describe('in a bundle', () => {
       expect(container.requests).toHaveLength(0);
     });
 
-    it('are asked of the container where no variable holds them, once for as long as they last', async () => {
+    it('are asked of the container if no variable holds them, once for as long as they last', async () => {
       const container = await startContainer(credentialsOf('FIRST', 3_600_000));
       const provider = defaultProvider();
       const all = await Promise.all([provider(), provider()]);
@@ -106,7 +106,7 @@ const context = { workspace: 'team-a', connection: 'acme', stage: 'dev' };
 describe.each([
   ['nothing of AWS is named', {}],
   ['only a bucket is named', { GW_SPILL_BUCKET: 'gw-dev-spill' }],
-])('where %s', (_case, variables: Record<string, string>) => {
+])('if %s', (_case, variables: Record<string, string>) => {
   it('no stored connection opens, and none can be sealed', async () => {
     const { wrapper } = testStage(variables);
     await expect(wrapper.unwrap(new Uint8Array(40), context)).rejects.toBeInstanceOf(SealBroken);
@@ -128,7 +128,7 @@ describe.each([
   });
 });
 
-describe('where no bucket is named', () => {
+describe('if no bucket is named', () => {
   it('large results are not stored, in memory neither, and nothing is found', async () => {
     const { blobs } = testStage({});
     await expect(blobs.put('key', new Uint8Array(1))).rejects.toBeInstanceOf(RangeError);
@@ -181,7 +181,7 @@ describe('calls to the services of AWS', () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  it('are signed with the credentials of the process where no others are given', async () => {
+  it('are signed with the credentials of the process if no others are given', async () => {
     process.env.AWS_ENDPOINT_URL = server.endpoint;
     process.env.AWS_ACCESS_KEY_ID = 'AKIAOFTHEPROCESS';
     process.env.AWS_SECRET_ACCESS_KEY = 'secret';

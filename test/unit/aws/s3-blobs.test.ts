@@ -84,7 +84,7 @@ describe('the bucket, over HTTP', () => {
     return { server: started, blobs: testStage(named).blobs };
   }
 
-  it('is in the path where a server takes the place of AWS', async () => {
+  it('is in the path if a server takes the place of AWS', async () => {
     const { server, blobs } = await blobsAt(answer('text'));
     await blobs.put(key, Buffer.from('text'));
     expect(await blobs.get(key)).toEqual(Buffer.from('text'));

@@ -108,7 +108,7 @@ describe('the cost of a call', () => {
     );
   });
 
-  it('is that of the input for what is written into a cache, where its entry names no other price', () => {
+  it('is that of the input for what is written into a cache, if its entry names no other price', () => {
     const pricesOf = (more: object) => {
       const entry = { ...entryOf('acme'), input_price_per_million: '2', ...more };
       return planFactsOf([entry]).catalogue.models.get('m')?.candidates[0]?.prices;
@@ -137,7 +137,7 @@ const read = (usage: Record<string, unknown> | undefined, style: 'included' | 'a
   toBilledUsage(readUsageReport(usage)?.tokens, style, observed);
 
 describe('what a call is billed for', () => {
-  it('is nothing where the provider reports nothing used: zero is a count', () => {
+  it('is nothing if the provider reports nothing used: zero is a count', () => {
     expect(read({ prompt_tokens: 0, completion_tokens: 0 })).toMatchObject({
       promptTokens: 0,
       completionTokens: 0,
@@ -145,7 +145,7 @@ describe('what a call is billed for', () => {
     });
   });
 
-  it('is estimated from bytes where the provider reports nothing', () => {
+  it('is estimated from bytes if the provider reports nothing', () => {
     const estimate = {
       promptTokens: 100,
       cachedTokens: 0,
@@ -164,7 +164,7 @@ describe('what a call is billed for', () => {
     expect(read({ completion_tokens: 5 })).toMatchObject({ promptTokens: 100, completionTokens: 5, estimated: true });
   });
 
-  it('is what was written unseen too, where the client left', () => {
+  it('is what was written unseen too, if the client left', () => {
     const left = { ...observed, bytesAfterUsage: 4, unseenTokens: unseenOutputTokens(15_000) };
     const readLeft = (usage: Record<string, unknown> | undefined) =>
       toBilledUsage(readUsageReport(usage)?.tokens, 'included', left);
@@ -194,7 +194,7 @@ describe('what a call is billed for', () => {
     expect(written(7)).toMatchObject({ promptTokens: 10, cachedTokens: 4, cacheWrite1hTokens: 0 });
   });
 
-  it('counts reasoning once: in the completion, or on top where the provider says so', () => {
+  it('counts reasoning once: in the completion, or on top if the provider says so', () => {
     const usage = { prompt_tokens: 1, completion_tokens: 5, completion_tokens_details: { reasoning_tokens: 30 } };
     expect(read(usage).completionTokens).toBe(5);
     expect(read(usage, 'additive').completionTokens).toBe(35);

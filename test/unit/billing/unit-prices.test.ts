@@ -103,7 +103,7 @@ describe('what is priced by something else than tokens', () => {
     expect(more.billed).toBe(usd('0.12'));
   });
 
-  it('is billed by the size that the answer names only where the request left it open', () => {
+  it('is billed by the size that the answer names only if the request left it open', () => {
     const prices = { image_prices: { '1024x1024': '0.04', '1792x1024': '0.08' } };
     const came = { images: { count: 1, size: '1024x1024' } };
     expect(call({ prices, units: { images: { count: 1 } }, came })).toMatchObject({
@@ -113,7 +113,7 @@ describe('what is priced by something else than tokens', () => {
     expect(call({ prices, units: { images: { count: 1, size: '1792x1024' } }, came }).billed).toBe(usd('0.08'));
   });
 
-  it('is flagged as a guess where neither request, answer nor price list says which image it is', () => {
+  it('is flagged as a guess if neither request, answer nor price list says which image it is', () => {
     const sized = { '1024x1024/hd': '0.08', '1024x1024/standard': '0.04' };
     const images = { count: 1 };
     const guessed = call({ prices: { image_prices: sized }, units: { images }, came: { images } });
@@ -131,7 +131,7 @@ describe('what is priced by something else than tokens', () => {
     });
   });
 
-  it('is billed by reported tokens where these have prices', () => {
+  it('is billed by reported tokens if these have prices', () => {
     const prices = { ...image, ...tokenPriced };
     const units = { images: { count: 1 } };
     expect(call({ prices, units, reported: tokens(10, 1_000) }).billed).toBe((10n * 5n + 1_000n * 40n) * micro);
@@ -139,7 +139,7 @@ describe('what is priced by something else than tokens', () => {
     expect(call({ prices: image, units, reported: tokens(10, 1_000) }).billed).toBe(usd('0.04'));
   });
 
-  it('is estimated by the bound of each image that came, where images are priced by the token alone', () => {
+  it('is estimated by the bound of each image that came, if images are priced by the token alone', () => {
     const units = { images: { count: 4 } };
     const { held, billed, estimated } = call({ prices: tokenPriced, units, came: { images: { count: 1 } } });
     // 100 bytes reserve 100 tokens, and are estimated as 25.
@@ -170,7 +170,7 @@ describe('what is priced by something else than tokens', () => {
     });
   });
 
-  it('never costs more than was held, where the provider reports nothing', () => {
+  it('never costs more than was held, if the provider reports nothing', () => {
     const price = fc.option(fc.constantFrom('0', '0.000001', '0.04', '1'), { nil: undefined });
     const word = fc.option(fc.constantFrom('auto', '1x1', '2x2'), { nil: undefined });
     const images = fc.record({ count: fc.integer({ min: 1, max: 10 }), size: word, quality: word });

@@ -225,7 +225,7 @@ describe('configuration that an instance remembers', () => {
       expect(await read('a')).toEqual(first);
     });
 
-    it('is forgotten where that of many others was used since', async () => {
+    it('is forgotten if that of many others was used since', async () => {
       const { reads, read } = remembering();
       for (let index = 0; index <= cachedWorkspacesMax; index += 1) await read(`w${index}`);
       await read('w1');

@@ -218,7 +218,7 @@ describe('the item of a call record', () => {
     expect(new Set(places).size).toBe(shardCount);
   });
 
-  it('has the time of arrival in its keys where the id carries none', () => {
+  it('has the time of arrival in its keys if the id carries none', () => {
     const item = itemOf({ executionId: 'an-id' });
     expect(item.pk).toMatch(/^team-a#2026-11-20#[0-7]$/);
     expect(item.sk).toBe('2026-11-20T12:00:00.123Z#an-id');

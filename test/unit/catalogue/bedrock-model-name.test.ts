@@ -70,11 +70,11 @@ describe('a name of Amazon Bedrock', () => {
   );
 
   it.each(['claude-sonnet-4', 'anthropic.claude-opus', '', arn('application-inference-profile/abc'), 'us.'])(
-    'is none where no entry at Bedrock has it: %s',
+    'is none if no entry at Bedrock has it: %s',
     (modelId) => expect(found(modelId)).toEqual({ kind: 'unknown' }),
   );
 
-  it('is an ARN of any kind where an entry has it as it is', () => {
+  it('is an ARN of any kind if an entry has it as it is', () => {
     const profile = arn('application-inference-profile/abc', 'us-east-1', '123456789012');
     const own = modelOf('own', { upstream: profile, region: 'us-east-1' });
     expect(found(profile, [...models, own])).toEqual(['own', profile]);

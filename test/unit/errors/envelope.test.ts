@@ -38,7 +38,7 @@ describe('an error answer in the form of OpenAI', () => {
     expect(bodyOf(new GatewayError(code)).error).toMatchObject({ type, code });
   });
 
-  it('names the field that is at fault, of the code or of the case, and null where there is none', () => {
+  it('names the field that is at fault, of the code or of the case, and null if there is none', () => {
     expect(bodyOf(fail('invalid_sort')).error.param).toBe('provider.sort');
     expect(bodyOf(fail('model_not_routable')).error.param).toBe('model');
     expect(bodyOf(fail('invalid_request', { param: 'messages[0].role' })).error.param).toBe('messages[0].role');
@@ -87,7 +87,7 @@ describe('an error answer in the forms of Google and AWS', () => {
     expect(vendorWords[error.entry.status]).toEqual({ google: ofGoogle, aws: ofAws });
   });
 
-  it('says the true wait where a later try may succeed, and none elsewhere', () => {
+  it('says the true wait if a later try may succeed, and none elsewhere', () => {
     expect(detail(fail('rate_limited', { retryAfterSeconds: 6.2 }), 'RetryInfo').retryDelay).toBe('7s');
     expect(detail(fail('rate_limited', { retryAfterSeconds: 3_600 }), 'RetryInfo').retryDelay).toBe('3600s');
     expect(detail(fail('rate_limited', { isFinal: true }), 'RetryInfo')).toBeUndefined();
@@ -137,7 +137,7 @@ describe('the retry headers', () => {
     expect(headersOf(code, 60)).toEqual({ 'retry-after': '60' });
   });
 
-  it.each(waiting)('stop automatic retries where the true wait is over 60 seconds: %s', (code) => {
+  it.each(waiting)('stop automatic retries if the true wait is over 60 seconds: %s', (code) => {
     expect(headersOf(code, 61)).toEqual({ 'retry-after': '60', 'x-should-retry': 'false' });
     expect(headersOf(code, 86_400)).toEqual({ 'retry-after': '60', 'x-should-retry': 'false' });
   });
@@ -148,7 +148,7 @@ describe('the retry headers', () => {
     expect(retriedBySdks.filter((code) => !named.has(code))).toEqual([]);
   });
 
-  it('stop retries of what usually is worth one, where this case is not', () => {
+  it('stop retries of what usually is worth one, if this case is not', () => {
     for (const code of ['no_available_provider', 'execution_failed'] as const) {
       expect(toEnvelope(fail(code, { isFinal: true }), id).headers).toMatchObject({ 'x-should-retry': 'false' });
       expect(toEnvelope(fail(code), id).headers).not.toHaveProperty('x-should-retry');

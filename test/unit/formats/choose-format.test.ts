@@ -14,7 +14,7 @@ const way = (to: Candidate, interfaceId: InterfaceId, ...kinds: HubNeedKind[]) =
 };
 
 describe('the way to a candidate', () => {
-  it('leads clients of chat completions to Responses where thinking beside tools is to be had there alone', () => {
+  it('leads clients of chat completions to Responses if thinking beside tools is to be had there alone', () => {
     const both = candidate('gpt-5.4', ['chat-completions', 'responses']);
     expect(way(both, 'chat-completions', 'effort_with_tools')).toBe('responses');
     expect(way(both, 'chat-completions')).toBe('relay');
@@ -42,7 +42,7 @@ describe('the way to a candidate', () => {
     );
   });
 
-  it('is open to clients of chat completions alone where translation is switched off', () => {
+  it('is open to clients of chat completions alone if translation is switched off', () => {
     const switchedOff = candidate('claude-opus-4-5', ['converse'], { isTranslationOff: true });
     expect(way(switchedOff, 'chat-completions')).toBe('converse');
     for (const id of ['messages', 'count-tokens', 'responses', 'embeddings'] as const) {

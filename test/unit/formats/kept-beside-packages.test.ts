@@ -305,7 +305,7 @@ describe('Gemini', () => {
   });
 
   it.each([[[{ text: '' }]], [[]]])(
-    'with the parts %j is an answer where the client gave stops: the first word may be one',
+    'with the parts %j is an answer if the client gave stops: the first word may be one',
     async (parts) => {
       const asked = { body: { stop: ['END'] } };
       const { whole, stream } = await both(answerOf(parts, 'STOP'), asked);

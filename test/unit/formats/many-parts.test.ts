@@ -194,7 +194,7 @@ describe('of very many parts each is looked at a few times only', () => {
     expect(await looksOf(run)).toBeLessThan(looksMax);
   });
 
-  it('a relayed history is read to its first break before it is written, and not at all where its target takes any', () => {
+  it('a relayed history is read to its first break before it is written, and not at all if its target takes any', () => {
     const messages = Array.from({ length: 1_000 }, () => ({ role: 'user', content: 'x' }));
     const text = JSON.stringify({ messages });
     const readOf = (rules: typeof mistral) => {
@@ -217,7 +217,7 @@ describe('of very many parts each is looked at a few times only', () => {
     });
   });
 
-  it('the path of a block is made where it has a field to report', () => {
+  it('the path of a block is made if it has a field to report', () => {
     let paths = 0;
     const list = () => {
       paths += 1;
@@ -240,7 +240,7 @@ describe('of very many parts each is looked at a few times only', () => {
   it.each([
     ['that are declared', 0, 'forced_tool', count],
     ['that are not', count, 'tools', 0],
-  ] as const)('where a choice of Responses allows tools %s', async (_which, offset, kind, allowed) => {
+  ] as const)('if a choice of Responses allows tools %s', async (_which, offset, kind, allowed) => {
     const named = (index: number) => ({ type: 'function', name: `f${index}` });
     const chosen = each((index) => named(count - 1 - index + offset));
     const body = {
@@ -268,7 +268,7 @@ describe('of very many parts each is looked at a few times only', () => {
     expect(looks).toBeLessThan(looksMax);
   });
 
-  it('where results make one message: it grows, and is not written anew for each', () => {
+  it('if results make one message: it grows, and is not written anew for each', () => {
     const prompt: LanguageModelV4Prompt = [];
     const message = { role: 'tool', content: [result] } as const;
     addResults(prompt, { ...message, content: [...message.content] });
@@ -280,7 +280,7 @@ describe('of very many parts each is looked at a few times only', () => {
     expect(message.content).toHaveLength(1);
   });
 
-  it('where calls of a stream are written side by side: each is whole before the next begins, and what came between stays there', async () => {
+  it('if calls of a stream are written side by side: each is whole before the next begins, and what came between stays there', async () => {
     const start = (id: string): HubPart => ({ type: 'tool-input-start', id, toolName: 'f' });
     const end = (id: string): HubPart => ({ type: 'tool-call', toolCallId: id, toolName: 'f', input: '{}' });
     const text = (delta: string): HubPart => ({ type: 'text-delta', id: 't', delta });
@@ -379,7 +379,7 @@ describe.each(Object.keys(sources) as (keyof typeof sources)[])('a request of %s
   });
 });
 
-it('what the plan asks of a long body is read in turns of their own, and the whole body only where it may be translated', async () => {
+it('what the plan asks of a long body is read in turns of their own, and the whole body only if it may be translated', async () => {
   const catalogue = (api: HubApi) => ({ models: new Map([['m', { candidates: [candidateOf(api)] }]]) });
   const readsOf = async (api: HubApi) => {
     const reads: [string, number][] = [];
@@ -419,7 +419,7 @@ describe.each(['messages', 'responses', 'chat-completions', 'converse', 'generat
       turnsOf(() => ask({ api, interfaceId, body: { messages }, answer }));
     const one = (characters: number) => [{ role: 'user', content: 'x'.repeat(characters) }];
 
-    it('is translated in steps, between which others have the event loop, where it is long or has many values, else at once', async () => {
+    it('is translated in steps, between which others have the event loop, if it is long or has many values, else at once', async () => {
       await turnsWith(one(1));
       const short = await turnsWith(one(500_000));
       const many = Array.from({ length: 3_400 }, () => ({ role: 'user', content: 'x' }));

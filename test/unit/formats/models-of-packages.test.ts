@@ -83,7 +83,7 @@ describe('Anthropic', () => {
   it('has a catalogue to compare with', () => expect(entries.length).toBeGreaterThan(10));
 
   it.each(entries)(
-    '%s is asked for JSON beside tools in our words where its package would take a tool',
+    '%s is asked for JSON beside tools in our words if its package would take a tool',
     (id, language) => {
       const candidate = { provider: { kind: undefined }, entry: { upstream_model: id }, model: { id } } as const;
       expect(rulesOf('messages', candidate).keepsTextWithJson).toBe(language.structuredOutput?.native === true);
@@ -108,7 +108,7 @@ describe('the temperature of a call', () => {
   );
 
   it.each(entries)(
-    'for %s is sent on %s only where its package says that the model takes it',
+    'for %s is sent on %s only if its package says that the model takes it',
     async (id, api, takesIt) => {
       const model = api === 'converse' ? `anthropic.${id}-v1:0` : id;
       const answer = jsonAnswer(jsonOf(api, { blocks: [{ text: 'Hello.' }] }));

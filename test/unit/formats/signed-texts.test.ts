@@ -64,7 +64,7 @@ describe.each(Object.entries(clients))('a signed text of an answer to a client o
     expect(await sentBack(parts)).toEqual([{ ...text, thoughtSignature: sign.redacted }]);
   });
 
-  it('comes before it in a stream where it comes with the text, once, and goes back with it', async () => {
+  it('comes before it in a stream if it comes with the text, once, and goes back with it', async () => {
     const signed = { ...text, thoughtSignature: sign.redacted };
     const parts = await answersOf(eventStream(...[signed, { text: ' And four.' }].map(eventOf), endOf), true);
     expect(kindsOf(parts)).toEqual(['signature', 'text']);

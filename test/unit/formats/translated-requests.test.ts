@@ -171,7 +171,7 @@ describe('thinking', () => {
     ['less than 1,024 tokens are left for it', { max_tokens: 1_024, reasoning: { effort: 'high' } }],
     ['it is switched off', { reasoning: { enabled: false } }],
     ['its budget is nothing', { reasoning: { max_tokens: 0 } }],
-  ])('is off where %s', async (_why, body) => {
+  ])('is off if %s', async (_why, body) => {
     expect(await thinkingOf('messages', body)).toEqual({ type: 'disabled' });
     expect(await thinkingOf('converse', body)).toEqual({ type: 'disabled' });
     expect(await thinkingOf('generate-content', body)).toEqual({ thinkingBudget: 0 });
@@ -215,7 +215,7 @@ describe('thinking', () => {
     ],
   ];
   const claudes = [undefined, 'claude-opus-4-6', 'claude-opus-4-7'];
-  it.each(forced)('is off where the request wants %s: Claude refuses both', async (_what, more, ...chosen) => {
+  it.each(forced)('is off if the request wants %s: Claude refuses both', async (_what, more, ...chosen) => {
     for (const messages of [[user('?')], called]) {
       const asked = { messages, tools: [weather], reasoning: { effort: 'high' }, ...more };
       for (const [index, api] of (['messages', 'converse'] as const).entries()) {

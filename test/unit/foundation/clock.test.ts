@@ -63,7 +63,7 @@ describe('limits of a second and more', () => {
     expect(called).toEqual(['a', 'c']);
   });
 
-  it('are all called where one throws, and what it throws ends the process as from any timer', () => {
+  it('are all called if one throws, and what it throws ends the process as from any timer', () => {
     const called: string[] = [];
     systemClock.after(farMs, () => {
       throw new Error('a fault');

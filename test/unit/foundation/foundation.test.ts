@@ -150,7 +150,7 @@ describe('the time limits of a call', () => {
     }
   });
 
-  it('are longer for images, speech and transcriptions where they may take longer, and for those alone', () => {
+  it('are longer for images, speech and transcriptions if they may take longer, and for those alone', () => {
     const { slow, holdLifeMs, deliveryMs, functionTimeoutSeconds, completionTimeoutSeconds } = callTimes(55, 110);
     expect(slow).toEqual({ requestBudgetMs: 110_000, streamBudgetMs: 110_000, holdLifeMs: 125_000 });
     expect([functionTimeoutSeconds, completionTimeoutSeconds]).toEqual([120, 130]);
@@ -216,7 +216,7 @@ describe('a timer of silence', () => {
     expect(started).toHaveLength(2);
   });
 
-  it('ends earlier where it is started with less, and not while it is paused or stopped', () => {
+  it('ends earlier if it is started with less, and not while it is paused or stopped', () => {
     const { clock, timer, ends, startedAtMs } = start();
     timer.start(1_000);
     timer.start(100);
@@ -329,7 +329,7 @@ describe('the secret with the accepted origins', () => {
   });
 
   it.each(['', ' ', 'gw/dev/origin,', 'a name', 'x'.repeat(513)])(
-    'stops the start where its variable is set but names none: %p',
+    'stops the start if its variable is set but names none: %p',
     (text) => expect(() => read(text)).toThrow('GW_ORIGIN_SECRET must be the name or the ARN of a secret'),
   );
 });
@@ -339,7 +339,7 @@ describe('the stream budget', () => {
     readEnvironment({ GW_STAGE: 'dev', GW_STREAM_BUDGET_SECONDS: text }).streamBudgetSeconds;
 
   it.each(['', '54', '841', '60.5', 'long', '-1'])(
-    'stops the start where its variable says what no stage may have: %p',
+    'stops the start if its variable says what no stage may have: %p',
     (text) => {
       expect(() => read(text)).toThrow('GW_STREAM_BUDGET_SECONDS must be a whole number from 55 to 840');
     },
@@ -359,7 +359,7 @@ describe('what a process may keep', () => {
 });
 
 describe('the environment of a function', () => {
-  it('names nothing of AWS where no variable does, whatever the region', () => {
+  it('names nothing of AWS if no variable does, whatever the region', () => {
     expect(readEnvironment({ ...stage, AWS_REGION: 'eu-west-1', GW_SPILL_BUCKET: '' }).aws).toBeUndefined();
   });
 
@@ -556,7 +556,7 @@ describe('a text of others in the log', () => {
     expect(maskSecrets('the key open sesame is wrong', ['open sesame', ''])).toBe('the key … is wrong');
   });
 
-  it('has its API keys masked alone where it is a name', () => {
+  it('has its API keys masked alone if it is a name', () => {
     expect(maskKeys('bedrock/claude-3-5-sonnet-20241022-v2')).toBe('bedrock/claude-3-5-sonnet-20241022-v2');
     expect(maskKeys('sk-gw-0123456789abcdef')).toBe('sk-…');
   });
@@ -608,7 +608,7 @@ describe('two texts', () => {
 });
 
 describe('log lines in batches', () => {
-  it('are one write a tenth of a second after the first, in their order, and none where none came', () => {
+  it('are one write a tenth of a second after the first, in their order, and none if none came', () => {
     const clock = manualClock();
     const written: string[] = [];
     const lines = createLineBatches(clock, (text) => void written.push(text));

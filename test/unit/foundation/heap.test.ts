@@ -18,7 +18,7 @@ describe('the text of bytes', () => {
 
 const megabyte = 1024 * 1024;
 
-it('the pages of collected objects are returned to the system where that is wanted', () => {
+it('the pages of collected objects are returned to the system if that is wanted', () => {
   const fill = () => Array.from({ length: 3_000 }, (_none, at) => JSON.parse(JSON.stringify([at, 'a'.repeat(60_000)])));
   expect(fill().length).toBe(3_000);
   collectGarbage();

@@ -57,7 +57,7 @@ it('a file that is applied twice writes nothing the second time, and one that na
 
 // Applying a file that does not mention a stored object does not remove it.
 describe('what a file leaves out', () => {
-  it('of the service stays, and has its default where nothing is stored', async () => {
+  it('of the service stays, and has its default if nothing is stored', async () => {
     const service = exampleText.slice(exampleText.indexOf('service:'), exampleText.indexOf('providers:'));
     const without = spoiled(service, '');
     await apply(without);

@@ -28,7 +28,7 @@ const stored = async () => {
 };
 
 describe('a content log in a file', () => {
-  it('has defaults where it begins, keeps what is left out, and ends by null', async () => {
+  it('has defaults if it begins, keeps what is left out, and ends by null', async () => {
     await applyTo(database.store, file('{}', '{ keep: 7d }'));
     expect(await stored()).toEqual([{ keep: '30d', share: 1 }, { keep: '7d' }]);
     await applyTo(database.store, file('{ share: 0.5 }', '{ share: 0.25 }'));
@@ -57,7 +57,7 @@ describe('a content log in a file', () => {
     expect(await stored()).toEqual([undefined, undefined]);
   });
 
-  it('is exported so that the file can be applied again, also where the workspace was narrowed after its key', async () => {
+  it('is exported so that the file can be applied again, even if the workspace was narrowed after its key', async () => {
     await applyTo(database.store, file('{ keep: 90d }', '{ keep: 30d }'));
     await applyTo(database.store, 'providers: []\nmodels: []\nworkspaces: [{ id: team, content_log: { keep: 7d } }]');
     const exported = gatewayFileText((await exportGatewayFile(storesOn(database.store), undefined)).file);

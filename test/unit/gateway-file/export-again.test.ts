@@ -134,7 +134,7 @@ describe('an export of the catalogue', () => {
     );
   });
 
-  it('keeps a model that the file names at the provider that it names, where an item of the list makes the same name', () => {
+  it('keeps a model that the file names at the provider that it names, if an item of the list makes the same name', () => {
     const providers = [
       { id: 'openai', kind: 'openai' },
       { id: 'other', kind: 'openai' },
@@ -150,7 +150,7 @@ describe('an export of the catalogue', () => {
     }
   });
 
-  it('can be applied again where the list has grown and two items would make one name', () => {
+  it('can be applied again if the list has grown and two items would make one name', () => {
     const providers = [
       { id: 'openai', kind: 'openai' },
       { id: 'other', kind: 'openai' },
@@ -170,7 +170,7 @@ describe('an export of the catalogue', () => {
     }
   });
 
-  it('writes what another list would fill in otherwise, and names the models where that list has more or fewer', () => {
+  it('writes what another list would fill in otherwise, and names the models if that list has more or fewer', () => {
     const stored = applied({
       providers: [{ id: 'openai', kind: 'openai' }],
       models: [{ from: 'openai', only: ['gpt-4.1*'] }],

@@ -70,13 +70,13 @@ describe('a provider of a kind', () => {
     ['anthropic', '', { header: { name: 'x-api-key', env: 'A' } }],
     ['vertex', ', base_url: "https://g.example"', { gcp: { env: 'A' } }],
     ['ollama', ', base_url: "http://127.0.0.1:11434/v1"', { bearer: { env: 'A' } }],
-  ])('%s takes several credentials where it takes one', (kind, more, auth) => {
+  ])('%s takes several credentials if it takes one', (kind, more, auth) => {
     const credentials = [{ env: 'A' }, { secret: 'b' }];
     const text = `, credentials: [{ env: A }, { secret: b }]${more}`;
     expect(providerOf(kind, text)).toMatchObject({ auth, credentials });
   });
 
-  it('keeps its region where the next apply knows none, and needs one at the first', () => {
+  it('keeps its region if the next apply knows none, and needs one at the first', () => {
     const text = 'providers: [{ id: p, kind: bedrock }]\nmodels: []';
     const former = catalogueOf(text);
     expect(completeCatalogue(fileOf(text), { former, list, region: undefined, nowMs }).document).toEqual(former);
@@ -257,7 +257,7 @@ service: { queue_ms: -1 }`;
 describe('applying again', () => {
   const text = withModel('{ provider: openai, output_price_per_million: "20.00" }');
 
-  it('keeps what was filled in, also where the list of the release has changed or lost the model', () => {
+  it('keeps what was filled in, even if the list of the release has changed or lost the model', () => {
     const former = catalogueOf(text);
     expect(catalogueOf(text, { former, list: laterList })).toEqual(former);
     expect(catalogueOf(text, { former, list: emptyList })).toEqual(former);
@@ -313,7 +313,7 @@ describe('{ from, only }', () => {
       'models.0.only.0: matches no model of kind openai in the model list: "gpt5*"; did you mean gpt-5?',
     ],
     ['only: ["claude*"]', 'models.0.only.0: matches no model of kind openai'],
-  ])('is a fault where %s matches nothing', (members, line) => {
+  ])('is a fault if %s matches nothing', (members, line) => {
     expect(linesOf(from(members))).toEqual([expect.stringContaining(line)]);
   });
 
@@ -334,12 +334,12 @@ describe('{ from, only }', () => {
     ],
     ['only: [gpt-4.1]', ', { from: openai, only: ["gpt-4.1*"] }', 'makes openai/gpt-4.1, which models[0] makes too'],
     ['', ', { from: openai }', 'and '],
-  ])('is a fault in one line where two of them make a name: %s', (members, more, line) => {
+  ])('is a fault in one line if two of them make a name: %s', (members, more, line) => {
     expect(linesOf(from(members, more))).toEqual([expect.stringContaining(line)]);
     expect(linesOf(from(members, more))[0]).toMatch(/^models\.1: /);
   });
 
-  it('may make a name that two of them make where the file names that model itself', () => {
+  it('may make a name that two of them make if the file names that model itself', () => {
     const own = ', { id: gpt-4.1, providers: [{ provider: openai }] }';
     const both = ', { from: openai, only: [gpt-4.1], as: "NAME" }';
     expect(idsOf(from('only: [gpt-4.1], as: "NAME"', both + own))).toEqual(['gpt-4.1']);
@@ -406,7 +406,7 @@ describe('an interface for which a kind has no address', () => {
     ]);
   });
 
-  it('is none where the file writes the address, or the kind has another for it', () => {
+  it('is none if the file writes the address, or the kind has another for it', () => {
     for (const written of [
       'kind: deepseek, apis: [embeddings], base_url: "https://proxy.example/v1"',
       'kind: vertex, apis: [messages], base_url: "https://v.example/publishers/google", auth: none',

@@ -2,7 +2,7 @@ import { describe, expect, it } from '#jest';
 import { exampleText, fileOf, pathsOf, problemsOf, spoiled } from './example-file.ts';
 
 describe('a name that is taken twice is refused at the later place', () => {
-  it('and named, however long it is, but where it may be a credential', () => {
+  it('and named, however long it is, unless it may be a credential', () => {
     const long = 'acme/gpt-4.1-mini-2025-04-14-preview-of-the-next-release';
     const models = spoiled('id: acme/small-1', `id: ${long}`, spoiled('id: acme/large-1', `id: ${long}`));
     expect(problemsOf(models)).toContainEqual(

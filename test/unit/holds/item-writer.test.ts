@@ -212,7 +212,7 @@ describe('a request', () => {
     expect(await beside).toBe('no answer');
   });
 
-  it('are answered without the item where a look of the last second knows it, and go by what they have made of it', async () => {
+  it('are answered without the item if a look of the last second knows it, and go by what they have made of it', async () => {
     const { clock, asked, counters, take } = start();
     const first = take(10n);
     const bucket = addedNames(asked[0] as AskedChange).find((name) => name.startsWith('H')) ?? '';
@@ -317,7 +317,7 @@ describe('spending of a key that nothing limits', () => {
     expect(ended).toEqual(['a', 'nothing', 'b', 'c', 'd']);
   });
 
-  it('counts once where its write was made and not answered, and waits for no second in a function', async () => {
+  it('counts once if its write was made and not answered, and waits for no second in a function', async () => {
     const { asked, clock, counters } = start();
     const charge = counters.chargeKey({ publicId: 'k', owner: 'a', known }, 2n);
     asked[0]?.fail();

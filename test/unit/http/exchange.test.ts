@@ -101,7 +101,7 @@ describe('a function URL event', () => {
     await expect(bodyOf(chatEvent({ body: 'é'.repeat(hardSize / 2 + 1) }))).rejects.toMatchObject(tooLarge);
   });
 
-  it('says what Lambda takes where a body is longer, and counts one that is not in what the process keeps', async () => {
+  it('says what Lambda takes if a body is longer, and counts one that is not in what the process keeps', async () => {
     const over = chatEvent({ body: Buffer.alloc(hardSize + 1).toString('base64'), isBase64Encoded: true });
     await expect(bodyOf(over)).rejects.toMatchObject({
       message: 'The request body is too large: at most 4 MiB on Lambda.',
@@ -297,7 +297,7 @@ describe('an answer that is not read', () => {
     expect(wide.budget.bytesInUse()).toBe(0);
   });
 
-  it('is counted with what the socket of its provider holds where it is a stream', async () => {
+  it('is counted with what the socket of its provider holds if it is a stream', async () => {
     async function* parts() {
       yield 'x'.repeat(20_000);
     }

@@ -162,7 +162,7 @@ describe('a client of HTTP/2', () => {
     expect((await callOn(session, { ':authority': 'localhost:1' })).status).toBe(200);
   });
 
-  it('is asked for a body that it announces only where that is read', async () => {
+  it('is asked for a body that it announces only if that is read', async () => {
     const { gateway } = recorder();
     const { open } = await serve(gateway);
     const stream = open().request({ ':method': 'POST', ':path': '/', expect: '100-continue' }, { endStream: false });

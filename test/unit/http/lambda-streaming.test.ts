@@ -235,7 +235,7 @@ describe('an invocation', () => {
     expect(logged()).toEqual(['finish_over_time']);
   });
 
-  it('is given up in time for a last line where Lambda ends the invocation sooner, and the gateway knows when', async () => {
+  it('is given up in time for a last line if Lambda ends the invocation sooner, and the gateway knows when', async () => {
     const { dependencies, clock, events: logged } = adapterDependencies();
     const begun = gate<number | undefined>();
     const gateway: Gateway = async (_request, { endsAtMs }) => ({
@@ -258,7 +258,7 @@ describe('an invocation', () => {
     expect(logged()).toEqual(['finish_over_time']);
   });
 
-  it('does not wait for idle sockets, where the runtime asks', async () => {
+  it('does not wait for idle sockets, if the runtime asks', async () => {
     // The Node 24 context does not have this field, so the handler does not add it.
     const { dependencies } = adapterDependencies();
     const handler = createStreamingHandler(answering({}), dependencies);
@@ -289,7 +289,7 @@ describe('an invocation', () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it('ends in the middle of no line where its time is over while a long part is written', async () => {
+  it('ends in the middle of no line if its time is over while a long part is written', async () => {
     const { dependencies, clock } = adapterDependencies();
     const long = `data: ${'y'.repeat(100_000)}\n\n`;
     const handler = createStreamingHandler(answering({ ...eventStream, body: events(long, long) }), dependencies);

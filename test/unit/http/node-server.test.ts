@@ -96,7 +96,7 @@ describe('a request', () => {
     socket.destroy();
   });
 
-  it('that was answered without its body keeps its connection, where the body is short', async () => {
+  it('that was answered without its body keeps its connection, if the body is short', async () => {
     const { port } = await serve(answering({ body: '{}' }));
     const agent = new Agent({ keepAlive: true });
     const first = await open(port, { agent, method: 'POST', body: 'abc' });
@@ -126,7 +126,7 @@ describe('a request', () => {
     refused.destroy();
   });
 
-  it('whose body finds no memory waits for it with its client, and is refused where none comes in time', async () => {
+  it('whose body finds no memory waits for it with its client, and is refused if none comes in time', async () => {
     const clock = manualClock();
     const budget = createMemoryBudget(clock, { maxBytes: 6 * 1024 * 1024 });
     const other = budget.open().openRequest();
@@ -227,26 +227,23 @@ describe('a request', () => {
   it.each([
     ['of a length', { 'content-length': String(hardSize) }],
     ['in chunks', { 'transfer-encoding': 'chunked' }],
-  ])(
-    'of exactly the hard size, %s, is taken as it was sent, also where it is asked for late',
-    async (_name, headers) => {
-      const { bodies, gateway } = recorder();
-      const { opened, open: ask } = gate();
-      const { port } = await serve(async (request, context) => {
-        await opened;
-        return gateway(request, context);
-      });
-      const body = Buffer.alloc(
-        hardSize,
-        Uint8Array.from({ length: 251 }, (_, index) => index),
-      );
-      const answer = call(port, { method: 'POST', headers, body });
-      for (let turn = 0; turn < 20; turn += 1) await nextTurn();
-      ask();
-      expect((await answer).status).toBe(200);
-      expect(body.equals(bodies[0] as Buffer)).toBe(true);
-    },
-  );
+  ])('of exactly the hard size, %s, is taken as it was sent, even if it is asked for late', async (_name, headers) => {
+    const { bodies, gateway } = recorder();
+    const { opened, open: ask } = gate();
+    const { port } = await serve(async (request, context) => {
+      await opened;
+      return gateway(request, context);
+    });
+    const body = Buffer.alloc(
+      hardSize,
+      Uint8Array.from({ length: 251 }, (_, index) => index),
+    );
+    const answer = call(port, { method: 'POST', headers, body });
+    for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+    ask();
+    expect((await answer).status).toBe(200);
+    expect(body.equals(bodies[0] as Buffer)).toBe(true);
+  });
 
   it('over the hard size whose body never comes is answered, and its connection is not kept for ever', async () => {
     const { gateway } = recorder();

@@ -69,7 +69,7 @@ describe('the origin of a request', () => {
     expect(state.reads).toBe(2);
   });
 
-  it('waits for a read that began after the request, where one is under way that may be too old', async () => {
+  it('waits for a read that began after the request, if one is under way that may be too old', async () => {
     const { check, state, clock, release } = start(older);
     await check.accepts(sent(older));
     state.isHeld = true;
@@ -83,7 +83,7 @@ describe('the origin of a request', () => {
     expect(state.reads).toBe(3);
   });
 
-  it('costs one read in five seconds where callers make secrets up, and none where they send none', async () => {
+  it('costs one read in five seconds if callers make secrets up, and none if they send none', async () => {
     const { check, state, clock } = start(older);
     for (let call = 0; call < 100; call += 1) {
       expect(await check.accepts(sent(unknown))).toBe(false);
@@ -152,7 +152,7 @@ describe('the origin of a request', () => {
   });
 
   it.each(['', ',', 'short', `${older},`, `${older}, ${newer}`, `{"secret":"${older}"}`])(
-    'is accepted by nothing where the text is malformed: %p, which no line repeats',
+    'is accepted by nothing if the text is malformed: %p, which no line repeats',
     async (text) => {
       const { check, lines } = start(text);
       for (const headers of [{}, sent(''), sent(older), sent(text)])

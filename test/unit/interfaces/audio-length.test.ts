@@ -53,7 +53,7 @@ describe('the length of a file', () => {
     expect(seconds).toBeLessThan(3 * plays);
   });
 
-  it('is that of its head where this says more', async () => {
+  it('is that of its head if this says more', async () => {
     expect(await audioSeconds(mp3Counted(200, 4_000).bytes)).toBeCloseTo((4_000 * 1_152) / 44_100, 1);
     expect(await audioSeconds(flac(20, 4_096, { says: 441_000 }).bytes)).toBeCloseTo(10, 1);
     expect(await audioSeconds(oggOpus(50, { says: 90 }).bytes)).toBeCloseTo(90, 1);
@@ -62,7 +62,7 @@ describe('the length of a file', () => {
     expect(await audioSeconds(wav(1, { says: 96_000 }).bytes)).toBeCloseTo(2, 1);
   });
 
-  it('is that of its data where a head was written before its end was known', async () => {
+  it('is that of its data if a head was written before its end was known', async () => {
     const [head, ...data] = spokenPieces('one two three', 'wav') as readonly [Buffer, ...Buffer[]];
     const unknown = Buffer.from(head);
     unknown.writeUInt32LE(0xffff_ffff, 40);

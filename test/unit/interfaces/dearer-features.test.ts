@@ -162,7 +162,7 @@ describe('an image', () => {
       expect(sizes.slice(0, 1_500)).not.toContain(undefined);
     });
 
-    it.each(images)('is read from the first bytes of a %s, and is unknown where they end too early', (_name, bytes) => {
+    it.each(images)('is read from the first bytes of a %s, and is unknown if they end too early', (_name, bytes) => {
       expect(pixelsOf(bytes.toString('base64'))).toEqual({ width: 640, height: 480 });
       for (let length = 0; length < bytes.length; length += Math.ceil(bytes.length / 200)) {
         const pixels = pixelsOf(bytes.subarray(0, length).toString('base64'));

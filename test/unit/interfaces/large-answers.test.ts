@@ -55,7 +55,7 @@ describe('an answer with log probabilities', () => {
     ['chat completions', chatCompletions, { logprobs: true }, { logprobs: false, top_logprobs: 0 }],
     ['chat completions', chatCompletions, { top_logprobs: 20 }, { logprobs: null }],
     ['Responses', responses, { top_logprobs: 20 }, { top_logprobs: 0 }],
-  ])('may be as long as vectors where it was asked for: %s', (_name, clientInterface, asks, asksNot) => {
+  ])('may be as long as vectors if it was asked for: %s', (_name, clientInterface, asks, asksNot) => {
     const bytes = [asks, asksNot, {}].map((more) => clientInterface.answerMaxBytes(requestOf(clientInterface, more)));
     expect(bytes).toEqual([largeBodyMaxBytes, upstreamBodyMaxBytes, upstreamBodyMaxBytes]);
   });
@@ -80,7 +80,7 @@ describe('an answer with log probabilities', () => {
     expect(await chatCompletions.readAnswer(text)).toMatchObject(refused);
   });
 
-  it('is read again in turns where its text is repaired for a schema, or its reasoning left out', async () => {
+  it('is read again in turns if its text is repaired for a schema, or its reasoning left out', async () => {
     const format = { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object', required: ['a'] } } };
     const { schemaCheck } = requestOf(chatCompletions, { response_format: format });
     const read = await chatCompletions.readAnswer(
@@ -98,7 +98,7 @@ describe('an answer with log probabilities', () => {
     expect([repaired.turns > 10, shown.turns > 10]).toEqual([true, true]);
   });
 
-  it('is no answer where these do not end', async () => {
+  it('is no answer if these do not end', async () => {
     for (const beside of [[], Array(100_000).fill('{"token":"a long word"}')]) {
       const text = `{"choices":[{"index":0,"logprobs":{"content":[${beside}{]}}],"usage":{"completion_tokens":9}}`;
       expect(await chatCompletions.readAnswer(text)).toEqual({ kind: 'unreadable' });
@@ -142,14 +142,14 @@ describe('an answer that is more than the gateway hands on', () => {
     });
   });
 
-  it('is searched, counted and asked for its use in turns of their own where it is long', async () => {
+  it('is searched, counted and asked for its use in turns of their own if it is long', async () => {
     const text = `{"choices":[{"index":0}],"usage":{"prompt_tokens":3},"x":[${'{},'.repeat(5_000_000)}0]}`;
     const { read, turns } = await inTurns(() => chatCompletions.readAnswer(text));
     expect(read).toMatchObject({ kind: 'refused', refused: { usage: { tokens: { input: 3 } } } });
     expect(turns).toBeGreaterThanOrEqual(5);
   });
 
-  it('is none where it is no JSON', async () => {
+  it('is none if it is no JSON', async () => {
     for (const text of ['<html>', '{"choices":[', '[]', '{"usage":{"completion_tokens":9}}']) {
       expect(await chatCompletions.readAnswer(text)).toEqual({ kind: 'unreadable' });
     }

@@ -57,7 +57,7 @@ describe('what a stream has used', () => {
     ['zeros at the end', { input_tokens: 70, output_tokens: 1 }, { input_tokens: 0, output_tokens: 9 }, 70, 9],
     ['nulls at the end', { input_tokens: 70, output_tokens: 1 }, { input_tokens: null, output_tokens: 9 }, 70, 9],
     ['larger totals at the end', { input_tokens: 70, output_tokens: 1 }, { input_tokens: 90, output_tokens: 9 }, 90, 9],
-  ])('is read where a server sends %s', (_what, first, last, input, output) => {
+  ])('is read if a server sends %s', (_what, first, last, input, output) => {
     expect(read([start(first), end(last)]).tokens).toMatchObject({ input, output });
   });
 

@@ -57,7 +57,7 @@ describe('the input of a relayed Responses call', () => {
     );
   });
 
-  it('is byte for byte what came where its texts only speak of such items', () => {
+  it('is byte for byte what came if its texts only speak of such items', () => {
     const input =
       '[ {"role": "user",  "content": "_gw_ and gw1. and \\"gw1.", "n": 1.10, "big": 12345678901234567890} ]';
     expect(relayed(`{"model":"a","input":${input}}`).text).toContain(input);

@@ -168,7 +168,7 @@ describe('a check that a hostile schema or answer drags out', () => {
     expect(await checkAnswer(schema, '"id:xx"')).toMatchObject({ kind: 'valid' });
   });
 
-  it('sees of many items that all differ, and ends where one of them is repeated', async () => {
+  it('sees of many items that all differ, and ends if one of them is repeated', async () => {
     // If each item were compared with each other, they would take seconds; 20,000 take 60 to 120 ms of a processor.
     const items = Array.from({ length: 6_000 }, (_, index) => ({ id: index, tags: [`t${index % 7}`] }));
     const schema = { properties: { items: { uniqueItems: true } } };

@@ -58,7 +58,7 @@ describe('the draft of a schema', () => {
     expect(await checkValue({ $schema, ...tuple }, ['a'])).toMatchObject({ path: '/0' });
   });
 
-  it('is 7 where nothing is said and items is a list, and 2020-12 where it is none', async () => {
+  it('is 7 if nothing is said and items is a list, and 2020-12 if it is none', async () => {
     expect(await checkResponseSchema(tuple)).toBeUndefined();
     expect(await checkValue(tuple, ['a'])).toMatchObject({ path: '/0' });
     // Draft 7 does not have prefixItems.
@@ -323,7 +323,7 @@ describe('answers', () => {
       });
     });
 
-    it('is invalid beyond its bounds, even where everything is allowed', async () => {
+    it('is invalid beyond its bounds, even if everything is allowed', async () => {
       expect(await checkAnswer({}, `"${'x'.repeat(1024 * 1024)}"`)).toMatchObject({
         problem: expect.stringContaining('longer'),
       });
@@ -332,7 +332,7 @@ describe('answers', () => {
       expect(await checkAnswer({}, '['.repeat(256) + ']'.repeat(256))).toMatchObject({ kind: 'valid' });
     });
 
-    it('is not parsed on the event loop where it is large: a parser cannot be interrupted', async () => {
+    it('is not parsed on the event loop if it is large: a parser cannot be interrupted', async () => {
       const parse = jest.spyOn(JSON, 'parse');
       const parsed = async (length: number) => {
         parse.mockClear();

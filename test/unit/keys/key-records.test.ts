@@ -62,7 +62,7 @@ describe('at rest', () => {
       expect(await keys.read(record.publicId)).toEqual({ ...record, rpm: 9, status: 'revoked' });
     });
 
-    it('are one key where several operators write it at once, with what it has counted', async () => {
+    it('are one key if several operators write it at once, with what it has counted', async () => {
       const keys = createKeyStore(database.store);
       const { record } = newKey();
       let hasRead = false;
@@ -99,7 +99,7 @@ describe('at rest', () => {
       return { keys, first, second };
     };
 
-    it('that is claimed waits ten seconds for its key, and is free again where none came', async () => {
+    it('that is claimed waits ten seconds for its key, and is free again if none came', async () => {
       const { keys, first, second } = await claimed('abandoned');
       expect(await keys.claimName(second, 9_999)).toBe(first.publicId);
       expect(await keys.claimName(first, 9_999)).toBe(first.publicId);

@@ -59,7 +59,7 @@ describe('the shards of an entry', () => {
     );
   });
 
-  it('are one where at most 500 calls a second are admitted, and one more for every 500', () => {
+  it('are one if at most 500 calls a second are admitted, and one more for every 500', () => {
     expect(shardCountOf({ ...none, rpm: 1 })).toBe(1);
     expect(shardCountOf({ ...none, rpm: 30_000 })).toBe(1);
     expect(shardCountOf({ ...none, rpm: 30_001 })).toBe(2);

@@ -80,7 +80,7 @@ it('the bytes of an event are counted by its weight until it was passed on, with
   expect(counted).toEqual([0, answerWeights.event * 8_192 + providerSocketBytes, 0]);
 });
 
-it('an answer of a provider weighs more where it is translated, and where guardrails read it', () => {
+it('an answer of a provider weighs more if it is translated, and if guardrails read it', () => {
   const { relayed, translated, guarded } = answerWeights;
   const bytesOf = (isTranslated: boolean, isGuarded: boolean) =>
     answerBytes(wholeAnswer(1_000, { isTranslated, isGuarded }));
@@ -185,7 +185,7 @@ describe('the memory of an answer', () => {
 });
 
 describe('an unread answer', () => {
-  it('is counted where its call keeps less, once, and until it is read, also behind the end of its call', () => {
+  it('is counted if its call keeps less, once, and until it is read, also behind the end of its call', () => {
     const { budget, answer, stand } = openBudget();
     const { memory, allocation } = answer(40 * kib);
     stand('a', 30 * kib, memory);
@@ -198,7 +198,7 @@ describe('an unread answer', () => {
     expect(budget.bytesInUse()).toBe(0);
   });
 
-  it('ends where all are more than their third, the one that stood longest; one that is read does not, nor one alone', () => {
+  it('ends if all are more than their third, the one that stood longest; one that is read does not, nor one alone', () => {
     const { ended, stand, answer } = openBudget();
     const first = stand('first', 150 * kib);
     stand('second', 150 * kib);
@@ -216,7 +216,7 @@ describe('an unread answer', () => {
     expect(ended).toEqual(['second', 'first']);
   });
 
-  it('ends once it has stood for half a second where an answer waits, and no more than that one needs', async () => {
+  it('ends once it has stood for half a second if an answer waits, and no more than that one needs', async () => {
     const { clock, ended, stand, answer } = openBudget();
     const [first, second] = [stand('first', 130 * kib), stand('second', 130 * kib)];
     const waiting = answer(250 * kib);
@@ -232,7 +232,7 @@ describe('an unread answer', () => {
     second.moveOn();
   });
 
-  it('ends at once where it has stood so long already', () => {
+  it('ends at once if it has stood so long already', () => {
     const { clock, ended, stand, answer } = openBudget();
     stand('old', 150 * kib);
     const reading = stand('reading', 150 * kib);

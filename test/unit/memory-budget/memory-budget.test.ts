@@ -68,7 +68,7 @@ describe('the memory of a request', () => {
     expect([large.value, behind.value, budget.bytesInUse()]).toEqual(['later', 'later', 500 * kib]);
   });
 
-  it('is passed by others after half a second where they fit and it does not', async () => {
+  it('is passed by others after half a second if they fit and it does not', async () => {
     const { clock, enter } = openBudget();
     enter('a', 500 * kib);
     const [large, behind] = [enter('c', 200 * kib), enter('d', 100 * kib)];
@@ -389,7 +389,7 @@ it('lets every workspace in that waits, whatever the others send', async () => {
 
 describe('what large calls let go', () => {
   const mib = 1024 * kib;
-  it('is collected also where an answer was unread behind the end of its call, and once', () => {
+  it('is collected even if an answer was unread behind the end of its call, and once', () => {
     let collections = 0;
     const budget = createMemoryBudget(manualClock(), { collect: () => (collections += 1) });
     const memory = budget.open();
@@ -406,7 +406,7 @@ describe('what large calls let go', () => {
     expect([collections, budget.bytesInUse()]).toEqual([1, 0]);
   });
 
-  it('is collected also where many small connections were closed', () => {
+  it('is collected even if many small connections were closed', () => {
     let collections = 0;
     const budget = createMemoryBudget(manualClock(), { collect: () => (collections += 1) });
     for (let closed = 0; closed < 1_365; closed += 1) budget.released(24 * kib);

@@ -139,7 +139,7 @@ describe('the shipped model list', () => {
     }
   });
 
-  it('has tiers and prices of what is written into a cache where their providers have them', () => {
+  it('has tiers and prices of what is written into a cache if their providers have them', () => {
     expect(list.find('openai', 'gpt-5.4')?.tiers).toEqual([
       {
         abovePromptTokens: 272_000,
@@ -156,7 +156,7 @@ describe('the shipped model list', () => {
     });
   });
 
-  it('has prices of sound where they are not those of text, and no model with such prices and tiers', () => {
+  it('has prices of sound if they are not those of text, and no model with such prices and tiers', () => {
     expect(list.find('google', 'gemini-2.5-flash')?.media).toEqual({ audioInput: '1.00' });
     expect(list.find('openai', 'gpt-audio-1.5')).toMatchObject({
       media: { audioInput: '32.00', audioOutput: '64.00' },
@@ -287,7 +287,7 @@ describe('a list that others keep', () => {
     expect(only(name, model)).toBeUndefined();
   });
 
-  it('takes the dearer of two rows for one model, and prices of sound and images where they are not those of text', () => {
+  it('takes the dearer of two rows for one model, and prices of sound and images if they are not those of text', () => {
     const rows = readLitellm({
       'gemini-9': { ...chat, litellm_provider: 'vertex_ai-language-models' },
       'vertex_ai/gemini-9': { ...chat, litellm_provider: 'vertex_ai-language-models', output_cost_per_token: 9e-6 },
@@ -381,7 +381,7 @@ describe('a list that others keep', () => {
     expect(readLitellm({ [name]: model })).toMatchObject([expected]);
   });
 
-  it('has prices of images by size and quality, each from a row of its own, the dearest where a quality is left out', () => {
+  it('has prices of images by size and quality, each from a row of its own, the dearest if a quality is left out', () => {
     const sized = (input_cost_per_image: number) =>
       task('image_generation', { litellm_provider: 'openai', input_cost_per_image });
     const whole = task('image_generation', {

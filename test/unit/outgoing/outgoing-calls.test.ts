@@ -47,19 +47,19 @@ const postTo = (url: string) => ({
 const readAll = ({ body }: OutgoingAnswer) => readText(body, 1_000);
 
 describe('a request that got no answer', () => {
-  it('never left where nothing listens', async () => {
+  it('never left if nothing listens', async () => {
     const { port } = await serverThat(() => {});
     servers.splice(0).map((server) => server.close());
     expect(await sendTo(`http://127.0.0.1:${port}`)).toMatchObject({ mayHaveArrived: false });
   });
 
-  it('never left where the name is unknown', async () => {
+  it('never left if the name is unknown', async () => {
     const error = await sendTo('http://unknown.invalid');
     expect(error).toBeInstanceOf(ConnectionBroken);
     expect(error).toMatchObject({ mayHaveArrived: false });
   });
 
-  it('never left where connecting took too long', async () => {
+  it('never left if connecting took too long', async () => {
     const { port } = await serverThat(() => {});
     const timeIsUp: Clock = {
       ...systemClock,
@@ -72,17 +72,17 @@ describe('a request that got no answer', () => {
     expect(error).toMatchObject({ mayHaveArrived: false, cause: { message: 'connect timeout' } });
   });
 
-  it('never left where the handshake of an encrypted connection broke', async () => {
+  it('never left if the handshake of an encrypted connection broke', async () => {
     const { port } = await serverThat((socket) => socket.destroy());
     expect(await sendTo(`https://127.0.0.1:${port}`)).toMatchObject({ mayHaveArrived: false });
   });
 
-  it('may have arrived where the connection broke after it', async () => {
+  it('may have arrived if the connection broke after it', async () => {
     const { port } = await serverThat((socket) => socket.once('data', () => socket.destroy()));
     expect(await sendTo(`http://127.0.0.1:${port}`)).toMatchObject({ mayHaveArrived: true });
   });
 
-  it('may have arrived where its caller gave up after sending it, and its socket is closed', async () => {
+  it('may have arrived if its caller gave up after sending it, and its socket is closed', async () => {
     const caller = new AbortController();
     const closed = Promise.withResolvers<void>();
     const { port } = await serverThat((socket) => {
@@ -121,7 +121,7 @@ describe('a pooled socket', () => {
     calls.close();
   });
 
-  it('needs no time to be drained where its answer was read to the end, as every translated one is', async () => {
+  it('needs no time to be drained if its answer was read to the end, as every translated one is', async () => {
     let timers = 0;
     const clock: Clock = {
       ...systemClock,

@@ -195,7 +195,7 @@ describe('a call through a proxy', () => {
     });
   });
 
-  it('is named where the proxy itself is not reached', async () => {
+  it('is named if the proxy itself is not reached', async () => {
     const { proxy, send } = await start();
     await proxy.stop();
     stops.splice(1, 1);
@@ -220,7 +220,7 @@ describe('a call through a proxy', () => {
     expect(behind.requests).toEqual(['CONNECT provider.example:443']);
   });
 
-  it('is given up at once where its caller leaves while the tunnel is made', async () => {
+  it('is given up at once if its caller leaves while the tunnel is made', async () => {
     const mute = await startMuteServer();
     stops.push(mute.stop);
     const proxy = readProxyEnvironment({ HTTPS_PROXY: `http://127.0.0.1:${mute.port}` });

@@ -169,7 +169,7 @@ describe('who may serve', () => {
       expect(planned(members, planFactsOf([{ ...unable, streaming: false }]))).toEqual(['p']);
     });
 
-    it('is named in the error where no candidate has it', () => {
+    it('is named in the error if no candidate has it', () => {
       const error = makePlan(requestOf({ tools: [tool], stream: true }), planFactsOf([without('tools')]));
       expect((error as GatewayError).message).toMatch(
         /: tools\. .* the operator .* supported_params: \{ tools: true \}\.$/,

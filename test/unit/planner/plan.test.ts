@@ -159,7 +159,7 @@ describe('what a call holds for its input', () => {
     expect(held(user(image('data:video/mp4;base64,AAAA', 'low')), 'input')).toBe(contextLength);
   });
 
-  it('is less for a small image and for low detail, where these are known', () => {
+  it('is less for a small image and for low detail, if these are known', () => {
     const unknown = held(user(image(remote)), 'input');
     expect(held(user(image(png(100, 100))), 'input')).toBeLessThan(unknown);
     expect(held(user(image(remote, 'low')), 'input')).toBeLessThan(10_000);
@@ -180,7 +180,7 @@ describe('what a call holds for its input', () => {
     expect(heldAt({ cache_write_input_price_per_million: '1', cached_input_price_per_million: '0' })).toBe(plain);
   });
 
-  it('is the whole context with audio, also where an assistant message only refers to it', () => {
+  it('is the whole context with audio, even if an assistant message only refers to it', () => {
     const audio = { messages: [{ role: 'assistant', audio: { id: 'audio-1' } }] };
     expect(held(audio, 'input')).toBe(contextLength);
   });

@@ -43,7 +43,7 @@ function fleet(processes: number) {
 }
 
 describe('the shards of a group', () => {
-  it('stay few where they are written slowly, however many processes write', () => {
+  it('stay few if they are written slowly, however many processes write', () => {
     const { run, shards, items } = fleet(50);
     run(400, 120);
     expect([shards(), items.size]).toEqual([shardsMin, shardsMin]);
@@ -75,7 +75,7 @@ describe('the shards of a group', () => {
     expect(late.place(group).changes.set).toEqual({ 'shards 8': 1 });
   });
 
-  it('are as many at the start of a window, and half as many in each where little is written by then', () => {
+  it('are as many at the start of a window, and half as many in each if little is written by then', () => {
     const { run, shards, clock, items } = fleet(10);
     run(1_800, 120);
     const most = shards();

@@ -146,7 +146,7 @@ describe('a failing status', () => {
     expect(classifyStatus(400, { error: { code, param, message, type: 'invalid_request_error' } }).reason).toBe(reason);
   });
 
-  it('says where the account has no quota left, which no other call of it changes', () => {
+  it('says if the account has no quota left, which no other call of it changes', () => {
     for (const failure of [classifyStatus(429, errorBody(429, 'insufficient_quota')), classifyStatus(402, undefined)]) {
       expect(failure).toMatchObject({ kind: 'failed', hasNoQuota: true });
     }
@@ -169,7 +169,7 @@ describe('a failing status', () => {
     expect(paramOf('No way: never')).toBeUndefined();
   });
 
-  it('names a field where all providers complain about it and the request has it', () => {
+  it('names a field if all providers complain about it and the request has it', () => {
     const about = (param?: string) => classifyStatus(400, { error: { param } });
     const request = jsonTextOf({ temperature: 7, messages: [] });
     expect(agreedParam([about('temperature'), about('temperature')], request)).toBe('temperature');
@@ -387,7 +387,7 @@ describe('what a client reads of a provider that rejected its request', () => {
     expect(read({ error: { message } })).toBe(told);
   });
 
-  it('is nothing where nothing was said', () => {
+  it('is nothing if nothing was said', () => {
     for (const body of [undefined, '', '  ', { error: { message: '' } }]) expect(read(body)).toBeUndefined();
   });
 });

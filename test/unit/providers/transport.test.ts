@@ -62,12 +62,12 @@ describe('a call to a provider', () => {
     expect(simulator.calls).toHaveLength(2 * faults.length);
   });
 
-  it('is not made where its signal was aborted before', async () => {
+  it('is not made if its signal was aborted before', async () => {
     await expect(transport.send(requestFor('echo', AbortSignal.abort()))).rejects.toThrow(ConnectionBroken);
     expect(simulator.calls).toEqual([]);
   });
 
-  it('is unreachable where nothing listens, and its error does not name the address', async () => {
+  it('is unreachable if nothing listens, and its error does not name the address', async () => {
     const url = new URL('http://127.0.0.1:1/v1/chat/completions');
     const failure = await transport.send({ ...requestFor('echo', never()), url }).catch((error) => error);
     expect(failure).toBeInstanceOf(ConnectionBroken);
@@ -125,7 +125,7 @@ describe('what providers lack', () => {
     ]);
   });
 
-  it('is logged by the position of a credential where a provider has several, and reported by the name of its secret', () => {
+  it('is logged by the position of a credential if a provider has several, and reported by the name of its secret', () => {
     const { check, lines, reports } = start(['A']);
     check.look(catalogueOf([], [bearer('A', { credentials: [{ env: 'A' }, { env: 'B' }] })]));
     expect(lines).toMatchObject([{ provider: 'a', credential: 2, message: expect.stringContaining('names B') }]);
@@ -150,7 +150,7 @@ describe('what providers lack', () => {
     if (secret !== '') expect(JSON.stringify(lines)).not.toContain(secret.trim());
   });
 
-  it('is looked at again with the next call where the credentials could not be read yet', () => {
+  it('is looked at again with the next call if the credentials could not be read yet', () => {
     const { check, lines, variables } = start([]);
     const catalogue = catalogueOf([], [bearer('A')]);
     variables.isReadable = false;

@@ -282,7 +282,7 @@ describe('calls and overviews', () => {
       expect(table.counts.calls).toBeLessThan(500);
     });
 
-    it('is one of many where all are asked for as CSV', async () => {
+    it('is one of many if all are asked for as CSV', async () => {
       const table = tableOf(steadily(1_500, 60_000));
       const { text, headers } = await callsAsCsv({ ...range(table, nowMs - 90 * dayMs), nowMs, matches: all });
       const [head, ...lines] = text.trimEnd().split('\r\n');
@@ -366,7 +366,7 @@ describe('calls and overviews', () => {
       expect(turns).toBeGreaterThan(table.counts.calls / 200);
     });
 
-    it('leaves out and repeats no call where several came in one millisecond', async () => {
+    it('leaves out and repeats no call if several came in one millisecond', async () => {
       const table = tableOf([...Array(7).fill(nowMs - 5), ...Array(7).fill(nowMs - 4)]);
       const seen: string[] = [];
       let before: string | undefined;
@@ -458,7 +458,7 @@ describe('calls and overviews', () => {
     });
   });
 
-  it('of several reports that are asked for at once each begins when the last has ended, also where that failed', async () => {
+  it('of several reports that are asked for at once each begins when the last has ended, even if that failed', async () => {
     let [running, most, made] = [0, 0, 0];
     const work = inTurn(async () => {
       running += 1;

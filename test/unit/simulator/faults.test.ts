@@ -37,7 +37,7 @@ describe('broken connections', () => {
 });
 
 describe('a scripted fault', () => {
-  it('is reported where it changed no answer: of a format, its JSON or its streams, or where the request was refused', () =>
+  it('is reported if it changed no answer: of a format, its JSON or its streams, or if the request was refused', () =>
     withSimulator(async (simulator) => {
       for (const model of ['no-done', 'echo', 'cut', 'flaky:1', 'flaky:1']) await ask(simulator, model);
       for (const model of ['no-done', 'cut-clean:1']) await ask(simulator, model, streamed);

@@ -115,7 +115,7 @@ const histories: readonly (readonly [string, string, object, string, object])[] 
 ];
 
 describe('a conversation that comes back', () => {
-  it.each(histories)('to %s (%s) is refused where something is missing', (format, name, bad, words, good) => {
+  it.each(histories)('to %s (%s) is refused if something is missing', (format, name, bad, words, good) => {
     expect(providerRefusal(format, bad, name)).toContain(words);
     expect(providerRefusal(format, good, name)).toBeUndefined();
   });
@@ -197,7 +197,7 @@ const turns: readonly (readonly [string, string, readonly object[], string, read
 ];
 
 describe('the turns of a chat', () => {
-  it.each(turns)('on %s (%s) are refused where its maker refuses them', (format, name, bad, words, good) => {
+  it.each(turns)('on %s (%s) are refused if its maker refuses them', (format, name, bad, words, good) => {
     expect(providerRefusal(format, { messages: bad }, name)).toContain(words);
     expect(providerRefusal(format, { messages: good }, name)).toBeUndefined();
   });

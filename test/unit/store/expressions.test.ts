@@ -61,12 +61,12 @@ describe('the expressions of a write', () => {
     });
   });
 
-  it('are left out where there is nothing to say', () => {
+  it('are left out if there is nothing to say', () => {
     expect(renderExpressions({}, undefined)).toEqual({});
     expect(renderExpressions({ set: {}, remove: [] }, undefined)).toEqual({});
   });
 
-  it('say every condition, in parentheses only where groups are in one another', () => {
+  it('say every condition, in parentheses only if groups are in one another', () => {
     expect(conditionText(or(absent('a'), exists('b'), atLeast('c', 1)))).toBe(
       'attribute_not_exists(#n0) OR attribute_exists(#n1) OR #n2 >= :v0',
     );
@@ -78,7 +78,7 @@ describe('the expressions of a write', () => {
     expect(conditionText(equals('a', null))).toBe('attribute_type(#n0, :v0)');
   });
 
-  it('are refused where a group has no conditions', () => {
+  it('are refused if a group has no conditions', () => {
     expect(() => conditionText(and(exists('a'), or()))).toThrow('a group of no conditions cannot be expressed');
   });
 });

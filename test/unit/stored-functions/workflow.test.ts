@@ -179,7 +179,7 @@ describe('the usage of several provider calls', () => {
     });
   });
 
-  it('is absent where no provider reported any', () => {
+  it('is absent if no provider reported any', () => {
     expect(sumUsage([undefined, undefined])).toBeUndefined();
   });
 

@@ -56,7 +56,7 @@ describe('spans that wait', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('are sent at once where there are 512 of them, never more in one export; the rest waits for others', async () => {
+  it('are sent at once if there are 512 of them, never more in one export; the rest waits for others', async () => {
     const { clock, sent, batches } = start(takes);
     const sizes = () => sent.map(({ length }) => length);
     batches.add(spans(511));
@@ -196,7 +196,7 @@ describe('an export', () => {
     expect(collector.exports[0]?.text).toContain('{"key":"round","value":{"doubleValue":1}}');
   });
 
-  it('is tried once more where its connection breaks, and no third time', async () => {
+  it('is tried once more if its connection breaks, and no third time', async () => {
     collector.mode = 'die';
     collector.clear();
     const exporter = open();

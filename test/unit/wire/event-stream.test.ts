@@ -76,7 +76,7 @@ describe('an event stream', () => {
     );
   });
 
-  it('is refused where more of one event would be kept than the limit, on one line or on many', async () => {
+  it('is refused if more of one event would be kept than the limit, on one line or on many', async () => {
     const body = `data: ${'x'.repeat(2_000)}\n\n`;
     await expect(textsOf(body, [500, 900, 1_100, 1_900], 1_000)).rejects.toThrow(RangeError);
     const manyLines = `data: ${'x'.repeat(300)}\n`.repeat(10);
@@ -132,7 +132,7 @@ describe('a chunk of a stream', () => {
     { function_call: { name: 'f' } },
     { audio: { data: 'AAAA' } },
     { images: [{ image_url: { url: 'data:' } }] },
-  ])('has output where a client can use it: %j', (delta) => {
+  ])('has output if a client can use it: %j', (delta) => {
     expect(withDelta(delta)?.hasOutput).toBe(true);
   });
 
@@ -149,18 +149,15 @@ describe('a chunk of a stream', () => {
     expect(withDelta(delta)?.hasOutput).toBe(false);
   });
 
-  it('has output where it ends a choice', () => {
+  it('has output if it ends a choice', () => {
     expect(withDelta({}, { finish_reason: 'stop' })?.hasOutput).toBe(true);
     expect(withDelta({}, { finish_reason: null })?.hasOutput).toBe(false);
     expect(withDelta({}, { finish_reason: '' })?.hasOutput).toBe(false);
   });
 
-  it.each(['', '[DONE', 'null', '7', '"text"', '[]', '{', '{"a":}'])(
-    'is none where it is no JSON object: %s',
-    (text) => {
-      expect(readStreamChunk(text)).toBeUndefined();
-    },
-  );
+  it.each(['', '[DONE', 'null', '7', '"text"', '[]', '{', '{"a":}'])('is none if it is no JSON object: %s', (text) => {
+    expect(readStreamChunk(text)).toBeUndefined();
+  });
 
   it('counts the bytes of what was said, not of the form it is in', () => {
     expect(withDelta({ role: 'assistant', content: 'é' })?.outputBytes).toBe(2);

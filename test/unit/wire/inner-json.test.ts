@@ -20,7 +20,7 @@ describe('JSON in a text', () => {
     );
   });
 
-  it('is not parsed where it holds more, or is deeper, than a body may be, or is none', () => {
+  it('is not parsed if it holds more, or is deeper, than a body may be, or is none', () => {
     const list = (values: number) => `[${'0,'.repeat(values - 2)}0]`;
     expect(parseInnerJson(list(100_000))?.values).toBe(100_000);
     expect(parseInnerJson(list(100_001))).toBeUndefined();
