@@ -1,8 +1,9 @@
-// Options of a run: its measurements and their size. A whole run stays under four minutes, a quick one under one.
+// Reads the options of a run: its measurements and their size. A whole run takes less than four minutes, a quick run
+// less than one.
 import { parseArgs } from 'node:util';
 
 const usualSections = ['latency', 'scale', 'load', 'memory'] as const;
-/** The sections from here on run only where `--only` names them. */
+/** The sections after the usual ones run only if `--only` names them. */
 const sectionNames = [...usualSections, 'attacks', 'turns', 'hostile', 'files', 'garbage', 'weights', 'busy'] as const;
 export type SectionName = (typeof sectionNames)[number];
 

@@ -1,14 +1,14 @@
-// A client of chat completions that measures waiting times. It uses node:http, whose own share of the time is small:
+// Calls chat completions and measures waiting times. It uses node:http, whose own share of the time is small:
 // autocannon counts whole milliseconds, and reports neither first bytes nor pauses between calls.
 import { Agent, request } from 'node:http';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 
 interface MeasuredAnswer {
-  /** HTTP status; 0 where the connection broke, or no complete answer arrived in time. */
+  /** HTTP status; 0 if the connection broke, or if no complete answer arrived in time. */
   readonly status: number;
   /** The body, or the reason why it is missing. */
   readonly text: string;
-  /** Header of the answer, where there is one. */
+  /** Header of the answer, if it has one. */
   readonly retryAfter: string | undefined;
   /** Time of the start, as performance.now() returns it. */
   readonly startedAtMs: number;
@@ -21,7 +21,7 @@ interface MeasuredAnswer {
 export interface MeasuredEndpoint {
   readonly name: string;
   readonly url: string;
-  /** Path below the URL; that of chat completions if absent. */
+  /** Path below the URL. If absent, the path of chat completions. */
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -72,11 +72,11 @@ export function createClient(
 
 export type MeasuringClient = ReturnType<typeof createClient>;
 
-/** Where others use the machine, the store may take longer than the two seconds for which a call waits for it. */
+/** If other processes use the machine, the store may take longer than the two seconds for which a call waits for it. */
 const storeTooSlow = 503;
 const sendsMax = 20;
 
-/** Sends one call that must succeed, and repeats it where the store was too slow. */
+/** Sends one call that must succeed, and repeats it if the store was too slow. */
 export async function sendOne(client: MeasuringClient, call: BenchCall): Promise<MeasuredAnswer> {
   for (let sends = 1; ; sends += 1) {
     const answer = await client.send(call);
@@ -87,8 +87,8 @@ export async function sendOne(client: MeasuringClient, call: BenchCall): Promise
 }
 
 /**
- * Sends calls in a closed loop: each connection pauses and sends its next call when it has the complete answer to the
- * previous one.
+ * Sends calls in a closed loop: each connection pauses and sends its next call after the complete answer to the
+ * previous call.
  */
 export async function drive(client: MeasuringClient, call: BenchCall, count: number, connections: 1 | 32, pauseMs = 0) {
   const all: MeasuredAnswer[] = [];

@@ -1,4 +1,4 @@
-// Reports of sections, their statistics, and their Markdown text.
+// Formats the reports of sections as Markdown, and computes their statistics.
 import { cpus, loadavg, totalmem } from 'node:os';
 
 export interface Table {
@@ -16,7 +16,7 @@ export type SpeedTarget = readonly [name: string, limit: string, measured: strin
 export interface SectionReport {
   readonly tables: readonly Table[];
   readonly targets: readonly SpeedTarget[];
-  /** Set where a run that misses a target fails. */
+  /** Set if a run that misses a target fails. */
   readonly failsWhereMissed?: true;
 }
 

@@ -1,4 +1,4 @@
-// The project's speed targets in comparison with other gateways. A run that misses one does not fail.
+// Lists the project's speed targets in comparison with other gateways. A run that misses a target does not fail.
 
 /** Maximum added time to the first chunk of a stream, on one connection. */
 export const firstChunkMaxMs = 3;
@@ -7,10 +7,11 @@ export const firstChunkMaxMs = 3;
 export const relayName = 'a bare relay of Node';
 
 /**
- * Maximum ratio of a figure to the other's, or minimum ratio for calls a second, by the name and version of the other.
+ * Maximum ratio of a figure to the other gateway's, or minimum ratio for calls a second, by the name and version of the
+ * other gateway.
  */
 const timesBeside: Readonly<Record<string, Readonly<Record<string, number>>>> = {
-  // The last commit whose store was a process of its own.
+  // This is the last commit whose store was a process of its own.
   fbd7c2b: { 'JSON on 1: CPU of gateway and store': 0.4, 'JSON on 32: CPU of gateway and store': 0.65 },
   '@portkey-ai/gateway': {
     ...{ 'JSON on 1: added latency': 1.5, 'JSON on 32: calls a second': 1 },
@@ -21,7 +22,7 @@ const timesBeside: Readonly<Record<string, Readonly<Record<string, number>>>> = 
     ...{ 'stream on 32: CPU of gateway and store': 1.4, 'stream on DynamoDB on 32: CPU of gateway and store': 1.8 },
   },
 };
-/** Maximum ratio of two identical trees, which differ by more only where others use the machine. */
+/** Maximum ratio of two identical trees, which differ by more only if other processes use the machine. */
 const timesMax = 1.05;
 const timesMin = 0.95;
 

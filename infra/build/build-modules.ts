@@ -17,7 +17,7 @@ const credentialChain = join(import.meta.dirname, 'bundled-credential-chain.ts')
 
 export interface BuiltModule {
   readonly code: Uint8Array;
-  /** Files beside it, by the suffix of their names: `.map` and `.LEGAL.txt`. */
+  /** Files next to it, by the suffix of their names: `.map` and `.LEGAL.txt`. */
   readonly beside: ReadonlyMap<string, Uint8Array>;
   /** Report on this file alone. */
   readonly metafile: Metafile;
@@ -77,7 +77,7 @@ export async function buildModules(
   );
 }
 
-/** Leaves dynamic imports unchanged; those of on-demand modules become imports of the file beside the bundle. */
+/** Leaves dynamic imports unchanged. Imports of on-demand modules become imports of the file next to the bundle. */
 const dynamicImports = (sourceRoot: string): Plugin => ({
   name: 'dynamic-imports',
   setup({ onResolve }) {

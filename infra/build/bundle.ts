@@ -73,7 +73,7 @@ export const definitions = {
 const bundleNames = Object.keys(definitions) as BundleName[];
 const entriesOf = ({ entry, workers = {} }: BundleDefinition): readonly string[] => [entry, ...Object.values(workers)];
 
-/** Returns the names of the files beside a module. */
+/** Returns the names of the files next to a module. */
 const loadedBy = ({ metafile }: BuiltModule): readonly string[] =>
   Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => basename(path)));
 
@@ -157,8 +157,8 @@ if (import.meta.main) {
   }
 }
 
-// Writes the folders of the bundles: one index file each, and beside it the files that it loads on demand and the
-// notices of the contained code.
+// Writes the folders of the bundles: one index file for each bundle, and next to it the files that it loads on demand
+// and the notices of the contained code.
 
 interface Bundle {
   readonly name: BundleName;
@@ -244,7 +244,7 @@ async function writeModule({ code, beside, metafile }: BuiltModule, file: string
   return code.byteLength;
 }
 
-// The deployed bundles: the entry file of each, and the files beside it.
+// Describes the deployed bundles: the entry file of each, and the files next to it.
 
 interface BundleDefinition {
   readonly entry: string;
@@ -252,15 +252,15 @@ interface BundleDefinition {
   readonly file: string;
   /** Further uploaded texts, by file name. */
   readonly beside?: Readonly<Record<string, string>>;
-  /** Files of the project that are copied beside the code, by name. */
+  /** Files of the project that are copied into the folder of the code, by name. */
   readonly copied?: Readonly<Record<string, string>>;
   /** Entry files of worker threads, by the name under which the code looks for them in its own folder. */
   readonly workers?: Readonly<Record<string, string>>;
-  /** Whether it serves the API description, which is then placed beside it. */
+  /** Whether the bundle serves the API description, which is then placed in its folder. */
   readonly isDescribed?: boolean;
-  /** Whether the console's page is uploaded in a folder beside it. */
+  /** Whether the console's page is uploaded in a folder next to the code. */
   readonly hasPage?: boolean;
-  /** Whether it exports a handler; otherwise it binds an address itself. */
+  /** Whether the bundle exports a handler; otherwise it binds an address itself. */
   readonly exportsHandler: boolean;
 }
 

@@ -1,12 +1,15 @@
-// Licences of the code in a bundle. They are read from esbuild's report and are therefore as current as the bundle.
-// They are written beside each bundle, because a bundle is passed on without its packages.
+// Collects the licences of the code in a bundle. They are read from esbuild's report and are therefore as current as
+// the bundle. They are written next to each bundle, because a bundle is passed on without its packages.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Metafile } from 'esbuild';
 
 export const noticesFile = 'THIRD-PARTY-NOTICES.txt';
 
-/** Licences that allow this project to be redistributed under its own. A person must judge any other licence first. */
+/**
+ * Licences that allow this project to be redistributed under its own licence. A person must judge any other licence
+ * first.
+ */
 const acceptedLicenses = ['MIT', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'BlueOak-1.0.0', '0BSD'];
 
 /** Text for packages that name a licence without including its text. */

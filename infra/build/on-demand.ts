@@ -1,4 +1,4 @@
-// Modules that the bundles load on demand.
+// Lists the modules that the bundles load on demand.
 import { listedInterfaceIds, servingApis, taskInterfaceIds } from '../../shared/foundation/constants/index.ts';
 
 const hubApis = new Set(
@@ -13,7 +13,7 @@ const interfaces = listedInterfaceIds.filter((id) => id !== 'chat-completions' &
 const translated = listedInterfaceIds.filter((id) => !taskInterfaceIds.includes(id));
 const ofInterface = (name: string, file: string) => `shared/protocol/interfaces/${name}/${file}`;
 
-/** Modules that few calls need: each becomes a file beside the index, loaded by its dynamic import. */
+/** Modules that few calls need. Each becomes a file next to the index, which a dynamic import loads. */
 export const onDemand: Readonly<Record<string, string>> = {
   'telemetry.cjs': 'shared/composition/telemetry-exporter.ts',
   'alerts.cjs': 'shared/accounting/alerts/alert-sender.ts',

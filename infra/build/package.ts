@@ -15,7 +15,7 @@ import { writePage } from './page.ts';
 /** Maximum size of all files together, unpacked. */
 const packageMaxBytes = 8 * 1024 * 1024;
 
-/** Files that are started by name, beside the code that starts them. */
+/** Files that are started by name, in the folder of the code that starts them. */
 const entries = {
   main: 'infra/cli/main.ts',
   'serving-process': 'infra/local/serving-process.ts',
@@ -51,7 +51,7 @@ export interface Packed {
   readonly bytes: number;
 }
 
-/** Writes the package. Throws where it is too large. */
+/** Writes the package. Throws if it is too large. */
 export async function writePackage(sourceRoot: string, outputRoot: string): Promise<Packed> {
   const folder = join(outputRoot, 'package');
   await rm(folder, { recursive: true, force: true });

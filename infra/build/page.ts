@@ -1,5 +1,5 @@
-// The files of the console's page: one script and one style with everything they need, each named by its content, and
-// the index that names them.
+// Builds the files of the console's page: one script and one style with everything they need, each named by its
+// content, and the index that names them.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -42,7 +42,7 @@ export async function buildPage(sourceRoot: string): Promise<Readonly<Record<str
 const withHashes = (html: string, names: readonly string[]): string =>
   names.reduce((text, name) => text.replace(name.replace(/-[^-]+$/, '') + extname(name), name), html);
 
-/** Returns the compressed size of each file. Throws where they are too large together. */
+/** Returns the compressed size of each file. Throws if they are too large together. */
 export async function writePage(sourceRoot: string, folder: string): Promise<Readonly<Record<string, number>>> {
   const files = Object.entries(await buildPage(sourceRoot));
   const sizes = files.map(([name, text]): [string, number] => [name, gzipSync(text).byteLength]);

@@ -27,8 +27,8 @@ interface ReleaseFiles {
 }
 
 /**
- * Writes the files of a release. Throws where the tag is not the version of package.json, or CHANGELOG.md has no
- * section on it.
+ * Writes the files of a release. Throws if the tag is not the version of package.json, or CHANGELOG.md has no section
+ * on it.
  */
 export async function writeRelease(tag: string, sources: ReleaseSources): Promise<ReleaseFiles> {
   const { sourceRoot, outputRoot, changelog } = sources;
@@ -53,8 +53,7 @@ export async function writeRelease(tag: string, sources: ReleaseSources): Promis
 }
 
 /**
- * Returns the section of a version, without its heading. Throws where it is missing, or the version is not released
- * yet.
+ * Returns the section of a version, without its heading. Throws if it is missing, or the version is not released yet.
  */
 export function notesOf(changelog: string, version: string): string {
   const sections = changelog.split(/^## /m).slice(1);

@@ -1,4 +1,5 @@
-// Times for which the components in front of the gateway wait for an answer. Does not import the CDK library.
+// Computes the times for which the components in front of the gateway wait for an answer. Does not import the CDK
+// library.
 import { callTimes, slowAnswerSeconds } from '../../shared/foundation/constants/index.ts';
 import type { StageSettings } from './settings-schema.ts';
 

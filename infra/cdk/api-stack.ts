@@ -1,4 +1,4 @@
-// The stack that may be rebuilt at any time: functions and their URLs, or tasks and their load balancer, the
+// Defines the stack that may be rebuilt at any time: functions and their URLs, or tasks and their load balancer, the
 // distribution in front, dashboard and alarms. It has no state.
 import { CfnOutput, Fn, Stack, type StackProps } from 'aws-cdk-lib';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
@@ -130,7 +130,9 @@ export class ApiStack extends Stack {
     );
   }
 
-  /** Returns zones by their position in the region: CDK would look up their names where the settings name a region. */
+  /**
+   * Returns zones by their position in the region, because CDK would look up their names if the settings name a region.
+   */
   override get availabilityZones(): string[] {
     return Array.from({ length: zonesMax }, (_, at) => Fn.select(at, Fn.getAzs()));
   }
@@ -179,8 +181,7 @@ export class ApiStack extends Stack {
   }
 
   /**
-   * Creates dashboard and alarms. Alarms exist where data must survive, or where the settings name a person who wants
-   * them.
+   * Creates dashboard and alarms. Alarms exist if data must survive, or if the settings name a person who wants them.
    */
   #observability(
     { stage, settings }: StageOptions,

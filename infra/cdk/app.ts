@@ -1,4 +1,4 @@
-// The CDK app: every stage of the settings, synthesized without a network. The settings alone define a stage.
+// Defines the CDK app: every stage of the settings, synthesized without a network. The settings alone define a stage.
 import { resolve } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';

@@ -1,5 +1,5 @@
-// The AWS account that the shell's credentials belong to, and the CloudFormation stacks in it. Used by the operator's
-// scripts.
+// Reads the AWS account that the shell's credentials belong to, and the CloudFormation stacks in it. The operator's
+// scripts use it.
 import {
   CloudFormationClient,
   CloudFormationServiceException,
@@ -12,7 +12,7 @@ export interface AccountOptions {
   /** Profile to use; by default the profile of the shell's environment. */
   readonly profile?: string | undefined;
   readonly region?: string | undefined;
-  /** Region where neither `region` nor the shell names one. */
+  /** Region if neither `region` nor the shell names one. */
   readonly defaultRegion?: string | null | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface AwsAccount {
   readonly partition: string;
   /** Options for clients of other services. */
   readonly clientOptions: { readonly region: string; readonly profile?: string };
-  /** Reads a stack. Returns undefined where no stack has this name. */
+  /** Reads a stack. Returns undefined if no stack has this name. */
   readStack(name: string): Promise<DeployedStack | undefined>;
   /** Reads the resources of an existing stack. */
   readResources(stackName: string): Promise<StackResource[]>;

@@ -6,7 +6,7 @@ import { providerSecretName } from './resource-names.ts';
 import { type StageSettings, settingsShape } from './settings-schema.ts';
 import { stageShape } from './settings-values.ts';
 
-/** Members that are only valid together with another one. */
+/** Fields that are only valid together with another field. */
 const rules: ReadonlyArray<[member: string, isBroken: (settings: StageSettings) => boolean, text: string]> = [
   [
     'tasks.min',
@@ -75,7 +75,7 @@ function placeOf(arn: string): AccountRegion {
 }
 
 /**
- * Throws one line where the stage, or a resource that it adopts, belongs to another account or region than the shell's.
+ * Throws one line if the stage, or a resource that it adopts, belongs to another account or region than the shell's.
  */
 export function checkPlace(stage: string, settings: StageSettings, shell: AccountRegion): void {
   const is = ({ account, region }: AccountRegion) => `account ${account}, region ${region}`;
@@ -97,8 +97,8 @@ export function checkPlace(stage: string, settings: StageSettings, shell: Accoun
 }
 
 /**
- * Returns a line with the settings that only apply to billing by the request, where the stage has provisioned capacity;
- * undefined where all apply.
+ * Returns a line with the settings that only apply to billing by the request, if the stage has provisioned capacity;
+ * undefined if all settings apply.
  */
 export function describeUnheld(stage: string, settings: StageSettings): string | undefined {
   const onDemandOnly = ['tableReadsPerSecondMax', 'tableWritesPerSecondMax', 'tableWarmWritesPerSecond'] as const;

@@ -1,5 +1,5 @@
-// Names of a stage's resources, and further constants about them. Does not import the CDK library, so that the command
-// line and the scripts load fast.
+// Builds the names of a stage's resources, and lists further constants about them. Does not import the CDK library, so
+// that the command line and the scripts load fast.
 import { brand } from '../../shared/foundation/constants/index.ts';
 
 export const dataStackName = (stage: string): string => `${brand}-${stage}-data`;
@@ -8,7 +8,7 @@ export const apiStackName = (stage: string): string => `${brand}-${stage}-api`;
 /** Returns the tags of every resource of a stage that accepts tags. */
 export const stageTags = (stage: string) => ({ application: brand, stage });
 
-/** Qualifier of a bootstrapped region, unless another one was chosen. */
+/** Qualifier of a bootstrapped region, unless another qualifier was chosen. */
 export const usualQualifier = 'hnb659fds';
 
 /** Cell of a stage whose settings name none. */

@@ -1,4 +1,4 @@
-// Settings of a stage: types and documentation of every field. check-settings.ts checks combinations.
+// Declares and documents the settings of a stage. check-settings.ts checks combinations.
 import { z } from 'zod';
 import { streamBudget } from '../../shared/foundation/constants/index.ts';
 import { isTaskSize } from './constructs/task-size.ts';
@@ -19,7 +19,7 @@ export const settingsShape = z.strictObject({
   /** The account and the region to which this stage is limited: deploy, gw and --adopt refuse others. Default: any. */
   account: text(shapes.account, 'the twelve digits of an account').nullish(),
   region: text(shapes.ownRegion, 'the name of a region, such as eu-west-1').nullish(),
-  /** Qualifier of `cdk bootstrap --qualifier`, where the account does not use CDK's own. */
+  /** Qualifier of `cdk bootstrap --qualifier`, if the account does not use CDK's own. */
   bootstrapQualifier: text(shapes.qualifier, 'one to ten letters or digits').optional(),
   /** Name of the IAM policy that every role of the stage gets as its permissions boundary. Default: none. */
   permissionsBoundary: text(
@@ -64,7 +64,7 @@ export const settingsShape = z.strictObject({
     .optional(),
   /**
    * Ids of the availability zones of tasks in a network of their own. Default: two in which CloudFront allows VPC
-   * origins, or the first two by name where it allows all.
+   * origins, or the first two by name if it allows all.
    */
   zones: z
     .array(text(shapes.zoneId, 'the id of an availability zone, such as use1-az2'))
@@ -90,9 +90,9 @@ export const settingsShape = z.strictObject({
   /** Memory of each function in MB. Processor time grows with it, and so does the price of waiting for a provider. */
   memoryMb: wholeNumber(128, 10_240),
   /**
-   * Seconds from the arrival of a call to the end of its stream, where the first output came within 55. The time limits
-   * of the function and of the distribution follow from it, and so does the lifetime of an abandoned call's
-   * reservation. JSON answers still have 55.
+   * Seconds from the arrival of a call to the end of its stream, if the first output came within 55. The time limits of
+   * the function and of the distribution follow from it, and so does the lifetime of an abandoned call's reservation.
+   * JSON answers still have 55.
    */
   streamBudgetSeconds: wholeNumber(streamBudget.minSeconds, streamBudget.maxSeconds),
   /**
@@ -104,7 +104,7 @@ export const settingsShape = z.strictObject({
   modelsReservedConcurrency: wholeNumber(1).nullable(),
   /**
    * Percent of the calls that a new version gets for some minutes before it gets all; when it fails, they go back.
-   * Null: all at once. Default: a tenth for ten minutes where the stage retains. Tasks are replaced one by one, and go
+   * Null: all at once. Default: a tenth for ten minutes if the stage retains. Tasks are replaced one by one, and go
    * back likewise.
    */
   canary: z.strictObject({ percent: wholeNumber(1, 50), minutes: wholeNumber(1, 120) }).nullish(),
@@ -113,7 +113,7 @@ export const settingsShape = z.strictObject({
    * reservation it limits the stage. Default: the quota that `npm run deploy` reads; with plain cdk 1,000.
    */
   accountConcurrency: wholeNumber(10).optional(),
-  /** Days after which log lines are deleted. Those of operators stay longer where the stage retains. */
+  /** Days after which log lines are deleted. Those of operators stay longer if the stage retains. */
   logRetentionDays: z.literal(retentionDays, must(`one of ${retentionDays.join(', ')}`)),
   /** INFO adds Lambda's own lines: start, end, duration, memory and initialization time of each invocation. */
   systemLogLevel: oneOf('INFO', 'WARN'),
@@ -157,7 +157,7 @@ export const settingsShape = z.strictObject({
     .nullable(),
   /**
    * Read units per second that each table may be billed for; beyond it calls get a 503. Null: 40,000, which is
-   * DynamoDB's quota of a table; where AWS has raised that, a larger number.
+   * DynamoDB's quota of a table; if AWS has raised that, a larger number.
    */
   tableReadsPerSecondMax: wholeNumber(1).nullable(),
   /** The same limit for write units. */
@@ -255,7 +255,7 @@ const canaryDefault = { percent: 10, minutes: 10 } as const;
 export const canaryOf = ({ canary, removal }: Pick<StageSettings, 'canary' | 'removal'>) =>
   canary === undefined ? (removal === 'retain' ? canaryDefault : null) : canary;
 
-/** Simultaneous executions of the operator function, where a stage limits those of calls: few people use it. */
+/** Simultaneous executions of the operator function, if a stage limits those of calls: few people use it. */
 const operatorExecutionsMax = 5;
 export const operatorConcurrency = ({
   console,

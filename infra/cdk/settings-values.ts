@@ -1,4 +1,4 @@
-// Values of single settings: patterns of names and ARNs, and the texts of refusals.
+// Checks the values of single settings: patterns of names and ARNs, and the texts of refusals.
 import { z } from 'zod';
 
 /** Name, in `bedrockRegions`, of the region that the stage is deployed to. */
@@ -78,7 +78,7 @@ export const telemetry = z.discriminatedUnion(
     }),
     z.strictObject({
       cloudwatch: z.undefined().optional(),
-      /** A collector that accepts OTLP over HTTP as JSON. `/v1/traces` is added where the URL does not end in it. */
+      /** A collector that accepts OTLP over HTTP as JSON. `/v1/traces` is added if the URL does not end in it. */
       endpoint: text(shapes.endpoint, 'an https URL without credentials and query'),
       /**
        * A secret of the stage's account and region, by name or ARN: `name=value,name=value`, the values

@@ -1,13 +1,14 @@
-// Every environment of this gateway. To add one, add an entry: a name in lower case and its settings, which
-// settings-schema.ts describes. Time limits follow from streamBudgetSeconds: shared/foundation/constants/call-times.ts.
+// Lists every environment of this gateway. To add an environment, add an entry: a name in lower case and its settings,
+// which settings-schema.ts describes. Time limits follow from streamBudgetSeconds:
+// shared/foundation/constants/call-times.ts.
 import type { StageSettings } from './settings-schema.ts';
 
 const development: StageSettings = {
   compute: 'functions',
   memoryMb: 512,
   streamBudgetSeconds: 55,
-  // Concurrent calls: a limit on cost, which leaves the rest of the account its share. Null where the account's quota
-  // is too small to reserve any: a new account has ten.
+  // Concurrent calls: a limit on cost, which leaves the rest of the account its share. Null if the account's quota is
+  // too small to reserve any: a new account has ten.
   gatewayReservedConcurrency: 50,
   modelsReservedConcurrency: 5,
   logRetentionDays: 7,
@@ -25,7 +26,7 @@ const development: StageSettings = {
   customDomain: null,
   webAclArn: null,
   originSecrets: [1],
-  // A stage names regions here whose models its own role may call: `stage-region` for its own.
+  // The regions whose models the stage may call with its own role: `stage-region` is the stage's own region.
   bedrockRegions: [],
   alarmEmail: null,
   dashboard: true,

@@ -1,5 +1,5 @@
-// Variables that follow from the settings of a stage alone. Does not import the CDK library, because the bench runs a
-// gateway under these variables.
+// Computes the variables that follow from the settings of a stage alone. Does not import the CDK library, because the
+// bench runs a gateway under these variables.
 import { environmentNames, streamBudget } from '../../shared/foundation/constants/index.ts';
 import { slowSecondsOf } from './answer-times.ts';
 import { callsPerTask, tasksDefault } from './constructs/task-size.ts';
@@ -14,8 +14,8 @@ export function concurrencyVariables(settings: StageSettings): Readonly<Record<s
 }
 
 /**
- * Returns the request rate of keys. A key of one caller that sends too many requests slows the others of its partition:
- * every key has a rate, its own or this one.
+ * Returns the request rate of keys. A key that sends too many requests slows the other keys of its partition, so every
+ * key has a rate: its own, or this rate.
  */
 export const keyRateVariables = ({ keyRequestsPerMinute: rate }: StageSettings): Readonly<Record<string, string>> =>
   rate == null ? {} : { [environmentNames.keyRequestsPerMinute]: String(rate) };

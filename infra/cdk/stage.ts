@@ -1,4 +1,4 @@
-// One environment: its data stack and its api stack, deployed in that order and named after the stage.
+// Defines one environment: its data stack and its api stack, deployed in that order and named after the stage.
 import { BOOTSTRAP_QUALIFIER_CONTEXT, PermissionsBoundary, Stage, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { ApiStack } from './api-stack.ts';

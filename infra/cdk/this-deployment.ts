@@ -1,5 +1,6 @@
-// Options of one deployment of one stage, which the next one does not know: `npm run deploy` passes them to the app, as
-// context of these names after the name of the stage. Does not import the CDK library, so that scripts load fast.
+// Declares options of one deployment of one stage, which the next deployment does not know: `npm run deploy` passes
+// them to the app, as context of these names after the name of the stage. Does not import the CDK library, so that
+// scripts load fast.
 import type { StageSettings } from './settings-schema.ts';
 
 export type ComputeKind = StageSettings['compute'];
@@ -21,17 +22,17 @@ export interface ThisDeployment {
   readonly alsoAccepts?: string | undefined;
   /** The former compute, whose running calls end there. */
   readonly alsoRuns?: ComputeKind | undefined;
-  /** Whether the new version gets all calls at once, and never runs beside the former one. */
+  /** Whether the new version gets all calls at once, and never runs at the same time as the former version. */
   readonly isAtOnce?: boolean | undefined;
-  /** Lambda's quota of the account, where it is neither in the settings nor the default. */
+  /** Lambda's quota of the account, if neither the settings nor the default contain it. */
   readonly accountConcurrency?: number | undefined;
 }
 
-/** Differences from the deployed stage, and the deployments that lead from one to the other. */
+/** Describes the differences from the deployed stage, and the deployments that lead from one to the other. */
 export interface DeploymentChange extends Pick<ThisDeployment, 'alsoAccepts' | 'alsoRuns'> {
   /** Question for the operator, as a sentence without its subject. */
   readonly question?: string;
-  /** Line that is printed at the end of a deployment after which another one is necessary. */
+  /** Line that is printed at the end of a deployment after which another deployment is necessary. */
   readonly next?: string;
 }
 
@@ -47,7 +48,9 @@ const names: ReadonlyArray<keyof ThisDeployment> = [
 
 const contextName = (stage: string, name: keyof ThisDeployment): string => `${stage}.${name}`;
 
-/** Returns context flags for the command line of cdk. The app has all stages: the flags say which one they mean. */
+/**
+ * Returns context flags for the command line of cdk. The app has all stages, so the flags say which stage they mean.
+ */
 export const contextOf = (stage: string, deployment: ThisDeployment): string[] =>
   names.flatMap((name) => (deployment[name] ? ['--context', `${contextName(stage, name)}=${deployment[name]}`] : []));
 

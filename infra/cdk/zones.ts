@@ -1,5 +1,5 @@
-// Availability zones by their ids: a name such as us-east-1a is another zone in every account. Does not import the CDK
-// library, so that scripts load fast.
+// Names availability zones by their ids, because a name such as us-east-1a is another zone in every account. Does not
+// import the CDK library, so that scripts load fast.
 
 interface RegionZones {
   /** Two zones that every account has, and that VPC origins may be in. */

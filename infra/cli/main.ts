@@ -1,11 +1,11 @@
-// `npm run gw -- COMMAND …`: the operator's command line, and the program `gw` of the package.
+// Runs the operator's command line: `npm run gw -- COMMAND …`, and the program `gw` of the package.
 import { enableCompileCache } from 'node:module';
 import { startCommand } from '../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { processTerminal } from './output/terminal.ts';
 
-// Modules that are imported from here on are compiled once, and cached with the temporary files: a command starts in
+// Modules that are imported after this call are compiled once, and cached with the temporary files: a command starts in
 // half the time.
 enableCompileCache();
 const [first, ...words] = process.argv.slice(2);

@@ -1,5 +1,5 @@
-// The entry point of a container: the whole gateway as one server of many concurrent calls. It listens on every address
-// of the container; the surrounding network decides who reaches it.
+// Is the entry point of a container: the whole gateway as one server of many concurrent calls. It listens on every
+// address of the container; the surrounding network decides who reaches it.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createGateway } from '../../functions/gateway/routes.ts';
@@ -31,7 +31,7 @@ const environment = readEnvironment();
 const { hasConsole, port = containerPort, metricsPort } = readContainerEnvironment();
 const lines = createLineBatches(systemClock, (text) => void process.stdout.write(text));
 const { stage, version, logLevel: level } = environment;
-// Calls are counted only where a scraper may read the counts.
+// Calls are counted only if a scraper may read the counts.
 const metrics = metricsPort === undefined ? undefined : createCallMetrics();
 const written = createLog({ clock: systemClock, stage, version, level, write: lines.add });
 const log = metrics?.counted(written) ?? written;
@@ -41,7 +41,7 @@ guardProcess(log);
 // A process that ends because of a fault of the gateway writes the reason.
 process.on('exit', lines.flush);
 
-// The build places both beside this bundle.
+// The build places both next to this bundle.
 const page = pageFolder(join(__dirname, 'page'), environment.gatewayUrl);
 const describeApi = () => readFile(join(__dirname, rootPaths.openapi), 'utf8');
 const gateway = hasConsole

@@ -1,4 +1,4 @@
-// Every route behind one address, for a container and for a local run.
+// Lists every route at one address, for a container and for a local run.
 
 import { createGateway, type DescribeApi } from '../../functions/gateway/routes.ts';
 import type { ConsolePage } from '../../functions/operator/console/page-folder.ts';
@@ -15,7 +15,7 @@ export interface BuiltFiles {
   readonly describeApi: DescribeApi;
 }
 
-/** Creates the gateway. `readMetrics` is omitted where metrics are not served. */
+/** Creates the gateway. `readMetrics` is omitted if metrics are not served. */
 export function createWholeGateway(
   composition: Composition,
   { page, describeApi }: BuiltFiles,

@@ -1,5 +1,5 @@
-// A DynamoDB in memory that several processes of one test or one measurement share. It listens on a port of this
-// machine, and requires no credential: it must contain nothing of importance.
+// Starts a DynamoDB in memory that several processes of one test or one measurement share. It listens on a port of this
+// machine, and requires no credential, so it must contain nothing of importance.
 import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -62,7 +62,7 @@ export async function startDynamoEngine({ tablesFile }: EngineOptions = {}): Pro
   }
 }
 
-/** Starts an engine, or returns the one that serves at the URL, which goes on afterwards. */
+/** Starts an engine, or returns the engine that serves at the URL, which goes on afterwards. */
 export const openDynamoEngine = async (url?: string): Promise<DynamoEngine> =>
   url === undefined ? startDynamoEngine() : { endpoint: url, stop: async () => {} };
 

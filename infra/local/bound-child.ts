@@ -1,5 +1,5 @@
-// A child process that never outlives this one. A stop sends SIGTERM, then SIGKILL; when this process is killed without
-// a chance to stop anything, a watcher on the other end of a pipe notices and does the same.
+// Starts a child process that never outlives this process. A stop sends SIGTERM, then SIGKILL; when this process is
+// killed without a chance to stop anything, a watcher on the other end of a pipe notices and does the same.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';

@@ -1,10 +1,11 @@
-// Folders for the data of a local run that is not in its tables. Loads nothing, for commands that only look there.
+// Names the folders for the data of a local run that is not in its tables. Loads nothing, for commands that only need
+// the names.
 import { resolve } from 'node:path';
 import type { LocalOptions } from './start-options.ts';
 
 /**
- * Gateways that share a store must share the key too: where no folder is named, this folder in the working folder
- * contains it.
+ * Gateways that share a store must share the key too. If no folder is named, this folder in the working folder contains
+ * the key.
  */
 const sharedFolder = '.gw';
 

@@ -1,4 +1,5 @@
-// Lines about a started gateway: anything that calls still need, and a command that makes one, where it can succeed.
+// Prints lines about a started gateway: anything that calls still need, and a command that makes a call, if it can
+// succeed.
 
 import { calledName } from '../../shared/accounting/call-records/index.ts';
 import type { Composition } from '../../shared/composition/index.ts';
@@ -82,7 +83,7 @@ function describeProvider(composition: Composition, provider: ProviderDocument):
   return [...describeApis(provider), ...describeUse(composition, provider)];
 }
 
-/** Lists the interfaces only where they differ from chat completions alone. */
+/** Lists the interfaces only if they differ from chat completions alone. */
 const describeApis = ({ id, apis }: ProviderDocument): string[] =>
   apis.every((api) => api === 'chat-completions') ? [] : [`provider ${id} speaks ${apis.join(', ')}`];
 
@@ -126,7 +127,7 @@ export function commandLineHint(started: Pick<StartedGateway, 'data' | 'dynamodb
 }
 
 /**
- * Returns the option with which the command line reaches the store; undefined where the store is in the memory of this
+ * Returns the option with which the command line reaches the store; undefined if the store is in the memory of this
  * process.
  */
 export function storeOption({ data, dynamodb }: Pick<StartedGateway, 'data' | 'dynamodb'>): string | undefined {

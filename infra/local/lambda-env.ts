@@ -1,5 +1,5 @@
-// `npm run --silent lambda-env -- --stage local --dynamodb URL`: the environment, as KEY=VALUE lines, in which the
-// Lambda bundles run against the tables that `npm start -- --dynamodb URL` created. Nothing in it is secret.
+// Prints the environment, as KEY=VALUE lines, in which the Lambda bundles run against the tables that `npm start --
+// --dynamodb URL` created: `npm run --silent lambda-env -- --stage local --dynamodb URL`. Nothing in it is secret.
 import { parseArgs } from 'node:util';
 import { environmentNames } from '../../shared/foundation/constants/index.ts';
 import { runScript } from '../run-script.ts';
@@ -29,7 +29,7 @@ export const lambdaEnvironment = ({ stage, dynamodbUrl }: LocalTables): Record<s
   ...localDynamodbAccess,
 });
 
-/** Reads the arguments. Throws an Error with one line when an argument is missing or malformed. */
+/** Reads the arguments. Throws an Error with one line if an argument is missing or malformed. */
 export const readArguments = (args: readonly string[]): LocalTables => {
   const { values } = parseArgs({
     args: [...args],

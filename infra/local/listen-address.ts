@@ -1,9 +1,9 @@
-// The address of the local server: whether it is free, and the URL by which this machine calls it.
+// Checks whether the address of the local server is free, and builds the URL by which this machine calls it.
 import { createServer } from 'node:net';
 
 export const hostDefault = '127.0.0.1';
 
-/** Throws an Error with one line for the terminal where the server cannot listen on the address. */
+/** Throws an Error with one line for the terminal if the server cannot listen on the address. */
 export function checkAddress(port: number, host: string, option?: string): Promise<void> {
   const listen = async () => {
     const probe = createServer();

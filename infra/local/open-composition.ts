@@ -1,4 +1,4 @@
-// One process of a local gateway: its store, its dependencies, its server.
+// Opens one process of a local gateway: its store, its dependencies, its server.
 
 import { join } from 'node:path';
 import {
@@ -38,7 +38,7 @@ const localStage = 'local';
 const logLevels = { text: 'info', json: 'info', off: 'silent' } as const;
 
 export type StartOptions = Omit<LocalOptions, 'host' | 'log'> & Partial<Pick<LocalOptions, 'host' | 'log'>>;
-/** Ends something that was started; the last one started is ended first. */
+/** Ends something that was started. The part that was started last is ended first. */
 export type Stop = () => Promise<void> | void;
 
 /** Stops each of them, also after a failure. Rejects with the first failure. */

@@ -1,4 +1,4 @@
-// Metrics of several processes as one sum. The main process requests them from each process that serves; a client that
+// Sums the metrics of several processes. The main process requests them from each process that serves; a client that
 // calls one of those gets the sum from the main process. The counts of a process that has ended stay in the sum: a
 // counter never falls.
 import cluster, { type Worker } from 'node:cluster';
@@ -67,7 +67,7 @@ export function sumProcessMetrics(started: Stop[]): ReadMetrics {
   return read;
 }
 
-/** Reads the sum in a process that serves. Rejects where the main process gives no answer. */
+/** Reads the sum in a process that serves. Rejects if the main process gives no answer. */
 export function joinProcessMetrics(metrics: CallMetrics): ReadMetrics {
   const questions = createQuestions<string>();
   process.on('message', (message: unknown) => {
@@ -91,7 +91,7 @@ function send(worker: Worker, message: MetricsMessage): void {
   if (worker.isConnected()) worker.send(message);
 }
 
-/** Creates the pending requests; one without an answer in time resolves with undefined. */
+/** Creates the pending requests. A request without an answer in time resolves with undefined. */
 function createQuestions<Value>() {
   const waiting = new Map<number, (value: Value) => void>();
   let count = 0;

@@ -1,6 +1,6 @@
-// Several processes behind one port. This one, the main process, prepares the store and prints the start's lines; the
-// others serve. It accepts the connections and distributes them in turn (node:cluster), equally many to each. With a
-// socket per process (SO_REUSEPORT) the kernel would distribute them by chance, and only on Linux.
+// Runs several processes behind one port. This process, the main process, prepares the store and prints the start's
+// lines; the others serve. It accepts the connections and distributes them in turn (node:cluster), equally many to
+// each. With a socket per process (SO_REUSEPORT) the kernel would distribute them by chance, and only on Linux.
 import cluster, { type Worker } from 'node:cluster';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -13,22 +13,22 @@ export type ServingMessage = { readonly port: number } | { readonly failure: str
 /** Message of the main process to a serving one: end after your calls. */
 export const stopMessage = 'stop';
 
-/** The file is beside this one in the package too. */
+/** The file is in the folder of this file in the package too. */
 const servingFile = join(import.meta.dirname, `serving-process${extname(import.meta.filename)}`);
 /** A serving process takes eight seconds at most, and the complete stop nine. */
 const stopMaxMs = 8_500;
-/** A process that served for a shorter time is replaced later, because the cause may end the next one too. */
+/** A process that served for a shorter time is replaced later, because the cause may end its replacement too. */
 const shortLifeMs = 10_000;
 const pauseAfterShortLifeMs = 1_000;
 
-/** Limits the number of processes to that of processors: further ones would only compete for them. */
+/** Limits the number of processes to that of processors, because further processes would only compete for them. */
 export function countProcesses(wanted = 1): { readonly count: number; readonly note?: string } {
   const processors = availableParallelism();
   if (wanted <= processors) return { count: wanted };
   return { count: processors, note: `note: --processes ${wanted} is ${processors} here, one for each processor` };
 }
 
-/** Ensures a folder, which processes share. Unless one is named it is their own, and is removed with them. */
+/** Creates the folder that the processes share. Unless a folder is named, it is temporary, and is removed with them. */
 export function withOwnFolder(options: StartOptions, started: Stop[]): ServingOptions {
   if (options.data !== undefined || options.dynamodb !== undefined) return options;
   const ownFolder = mkdtempSync(join(tmpdir(), 'gw-processes-'));
@@ -45,7 +45,7 @@ export interface ServingOptions extends StartOptions {
 
 /**
  * Starts the processes. Resolves with the port once all of them serve. Throws an Error with one line for the terminal
- * where one cannot.
+ * if one of them cannot.
  */
 export async function startProcesses(
   count: number,

@@ -1,4 +1,4 @@
-// `npm start` and `gw start`: a gateway from its options to its end, and the lines that a failure prints.
+// Runs a gateway from its options to its end, and prints the lines of a failure (`npm start` and `gw start`).
 import { programs } from '../../shared/foundation/constants/index.ts';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 import { guardProcess } from '../../shared/protocol/http/index.ts';
@@ -10,7 +10,7 @@ import { readOptions, usage } from './start-options.ts';
 /** Interval of checks whether npm has ended. */
 const parentLookMs = 250;
 
-/** Returns a function that prints lines. Standard output is for the log where a program reads that. */
+/** Returns a function that prints lines. Standard output is for the log if a program reads the log. */
 const sayOn = (output: NodeJS.WriteStream) => (line: string) => void output.write(`${line}\n`);
 
 /** Resolves once the gateway serves; a signal then ends the process. A failure ends it with a line for each fault. */
@@ -30,7 +30,7 @@ export async function runStart(words: readonly string[]): Promise<void> {
       isStopping = true;
     };
     const starting = startLocalGateway(options, sayOn(options.log === 'json' ? process.stderr : process.stdout), () => {
-      // A terminal sends SIGINT to npm and to this process, and npm passes its own on: the second one has no effect.
+      // A terminal sends SIGINT to npm and to this process, and npm passes its own on. The second signal has no effect.
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
     });
     guardProcess((await starting).log);

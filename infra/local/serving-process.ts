@@ -1,4 +1,4 @@
-// One of several processes behind a port (processes.ts): serves from the store that the main process has prepared.
+// Serves from the store that the main process has prepared, as one of several processes behind a port (processes.ts).
 import cluster from 'node:cluster';
 import { enableCompileCache } from 'node:module';
 import { removeFolder, type ServingMessage, type ServingOptions, stopMessage } from './processes.ts';
@@ -34,7 +34,7 @@ process.on('SIGTERM', () => void stop());
 process.on('message', (message) => {
   if (message === stopMessage) void stop();
 });
-// Without its main process it gets no further calls. Node would end it at once; with this its calls end first.
+// Without its main process it gets no further calls. Node would end it at once; with this handler its calls end first.
 if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true;
 process.once('disconnect', () => {
   const { ownFolder } = options;

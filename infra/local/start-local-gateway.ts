@@ -129,7 +129,7 @@ export async function startLocalGateway(
   }
 }
 
-/** Checks the master key: where another gateway of the store has encrypted keys, this one needs the same one. */
+/** Checks the master key: if another gateway of the store has encrypted keys, this one needs the same one. */
 async function checkSealedKeys({ connectionStore }: Composition, options: StartOptions): Promise<void> {
   const closed = await connectionStore.findClosed();
   if (closed === undefined) return;
@@ -174,7 +174,7 @@ async function renewOperator(deps: Dependencies): Promise<string> {
   return (await createOperator(deps, operatorName)).text;
 }
 
-// Changes of a start to the store: it applies a gateway file, or the demo where the store has nothing else.
+// Makes the changes of a start to the store: applies a gateway file, or the demo if the store has nothing else.
 
 const demoName = 'the demo';
 
@@ -186,7 +186,7 @@ interface NamedFile {
     readonly path: string;
     /** Whether all of it is applied although it was applied before. */
     readonly reapply: boolean;
-    /** Option by which the command line names the store; undefined where it is in memory. */
+    /** Option by which the command line names the store; undefined if it is in memory. */
     readonly storeOption: string | undefined;
   };
 }
@@ -310,11 +310,11 @@ function memberLines(resource: string, member: MemberChange): string[] {
 
 interface AppliedPlans {
   readonly applied: GatewayFilePlan;
-  /** The complete file compared with the store afterwards; undefined where all of it was applied. */
+  /** The complete file compared with the store afterwards; undefined if all of it was applied. */
   readonly whole: GatewayFilePlan | GatewayFileRefused | undefined;
 }
 
-/** Describes differences. `store` is the option by which the command line names it; undefined where it is in memory. */
+/** Describes differences. `store` is the option by which the command line names it; undefined if it is in memory. */
 function describeDifferences(
   { applied, whole }: AppliedPlans,
   { name, store }: { readonly name: string; readonly store: string | undefined },

@@ -1,4 +1,4 @@
-// The options of `npm start -- …`.
+// Reads the options of `npm start -- …`.
 import { parseArgs } from 'node:util';
 import { nearestOf } from '../../shared/errors/index.ts';
 import { dataVariable, isStreamBudget, programs, streamBudget } from '../../shared/foundation/constants/index.ts';

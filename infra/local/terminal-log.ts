@@ -1,4 +1,4 @@
-// The log of a local run as a person reads it: one line per finished request, preceded by a line for each provider call
+// Writes the log of a local run for people: one line per finished request, preceded by a line for each provider call
 // that failed, and errors. It shows the same fields that a deployed stage writes as JSON.
 
 import { styleText } from 'node:util';

@@ -1,5 +1,5 @@
-// Counts of a process in Prometheus's format. Calls are counted from their log lines, so that a metric never differs
-// from the log. A label is an id of the catalogue, a code of the error table, or a word of this file.
+// Counts the calls of a process in Prometheus's format. Calls are counted from their log lines, so that a metric never
+// differs from the log. A label is an id of the catalogue, a code of the error table, or a word of this file.
 import { type CallOutcome, classOf, errorCodeOf } from '../../shared/accounting/call-records/index.ts';
 import type { Composition } from '../../shared/composition/index.ts';
 import { accountOf, type Catalogue } from '../../shared/configuration/catalogue/index.ts';
@@ -43,7 +43,7 @@ export function createCallMetrics(): CallMetrics {
     countCall(loaded, fields, catalogue?.models.has(requestedModel) ? requestedModel : '');
   }
 
-  /** Returns undefined where the line was counted at once, as is almost every call. */
+  /** Returns undefined if the line was counted at once, as is almost every call. */
   function count(fields: LogFields): Promise<void> | undefined {
     const { event, failed_control: control, 'gen_ai.response.model': served } = fields;
     if (series === undefined) return loading.then(() => count(fields));

@@ -1,5 +1,5 @@
-// The series in prom-client, and their text. Loaded where metrics are served, as a separate file of the container's
-// bundle.
+// Defines the series in prom-client, and writes their text. Loaded if metrics are served, as a separate file of the
+// container's bundle.
 import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 export type MetricValues = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;

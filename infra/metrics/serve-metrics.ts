@@ -1,4 +1,5 @@
-// GET /metrics: of the gateway, with an operator's key; and on a separate port, where only the address protects it.
+// Serves GET /metrics: on the gateway's port with an operator's key, and on a separate port, where only the address
+// protects it.
 
 import type { OperatorDependencies } from '../../functions/operator/dependencies.ts';
 import { requireInAll } from '../../functions/operator/request/allowed.ts';

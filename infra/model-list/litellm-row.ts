@@ -1,4 +1,4 @@
-// A row of LiteLLM's list: the vendor of its model, and amounts in the format of the gateway file.
+// Reads a row of LiteLLM's list: the vendor of its model, and amounts in the format of the gateway file.
 import type { ListedModel, ProviderKind } from '../../shared/configuration/model-list/index.ts';
 import type { ProviderApi } from '../../shared/foundation/constants/index.ts';
 import { usdText } from './usd-text.ts';
@@ -10,7 +10,7 @@ interface Origin {
   readonly kind: ProviderKind;
   /** Prefix of some or all of its names. */
   readonly prefix: string;
-  /** Interface of its text models, where it differs from that of others of the kind. */
+  /** Interface of its text models, if it differs from the interface of other models of the kind. */
   readonly api?: ProviderApi;
 }
 

@@ -1,6 +1,6 @@
-// `npm run model-list`: recreates the shipped list from the lists of other projects, and prints where they disagree.
-// With a file, that is LiteLLM's list; without one, pip fetches the newest. `--differences` prints those of the shipped
-// list, and changes nothing.
+// Recreates the shipped list from the lists of other projects, and prints where they disagree (`npm run model-list`). A
+// file on the command line is used as LiteLLM's list; otherwise pip fetches the newest list. `--differences` prints the
+// differences of the shipped list, and changes nothing.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// The second source: Pydantic's list of prices, without features and output limits. LiteLLM's list is compared with it;
-// OpenRouter's models, which LiteLLM's wheel does not list, get their prices from here.
+// Reads the second source: Pydantic's list of prices, without features and output limits. LiteLLM's list is compared
+// with it; OpenRouter's models, which LiteLLM's wheel does not list, get their prices from it.
 import { findProvider, type ModelInfo, type ModelPrice, type TieredPrices } from '@pydantic/genai-prices';
 import type {
   ListedModel,
@@ -139,7 +139,7 @@ export function openrouterModels(known: readonly ListedModel[], nowMs: number): 
     if (!model.apis.some((api) => textApis.has(api))) continue;
     const plain = plainName(model.name);
     const former = byPlainName.get(plain);
-    // Where several hosts have the model, the one with the fewest abilities is used.
+    // If several hosts have the model, the host with the fewest abilities counts.
     if (former === undefined || model.features.length < former.features.length) byPlainName.set(plain, model);
   }
   const provider = findProvider({ providerId: 'openrouter' });

@@ -1,5 +1,5 @@
-// LiteLLM's list as rows of the model list: models of the supported provider kinds, with the interfaces that these
-// serve here. Where the list is ambiguous, the more expensive reading is used.
+// Reads LiteLLM's list as rows of the model list: models of the supported provider kinds, with the interfaces that
+// these kinds serve. If the list is ambiguous, the more expensive reading is used.
 import {
   type ListedMediaPrices,
   type ListedModality,
@@ -44,10 +44,10 @@ function dearer(former: ListedModel | undefined, read: ListedModel): ListedModel
 
 interface Task {
   readonly api: ProviderApi;
-  /** The path of the interface, where a row names the paths of its model. */
+  /** The path of the interface, if a row names the paths of its model. */
   readonly endpoint: string;
   readonly modalities: readonly Exclude<ListedModality, 'text'>[];
-  /** Limits where the list has none. */
+  /** Limits if the list has none. */
   readonly contextLength: number;
   readonly maxOutputTokens: (name: string) => number;
 }
@@ -222,7 +222,7 @@ function unitPrices(model: LitellmModel, { api }: Task, { dearest, bySize }: Ima
 }
 
 /**
- * Images that a provider generates where a call names neither size nor quality. Others choose by the prompt. Sources:
+ * Images that a provider generates if a call names neither size nor quality. Others choose by the prompt. Sources:
  * platform.openai.com/docs/api-reference/images/create and
  * learn.microsoft.com/azure/ai-foundry/openai/dall-e-quickstart, November 2026.
  */
@@ -286,8 +286,8 @@ function imageCost(model: LitellmModel, pixels: number): number | undefined {
 }
 
 /**
- * Removes aliases: where other qualities are listed, `standard` is a former name of one of them, which the list prices
- * as the cheapest.
+ * Removes aliases: if other qualities are listed, `standard` is a former name of one of them, which the list prices as
+ * the cheapest.
  */
 const withoutAliases = (prices: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.keys(prices).some((name) => name.endsWith('/low'))

@@ -1,4 +1,4 @@
-// Models of LiteLLM's list that answer with text or vectors, priced by the token.
+// Reads the models of LiteLLM's list that answer with text or vectors, priced by the token.
 import {
   type ListedFeature,
   type ListedMediaPrices,

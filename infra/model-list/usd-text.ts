@@ -1,4 +1,4 @@
-// Amounts of other projects' lists, in the format of the gateway file.
+// Converts amounts of other projects' lists to the format of the gateway file.
 
 /**
  * Formats with six decimals, as the file has them. Further decimals are rounded up: a price that is too low would let a

@@ -1,5 +1,5 @@
-// The shipped list and the table of differences, as text: one line a model, in an order that does not depend on the
-// source.
+// Writes the shipped list and the table of differences as text: one line a model, in an order that does not depend on
+// the source.
 import {
   type ListedModel,
   type ListedPrices,

@@ -1,4 +1,4 @@
-// `npm run openapi`: prints the description of the API, which a gateway serves at /openapi.json.
+// Prints the description of the API, which a gateway serves at /openapi.json (`npm run openapi`).
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
 import { managementRoutes } from '../../shared/configuration/management/index.ts';

@@ -1,4 +1,4 @@
-// Servers that replace AWS. They are child processes of this process, listen on a free port, and end with it.
+// Starts servers that replace AWS. They are child processes of this process, listen on a free port, and end with it.
 import { dirname } from 'node:path';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 import { hasEnded, spawnBoundChild } from '../local/bound-child.ts';
@@ -44,11 +44,11 @@ export async function startEmulator({ program, variablesOf }: EmulatorOptions): 
   throw new Error(`${program} did not start: ${output().trimEnd().split('\n').at(-1)}`);
 }
 
-// The store suites run on another implementation of DynamoDB than the engine of the tests: conditions that only one
-// engine accepts would otherwise be found on AWS.
+// Runs the store suites on another implementation of DynamoDB than the engine of the tests. Otherwise conditions that
+// only one engine accepts would be found on AWS.
 export const ministackRequirement = 'ministack==1.5.33';
 
-/** Tests that are skipped, because it computes with 28 digits, where DynamoDB has 38. */
+/** Tests that are skipped, because this engine computes with 28 digits, and DynamoDB with 38. */
 const needMoreDigits = [
   'are exact to 38 digits, also after arithmetic',
   'the books of a counter balance after every write, its limit holds, and every settlement counts once',

@@ -1,6 +1,6 @@
-// `npm run smoke -- --stage NAME` (or `--url BASE_URL`): makes one call of each kind through the base URL that clients
-// use, prints one line per check, and returns an exit code. It writes only the calls themselves, and raises an alarm
-// only where the operator agrees. The API key is read from GW_API_KEY.
+// Makes one call of each kind through the base URL that clients use, prints one line per check, and returns an exit
+// code: `npm run smoke -- --stage NAME` (or `--url BASE_URL`). It writes only the calls themselves, and raises an alarm
+// only if the operator agrees. The API key is read from GW_API_KEY.
 import { parseArgs } from 'node:util';
 import { startStopwatch, systemClock } from '../../shared/foundation/time/index.ts';
 import { openAwsAccount } from '../cdk/aws-account.ts';

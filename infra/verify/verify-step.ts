@@ -1,4 +1,4 @@
-// One step of `npm run verify:aws`: its claim, and its requirements on this machine.
+// Declares one step of `npm run verify:aws`: its claim, and its requirements on this machine.
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ export const projectRoot = resolve(import.meta.dirname, '../..');
 
 export interface VerifyStep {
   readonly name: string;
-  /** Returns a few words on its result. Throws Skipped where this machine lacks a tool, and an Error for a failure. */
+  /** Returns a few words on its result. Throws Skipped if this machine lacks a tool, and an Error for a failure. */
   run(): Promise<string>;
 }
 
@@ -93,7 +93,7 @@ export async function applyFile(text: string, place: readonly string[], options?
 
 /**
  * Returns the path of a program of a Python package, which is installed into a virtual environment under .cache on its
- * first use. Throws Skipped where Python or the package is not available.
+ * first use. Throws Skipped if Python or the package is not available.
  */
 export async function pythonProgram(requirement: string, program: string): Promise<string> {
   const folder = join(projectRoot, '.cache', requirement.replaceAll(/[^\w.]+/g, '-'));

@@ -1,4 +1,4 @@
-// Another commit of this repository, in a folder of its own with its own packages.
+// Checks another commit of this repository out into a folder of its own, and installs its own packages.
 import { execFile } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const repository = resolve(import.meta.dirname, '../../..');
-/** Time limit of an installation, which takes less than a minute where npm has fetched the packages before. */
+/** Time limit of an installation, which takes less than a minute if npm has fetched the packages before. */
 const installTimeoutMs = 300_000;
 
 /** Checks the commit out into `folder`, which the caller removes. Throws an Error with one line for the terminal. */

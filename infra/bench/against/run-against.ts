@@ -67,7 +67,7 @@ interface AgainstOptions {
   readonly other: { readonly name: string; readonly tree: string };
   readonly peers: PeerChoice;
   readonly isQuick: boolean;
-  /** URL of an engine that both trees are to share; one of its own for each if absent. */
+  /** URL of an engine that both trees share. If absent, each tree has an engine of its own. */
   readonly dynamodb: string | undefined;
 }
 
@@ -169,7 +169,10 @@ interface TreesStart {
   readonly keep: <Part extends { stop(): unknown }>(part: Part) => Part;
 }
 
-/** Each with a store in its process, and on an engine of DynamoDB, whose processor time is none of the gateway's, as AWS's is. */
+/**
+ * Starts each tree twice: with a store in its process, and on an engine of DynamoDB. The processor time of the engine
+ * does not count as the gateway's, as AWS's does not.
+ */
 async function startTrees(
   trees: readonly { readonly name: string; readonly tree?: string }[],
   { configFile, folder, key, dynamodb, keep }: TreesStart,

@@ -1,4 +1,4 @@
-// A client that sends a request as bytes, complete or not, and reads its answer, or disconnects.
+// Sends a request as bytes, complete or not, and reads its answer, or disconnects.
 import { connect } from 'node:net';
 import { systemClock } from '../../../shared/foundation/time/index.ts';
 import type { HostileRequest } from './hostile-requests.ts';

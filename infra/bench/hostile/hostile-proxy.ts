@@ -1,4 +1,4 @@
-// An unreliable provider: it relays the simulator's answers with bytes changed, cut, repeated or delayed.
+// Simulates an unreliable provider: it relays the simulator's answers with bytes changed, cut, repeated or delayed.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { systemClock } from '../../../shared/foundation/time/index.ts';
@@ -51,7 +51,7 @@ const changes: readonly PieceChange[] = [
 ];
 
 interface HostileProxy {
-  /** URL of the same server behind the proxy. Ends in /v1. */
+  /** URL of the same server through the proxy. Ends in /v1. */
   readonly url: string;
   stop(): void;
 }

@@ -1,5 +1,5 @@
-// Requests that no client should send: valid ones of each interface with some of their values replaced, and headers of
-// all kinds.
+// Makes requests that no client should send: valid requests of each interface with some of their values replaced, and
+// headers of all kinds.
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import type { SeededRandom } from './seeded-random.ts';
 
@@ -197,7 +197,7 @@ function packed(text: Buffer, encoding: string | undefined, random: SeededRandom
   return encoding === 'zstd' ? zstdCompressSync(text) : gzipSync(text);
 }
 
-/** Replaces one value, anywhere inside `value`, by another one. */
+/** Replaces one value, anywhere inside `value`, by another value. */
 function replaceOne(value: Json, random: SeededRandom): void {
   if (typeof value !== 'object' || value === null) return;
   const holder = value as Record<string, Json>;

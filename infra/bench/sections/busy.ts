@@ -1,5 +1,6 @@
-// How busy a task is with calls that wait: a share of one processor, and processor time of a call, with the store in the process
-// and on DynamoDB. As many calls arrive in a second as end; a quarter of them are streams. Every limit of fifty keys is on.
+// Measures how busy a task is with calls that wait: its share of one processor, and the processor time of a call, with
+// the store in the process and on DynamoDB. As many calls arrive in a second as end, and a quarter of them are streams.
+// Every limit of fifty keys is on.
 import { join } from 'node:path';
 import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 import type { BenchPlan } from '../bench-options.ts';
@@ -9,7 +10,7 @@ import { models } from '../test-bed/bench-file.ts';
 import { startGateway } from '../test-bed/gateway-process.ts';
 import type { TestBed } from '../test-bed/test-bed.ts';
 
-/** Calls in which a stream comes once. */
+/** One of this many calls is a stream. */
 const streamEvery = 4;
 const busyPercentMax = 50;
 

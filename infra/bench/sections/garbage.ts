@@ -8,7 +8,9 @@ import { models } from '../test-bed/bench-file.ts';
 import { startGateway } from '../test-bed/gateway-process.ts';
 import type { TestBed } from '../test-bed/test-bed.ts';
 
-/** Half as many calls are made before: compiled and cached values allocate no more after them. */
+/**
+ * Half as many calls are made before the measurement, because compiled and cached values allocate no more after them.
+ */
 const countedCallsDefault = 1_024;
 const connections = 32;
 

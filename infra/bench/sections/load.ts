@@ -1,5 +1,5 @@
-// Compares the cost of a single call with that of one among a thousand: many concurrent calls; one further call beside
-// calls in flight, its latency and its store requests; and the store requests of a call on 32 connections.
+// Compares the cost of a single call with that of a call among a thousand: many concurrent calls; a further call while
+// others are in flight, its latency and its store requests; and the store requests of a call on 32 connections.
 
 import type { BenchPlan } from '../bench-options.ts';
 import { createClient, drive, jsonBody, type MeasuredEndpoint } from '../measuring-client.ts';
@@ -58,7 +58,7 @@ async function measureFurtherCalls(bed: TestBed, { further, atOnce }: BenchPlan)
   const measure = async (state: string, wanted = 0) => {
     const client = createClient(bed.gateway, 1);
     const inFlight = bed.provider.held;
-    // Where the gateway accepts no more calls, one call shows that it waits.
+    // If the gateway accepts no more calls, one call shows that it waits.
     const { answers, failed } = await drive(client, limitedCall(key), inFlight < wanted ? 1 : further, 1, pauseMs);
     client.close();
     const p50Ms = median(answers.map(({ totalMs }) => totalMs));

@@ -1,4 +1,5 @@
-// The gateway file of the bench: one provider, and workspaces that share nothing. Limits are counted but never reached.
+// Builds the gateway file of the bench: one provider, and workspaces that share nothing. Limits are counted but never
+// reached.
 import { createApiKey } from '../../../shared/configuration/keys/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { jsonBody } from '../measuring-client.ts';

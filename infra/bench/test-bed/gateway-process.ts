@@ -1,4 +1,4 @@
-// The gateway under test: the main of `npm start` in a process of its own.
+// Starts the gateway under test: the main file of `npm start` in a process of its own.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync, readFileSync } from 'node:fs';
@@ -7,8 +7,8 @@ import { sleep, systemClock, waitAtMost } from '../../../shared/foundation/time/
 import type { Inspection, ProcessFigures } from './inspect-process.ts';
 
 /**
- * Time limit of each step (start, answer, end). It is so long that only a process that hangs reaches it, because others
- * may use the machine.
+ * Time limit of each step (start, answer, end). It is long because other processes may use the machine, so that only a
+ * process that hangs exceeds it.
  */
 const timeoutMs = 120_000;
 /** Maximum length of the output that is shown for a gateway that did not start. */
@@ -32,7 +32,8 @@ const lookIntervalMs = 20;
 
 export async function startGateway(start: GatewayStart) {
   const { tree = thisTree, name = 'gw', configFile, storeUrl, folder, environment = {}, nodeOptions = [] } = start;
-  // The log lines of a deployed stage go into a file: a pipe would be read by this process, which makes the load.
+  // The log lines of a deployed stage go into a file. If they went into a pipe, this process would have to read them
+  // while it makes the load.
   const outputFile = join(folder, `${name.replace(/\W+/g, '-')}-${performance.now()}.log`);
   const output = openSync(outputFile, 'w');
   const store = storeUrl === undefined ? [] : ['--dynamodb', storeUrl];

@@ -1,4 +1,4 @@
-// A provider with answers of the largest size, sent on demand. The name of the model selects the answer.
+// Serves a provider with answers of the largest size, sent on demand. The name of the model selects the answer.
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -67,7 +67,7 @@ const formAnswers: readonly (readonly [path: string, body: string])[] = [
   ],
 ];
 
-/** Maximum length of a request that the guardrail passes; a longer one gets no answer. */
+/** Maximum length of a request that the guardrail passes; a longer request gets no answer. */
 const checkedMaxBytes = megabyte;
 
 export async function startHostileProvider() {

@@ -1,5 +1,6 @@
-// Loaded before the gateway's own main: reports the resources of the process, and moves its clock ahead, so that a
-// minute of calls takes seconds. The process ends when its channel to the bench closes.
+// Reports the resources of the gateway's process, in which it is loaded before the gateway's main file, and moves the
+// clock of the process ahead, so that a minute of calls takes seconds. The process ends when its channel to the bench
+// closes.
 
 import { createHook } from 'node:async_hooks';
 import { Session } from 'node:inspector/promises';
@@ -26,7 +27,7 @@ export type ProcessFigures = ReturnType<typeof figures> & {
 
 /** Memory that was allocated since the sampling began, collected or not. */
 interface Allocation {
-  /** The source file that ran, or that called the code that ran; '' where there was none. */
+  /** The source file that ran, or that called the code that ran; '' if there is none. */
   readonly url: string;
   readonly bytes: number;
 }
@@ -109,7 +110,7 @@ async function allocationsSampled(): Promise<readonly Allocation[]> {
 
 let countsFunctions = false;
 
-/** Lists the files that ran, from V8's counts of functions: a file runs where one of its functions does. */
+/** Lists the files that ran, from V8's counts of functions: a file ran if one of its functions did. */
 async function filesRun(): Promise<readonly string[]> {
   const session = openSession();
   if (!countsFunctions) {

@@ -1,5 +1,5 @@
-// Calls with every limit of one key: their store requests are counted, they are spread over a minute, or they wait in
-// flight.
+// Makes calls with every limit of one key: their store requests are counted, they are spread over a minute, or they
+// wait in flight.
 import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 import { createClient, drive, jsonBody, sendOne } from '../measuring-client.ts';
 import { sum } from '../report.ts';
@@ -20,7 +20,7 @@ export function costOf(requests: readonly StoreRequest[], calls: number) {
 
 export async function countCalls({ proxy, countedGateway }: TestBed, key: string, count: number, connections: 1 | 32) {
   const client = createClient(countedGateway, connections);
-  // This call reads the configuration again where it is too old.
+  // This call reads the configuration again if it is too old.
   await client.send(limitedCall(key));
   await proxy.takeRequests(flushMs);
   const { failed } = await drive(client, limitedCall(key), count, connections);
@@ -33,7 +33,7 @@ export async function countCalls({ proxy, countedGateway }: TestBed, key: string
 export async function callForAMinute({ countedGateway, advanceClocks }: TestBed, key: string): Promise<void> {
   const client = createClient(countedGateway, 1);
   for (let second = 0; second < 62; second += 1) {
-    // The step is not a whole second, so that every call counts at another moment of it.
+    // The step is not a whole second, so that every call counts at a different fraction of a second.
     await advanceClocks(1_013);
     await sendOne(client, limitedCall(key));
   }
@@ -46,7 +46,7 @@ export async function callForAMinute({ countedGateway, advanceClocks }: TestBed,
  */
 const arrivingMax = 8;
 const arrivalMaxMs = 15_000;
-/** Time that is longer than any reservation, and than the memory of an expired one. */
+/** Time that is longer than any reservation lasts, and than an expired reservation is remembered. */
 const holdsForgottenMs = 600_000;
 const returningCalls = 30;
 

@@ -1,6 +1,6 @@
-// What the gateway is compared with: a bare relay of Node, always, and other gateways as they are installed:
-// @portkey-ai/gateway, fetched from npm for the run, and LiteLLM's proxy from a Python virtual environment that the
-// caller has created.
+// Starts the peers of the comparison: always a bare relay of Node, and other gateways as they are installed
+// (@portkey-ai/gateway, fetched from npm for the run, and LiteLLM's proxy from a Python virtual environment that the
+// caller has created).
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ export interface PeerChoice {
 
 interface Peer extends MeasuredEndpoint {
   readonly pid: number;
-  /** Description of the calls that it remembers during the measurement. */
+  /** Lists the calls that LiteLLM remembers during the measurement. */
   readonly keeps: string;
   stop(): Promise<void>;
 }
@@ -30,7 +30,9 @@ interface Started extends Omit<Peer, 'url' | 'pid' | 'stop'> {
 }
 
 const portkeyName = '@portkey-ai/gateway@1.15.2';
-/** Number of checks within two minutes: npm fetches one peer first, and the other imports half of its packages. */
+/**
+ * Number of checks within two minutes: npm fetches Portkey's gateway first, and LiteLLM imports half of its packages.
+ */
 const triesMax = 600;
 const tryIntervalMs = 200;
 
@@ -106,7 +108,7 @@ async function litellm(environment: string, provider: string, folder: string): P
       '--telemetry',
       'False',
     ],
-    // Without the last variable it requests its list of prices from the network.
+    // Without the last variable LiteLLM requests its list of prices from the network.
     env: { LITELLM_MASTER_KEY: litellmKey, LITELLM_LOCAL_MODEL_COST_MAP: 'True' },
   });
 }

@@ -1,5 +1,5 @@
-// A provider as fast as Node can be, in the bench's own process: its answers are fixed, and it parses nothing. The
-// field `user`, which every gateway relays, may ask it to wait some milliseconds, or until it is released.
+// Serves a provider that is as fast as Node can be, in the bench's own process: its answers are fixed, and it parses
+// nothing. The field `user`, which every gateway relays, may ask it to wait some milliseconds, or until it is released.
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,5 +1,5 @@
-// A proxy between a gateway and its DynamoDB that counts requests, the units that DynamoDB would bill, and the bytes of
-// the bodies.
+// Relays requests between a gateway and its DynamoDB, and counts requests, the units that DynamoDB would bill, and the
+// bytes of the bodies.
 import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -83,7 +83,7 @@ interface StoreInput {
 }
 type Capacity = { readonly CapacityUnits: number };
 interface StoreAnswer {
-  /** Consumed capacity; a list where the operation takes several tables. */
+  /** Consumed capacity; a list if the operation takes several tables. */
   readonly ConsumedCapacity?: Capacity | readonly Capacity[];
   readonly __type?: string;
   /** The item that refused a write. */
@@ -94,7 +94,7 @@ interface StoreAnswer {
 
 function figuresOf(operation: string, sent: string, input: StoreInput, answer: StoreAnswer) {
   const { ConsumedCapacity: capacity, ...received } = answer;
-  // DynamoDB bills a refused write like one that succeeds, and reports no units for it.
+  // DynamoDB bills a refused write like a write that succeeds, and reports no units for it.
   const refusals = [{ Code: answer.__type, Item: answer.Item }, ...statementErrors(answer)];
   const refused = refusals.filter(({ Code }) => Code?.includes('ConditionalCheckFailed') === true);
   const refusedUnits = sum(refused.map(({ Item = {} }) => Math.max(1, Math.ceil(itemBytes(Item) / 1_024))));

@@ -1,5 +1,5 @@
-// The parts that all sections measure: the provider, the store, and two gateways on that store. One gateway is timed;
-// the requests of the other pass through a proxy that counts them. Both run as `npm start` does.
+// Starts the parts that all sections measure: the provider, the store, and two gateways on that store. One gateway is
+// timed; the requests of the other pass through a proxy that counts them. Both run as `npm start` does.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { physicalTableName, type TableName } from '../../../shared/foundation/constants/index.ts';
@@ -14,7 +14,7 @@ import { startProvider } from './provider.ts';
 import { startStoreProxy } from './store-proxy.ts';
 
 interface BedChoice extends PeerChoice {
-  /** URL of the engine that is measured; one of its own if absent. */
+  /** URL of the engine that is measured. If absent, the test bed starts its own engine. */
   readonly dynamodb?: string | undefined;
 }
 

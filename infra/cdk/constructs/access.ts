@@ -1,6 +1,7 @@
-// Rights of the gateway in the account, with the environment variables that name their resources. They are plain
-// values, because functions and tasks get the same. Resources are named, never imported: an imported value would stay
-// the old one until the api stack itself changes, even after the data stack has created its key or its secret again.
+// Grants the rights of the gateway in the account, with the environment variables that name the resources. Rights are
+// plain values, because functions and tasks get the same. Resources are named, never imported: an imported value would
+// stay the old value until the api stack itself changes, even after the data stack has created its key or its secret
+// again.
 import { Aws, Stack } from 'aws-cdk-lib';
 import type { PolicyStatementProps } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
@@ -23,7 +24,7 @@ export interface Access {
   readonly acknowledgements?: readonly { readonly id: string; readonly reason: string }[];
 }
 
-/** Combines several parts. A later part takes precedence where two set the same variable. */
+/** Combines several parts. A later part takes precedence if two parts set the same variable. */
 export const mergeAccess = (...parts: readonly Access[]): Access => ({
   statements: parts.flatMap(({ statements }) => statements),
   environment: Object.assign({}, ...parts.map(({ environment }) => environment)),

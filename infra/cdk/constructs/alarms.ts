@@ -1,6 +1,6 @@
-// Alarms of a stage: failed answers, time spent in the gateway itself, errors of the URLs, refused invocations, and a
-// store that is too slow. All of them notify one topic. Neither a few calls nor the start of an instance raises an
-// alarm.
+// Defines the alarms of a stage: failed answers, time spent in the gateway itself, errors of the URLs, refused
+// invocations, and a store that is too slow. All of them notify one topic. Neither a few calls nor the start of an
+// instance raises an alarm.
 import { ArnFormat, Aws, CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, type IMetric, MathExpression, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
@@ -63,10 +63,10 @@ interface AlarmsProps {
   /** Counts of the URLs' answers with a status from 400, including the gateway's own. */
   readonly urlErrors: readonly IMetric[];
   /**
-   * Function that reads the errors of the distribution, where the stage is in another region than CloudFront's metrics.
+   * Function that reads the errors of the distribution, if the stage is in another region than CloudFront's metrics.
    */
   readonly distributionWatch: LambdaFunction | undefined;
-  /** Set where alarms of this region can read the metrics of the distribution themselves. */
+  /** Set if alarms of this region can read the metrics of the distribution themselves. */
   readonly distributionId: string | undefined;
   readonly tasks?: Tasks | undefined;
   /** Whether a distribution sends a secret to the functions or tasks. */
@@ -135,7 +135,7 @@ export class Alarms extends Construct {
     });
     this.#add('FailedSettlements', {
       metric: stageMetric(stage, 'FailedSettlements', 'Sum'),
-      // Each of these is money that is counted wrongly.
+      // Each of these failures is money that is counted wrongly.
       threshold: 0,
       description:
         'what a call cost was not written, or after its hold had ended: look for settlement_failed, settlement_late and finish_… in the log',
@@ -320,7 +320,7 @@ const refusalAdvice = Object.entries(whatToRaise)
   .map(([resource, text]) => `${resource}: raise ${text}`)
   .join('; ');
 
-// The topic of a stage's alarms, to which people and their tools subscribe.
+// Defines the topic of a stage's alarms, to which people and their tools subscribe.
 
 /** Creates the topic. A null `email` means no subscription. */
 function alarmTopic(scope: Construct, stage: string, email: string | null): Topic {

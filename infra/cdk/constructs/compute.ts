@@ -1,5 +1,5 @@
-// The compute of the gateway as the rest of the api stack uses it, and its usual kind: two Lambda functions behind URLs
-// of their own, one for chat completions, which streams, and one for the model listing.
+// Defines the compute of the gateway as the rest of the api stack uses it, and its usual kind: two Lambda functions
+// with their own URLs, one for chat completions, which streams, and one for the model listing.
 import { join } from 'node:path';
 import { CfnOutput } from 'aws-cdk-lib';
 import { FunctionUrlOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
@@ -31,21 +31,21 @@ export interface ComputeProps {
 }
 
 export interface Compute {
-  /** URL for clients where the stage has no distribution. Ends in a slash. */
+  /** URL for clients if the stage has no distribution. Ends in a slash. */
   readonly url: string;
   readonly chatOrigin: CreateOrigin;
-  /** Absent where the chat origin lists models too. */
+  /** Absent if the chat origin lists models too. */
   readonly modelsOrigin?: CreateOrigin;
-  /** Log groups by the name that an operator knows; the first one contains the lines of chat calls. */
+  /** Log groups by the name that an operator knows; the first log group contains the lines of chat calls. */
   readonly logGroups: Readonly<Record<string, LogGroup>>;
   readonly functions: Readonly<Record<string, LambdaFunction>>;
   /** Resources that read which origin secrets are accepted. */
   readonly originSecretReaders: readonly IConstruct[];
-  /** Absent where functions run the calls. */
+  /** Absent if functions run the calls. */
   readonly tasks?: Tasks;
 }
 
-/** Tasks behind a load balancer, as alarms and dashboard use them. */
+/** Tasks and their load balancer, as alarms and dashboard use them. */
 export interface Tasks {
   readonly service: FargateService;
   readonly targets: ApplicationTargetGroup;

@@ -1,5 +1,5 @@
-// The whole gateway as tasks on Fargate, each with many concurrent calls, behind a load balancer. It is checked as a
-// template, and its process under the environment of the template; it was never run on a live account.
+// Runs the whole gateway as tasks on Fargate, each with many concurrent calls, with a load balancer in front. It is
+// checked as a template, and its process under the environment of the template; it was never run on a live account.
 import { join } from 'node:path';
 import { Aws, CfnOutput, Duration, Stack, Validations } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
@@ -203,9 +203,9 @@ function attach(service: ecs.FargateService, { listener }: LoadBalancer, { setti
     port: containerPort,
     protocol: elbv2.ApplicationProtocol.HTTP,
     targets: [service.loadBalancerTarget({ containerName, containerPort })],
-    // Calls differ in length, so the next one goes to the task with the fewest.
+    // Calls differ in length, so the next call goes to the task with the fewest calls.
     loadBalancingAlgorithmType: elbv2.TargetGroupLoadBalancingAlgorithmType.LEAST_OUTSTANDING_REQUESTS,
-    // A stopping task gets no new call for this time before it is signalled: longer than any call takes.
+    // A stopping task gets no new call for this time before it is signalled. The time is longer than any call takes.
     deregistrationDelay: Duration.millis(holdLifeMs),
     healthCheck: {
       path: rootPaths.health,
@@ -229,8 +229,8 @@ function scaleService(service: ecs.FargateService, { stage, settings }: ComputeP
   });
 }
 
-// The load balancer of the tasks. It is internal: CloudFront alone calls it, or, on a private path, callers in its
-// network or in a network joined to it.
+// Defines the load balancer of the tasks. It is internal: CloudFront alone calls it, or, on a private path, callers in
+// its network or in a network joined to it.
 
 interface LoadBalancerProps {
   readonly stage: string;
@@ -255,7 +255,7 @@ const basicExecutionId =
 class LoadBalancer extends Construct {
   readonly balancer: elbv2.ApplicationLoadBalancer;
   readonly listener: elbv2.ApplicationListener;
-  /** URL of clients before /v1 where the stage has no distribution. Ends in a slash. */
+  /** URL of clients before /v1 if the stage has no distribution. Ends in a slash. */
   readonly url: string;
   readonly #stage: string;
 
@@ -268,8 +268,8 @@ class LoadBalancer extends Construct {
       description: 'Who may call the load balancer',
       allowAllOutbound: false,
     });
-    // Where all rules of a group are resources of their own, the group preserves EC2's default rule, which allows all
-    // outgoing traffic.
+    // If all rules of a group are resources of their own, the group keeps EC2's default rule, which allows all outgoing
+    // traffic.
     securityGroup.addEgressRule(ec2.Peer.ipv4('127.0.0.1/32'), ec2.Port.allTraffic(), 'None, in place of all');
     this.balancer = new elbv2.ApplicationLoadBalancer(this, 'Balancer', {
       vpc,

@@ -1,4 +1,4 @@
-// One page per stage and one row per question: availability, latency, cost, providers, store.
+// Defines one page per stage with one row per question: availability, latency, cost, providers, store.
 import { Duration, Stack } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { HttpCodeElb } from 'aws-cdk-lib/aws-elasticloadbalancingv2';

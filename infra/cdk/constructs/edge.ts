@@ -1,6 +1,6 @@
-// One base URL in front of the gateway: /v1/models goes to the model listing where that is an origin of its own, every
-// other path to the chat origin. Nothing is cached, compressed or retried, not even errors: answers belong to one
-// workspace. Files of the console's page belong to no workspace, and are cached.
+// Defines one base URL in front of the gateway: /v1/models goes to the model listing if that is an origin of its own,
+// every other path goes to the chat origin. Nothing is cached, compressed or retried, not even errors, because answers
+// belong to one workspace. Files of the console's page belong to no workspace, and are cached.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,13 +28,13 @@ const keepAliveSeconds = 60;
 
 /** Paths of the models function. */
 const modelPaths = basePaths.flatMap((base) =>
-  // One asterisk matches slashes too there.
+  // In a path pattern of CloudFront one asterisk matches slashes too.
   [routePaths.models, routePaths.model.replace('**', '*')].map((path) => base + path),
 );
 
 /**
- * Calls of a model that the path names, among the paths of the models function: of two paths that match, the first
- * counts.
+ * Calls of a model that the path names, among the paths of the models function. If two patterns match, CloudFront uses
+ * the first.
  */
 const calledModelPaths = [`${basePaths[0]}${routePaths.model.replace('**', '*:*')}`];
 
@@ -48,7 +48,7 @@ const pagePaths = [`${rootPaths.console}*`];
 const pageKeptSeconds = 10;
 const namedFilesKeptDays = 365;
 
-/** Options that all origins here share; function URLs and other HTTP origins accept all of them. */
+/** Options that all origins of this file share; function URLs and other HTTP origins accept all of them. */
 interface OriginOptions {
   readonly readTimeout: Duration;
   readonly responseCompletionTimeout: Duration;
@@ -72,9 +72,9 @@ interface EdgeProps {
     'compute' | 'customDomain' | 'edge' | 'webAclArn' | 'streamBudgetSeconds' | 'sign_in'
   >;
   readonly chatOrigin: CreateOrigin;
-  /** Undefined where the chat origin lists models too. */
+  /** Undefined if the chat origin lists models too. */
   readonly modelsOrigin?: CreateOrigin | undefined;
-  /** Undefined where the stage has no console. */
+  /** Undefined if the stage has no console. */
   readonly operator?: OperatorOrigin | undefined;
   /** Whether the chat origin consists of several processes, each with metrics of its own. */
   readonly isTasks: boolean;
@@ -182,7 +182,7 @@ export class Edge extends Construct {
   }
 }
 
-// Answers that CloudFront gives in place of an origin.
+// Answers that CloudFront gives instead of an origin.
 
 interface OperatorRefusalsProps {
   readonly stage: string;

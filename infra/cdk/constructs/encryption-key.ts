@@ -1,4 +1,4 @@
-// The customer's own key, where the settings name one: tables, bucket, secrets and log groups are encrypted with it.
+// Uses the customer's own key if the settings name it: tables, bucket, secrets and log groups are encrypted with it.
 // The key's policy belongs to the customer, so no template changes it.
 import { Aws, Stack } from 'aws-cdk-lib';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
@@ -11,7 +11,7 @@ type KeySetting = Pick<StageSettings, 'encryptionKeyArn'>;
 
 const id = 'EncryptionKey';
 
-/** Returns undefined where AWS encrypts with keys of its own. */
+/** Returns undefined if AWS encrypts with keys of its own. */
 export function encryptionKey(scope: Construct, { encryptionKeyArn }: KeySetting): IKey | undefined {
   if (encryptionKeyArn === undefined) return undefined;
   const stack = Stack.of(scope);

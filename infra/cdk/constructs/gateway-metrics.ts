@@ -1,5 +1,5 @@
-// CloudWatch metrics by name: those of the gateway's log lines, and those of AWS services. Dashboard and alarms use the
-// same definitions.
+// Defines CloudWatch metrics by name: those of the gateway's log lines, and those of AWS services. Dashboard and alarms
+// use the same definitions.
 import { Duration } from 'aws-cdk-lib';
 import { type IMetric, MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
@@ -19,7 +19,7 @@ import {
 
 export const period = Duration.minutes(5);
 export const metricNamespace = namespace;
-/** Metric in percent; 0 where there were few answers. */
+/** Metric in percent; 0 if there were few answers. */
 export const distributionFailures = 'DistributionErrors';
 
 /** Metrics, by name, that are counted from log lines that declare none themselves. */
@@ -90,7 +90,7 @@ export function countVersionLines(
 }
 
 /**
- * Returns a sum in which a metric without any value counts as zero: `FILL` has nothing to fill where there was never a
+ * Returns a sum in which a metric without any value counts as zero: `FILL` has nothing to fill if there was never a
  * value, and `+` with a missing value returns none.
  */
 export function sumOf(metrics: readonly IMetric[], id = 'm', sumPeriod: Duration = period): MathExpression {
@@ -99,7 +99,7 @@ export function sumOf(metrics: readonly IMetric[], id = 'm', sumPeriod: Duration
   return new MathExpression({ expression: `SUM([${terms.join(', ')}])`, usingMetrics, period: sumPeriod });
 }
 
-/** Returns a difference, likewise: a metric that never had a value subtracts nothing. */
+/** Returns a difference in which a metric that never had a value subtracts nothing. */
 export function differenceOf(from: IMetric, subtracted: IMetric, within: Duration = period): MathExpression {
   return new MathExpression({
     expression: 'SUM([all, -1 * FILL(subtracted, 0)])',
@@ -208,7 +208,7 @@ export const distributionErrorRate = (distributionId: string): Metric =>
     ...{ statistic: 'Average', label: '5xx of the distribution in percent', region: distributionRegion },
   });
 
-/** Returns a metric in percent; 0 where there were few answers. For alarms of the region in which CloudFront writes. */
+/** Returns a metric in percent; 0 if there were few answers. For alarms of the region in which CloudFront writes. */
 export const distributionErrors = (distributionId: string, fewMax: number): MathExpression =>
   new MathExpression({
     expression: `IF(percent * requests / 100 > ${fewMax}, percent, 0)`,

@@ -1,5 +1,5 @@
-// One table of the gateway: its keys, time to live and name come from shared/foundation/constants, its protection from
-// the stage.
+// Defines one table of the gateway: its keys, time to live and name come from shared/foundation/constants, its
+// protection from the stage.
 import { type RemovalPolicy, Validations } from 'aws-cdk-lib';
 import {
   AttributeType,
@@ -36,7 +36,7 @@ const writtenByEveryCall: ReadonlySet<TableName> = new Set([
 
 const asRestored = { pointInTimeRecovery: false, deletionProtection: false, tableWarmWritesPerSecond: null } as const;
 
-/** Target of auto scaling: the rest takes a burst while the capacity grows, which takes minutes. */
+/** Target of auto scaling. The remaining capacity takes a burst while the capacity grows, which takes minutes. */
 const usedPercent = 70;
 
 function billingOf(settings: StageSettings): Billing {
@@ -91,7 +91,7 @@ export class GatewayTable extends Construct {
       ...(warmWrites === null
         ? {}
         : { warmThroughput: { readUnitsPerSecond: newTableReads, writeUnitsPerSecond: warmWrites } }),
-      // Shows which keys were throttled; billed for events of that kind only.
+      // This setting shows which keys were throttled; AWS bills it for throttled requests only.
       ...(isBare
         ? {}
         : { contributorInsightsSpecification: { enabled: true, mode: ContributorInsightsMode.THROTTLED_KEYS } }),

@@ -1,7 +1,7 @@
-// The network of tasks and their load balancer: one of their own, or one that the settings name. Nothing is looked up
-// while a template is made. In a network of their own, tasks have public addresses, because a NAT gateway costs more
-// than the tasks, and accept connections from the load balancer only; the load balancer has no path to or from the
-// internet.
+// Defines the network of tasks and their load balancer: one of their own, or one that the settings name. Nothing is
+// looked up while a template is made. In a network of their own, tasks have public addresses, because a NAT gateway
+// costs more than the tasks, and accept connections from the load balancer only; the load balancer has no path to or
+// from the internet.
 import { CfnCondition, Fn, Stack, Token, Validations } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { CfnSubnet, type ISubnet } from 'aws-cdk-lib/aws-ec2';
@@ -45,7 +45,8 @@ function ownNetwork(scope: Construct, zones: StageSettings['zones']): Network {
     ipAddresses: ec2.IpAddresses.cidr(addresses),
     maxAzs: zones?.length ?? 2,
     natGateways: 0,
-    // The option would add a function that runs during deployments, and nothing here is in the default group.
+    // The option would add a function that runs during deployments, and no resource of this network is in the default
+    // group.
     restrictDefaultSecurityGroup: false,
     subnetConfiguration: [
       { name: 'Tasks', subnetType: ec2.SubnetType.PUBLIC, cidrMask: 20, mapPublicIpOnLaunch: false },
@@ -75,7 +76,7 @@ function ownNetwork(scope: Construct, zones: StageSettings['zones']): Network {
 
 // Places the subnets of the stage's own network in zones that CloudFront accepts.
 
-/** Moves subnets from the region's first zones by name to zones by id where these are known. */
+/** Moves subnets from the region's first zones by name to zones by id if these zones are known. */
 function placeInZones(
   scope: Construct,
   region: string,
@@ -100,7 +101,7 @@ function placeInZones(
 
 interface ZoneId {
   readonly id: string;
-  /** Undefined where the setting applies in any region that the template is deployed to. */
+  /** Undefined if the setting applies in any region that the template is deployed to. */
   readonly isKnown?: CfnCondition;
 }
 
@@ -123,8 +124,7 @@ function zoneIds(
   const isKnown = new CfnCondition(scope, 'ZonesKnown', {
     expression: Fn.conditionOr(...rows.map(({ isHere }) => isHere)),
   });
-  // A mapping is not used: CloudFormation reads it even where its answer is not used, and fails in a region without a
-  // row.
+  // A mapping is not used: CloudFormation reads it even if its answer is not used, and fails in a region without a row.
   const idAt = (at: number) =>
     rows.reduceRight<object>((others, { used, isHere }) => ({ 'Fn::If': [isHere.logicalId, used[at], others] }), {
       Ref: noValue,

@@ -1,5 +1,5 @@
-// A Lambda function with the defaults of this project, a log group and a role of its own. The role may write to that
-// log group, and to nothing else until access is granted.
+// Defines a Lambda function with the defaults of this project, a log group and a role of its own. The role may write to
+// that log group, and to nothing else until access is granted.
 import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';

@@ -1,5 +1,5 @@
-// The console and the management interface: a function of its own, which exists only if the settings of the stage
-// enable it. Its role reads the data that operators see, and writes workspaces, keys, credit, functions, and the
+// Defines the console and the management interface: a function of its own, which exists only if the settings of the
+// stage enable it. Its role reads the data that operators see, and writes workspaces, keys, credit, functions, and the
 // switches of providers.
 import { join } from 'node:path';
 import { CfnOutput, RemovalPolicy } from 'aws-cdk-lib';
@@ -26,8 +26,8 @@ const operatorMemoryMb = 1_769;
 const changesRetentionDays = 400;
 
 /**
- * Returns the settings of the log group. The function logs every change: where the stage retains, its lines outlive the
- * stack.
+ * Returns the settings of the log group. The function logs every change. If the stage retains its data, these lines
+ * stay after the stack is removed.
  */
 export const operatorLogs = ({ removal, logRetentionDays }: StageSettings): { readonly logs?: LongLogs } =>
   removal === 'retain'

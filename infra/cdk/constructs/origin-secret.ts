@@ -1,7 +1,7 @@
-// The secret header by which the functions distinguish the distribution from direct callers of their URLs. Secrets
-// Manager creates each value, and CloudFormation reads it when it writes the distribution: the template contains
-// references. The accepted values are in a secret of a fixed name: the functions read it while they run, so that a
-// change reaches every version of their code.
+// Defines the secret header by which the functions distinguish the distribution from direct callers of their URLs.
+// Secrets Manager creates each value, and CloudFormation reads it when it writes the distribution: the template
+// contains references. The accepted values are in a secret of a fixed name. The functions read it while they run, so
+// that a change reaches every version of their code.
 import { Fn, RemovalPolicy, SecretValue, Validations } from 'aws-cdk-lib';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';

@@ -92,8 +92,8 @@ type Canary = NonNullable<ReturnType<typeof canaryOf>>;
 export type Rollout = (target: NodeFunction) => Alias;
 
 /**
- * Returns the rollout of a stage. `isAtOnce` is set where both versions must agree on a changed value, so that they
- * never serve side by side.
+ * Returns the rollout of a stage. `isAtOnce` is set if both versions must agree on a changed value, so that they never
+ * serve side by side.
  */
 export function rolloutOf(
   stack: Construct,

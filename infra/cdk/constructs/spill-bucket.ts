@@ -1,5 +1,5 @@
-// A bucket for results that are too large for a DynamoDB item, and for bodies of calls where a workspace stores them:
-// prompts and answers of customers. Each kind has a prefix, by which rights and lifetimes are assigned.
+// Defines a bucket for results that are too large for a DynamoDB item, and for bodies of calls if a workspace stores
+// them: prompts and answers of customers. Each kind has a prefix, by which rights and lifetimes are assigned.
 import { Aws, Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
 import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
@@ -20,7 +20,7 @@ const lives: readonly (readonly [prefix: string, days: number])[] = [
   ...contentKeeps.map((keep) => [contentPrefixOf(keep), daysOf(keep)] as const),
 ];
 
-/** Rule for names of former releases; where two rules match an object, the earlier end applies. */
+/** Rule for names of former releases. If two rules match an object, the earlier end applies. */
 const everyOther = ['', Math.max(...lives.map(([, days]) => days)) + 1] as const;
 
 export function spillBucket(

@@ -1,5 +1,6 @@
-// The DynamoDB calls that each function makes on each table while it serves requests. An action that is missing here
-// fails only on AWS, so test/infra/permissions.test.ts compares the list with the calls of a running gateway.
+// Lists the DynamoDB calls that each function makes on each table while it serves requests. An action that is missing
+// in this list fails only on AWS, so test/infra/permissions.test.ts compares the list with the calls of a running
+// gateway.
 import { type TableName, tableNames } from '../../../shared/foundation/constants/index.ts';
 
 export type TableAction = 'GetItem' | 'PutItem' | 'UpdateItem' | 'BatchWriteItem' | 'Query' | 'Scan';
@@ -24,7 +25,8 @@ export const gatewayTableActions = {
 export const modelsTableActions = {
   config: ['GetItem'],
   keys: ['GetItem'],
-  // Says which providers a workspace has keys for. The keys are encrypted, and this function may not decrypt them.
+  // This table says which providers a workspace has keys for. The keys are encrypted, and this function may not decrypt
+  // them.
   connections: ['GetItem'],
   // The list of a workspace's functions is read.
   functions: ['GetItem'],
@@ -33,7 +35,7 @@ export const modelsTableActions = {
 } as const satisfies TableActions;
 
 export const operatorTableActions = {
-  // Workspaces, and the pointer of the catalogue, which changes where a provider is switched on or off.
+  // These are workspaces, and the pointer of the catalogue, which changes if a provider is switched on or off.
   config: ['GetItem', 'PutItem', 'Scan'],
   keys: ['GetItem', 'PutItem', 'Scan', 'UpdateItem'],
   // An owner of all workspaces creates and revokes operators.

@@ -1,4 +1,4 @@
-// Sizes of a task under `compute: 'container'`, and the values that follow from its size.
+// Lists the sizes of a task under `compute: 'container'`, and computes the values that follow from its size.
 
 /** Default of the setting. */
 export const tasksDefault = { min: 2, max: 10, cpu: 1_024, memoryMiB: 2_048 } as const;
@@ -26,9 +26,9 @@ export const isTaskSize = ({ cpu, memoryMiB }: TaskSettings): boolean => {
   return memoryMiB >= from && memoryMiB <= to && memoryMiB % step === 0;
 };
 
-/** Share of the JavaScript heap; the rest is for buffers, sockets and threads. */
+/** Share of the JavaScript heap. The rest is for buffers, sockets and threads. */
 const heapShare = 0.6;
-/** Returns options of Node. The young heap stays at its default: attackers can grow it by 96 MB. */
+/** Returns options of Node. The young heap keeps its default size, because attackers can grow it by 96 MB. */
 export const heapOptions = ({ memoryMiB }: TaskSettings): readonly string[] => [
   `--max-old-space-size=${Math.floor(memoryMiB * heapShare)}`,
 ];

@@ -1,17 +1,18 @@
-// Callers that the functions accept: the distribution, by the number of its secret, or any caller of their URL. An
-// origin that the new settings no longer accept stays accepted for one deployment, and the next one removes it.
+// Plans which callers the functions accept: the distribution, by the number of its secret, or any caller of their URL.
+// An origin that the new settings no longer accept stays accepted for one deployment, and the next deployment removes
+// it.
 import { directOrigin as direct } from '../../../shared/foundation/constants/index.ts';
 import type { StageSettings } from '../settings-schema.ts';
 import type { DeploymentChange } from '../this-deployment.ts';
 
-/** Output of the api stack: the numbers of the secrets, the one that is sent first, or `direct`. */
+/** Output of the api stack: the numbers of the secrets, first the number of the secret that is sent, or `direct`. */
 export const acceptedOutput = 'AcceptedOrigins';
 
 export const wantedOrigins = ({ edge, originSecrets }: Pick<StageSettings, 'edge' | 'originSecrets'>): string[] =>
   edge === 'none' ? [direct] : originSecrets.map(String);
 
 /**
- * Plans the change of the accepted origins. `outputs` are those of the deployed api stack, undefined where it is not
+ * Plans the change of the accepted origins. `outputs` are those of the deployed api stack, undefined if it is not
  * deployed.
  */
 export function planOriginChange(

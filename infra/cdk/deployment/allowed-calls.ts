@@ -1,10 +1,10 @@
-// Calls to AWS before a deployment. Those that the shell's identity may not make are collected and reported together,
-// by the names that a policy uses.
+// Makes calls to AWS before a deployment. Calls that the shell's identity may not make are collected and reported
+// together, by the names that a policy uses.
 
 export class AllowedCalls {
   readonly #refused = new Set<string>();
 
-  /** Makes a call. Returns undefined where it was refused, and rejects with any other error. */
+  /** Makes a call. Returns undefined if it was refused, and rejects with any other error. */
   async try<Answer>(action: string, call: () => Promise<Answer>): Promise<Answer | undefined> {
     try {
       return await call();
@@ -41,7 +41,7 @@ export function isRefusal(error: unknown): boolean {
   return $metadata?.httpStatusCode === 403 || (cause !== undefined && isRefusal(cause));
 }
 
-/** Returns undefined in place of the error that says that something does not exist. */
+/** Returns undefined if the error says that something does not exist. */
 export async function unlessAbsent<Answer>(call: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await call;

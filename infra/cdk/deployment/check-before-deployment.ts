@@ -1,4 +1,4 @@
-// Every check before a deployment builds anything. It changes nothing.
+// Makes every check before a deployment builds anything. It changes nothing.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -108,12 +108,13 @@ async function readStack(aws: AwsAccount, name: string, allowed: AllowedCalls) {
   return { stack, resources: resources ?? none };
 }
 
-// A stage that changes between functions and tasks: the running ones stay beside the new ones for one deployment, and
-// the next deployment removes them. So calls in flight end where they run.
+// Plans the change of a stage between functions and tasks. The running functions or tasks stay for one deployment in
+// addition to the new ones, and the next deployment removes them, so that calls in flight end in the process that
+// serves them.
 
 const names: Readonly<Record<ComputeKind, string>> = { functions: 'the functions', container: 'the tasks' };
 
-/** Plans the change of compute. `outputs` are those of the deployed api stack, undefined where it is not deployed. */
+/** Plans the change of compute. `outputs` are those of the deployed api stack, undefined if it is not deployed. */
 export function planComputeChange(
   stage: string,
   settings: Pick<StageSettings, 'compute' | 'edge' | 'customDomain'>,
@@ -135,12 +136,12 @@ export function planComputeChange(
   };
 }
 
-// Requirements of tasks on an account, checked before anything is built: zones that CloudFront reaches, processors, and
-// the role of ECS.
+// Checks the requirements of tasks on an account before anything is built: zones that CloudFront reaches, processors,
+// and the role of ECS.
 
 type Account = Pick<AwsAccount, 'region' | 'clientOptions'>;
 
-/** Returns lines for the operator. Throws where the tasks could not be deployed. */
+/** Returns lines for the operator. Throws if the tasks could not be deployed. */
 async function checkTasks(aws: Account, settings: StageSettings, allowed: AllowedCalls): Promise<string[]> {
   if (settings.compute !== 'container') return [];
   const [notes] = await Promise.all([
@@ -198,8 +199,8 @@ async function checkProcessors({ region, clientOptions }: Account, settings: Sta
 const clusterRole = 'AWSServiceRoleForECS';
 
 /**
- * Checks the role that ECS creates with the first cluster of an account: that cluster's service fails because the role
- * does not exist yet.
+ * Checks the role that ECS creates with the first cluster of an account. The service of that cluster fails, because the
+ * role does not exist yet.
  */
 async function checkClusterRole({ clientOptions }: Account, allowed: AllowedCalls): Promise<void> {
   try {
@@ -216,8 +217,8 @@ async function checkClusterRole({ clientOptions }: Account, allowed: AllowedCall
   }
 }
 
-// Requirements on account and region, checked within seconds before anything is built: CloudFormation would fail half
-// an hour later, after it has created and removed the rest.
+// Checks the requirements on account and region within seconds, before anything is built. CloudFormation would fail
+// half an hour later, after it has created and removed the rest.
 
 type StackOutputs = Readonly<Record<string, string>>;
 
@@ -261,14 +262,14 @@ function checkRegion(
 }
 
 interface AccountConcurrency {
-  /** Lambda's quota, where it differs from the default of a template without settings. */
+  /** Lambda's quota, if it differs from the default of a template without settings. */
   readonly accountConcurrency?: number;
-  /** Note for the operator, where the quota is small. */
+  /** Note for the operator, if the quota is small. */
   readonly note?: string;
 }
 
 /**
- * Throws where the stage cannot be deployed with the quota and the reservations of other functions. `deployed` are the
+ * Throws if the stage cannot be deployed with the quota and the reservations of other functions. `deployed` are the
  * outputs of its api stack.
  */
 async function checkConcurrency(
@@ -320,7 +321,7 @@ async function reservedNow(lambda: LambdaClient, deployed: StackOutputs, allowed
   return answers.reduce((sum, answer) => sum + (answer?.ReservedConcurrentExecutions ?? 0), 0);
 }
 
-/** Checks the permissions boundary: one that does not exist fails the first role, in the middle of the deployment. */
+/** Checks that the permissions boundary exists. Otherwise the first role fails, in the middle of the deployment. */
 async function checkBoundary(
   { account, partition, clientOptions }: AwsAccount,
   { permissionsBoundary: name }: StageSettings,
@@ -336,7 +337,7 @@ async function checkBoundary(
   }
 }
 
-/** Returns the qualifier of cdk.json, which cdk reads itself, where the settings name none. */
+/** Returns the qualifier of cdk.json, which cdk reads itself, if the settings name none. */
 function qualifierOf({ bootstrapQualifier }: StageSettings): string {
   const { context } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../cdk.json'), 'utf8')) as CdkJson;
   return bootstrapQualifier ?? context?.['@aws-cdk/core:bootstrapQualifier'] ?? usualQualifier;

@@ -1,5 +1,5 @@
-// Sends a request to each route of a deployed stage, at the address that its clients use: a deployment that ends well
-// may still leave one refused. No request has a valid key, so none costs anything.
+// Sends a request to each route of a deployed stage, at the address that its clients use, because a deployment that
+// succeeds may still leave a route that is refused. No request has a valid key, so none costs anything.
 import {
   type BasePath,
   basePaths,
@@ -18,21 +18,21 @@ interface RouteAnswer {
 
 export interface RouteCheckSurroundings {
   readonly clock: Clock;
-  /** Sends a request. Rejects where nothing answers. */
+  /** Sends a request. Rejects if no server answers. */
   readonly ask: (url: string, headers: Readonly<Record<string, string>>) => Promise<RouteAnswer>;
 }
 
-/** Time for which a route is tried: it takes a while until a new name is known, and a new right takes effect. */
+/** Time for which a route is tried, because a new name and a new right take a while to take effect. */
 const questionMaxMs = 120_000;
 const askAgainMs = 5_000;
 const shownCharacters = 200;
 
-/** Looks like an operator's key, so that the edge passes it on, and is not valid. */
+/** This text looks like an operator's key, so that the edge passes it on, and is not valid. */
 const unknownOperatorKey = `sk-gw-${'0'.repeat(16)}-${'0'.repeat(49)}`;
 
 interface Route {
   readonly path: string;
-  /** Set for routes of the console's function, which has an address of its own where there is no distribution. */
+  /** Set for routes of the console's function, which has an address of its own if the stage has no distribution. */
   readonly isConsole?: true;
   readonly headers?: Readonly<Record<string, string>>;
   /** Statuses of a route that is reached without a valid key. */
@@ -43,7 +43,7 @@ const open = [200];
 /** Statuses for the missing key, or for a method that the route does not have. */
 const refusedByGateway = [401, 405];
 
-/** Returns the routes of every stage, and of the console where the stage has one. */
+/** Returns the routes of every stage, and of the console if the stage has one. */
 function routesOf({ console }: Pick<StageSettings, 'console'>): readonly Route[] {
   const [base, second] = basePaths;
   const below = (start: BasePath, paths: readonly string[]): Route[] =>
@@ -74,8 +74,8 @@ function routesOf({ console }: Pick<StageSettings, 'console'>): readonly Route[]
 }
 
 /**
- * Checks all routes. `outputs` are those of the api stack. Returns a line for the terminal; throws one that names the
- * refused routes and the reasons.
+ * Checks all routes. `outputs` are those of the api stack. Returns a line for the terminal. Throws a line that names
+ * the refused routes and the reasons.
  */
 export async function checkRoutes(
   stage: string,
@@ -112,7 +112,7 @@ export async function checkRoutes(
 interface RouteResult {
   readonly route: Route;
   readonly status?: number;
-  /** Reason for the refusal; undefined where the route is reached. */
+  /** Reason for the refusal; undefined if the route is reached. */
   readonly reason: string | undefined;
 }
 

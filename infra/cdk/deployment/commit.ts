@@ -1,10 +1,10 @@
-// The commit that a stage runs, and whether this checkout is behind it.
+// Reads the commit that a stage runs, and whether this checkout is older than it.
 import { execFileSync } from 'node:child_process';
 
 /** Commit of a copy that is not a git repository. */
 export const unknownCommit = 'unknown';
 
-/** Suffix of the commit where files differ from it. */
+/** Suffix of the commit if files differ from it. */
 const changedMark = '-changed';
 
 function git(cwd: string, ...args: readonly string[]): string | undefined {
@@ -27,7 +27,7 @@ export function readCommit(folder = import.meta.dirname): string {
 }
 
 /**
- * Describes a deployment of an older commit; `deployed` comes from `readCommit`. Returns undefined where this checkout
+ * Describes a deployment of an older commit; `deployed` comes from `readCommit`. Returns undefined if this checkout
  * contains the deployed commit, or nothing is known.
  */
 export function describeStepBack(deployed: string | undefined, folder = import.meta.dirname): string | undefined {

@@ -1,5 +1,5 @@
-// The arguments of `npm run deploy`, and the runs of cdk that follow from them. An option that this script does not
-// know is refused: otherwise something else would be deployed than the operator wanted.
+// Reads the arguments of `npm run deploy`, and plans the runs of cdk that follow from them. An option that this script
+// does not know is refused, because something else would be deployed than the operator wanted.
 import { parseArgs } from 'node:util';
 import { checkSettings } from '../check-settings.ts';
 import type { StageSettings } from '../settings-schema.ts';
@@ -58,7 +58,7 @@ export function readDeployOptions(
 }
 
 /**
- * Separates the arguments after `--`, which are for cdk. This script needs its own options before that, because it
+ * Separates the arguments after `--`, which are for cdk. Options of this script come before it, because the script
  * checks the account that they name.
  */
 function splitArguments(args: readonly string[]) {
@@ -75,7 +75,7 @@ function splitArguments(args: readonly string[]) {
   }
 }
 
-/** Statuses of a stack that was never created successfully; cdk deletes its remains. */
+/** Statuses of a stack that was never created successfully. cdk deletes its remains. */
 const neverCreated = ['REVIEW_IN_PROGRESS', 'CREATE_FAILED', 'ROLLBACK_COMPLETE', 'ROLLBACK_FAILED'];
 
 /**
@@ -101,7 +101,7 @@ export function cdkRuns(
   return isFirst && isProtected ? [run('data', { ...deployment, firstDeployment: true }), all] : [all];
 }
 
-// Returns advice where plain cdk was started without a stage.
+// Returns advice if plain cdk was started without a stage.
 export const stagesLine = (names: readonly string[]): string => {
   const [first = 'NAME'] = names;
   return `stages: ${names.join(', ')}. cdk needs one named: npx cdk deploy '${first}/*'; with all checks: npm run deploy -- --stage ${first}\n`;

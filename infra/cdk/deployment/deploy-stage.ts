@@ -1,4 +1,4 @@
-// A deployment, step by step: checks of the account, notes and confirmations, the runs of cdk, and a check of the
+// Deploys a stage step by step: checks of the account, notes and confirmations, the runs of cdk, and a check of the
 // result. Nothing is changed before the first run.
 
 import { createInterface } from 'node:readline/promises';
@@ -13,7 +13,7 @@ import { cdkRuns, readDeployOptions } from './deploy-options.ts';
 interface DeploymentSurroundings extends RouteCheckSurroundings {
   readonly stages: Readonly<Record<string, StageSettings>>;
   readonly print: (line: string) => void;
-  /** Returns the program that builds images. Throws where none is found. */
+  /** Returns the program that builds images. Throws if none is found. */
   readonly findImageBuilder: () => string;
   /** Runs cdk and returns its exit code. */
   readonly runCdk: (args: readonly string[], imageBuilder: string | undefined) => Promise<number>;
@@ -44,7 +44,7 @@ export async function deployStage(
 
 // Asks the operator to confirm a destructive step.
 
-/** Asks the operator. `question` is the step, as a sentence without its subject. Throws where the answer is not yes. */
+/** Asks the operator. `question` is the step, as a sentence without its subject. Throws if the answer is not yes. */
 async function confirm(question: string, isConfirmed: boolean, print: (line: string) => void): Promise<void> {
   if (isConfirmed) {
     print(`--yes was passed: this will ${question}`);

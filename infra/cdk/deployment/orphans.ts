@@ -1,5 +1,5 @@
-// Resources outside the stage's stacks under names that the stage is about to create. A stage that retains leaves them
-// behind: a destroyed stack does, and so does a roll-back to a release without the table.
+// Finds resources outside the stage's stacks under names that the stage is about to create. A stage that retains its
+// data leaves them: a destroyed stack does, and so does a roll-back to a release without the table.
 import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DescribeKeyCommand, KeyState, KMSClient } from '@aws-sdk/client-kms';
 import { GetResourcesCommand, ResourceGroupsTaggingAPIClient } from '@aws-sdk/client-resource-groups-tagging-api';
@@ -37,7 +37,7 @@ export async function findOrphans(
       unlessAbsent(dynamo.send(new DescribeTableCommand({ TableName: name }))),
     );
   const hasBucket = (name: string) =>
-    // This is also refused where the bucket belongs to another account.
+    // This is also refused if the bucket belongs to another account.
     allowed.try(`s3:ListBucket on ${name}`, () =>
       unlessAbsent(
         new S3Client({ ...clientOptions, forcePathStyle: true }).send(new HeadBucketCommand({ Bucket: name })),
@@ -100,8 +100,8 @@ async function findSecret(stage: string, clientOptions: AwsAccount['clientOption
 }
 
 /**
- * Returns the restored tables that a stage adopts now. Throws one line where one does not exist, because CloudFormation
- * would create an empty one.
+ * Returns the restored tables that a stage adopts now. Throws one line if a table does not exist, because
+ * CloudFormation would create an empty table.
  */
 export function restoredTables(
   orphans: readonly Orphan[],
@@ -156,8 +156,8 @@ const quoted = (orphans: Orphan | readonly Orphan[] | undefined): string =>
     .join(' or ') || 'null';
 
 /**
- * Returns the tables of the stack that this release does not know: they stay, outside of the stack, where the stage
- * retains.
+ * Returns the tables of the stack that this release does not know. They stay, outside of the stack, if the stage
+ * retains its data.
  */
 export const leftBehind = (
   stage: string,

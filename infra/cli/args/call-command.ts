@@ -1,5 +1,5 @@
-// Commands that make one request of the management interface, in this process. The arguments of a command line fill the
-// request, and the answer becomes columns.
+// Runs commands that make one request of the management interface, in this process. The arguments of a command line
+// fill the request, and the answer becomes columns.
 
 import type { ManagementDependencies } from '../../../functions/operator/dependencies.ts';
 import { perform } from '../../../functions/operator/perform.ts';
@@ -40,9 +40,9 @@ export interface LineInput {
   readonly read?: ParseOption | undefined;
   readonly summary?: string;
   readonly isRequired?: boolean;
-  /** Set where the option may be repeated. */
+  /** Set if the option may be repeated. */
   readonly readAll?: ParseRepeatedOption;
-  /** Value where the command line has none. */
+  /** Value if the command line has none. */
   readonly absent?: LaterValue;
 }
 
@@ -88,7 +88,7 @@ interface Done {
   readonly change: 'changed' | 'unchanged';
 }
 
-/** A command for every command of the group that the table of routes names. */
+/** Defines a command for every command of the group that the table of routes names. */
 export type CallCommands<Group extends string> = {
   readonly [Words in Extract<CommandWords, `${Group} ${string}`>]: CallCommand<RouteOf<Words>>;
 };

@@ -1,5 +1,5 @@
-// The command line, built on commander: commands whose work returns an outcome, one text for every mistake, and help
-// that names each command in full. No message repeats an argument, because it may be a secret in the wrong place.
+// Defines the command line, built on commander: commands whose work returns an outcome, one text for every mistake, and
+// help that names each command in full. No message repeats an argument, because it may be a secret in the wrong place.
 import { Argument, Command, type ErrorOptions, Help, type HelpContext, Option } from 'commander';
 import { nearestOf } from '../../../shared/errors/index.ts';
 import { programs } from '../../../shared/foundation/constants/index.ts';
@@ -9,7 +9,7 @@ import type { CommandOutcome, LineByLine, Session, StorelessSession } from './se
 
 /** Work of a command with its parsed input: the arguments in their order, then the options. */
 export type CommandWork = (session: Session) => Promise<CommandOutcome | LineByLine>;
-/** Runs the work of the named command. `options` are those of its options that every command has. */
+/** Runs the work of the named command. `options` are the values of the options that every command has. */
 export type Execute = (command: CommandLine, options: CommonOptions, work: CommandWork) => Promise<void>;
 
 export interface CommonOptions extends TargetOptions {
@@ -198,7 +198,7 @@ function describeMistake(command: Command, message: string, code: string): strin
     case 'commander.missingMandatoryOptionValue': {
       const isMissing = (option: Option) =>
         option.mandatory && command.getOptionValue(option.attributeName()) === undefined;
-      // A mistyped option is the reason why it is missing.
+      // A mistyped option is reported first, because it may be the reason why another option is missing.
       return describeTypo(command) ?? `${command.options.filter(isMissing).map(termOf)[0]} is required`;
     }
     case 'commander.unknownOption':

@@ -1,4 +1,4 @@
-// Parsers of options and arguments. Messages name the valid form and never repeat the typed text.
+// Parses options and arguments. Messages name the valid form and never repeat the typed text.
 import { isUtcDay } from '../../../shared/accounting/call-records/index.ts';
 import { inLowerCase } from '../../../shared/configuration/access/index.ts';
 import { keyName, parseApiKey } from '../../../shared/configuration/keys/index.ts';
@@ -12,7 +12,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Parses one value; `name` is how the command line calls it. Throws UsageError. */
+/** Parses one value. `name` is the argument's or the option's name on the command line. Throws UsageError. */
 export type ParseOption = (name: string, text: string) => unknown;
 /** Parses one value of an option that may be repeated. */
 export type ParseRepeatedOption = (name: string, text: string, former: unknown) => unknown;
@@ -128,7 +128,7 @@ export const readChoice =
   };
 
 /**
- * Maximum period of a report. Call records are stored 90 days; where they are stored longer, a year is enough for one
+ * Maximum period of a report. Call records are stored 90 days. If they are stored longer, a year is enough for one
  * report.
  */
 const sinceDaysMax = 366;

@@ -34,7 +34,7 @@ export interface Circumstances {
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
 
-/** Creates the program with the command of this name, or with every command where there is none. */
+/** Creates the program with the command of this name, or with every command if there is none. */
 export async function createProgram(execute: Execute, name?: string): Promise<CommandLine> {
   const program = new CommandLine('gw', execute);
   program.description("The operator's command line of the gateway.");
@@ -64,7 +64,7 @@ export async function run(words: readonly string[], processCircumstances: Circum
   const { command, isWhole } = findCommand(program, names);
   try {
     if (isHelp && isWhole) showHelp(command, terminal);
-    // A mistyped command fails here, even where its help is requested.
+    // A mistyped command fails at this point, even if its help is requested.
     else await program.parseAsync(isHelp ? names.filter((name) => !name.startsWith('-')) : words, { from: 'user' });
     return code;
   } catch (error) {
@@ -76,7 +76,7 @@ export async function run(words: readonly string[], processCircumstances: Circum
   }
 }
 
-/** Finds the command that the first words name. `isWhole` is false where the next word names none of its commands. */
+/** Finds the command that the first words name. `isWhole` is false if the next word names none of its commands. */
 function findCommand(program: Command, words: readonly string[]): { command: Command; isWhole: boolean } {
   const next = program.commands.find((command) => command.name() === words[0]);
   if (next !== undefined) return findCommand(next, words.slice(1));

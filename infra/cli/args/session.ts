@@ -1,5 +1,5 @@
-// Inputs and outcome of a command. A command prints no result itself: it returns its outcome, so that the output of
-// `--json` is one document and nothing else.
+// Declares the inputs and the outcome of a command. A command prints no result itself: it returns its outcome, so that
+// the output of `--json` is one document and nothing else.
 import type { Randomness } from '../../../shared/foundation/ids/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 import type { Style, Terminal } from '../output/terminal.ts';
@@ -41,7 +41,7 @@ export interface Session {
 /** Session of a command that needs no store. */
 export type StorelessSession = Omit<Session, 'target' | 'open'>;
 
-/** A question was not answered with yes, so nothing was done. */
+/** Thrown if the answer to a question was not yes. Nothing was done. */
 export class Declined extends Error {
   override readonly name = 'Declined';
 }

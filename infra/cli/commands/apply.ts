@@ -84,8 +84,8 @@ async function apply(
 }
 
 /**
- * Stores the applied file, with which the next start compares its own. A file other than that of the starts leaves
- * theirs unchanged: its changes count as an operator's changes to them.
+ * Stores the applied file, so that the next start can compare its own file with it. A file other than that of the
+ * starts leaves theirs unchanged: its changes count as an operator's changes to them.
  */
 async function keepForStart(
   { store }: OpenTarget,
@@ -111,7 +111,7 @@ function refusalOf(error: unknown): GatewayFileRefused {
   throw error;
 }
 
-/** Describes missing credentials: every call skips a provider without one, without an error. */
+/** Describes missing credentials, because every call skips a provider without a credential, without an error. */
 async function credentialNotes(
   session: Session,
   opened: OpenTarget,

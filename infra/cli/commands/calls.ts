@@ -1,5 +1,5 @@
-// `calls` and `calls show`: finished calls from their records, and everything about one call, with its stored bodies on
-// request.
+// Shows finished calls from their records (`calls`), and everything about one call, with its stored bodies on request
+// (`calls show`).
 import { contentOf } from '../../../functions/operator/reports/serve-content.ts';
 import {
   type CallDocument,
@@ -41,7 +41,7 @@ import { attemptLines, contentLines, guardrailLines } from '../output/shown-call
 import { type Field, fieldTable, memberLines } from '../output/table.ts';
 import { openAdministration } from '../target/stores.ts';
 
-/** Names a key with its workspace: keys of several workspaces may have the same name. */
+/** Names a key with its workspace, because keys of several workspaces may have the same name. */
 const keyText = ({ workspace, key_name, key_public_id }: CallDocument): string =>
   `${workspace}/${key_name ?? key_public_id}`;
 
@@ -210,8 +210,8 @@ const modelOf = ({ function_id, model, model_asked }: ShownCall) =>
   (function_id === null ? model : null) ?? model_asked;
 
 /**
- * Returns the columns. The interface is shown where some call had another than chat completions, the payer where it was
- * not credit, and tags where a call has some.
+ * Returns the columns. The interface is shown if some call had another interface than chat completions, the payer if it
+ * was not credit, and tags if a call has some.
  */
 const callFieldsOf = (calls: readonly ShownCall[]): readonly Field<ShownCall>[] =>
   callFields.filter(
@@ -221,10 +221,12 @@ const callFieldsOf = (calls: readonly ShownCall[]): readonly Field<ShownCall>[] 
       (title !== 'tags' || calls.some(({ tags }) => tags !== null)),
   );
 
-/** Returns whether the call had another interface; null is that of releases which had no other. */
+/**
+ * Returns whether the call had another interface. Null is the interface of releases which had only chat completions.
+ */
 const isOtherInterface = (name: string | null): boolean => name !== null && name !== 'chat-completions';
 
-/** Columns of a call. Those that identify it are dropped last; time, outcome and id never are. */
+/** Lists the columns of a call. Columns that identify it are dropped last; time, outcome and id never are. */
 const callFields: readonly Field<ShownCall>[] = [
   { title: 'time (UTC)', value: ({ created_at }) => created_at.slice(0, 19).replace('T', ' ') },
   {

@@ -67,7 +67,7 @@ async function setCredential(session: Session, name: string): Promise<CommandOut
   }
 }
 
-/** Returns true also where the catalogue cannot be read: the credential is stored, and the note is only a hint. */
+/** Returns true also if the catalogue cannot be read, because the credential is stored, and the note is only a hint. */
 async function isNamed(session: Session, name: string): Promise<boolean> {
   const { catalogues } = await openAdministration(session);
   const document = await catalogues.read().catch(() => undefined);

@@ -1,4 +1,4 @@
-// `credits add | show | history`: the credit of workspaces, to the last digit.
+// Shows and changes the credit of workspaces, to the last digit (`credits add | show | history`).
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { addCallCommands, type CallCommands, input, shownList } from '../args/call-command.ts';
 import type { CommandLine } from '../args/command-line.ts';

@@ -1,4 +1,4 @@
-// `export`: the gateway file of the store, as text for people and as JSON for programs.
+// Exports the gateway file of the store, as text for people and as JSON for programs (`export`).
 import { exportGatewayFile, gatewayFileText } from '../../../shared/configuration/gateway-file/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import type { CommandOutcome, Session } from '../args/session.ts';

@@ -1,5 +1,5 @@
-// `functions list | show | compare | activate | disable | enable`: stored functions and the transitions that an
-// operator requests. The store of functions decides which transitions are allowed.
+// Shows stored functions, and makes the transitions that an operator requests (`functions list | show | compare |
+// activate | disable | enable`). The store of functions decides which transitions are allowed.
 
 import { readFile } from 'node:fs/promises';
 import { functionDocument } from '../../../functions/operator/functions/function-documents.ts';
@@ -31,9 +31,7 @@ const name: readonly LineInput[] = [
   input('FUNCTION', 'names.id', readId),
 ];
 
-/**
- * Returns a revision as the gateway file writes it, line by line. Throws an Error where the revision does not exist.
- */
+/** Returns a revision as the gateway file writes it, line by line. Throws an Error if the revision does not exist. */
 function linesOf({ workspace, id, revisions }: Documents['ShownFunction'], wanted: unknown): string[] {
   const revision = revisions.find((one) => one.id === wanted);
   if (revision === undefined) throw new Error(`function ${id} of ${workspace} has no revision ${wanted}`);
@@ -133,7 +131,7 @@ const functionCommands: CallCommands<'functions'> = {
   },
 };
 
-// `functions publish`: stores a revision without a gateway file around it.
+// Stores a revision without a gateway file around it (`functions publish`).
 
 /** The limit of the management interface. */
 const revisionMaxBytes = 1024 * 1024;

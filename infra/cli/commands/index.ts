@@ -1,4 +1,5 @@
-// Every command, in the order of help. A command loads only its own module, because all take several times as long.
+// Lists every command, in the order of help. A command loads only its own module, because all modules together take
+// several times as long.
 import { startCommand } from '../../../shared/foundation/constants/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 
@@ -31,7 +32,7 @@ const modules: readonly CommandModule[] = [
   { names: ['policy'], load: async () => (await import('./policy.ts')).addPolicy },
 ];
 
-/** Adds the command that `word`, the first one typed, names. Where it names none, as for help, adds all of them. */
+/** Adds the command that `word`, the first typed word, names. If it names none, as for help, adds all commands. */
 export async function addCommands(program: CommandLine, word: string | undefined): Promise<void> {
   const named = modules.filter(({ names }) => word !== undefined && names.includes(word));
   const added = await Promise.all((named.length > 0 ? named : modules).map(({ load }) => load()));

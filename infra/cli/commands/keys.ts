@@ -1,5 +1,5 @@
-// `keys create | list | update | rotate | revoke`: API keys with their limits and spending. A key is printed when it is
-// created, the only time that its text is known.
+// Creates and changes API keys with their limits and spending (`keys create | list | update | rotate | revoke`). A key
+// is printed when it is created, the only time that its text is known.
 import type { ManagementDependencies } from '../../../functions/operator/dependencies.ts';
 import { perform } from '../../../functions/operator/perform.ts';
 import {
@@ -83,7 +83,7 @@ async function revoke(
   };
 }
 
-/** Returns lines about keys that a rotation replaced: their name no longer identifies them. */
+/** Returns lines about keys that a rotation replaced, because their name no longer identifies them. */
 async function endingNamesakes(session: Session, { keys }: ManagementDependencies, revoked: KeyRecord) {
   const nowMs = session.clock.nowMs();
   return (await collect(keys.list())).flatMap((key) => {
@@ -122,7 +122,7 @@ const spending: readonly Field<Key>[] = [
   member('last_alert', { title: 'alert', leftOut: 0, shown: ({ last_alert: last }) => last && alertText(last) }),
 ];
 
-/** Fields of a key; of its text only the public id is shown. */
+/** Describes the fields of a key. Of its text only the public id is shown. */
 export const keyFields: readonly Field<Key>[] = [
   member('workspace', { title: 'workspace', isFlexible: true }),
   member('name', { title: 'name', isFlexible: true }),
@@ -146,7 +146,7 @@ const keyInputs: readonly LineInput[] = [
   input('--workspace <W>', 'shown.workspace', readId, workspaceOfName),
 ];
 
-/** A command whose key is identified by its name or its public id. */
+/** Defines a command whose key is identified by its name or its public id. */
 const namesKey = {
   checks: (request: LineRequest) => void named(request),
   async resolves(request: LineRequest, deps: ManagementDependencies) {
@@ -231,7 +231,7 @@ const keyCommands: CallCommands<'keys'> = {
   },
 };
 
-// A key as every command identifies it: by its name in a workspace, or by its public id.
+// Identifies a key for every command: by its name in a workspace, or by its public id.
 
 type KeyReference = { readonly publicId: string } | { readonly workspace: string; readonly name: string };
 
@@ -245,7 +245,7 @@ function toNamedKey(key: string, workspace: string | undefined): KeyReference {
   );
 }
 
-// `keys reconcile`: after tables were restored to an earlier moment, ends those keys again that were ended since then.
+// Ends those keys again that were ended after the moment to which tables were restored (`keys reconcile`).
 
 /** Parses a suffix; `none` selects the tables without one. */
 const readSuffix = (name: string, text: string): string => {

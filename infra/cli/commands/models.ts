@@ -1,5 +1,5 @@
-// `models list | diff | update`: the stored models, their differences from the shipped model list, and the update from
-// it.
+// Shows the stored models and their differences from the shipped model list, and updates them from it (`models list |
+// diff | update`).
 
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { programs } from '../../../shared/foundation/constants/index.ts';
@@ -17,7 +17,7 @@ export const addModels = (program: CommandLine): void =>
 
 type Update = Documents['ManagedListUpdate'];
 
-/** Returns the value itself where it is a scalar, as in JSON. */
+/** Returns the value itself if it is a scalar, as in JSON. */
 const cellValue = (value: unknown): string | number | boolean | null =>
   value === null || typeof value === 'number' || typeof value === 'boolean' ? value : shown(value);
 

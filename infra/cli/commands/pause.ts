@@ -1,5 +1,5 @@
-// `pause | resume`: makes every process refuse calls, for example while tables are replaced by others, and serve them
-// again.
+// Makes every process refuse calls, for example while tables are replaced by others, and serve them again (`pause |
+// resume`).
 import { configFreshMs } from '../../../shared/foundation/constants/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { type CommandOutcome, confirm, type Session } from '../args/session.ts';

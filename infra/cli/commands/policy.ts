@@ -1,5 +1,5 @@
-// `policy`: the least rights of an IAM identity with which every command works on a stage, as a policy document. A
-// single table has the calls; its test runs every command and compares.
+// Prints the least rights of an IAM identity with which every command works on a stage, as a policy document
+// (`policy`). A single table has the calls; its test runs every command and compares.
 import {
   brand,
   contentPrefix,
@@ -77,15 +77,15 @@ async function policy(session: Session): Promise<CommandOutcome> {
   return { json: document, lines: () => toJsonText(document).split('\n') };
 }
 
-/** Wildcard in an ARN of a policy. Identities reach only their own account whatever the ARN says. */
+/** Wildcard in an ARN of a policy. Identities reach only their own account, whatever the ARN says. */
 const anyPlace = '*';
 
 /**
  * Finds account and region. A policy can be written without being signed in: then the command line and the settings say
- * where the stage is, as far as they do.
+ * where the stage is, if they name it.
  */
 async function findPlace(target: StageTarget, shellRegion: string | undefined): Promise<StagePlace> {
-  // These modules are imported here, because they load SDK clients, which most commands do without.
+  // These modules are imported at this point, because they load SDK clients, which most commands do without.
   const { readAccount, signIn } = await import('../target/shell-access.ts');
   const { checkPlace } = await import('../../cdk/check-settings.ts');
   const { stageSettings } = await import('../../cdk/stage-settings.ts');

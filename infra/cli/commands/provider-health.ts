@@ -1,4 +1,4 @@
-// The health of each provider of each model, for `status`.
+// Reads the health of each provider of each model, for `status`.
 import { calledName } from '../../../shared/accounting/call-records/index.ts';
 import {
   awaitStatistics,
@@ -25,7 +25,7 @@ export async function readProviders(session: Session, opened: OpenTarget) {
   const all = document?.providers ?? [];
   const cooldowns = createCooldowns({ store, clock: session.clock });
   const [statistics, credentials] = await Promise.all([
-    // Where the shared statistics are old, new ones are computed here, on a store that accepts no write.
+    // If the shared statistics are old, this command computes new ones on a store that accepts no write.
     awaitStatistics(createStatisticsReader({ store: withoutWrites(store), clock: session.clock })),
     readCredentialStatus(session, opened, all),
     cooldowns.refresh(),

@@ -1,4 +1,4 @@
-// `providers list | disable | enable`: excludes a provider from every plan, and includes it again.
+// Excludes a provider from every plan, and includes it again (`providers list | disable | enable`).
 import { calledName } from '../../../shared/accounting/call-records/index.ts';
 import type { ProviderHealth, ProviderState } from '../../../shared/accounting/reports/index.ts';
 import { modelsServedBy, planProviderStatus } from '../../../shared/configuration/administration/index.ts';
@@ -52,7 +52,7 @@ async function listProviders(session: Session): Promise<CommandOutcome> {
   };
 }
 
-/** Omits the state of unused models where there are others. */
+/** Omits the state of unused models if there are other states. */
 function statesOf(healths: readonly ProviderHealth[]): readonly ProviderState[] {
   const states = [...new Set(healths.map(({ state }) => state))];
   return states.length > 1 ? states.filter((state) => state !== 'unused') : states;

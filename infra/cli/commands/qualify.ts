@@ -1,5 +1,5 @@
-// `functions qualify`: runs the test cases of a revision through a running gateway and, when all pass, stores that they
-// passed. The calls are real: the workspace pays for them like for any others.
+// Runs the test cases of a revision through a running gateway and, if all pass, stores that they passed (`functions
+// qualify`). The calls are real: the workspace pays for them like for any others.
 
 import type { ManagementDependencies } from '../../../functions/operator/dependencies.ts';
 import { perform } from '../../../functions/operator/perform.ts';
@@ -76,7 +76,7 @@ interface CaseResult {
 const answerMaxCharacters = 4_000;
 
 /**
- * Runs the cases of a stored revision, and stores the result where all pass. `url` is that of a gateway, as clients use
+ * Runs the cases of a stored revision, and stores the result if all pass. `url` is that of a gateway, as clients use
  * it.
  */
 export async function judgeRevision(session: Session, url: string, toRun: CasesToRun): Promise<JudgedRevision> {
@@ -162,7 +162,7 @@ interface CasesToRun {
  */
 const roundsMax = 64;
 
-/** Runs the cases. Throws an Error where no gateway answers: then no case can be judged. */
+/** Runs the cases. Throws an Error if no gateway answers: then no case can be judged. */
 async function runCases(
   deps: ManagementDependencies,
   { names, revision }: CasesToRun,
@@ -183,7 +183,7 @@ async function runCases(
   throw new Error(`the cases need more than ${roundsMax} calls after each other`);
 }
 
-/** Calls the model, then each fallback model; the failure of the last one counts. */
+/** Calls the model, then each fallback model. If all fail, the failure of the last call counts. */
 async function answerTo({ body, fallback_models }: MissingCall, access: GatewayAccess): Promise<Omit<Answer, 'call'>> {
   let answer: Omit<Answer, 'call'> = {};
   for (const model of [body.model, ...fallback_models]) {

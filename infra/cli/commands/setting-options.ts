@@ -1,4 +1,4 @@
-// Settings of keys and workspaces as options and columns, by the kind of their values.
+// Defines the settings of keys and workspaces as options and columns, by the kind of their values.
 import { isKeyExpired } from '../../../shared/configuration/keys/index.ts';
 import { keySettings, type SettingKind, type SettingRows } from '../../../shared/configuration/settings/index.ts';
 import { duration, modelChoice, regions, text, validity } from '../../../shared/configuration/value-forms/index.ts';
@@ -119,7 +119,7 @@ export const settingOptions = (rows: SettingRows, absent: 'left out' | 'none'): 
     },
   );
 
-/** Returns the columns. `all` and an empty list are null where the row has a text for none. */
+/** Returns the columns. `all` and an empty list are null if the row has a text for none. */
 export const settingFields = <Row extends object>(rows: SettingRows): readonly Field<Row>[] =>
   Object.entries(rows).map(([member, { column, absent }]) => ({
     member,

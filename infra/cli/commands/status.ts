@@ -1,4 +1,4 @@
-// `status`: tables, limits, open reservations and provider health at a glance. It only reads.
+// Shows tables, limits, open reservations and provider health at a glance (`status`). It only reads.
 
 import { readCredits, type WorkspaceCredit } from '../../../shared/configuration/administration/index.ts';
 import { callTimes } from '../../../shared/foundation/constants/index.ts';

@@ -1,5 +1,5 @@
-// `usage`: calls, tokens and cost from the call records, with bars. A bar is a group's share of the cost, or of the
-// calls where nothing was paid.
+// Shows calls, tokens and cost from the call records, with bars (`usage`). A bar is a group's share of the cost, or of
+// the calls if nothing was paid.
 import {
   isTagGrouping,
   readUsage,
@@ -103,7 +103,7 @@ const nullGroups: Partial<Record<(typeof usageGroupings)[number], string>> = {
 
 /**
  * Returns the columns. By provider the table shows attempts too, because a provider may only ever have failed. Payments
- * by callers are shown where there were any.
+ * by callers are shown if there were any.
  */
 const figureFields = (by: UsageGrouping, total: UsageSummary): readonly Field<UsageSummary>[] => [
   { member: 'calls', title: 'calls', align: 'right', value: ({ calls }) => calls },

@@ -1,5 +1,5 @@
-// `workspaces list | show | create | update`: workspaces with their credit, limits, models and policy. `credits add`
-// adds to the credit of one.
+// Creates and changes workspaces with their credit, limits, models and policy (`workspaces list | show | create |
+// update`). `credits add` adds to the credit of a workspace.
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { workspaceSettings } from '../../../shared/configuration/settings/index.ts';
 import {
@@ -26,7 +26,7 @@ export const addWorkspaces = (program: CommandLine): void =>
 
 type Workspace = Documents['ManagedWorkspace'];
 
-/** Returns the document in the words of the gateway file and of the management interface. */
+/** Returns the document with the field names of the gateway file and of the management interface. */
 const documentOf = ({ under_spend_limit_usd: _limit, ...workspace }: Workspace) => workspace;
 
 const shown = ({ data }: { readonly data: Workspace }, more: object = {}): CommandOutcome => ({
@@ -50,7 +50,7 @@ const workspaceFields: readonly Field<Workspace>[] = [
 const workspace: LineInput = input('WORKSPACE', 'names.id', readId);
 
 /**
- * Checks that `--member-keys none`, under which members create no keys at all, has no other limit beside it. Throws
+ * Checks that `--member-keys none`, under which members create no keys at all, is given without another limit. Throws
  * UsageError.
  */
 function checkMemberKeys({ body }: LineRequest): void {

@@ -1,4 +1,4 @@
-// One item of LiteLLM's `model_list`: its address, its prices and its limits.
+// Reads one item of LiteLLM's `model_list`: its address, its prices and its limits.
 import type { Path } from '../../../shared/configuration/gateway-file/index.ts';
 import type { ListedModel, ModelList } from '../../../shared/configuration/model-list/index.ts';
 import { type NamedModel, namedModel } from './provider-prefixes.ts';
@@ -15,7 +15,7 @@ export interface Deployment {
   readonly named: NamedModel;
   readonly provider: ImportedProvider;
   readonly entry: ImportedEntry;
-  /** LiteLLM's own order: a lower one is tried first. */
+  /** LiteLLM's own order: a lower number is tried first. */
   readonly order: number;
   readonly weight: number | undefined;
 }
@@ -30,7 +30,7 @@ const apisByMode: Readonly<Record<string, string>> = {
   rerank: 'rerank',
   responses: 'responses',
 };
-/** Context length of a model that no list knows, where the file has none. */
+/** Context length of a model that no list knows, if the file has none. */
 const contextLengthDefault = 128_000;
 
 export interface ImportContext {
@@ -39,7 +39,7 @@ export interface ImportContext {
   readonly list: ModelList;
 }
 
-/** Reads a deployment. Returns undefined where it has no counterpart; a comment then says why. */
+/** Reads a deployment. Returns undefined if it has no counterpart; a comment then says why. */
 export function readDeployment(context: ImportContext, path: Path): Deployment | undefined {
   const { source, providers } = context;
   const at = parameterPath(source, path);
@@ -67,7 +67,7 @@ export function readDeployment(context: ImportContext, path: Path): Deployment |
   };
 }
 
-/** Marks an item as used: its members need no comment of their own. */
+/** Marks an item as used: its fields need no comment of their own. */
 function useWhole(source: LiteLlmSource, path: Path): undefined {
   source.use(path);
 }

@@ -48,7 +48,7 @@ export async function importLiteLlm(
 }
 
 interface Part {
-  /** Path in the file of LiteLLM; absent where several of its items made it. */
+  /** Path in the file of LiteLLM; absent if several of its items made it. */
   readonly path?: Path;
   readonly item: unknown;
 }
@@ -106,8 +106,8 @@ function head(notes: readonly ImportNote[]): string {
   return lines.map((line) => `# ${line.replace(/[\r\n\u2028\u2029]+/g, ' ')}\n`).join('');
 }
 
-// Guardrails that have a counterpart: those of Amazon Bedrock, words, patterns, and personal data that is found without
-// a service.
+// Converts guardrails that have a counterpart: those of Amazon Bedrock, words, patterns, and personal data that is
+// found without a service.
 
 interface ImportedGuardrail {
   readonly path: Path;
@@ -202,8 +202,8 @@ const bodies: Readonly<Record<string, Body>> = {
   },
 };
 
-// Budgets and limits of LiteLLM's settings: those of the proxy become limits of one key, those of its users become
-// limits of the keys that members create.
+// Converts budgets and limits of LiteLLM's settings: those of the proxy become limits of one key, those of its users
+// become limits of the keys that members create.
 
 const keyName = 'litellm';
 const workspaceId = 'litellm';

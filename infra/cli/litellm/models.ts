@@ -1,5 +1,5 @@
-// Models of the gateway file: deployments of one name are the entries of a model. LiteLLM's fallbacks become entries
-// without a weight, which follow those that have one.
+// Builds the models of the gateway file: deployments of one name are the entries of a model. LiteLLM's fallbacks become
+// entries without a weight, which follow those that have one.
 import { isMapping, type Path } from '../../../shared/configuration/gateway-file/index.ts';
 import { autoModelId } from '../../../shared/foundation/constants/index.ts';
 import type { Deployment, ImportContext, ImportedEntry } from './deployments.ts';
@@ -41,7 +41,7 @@ export function importModels(
   return [...models, ...aliases(source, models), ...wildcards(source, deployments)];
 }
 
-/** Returns the id of a model. Names that clients use stay as they are, where the gateway accepts them. */
+/** Returns the id of a model. Names that clients use stay as they are if the gateway accepts them. */
 function idOf(source: LiteLlmSource, name: string, path: Path): string | undefined {
   if (name === autoModelId) {
     source.note(path, `is left out: ${autoModelId} is a model of the gateway itself, which chooses one`);
@@ -162,7 +162,7 @@ function aliases(source: LiteLlmSource, models: readonly ImportedItem[]): readon
   });
 }
 
-/** Resolves names with `*`: those that the model list has of the provider. */
+/** Resolves names with `*` to the models that the model list has of the provider. */
 function wildcards(source: LiteLlmSource, deployments: readonly Deployment[]): readonly ImportedItem[] {
   return deployments.flatMap(({ modelName, named, path, provider }): readonly ImportedItem[] => {
     if (!modelName.includes('*')) return [];

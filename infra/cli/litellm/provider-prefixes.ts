@@ -1,14 +1,14 @@
-// LiteLLM's names of providers: the prefix of `litellm_params.model`. Source: its pages of providers
+// Lists LiteLLM's names of providers: the prefix of `litellm_params.model`. Source: its pages of providers
 // (docs.litellm.ai/docs/providers), November 2026.
 import type { ProviderKind } from '../../../shared/configuration/model-list/index.ts';
 
 interface Prefix {
   /** Kind of the provider; absent for an address that supports OpenAI's interfaces. */
   readonly kind?: ProviderKind;
-  /** The variable that LiteLLM reads where the file names none. */
+  /** The variable that LiteLLM reads if the file names none. */
   readonly env?: string;
   readonly baseUrl?: string;
-  /** Path that is appended to the address of the file, where the address does not end in it. */
+  /** Path that is appended to the address of the file if the address does not end in it. */
   readonly path?: string;
 }
 

@@ -1,5 +1,5 @@
-// Providers of the gateway file, from the parameters of LiteLLM's deployments: one for each address with each
-// credential.
+// Builds the providers of the gateway file from the parameters of LiteLLM's deployments: one provider for each address
+// with each credential.
 import type { Path } from '../../../shared/configuration/gateway-file/index.ts';
 import { type ProviderKind, providerKinds } from '../../../shared/configuration/model-list/index.ts';
 import { type NamedModel, regionInName } from './provider-prefixes.ts';
@@ -132,7 +132,7 @@ export class ImportedProviders {
     return form?.scheme === 'bearer' && form.env === env ? undefined : { bearer: { env } };
   }
 
-  /** Returns the variable of the key; undefined where no key is sent. */
+  /** Returns the variable of the key; undefined if no key is sent. */
   #keyVariable(at: ParameterPath, usual: string | undefined): string | undefined {
     const place = at('api_key');
     const written = this.#source.use(place);
@@ -155,8 +155,8 @@ export class ImportedProviders {
   }
 
   /**
-   * Returns a variable for a key. Each key has one of its own: under the usual name another account's key would be sent
-   * to its address.
+   * Returns a variable for a key. Each key has a variable of its own, because under the usual name another account's
+   * key would be sent to its address.
    */
   #variableOfKey(key: string, usual: string): string {
     const known = this.#variablesByKey.get(key) ?? `${usual}_${this.#variablesByKey.size + 1}`;

@@ -1,5 +1,5 @@
-// A file of LiteLLM as an import reads it: the line of each member, and the members that the gateway file contains by
-// now. The others become comments.
+// Reads a file of LiteLLM for an import: the line of each field, and the fields that the gateway file contains by now.
+// All other fields become comments.
 import { isMapping, type Path, readYaml } from '../../../shared/configuration/gateway-file/index.ts';
 
 export type Mapping = Readonly<Record<string, unknown>>;
@@ -36,7 +36,7 @@ export class LiteLlmSource {
     return path.reduce<unknown>((value, step) => (value as Mapping | undefined | null)?.[step as string], this.#value);
   }
 
-  /** Returns a value, and marks it and its members as used. */
+  /** Returns a value, and marks it and its fields as used. */
   use(path: Path): unknown {
     const value = this.look(path);
     if (value !== undefined) this.#used.add(keyOf(path));
@@ -113,7 +113,7 @@ const keyOf = (path: Path): string => path.map(String).join('\n');
 const pathText = (path: Path): string =>
   path.map((step, at) => (typeof step === 'number' ? `[${step}]` : `${at === 0 ? '' : '.'}${String(step)}`)).join('');
 
-/** Merges anchors: `<<: *anchor` is a member in YAML 1.2, and stands for the members of the anchor in LiteLLM. */
+/** Merges anchors: `<<: *anchor` is an ordinary field in YAML 1.2, and means the fields of the anchor in LiteLLM. */
 function withMerges(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withMerges);
   if (!isMapping(value)) return value;

@@ -1,4 +1,4 @@
-// Output of `apply`: a line per changed resource, below it its fields old → new, and new keys.
+// Formats the output of `apply`: a line per changed resource, below it its fields old → new, and new keys.
 import {
   type CreatedKey,
   type FilledMembers,
@@ -15,7 +15,7 @@ interface AppliedChanges {
   readonly createdKeys: readonly CreatedKey[];
   readonly notes: readonly string[];
   readonly isDry: boolean;
-  /** Members that a dry run shows. */
+  /** Fields that a dry run shows. */
   readonly filled: readonly FilledMembers[];
 }
 

@@ -32,7 +32,7 @@ function describeUnavailable(cause: unknown, target: Target): string {
   );
 }
 
-/** Returns undefined when the server answered, or the server is AWS itself. */
+/** Returns undefined if the server answered, or if the server is AWS itself. */
 const describeUnreachable = (error: unknown, target: Target): string | undefined =>
   target.kind !== 'stage' && neverConnected(error) ? `no DynamoDB answers at ${describeTarget(target)}` : undefined;
 
@@ -51,7 +51,7 @@ function describeAws(error: unknown): string | undefined {
 const rootOf = (error: unknown): unknown => (error instanceof AggregateError ? error.errors[0] : error);
 
 const causeOf = (error: unknown): string => [nameOf(error), messageOf(error)].filter((part) => part !== '').join(': ');
-/** Returns the service's own name of a fault, where a service answered. */
+/** Returns the service's own name of a fault, if a service answered. */
 const nameOf = (error: unknown): string => String(memberOf(error, 'name') ?? '');
 const messageOf = (error: unknown): string => String(memberOf(error, 'message') ?? '');
 const memberOf = (error: unknown, member: string): unknown =>

@@ -1,4 +1,4 @@
-// Parts of `calls show`: the attempts of a call, its guardrails, and its stored bodies.
+// Formats the parts of `calls show`: the attempts of a call, its guardrails, and its stored bodies.
 import type { CallAttempt, CallRecord } from '../../../shared/accounting/call-records/index.ts';
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import { connectionFaultText } from '../../../shared/foundation/constants/index.ts';

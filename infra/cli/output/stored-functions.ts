@@ -1,4 +1,4 @@
-// Stored functions as tables and documents.
+// Formats stored functions as tables and documents.
 import type { Documents } from '../../../shared/configuration/management/index.ts';
 import type { CommandOutcome } from '../args/session.ts';
 import { type Field, fieldJson, fieldTable } from './table.ts';

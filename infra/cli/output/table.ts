@@ -1,5 +1,5 @@
-// Aligned columns for people, and the same fields as JSON. Cells may contain clients' text, so characters that control
-// a terminal are escaped.
+// Formats aligned columns for people, and the same fields as JSON. Cells may contain clients' text, so characters that
+// control a terminal are escaped.
 import { formatTags, type Tags } from '../../../shared/protocol/wire/index.ts';
 import { inBold, type Style } from './terminal.ts';
 
@@ -7,9 +7,9 @@ interface Column {
   readonly title: string;
   /** Alignment; `decimal` is right-aligned with the points under each other, and shows every digit. Default: left. */
   readonly align?: 'left' | 'right' | 'decimal';
-  /** Whether it may be cut where the line is too narrow. */
+  /** Whether it may be cut if the line is too narrow. */
   readonly isFlexible?: boolean;
-  /** Order in which columns are dropped where the line is too narrow: lower numbers first. */
+  /** Order in which columns are dropped if the line is too narrow: lower numbers first. */
   readonly leftOut?: number;
 }
 
@@ -21,9 +21,9 @@ export type CellValue = string | number | bigint | boolean | readonly string[] |
 export interface Field<Row> extends Partial<Column> {
   /** Name in JSON; undefined for a column of the table only. */
   readonly member?: string;
-  /** Value; null in JSON where it is undefined. */
+  /** Value; null in JSON if it is undefined. */
   readonly value: (row: Row) => CellValue;
-  /** Text in the table, where it differs from JSON. */
+  /** Text in the table, if it differs from JSON. */
   readonly shown?: (row: Row) => CellValue;
 }
 

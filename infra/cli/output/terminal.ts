@@ -1,5 +1,5 @@
-// The terminal, or the pipe, of this process. Results are written to standard output, everything else to standard
-// error.
+// Reads and writes the terminal, or the pipe, of this process. Results are written to standard output, everything else
+// to standard error.
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 
@@ -15,12 +15,12 @@ export interface Terminal {
   readonly canAsk: boolean;
   writeOut(line: string): void;
   writeError(line: string): void;
-  /** Replaces the previous line of progress; does nothing where standard error is not a terminal. */
+  /** Replaces the previous line of progress; does nothing if standard error is not a terminal. */
   showProgress(text: string): void;
   ask(question: string): Promise<string>;
-  /** Reads all of standard input, or hidden typing where it is a terminal. Throws where the text is too long. */
+  /** Reads all of standard input, or hidden typing if it is a terminal. Throws if the text is too long. */
   readSecret(prompt: string): Promise<string>;
-  /** Reads all of standard input as text, for a command with such an option. Throws where the text is too long. */
+  /** Reads all of standard input as text, for a command with such an option. Throws if the text is too long. */
   readInput(maxBytes: number): Promise<string>;
 }
 

@@ -1,4 +1,4 @@
-// The store of a stage, and that of a DynamoDB-compatible server.
+// Opens the store of a stage, and that of a DynamoDB-compatible server.
 import { DescribeTableCommand, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
 import { type KeyWrapper, kmsKeyWrapper } from '../../../shared/configuration/byok/index.ts';
 import { type TableName, tableNames, tableNaming } from '../../../shared/foundation/constants/index.ts';
@@ -27,7 +27,8 @@ export async function openStage(
   writes: boolean,
 ): Promise<OpenTarget> {
   const { stage } = target;
-  // Signing in may take seconds, longer than a call to the store may wait; a failure to sign in is reported here.
+  // Signing in may take seconds, longer than a call to the store may wait. A failure to sign in is reported at this
+  // point.
   const access = await readShellAccess(target);
   if (writes) {
     const { id } = await readAccount(access);

@@ -1,5 +1,5 @@
-// The secret of a stage with its provider credentials: a JSON object, name → credential. Only names, and whether a
-// value changed, ever leave this file.
+// Opens the secret of a stage with its provider credentials: a JSON object, name → credential. Only names, and whether
+// a value changed, ever leave this file.
 import {
   GetSecretValueCommand,
   PutSecretValueCommand,
@@ -14,7 +14,7 @@ import type { ShellAccess } from './shell-access.ts';
 const answerMaxBytes = 512 * 1024;
 
 export interface ProviderSecret {
-  /** Reads the credentials. Throws an Error for the operator where the secret is absent or is not a JSON object. */
+  /** Reads the credentials. Throws an Error for the operator if the secret is absent or is not a JSON object. */
   read(): Promise<ReadonlyMap<string, unknown>>;
   /** Writes all credentials: they must be read before, so that other names stay. */
   write(credentials: ReadonlyMap<string, unknown>): Promise<void>;

@@ -1,4 +1,4 @@
-// The store that a command works on, with its tables and its keys.
+// Opens the store that a command works on, with its tables and its keys.
 import { type KeyWrapper, localKeyWrapper } from '../../../shared/configuration/byok/index.ts';
 import { once } from '../../../shared/foundation/cache/index.ts';
 import type { TableName } from '../../../shared/foundation/constants/index.ts';
@@ -21,10 +21,11 @@ export interface OpenTarget {
   readonly stage: string;
   readonly store: Store;
   /**
-   * Opens the tables with another suffix, on which a stage worked before. Undefined for a folder, which has no others.
+   * Opens the tables with another suffix, on which a stage worked before. Undefined for a folder, which has no tables
+   * with a suffix.
    */
   readonly storeOf?: (suffix: string) => Store;
-  /** Describes the tables. Throws the client's error where the server cannot be reached or refuses. */
+  /** Describes the tables. Throws the client's error if the server cannot be reached or refuses. */
   describeTables(): Promise<TableStatus[]>;
   /** Creates missing tables of a local store; those of a stage belong to its deployment. */
   prepareTables(): Promise<void>;
@@ -46,7 +47,7 @@ export const localWrapper = (folder: string | undefined, makesKey: boolean): Key
   lazyKeyWrapper(() => localKeyWrapper({ folder, makesKey }));
 
 /**
- * Opens the real one on first use: most files have no BYOK connection, and opening it creates a master key on this
+ * Opens the real adapter on first use: most files have no BYOK connection, and opening it creates a master key on this
  * machine.
  */
 function lazyKeyWrapper(open: () => KeyWrapper): KeyWrapper {

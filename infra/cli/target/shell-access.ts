@@ -1,5 +1,5 @@
-// The AWS identity of the shell: a profile, a single sign-on, or variables. The SDK's complete credential chain looks
-// for it; functions know only their variables.
+// Finds the AWS identity of the shell: a profile, a single sign-on, or variables. The SDK's complete credential chain
+// looks for it; functions know only their variables.
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { fromIni } from '@aws-sdk/credential-providers';
@@ -14,7 +14,7 @@ export type ShellAccess = AwsAccess;
 const connectTimeoutMs = 5_000;
 
 /**
- * Reads the identity. Throws the SDK's error where the shell names no region or cannot sign in, and an Error where the
+ * Reads the identity. Throws the SDK's error if the shell names no region or cannot sign in, and an Error if the
  * settings of the stage name another account or region. Signing in may take seconds.
  */
 export async function readShellAccess(target: StageTarget): Promise<ShellAccess> {

@@ -1,4 +1,4 @@
-// Stores for commands, on the store that the command line names.
+// Opens stores for commands, on the store that the command line names.
 import type { ManagementDependencies } from '../../../functions/operator/dependencies.ts';
 import { createCooldowns, createStatisticsReader } from '../../../shared/accounting/provider-health/index.ts';
 import {

@@ -1,4 +1,4 @@
-// The store that a command works on: a stage in an AWS account, a DynamoDB server, or the folder of a local run.
+// Reads which store a command works on: a stage in an AWS account, a DynamoDB server, or the folder of a local run.
 import { programs, storeCallTimeoutMs } from '../../../shared/foundation/constants/index.ts';
 import { type ParseOption, UsageError } from '../args/option-values.ts';
 
@@ -92,7 +92,7 @@ export function readTarget(
   return { kind: 'stage', stage, profile, region };
 }
 
-/** Throws UsageError for a local store; `reason` says what to do there instead. */
+/** Throws UsageError for a local store. `reason` says what the operator does instead on a local store. */
 export function requireStage(target: Target, reason: string): StageTarget {
   if (target.kind === 'stage') return target;
   throw new UsageError(`needs --stage: ${reason}`);

@@ -1,5 +1,5 @@
-// The gateway file of the demo: models of the built-in simulator, and of well-known providers. It is checked like any
-// other file.
+// Builds the gateway file of the demo: models of the built-in simulator, and of well-known providers. It is checked
+// like any other file.
 import { stringify } from 'yaml';
 import { personalTypes } from '../../../shared/configuration/catalogue/index.ts';
 import { extraNames, taskInterfaceIds } from '../../../shared/foundation/constants/index.ts';
@@ -126,7 +126,7 @@ const abilities = {
     vision: true,
     json_mode: true,
     json_schema: true,
-    // Nothing of a simulated provider costs anything.
+    // A simulated provider costs nothing.
     extras: extraNames,
   },
 };

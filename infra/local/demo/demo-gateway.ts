@@ -1,5 +1,5 @@
-// The demo: a gateway that works offline on simulated providers, and on every well-known provider whose key is in the
-// environment.
+// Prepares the demo: a gateway that works offline on simulated providers, and on every well-known provider whose key is
+// in the environment.
 import type { Composition } from '../../../shared/composition/index.ts';
 import { createApiKey, parseApiKey } from '../../../shared/configuration/keys/index.ts';
 import { demoGatewayFile, demoWorkspaceId, isDemoCatalogue, publishedKey } from './demo-file.ts';
@@ -55,8 +55,8 @@ export interface ProviderAddress {
 }
 
 /**
- * Revokes the published key once a call can reach a provider that this process does not simulate. Returns a line where
- * it did.
+ * Revokes the published key once a call can reach a provider that this process does not simulate. Returns a line if it
+ * revoked the key.
  */
 export async function revokePublishedKey(
   { keys, catalogue, credentials }: Composition,

@@ -1,4 +1,4 @@
-// Calls that the demo makes on request, so that reports and the console have something to show: real requests to the
+// Makes the calls of the demo on request, so that reports and the console have something to show: real requests to the
 // address that clients use, to the simulated models, some of which fail.
 import { type Clock, sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 

@@ -1,4 +1,5 @@
-// Providers that the demo offers when their key is in the environment. The model list has their prices and abilities.
+// Lists the providers that the demo offers if their key is in the environment. The model list has their prices and
+// abilities.
 import { type ProviderKind, providerKinds } from '../../../shared/configuration/model-list/index.ts';
 
 export interface KnownProvider {

@@ -1,5 +1,5 @@
-// Text of the simulator's answers: readable for a person who tries the demo, and built from the last message of the
-// request.
+// Writes the text of the simulator's answers: readable for a person who tries the demo, and built from the last message
+// of the request.
 import type { SimulatorCall } from './call.ts';
 import type { ModelRequest } from './model-request.ts';
 import { schemaInstance } from './schema-instance.ts';
@@ -33,7 +33,7 @@ function friendlyText(call: SimulatorCall): string {
 export const lastUserText = ({ turns }: ModelRequest): string =>
   (turns.findLast(({ role }) => role === 'user')?.text ?? '').trim();
 
-/** Returns the results of the tools, where they are the last turns. */
+/** Returns the results of the tools, if they are the last turns. */
 function toolResults({ turns }: ModelRequest): readonly string[] {
   const before = turns.findLastIndex(({ role }) => role !== 'tool');
   return turns.slice(before + 1).map(({ text }) => text);

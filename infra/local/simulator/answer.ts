@@ -1,4 +1,4 @@
-// A finished answer before a format writes it, as one JSON value or as the frames of a stream.
+// Declares a finished answer before a format writes it, as one JSON value or as the frames of a stream.
 import { tokensOf } from './tokens.ts';
 
 export interface SimulatedToolCall {
@@ -10,7 +10,7 @@ export interface SimulatedToolCall {
 
 export interface Choice {
   readonly content: string | null;
-  /** The content as a stream splits it, where that differs from one piece for each token. */
+  /** The content as a stream splits it, if that differs from one piece for each token. */
   readonly pieces?: readonly string[];
   readonly reasoning?: string;
   /** Whether only its provider can read a part of the reasoning. */
@@ -41,14 +41,14 @@ export interface SimulatedCompletion {
   readonly choices: readonly Choice[];
   /** Undefined when the provider reports none; a string for a malformed report. */
   readonly usage: TokenCounts | string | undefined;
-  /** Set where the report comes with the last content of a stream, if the format permits both. */
+  /** Set if the report comes with the last content of a stream, if the format permits both. */
   readonly isUsageOnContent?: boolean;
 }
 
 export interface Frame {
   /** Content of the frame. `role` precedes any output; `done` is an end marker without other content. */
   readonly carries: 'role' | 'output' | 'finish' | 'usage' | 'done' | 'other';
-  /** The name of the event, where the format has names. */
+  /** The name of the event, if the format has names. */
   readonly event?: string;
   /** The output, as JSON. */
   readonly text: string;
@@ -62,10 +62,10 @@ export const tokenCounts = (input: number, output: number, more: Partial<TokenCo
 export const totalTokens = ({ input, output, reasoning, isReasoningBeside }: TokenCounts): number =>
   input + output + (isReasoningBeside ? reasoning : 0);
 
-/** Returns the choice of a format that has only one. */
+/** Returns the choice of a format that has only one choice. */
 export const choiceOf = ({ choices }: SimulatedCompletion): Choice => choices[0] as Choice;
 
-/** Returns the field `name` with the usage as `write` makes it; no field where none is reported. */
+/** Returns the field `name` with the usage as `write` makes it; no field if no usage is reported. */
 export function usageMember(
   name: string,
   { usage }: SimulatedCompletion,

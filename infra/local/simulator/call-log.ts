@@ -1,24 +1,24 @@
-// Calls to the simulated providers, in order of arrival, with their ends.
+// Logs the calls to the simulated providers, in order of arrival, with their ends.
 
 export interface LoggedRequest {
-  /** The path segment before `/v1`, or `simulator` where there is none. */
+  /** The path segment before `/v1`, or `simulator` if there is none. */
   readonly provider: string;
   readonly method: string;
   readonly path: string;
   readonly query: string;
   /** All headers as received, credentials included, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The format of the call, such as `messages`; null where the path belongs to no format. */
+  /** The format of the call, such as `messages`; null if the path belongs to no format. */
   readonly format: string | null;
   /** The model as received. */
   readonly model: string | null;
   /** The behaviour that answered, or `not-found`, `wrong-credential`, `invalid-request`. */
   readonly behaviour: string;
-  /** Body of the request; undefined where it is not JSON. */
+  /** Body of the request; undefined if it is not JSON. */
   readonly body: unknown;
   readonly bodyText: string;
   readonly receivedAtMs: number;
-  /** Status of the answer; null while the call runs, and where nothing was sent. */
+  /** Status of the answer; null while the call runs, and if nothing was sent. */
   status: number | null;
   /** Whether the answer was sent completely, broken off by the simulator, or abandoned by the client. */
   ended: boolean;

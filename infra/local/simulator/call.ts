@@ -1,5 +1,5 @@
-// A behaviour's view of its request, and the request's format: how requests are read and answers written. Answers and
-// faults of a model are the same in all formats.
+// Declares a behaviour's view of its request, and the request's format: how requests are read and answers written.
+// Answers and faults of a model are the same in all formats.
 import type { Frame, SimulatedCompletion } from './answer.ts';
 import type { ModelRequest } from './model-request.ts';
 import type { Steps } from './step.ts';
@@ -34,7 +34,7 @@ export interface SimulatorCall {
 /** The part of a request that a format reads. */
 export interface Received {
   readonly headers: Readonly<Record<string, string>>;
-  /** Body of the request; undefined where the text is not JSON. */
+  /** Body of the request; undefined if the text is not JSON. */
   readonly body: unknown;
   /** Query without the question mark. */
   readonly query: string;
@@ -58,7 +58,7 @@ export interface ProviderRefusal<Body = object> {
   why(body: Body, model: string): string | undefined;
 }
 
-/** Returns undefined where the format's provider would accept the request. */
+/** Returns undefined if the format's provider would accept the request. */
 export function refusalOf({ refusals = [] }: SimulatorFormat, body: unknown, model: string): string | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
   for (const rule of refusals) {
@@ -70,30 +70,30 @@ export function refusalOf({ refusals = [] }: SimulatorFormat, body: unknown, mod
 
 export interface SimulatorFormat {
   readonly name: string;
-  /** Pattern of the path below the base URL, with a group `model` where the path names the model. */
+  /** Pattern of the path below the base URL, with a group `model` if the path names the model. */
   readonly path: RegExp;
-  /** Header that may carry a credential in place of `Authorization: Bearer`. */
+  /** Header that may carry a credential instead of `Authorization: Bearer`. */
   readonly keyHeader?: string;
   readonly requestIdHeader: string;
   /** The prefix of an answer's id. */
   readonly idPrefix: string;
   readonly streamType: string;
-  /** Returns the type of the stream, where the request's body chooses it. */
+  /** Returns the type of the stream, if the request's body chooses it. */
   readonly streamTypeOf?: (body: unknown) => string;
   /** Top-level fields that every answer, or event, needs. */
   readonly answerMembers: readonly string[];
-  /** Keep-alive of an idle stream; empty where the format has none. */
+  /** Keep-alive of an idle stream; empty if the format has none. */
   readonly keepAlive: string;
   /** Status and code with which a wrong credential is refused. */
   readonly wrongCredential: { readonly status: number; readonly code: string };
-  /** Set where a blocked prompt gets an answer without content, not an error. */
+  /** Set if a blocked prompt gets an answer without content, not an error. */
   readonly answersBlockedPrompts?: true;
   /** Reads a request. A string is the reason why a strict provider refuses it. */
   readonly read: (received: Received) => ModelRequest | string;
   /** Refusals of the format's provider, if any. */
   readonly refusals?: readonly ProviderRefusal[];
   readonly json: (call: SimulatorCall, completion: SimulatedCompletion) => object;
-  /** Returns a text in place of JSON, where the request asks for a text. */
+  /** Returns a text instead of JSON, if the request asks for a text. */
   readonly text?: (call: SimulatorCall, completion: SimulatedCompletion) => string | undefined;
   /** Returns the headers of such an answer. */
   readonly headers?: (completion: SimulatedCompletion) => Record<string, string>;
@@ -109,7 +109,7 @@ export interface SimulatorFormat {
     completion: SimulatedCompletion,
     code: string | undefined,
   ) => readonly Frame[];
-  /** Returns a failed answer under status 200, where that is not just the error. */
+  /** Returns a failed answer under status 200, if it contains more than the error. */
   readonly failedJson?: (call: SimulatorCall, completion: SimulatedCompletion, code: string | undefined) => object;
 }
 
@@ -132,8 +132,8 @@ export const wordParameter = (call: SimulatorCall): string | undefined =>
 type Headers = Readonly<Record<string, string>>;
 
 /**
- * Returns the credential as received, with `Bearer`. Any provider may get its key in a header of its own; tests use
- * this one.
+ * Returns the credential as received, with `Bearer`. Any provider may get its key in a header of its own; tests use the
+ * header of this constant.
  */
 export const receivedCredential = (
   { keyHeader = 'authorization' }: SimulatorFormat,

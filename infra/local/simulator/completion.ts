@@ -1,4 +1,4 @@
-// The answer of a simulated model, made once for all formats.
+// Makes the answer of a simulated model, once for all formats.
 import {
   type Choice,
   type SimulatedCompletion,
@@ -79,7 +79,7 @@ const sum = (choices: readonly Choice[], tokens: (choice: Choice) => number) =>
 const parallelCalls = 2;
 
 /**
- * Returns the tool calls of this turn. There are none where the request offers no tool, forbids them, does not ask for
+ * Returns the tool calls of this turn. There are none if the request offers no tool, forbids them, does not ask for
  * one, or brings results without requiring another call.
  */
 function toolCallsFor(call: SimulatorCall): readonly SimulatedToolCall[] {

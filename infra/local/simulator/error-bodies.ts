@@ -1,5 +1,5 @@
-// Error bodies in OpenAI's format, by status and by code, and those of providers that use OpenAI's formats with error
-// bodies of their own.
+// Builds error bodies in OpenAI's format, by status and by code, and the error bodies of providers that use OpenAI's
+// formats with error bodies of their own.
 
 interface OpenAiError {
   readonly type: string;

@@ -1,4 +1,4 @@
-// A guardrail to try the gateway with, with both interfaces: behind `/guardrail`, and Bedrock's ApplyGuardrail.
+// Serves a guardrail to try the gateway with, with both interfaces: below `/guardrail`, and Bedrock's ApplyGuardrail.
 import type { ReadRequest } from './read-request.ts';
 import { json, type Steps } from './step.ts';
 

@@ -1,5 +1,5 @@
-// The simulator as a process of its own: `npm run simulator -- --port 9000`, which runs on the project's Node. Prints
-// `simulator http://127.0.0.1:9000/v1` once it answers; SIGINT and SIGTERM stop it.
+// Runs the simulator as a process of its own: `npm run simulator -- --port 9000`, which runs on the project's Node.
+// Prints `simulator http://127.0.0.1:9000/v1` once it answers; SIGINT and SIGTERM stop it.
 import { parseArgs } from 'node:util';
 import { runScript } from '../../run-script.ts';
 import { startSimulator } from './start-simulator.ts';
@@ -26,7 +26,7 @@ await runScript(
       paceMs: Number(values['pace-ms']),
       ...(values.credential === undefined ? {} : { credential: values.credential }),
     });
-    // Signals are handled before the line is printed: a reader of the line may stop the process at once.
+    // Signals are handled before the line is printed, because a reader of the line may stop the process at once.
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void simulator.stop());
     process.stdout.write(`simulator ${simulator.url}\n`);
   },

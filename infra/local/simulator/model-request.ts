@@ -1,4 +1,4 @@
-// A request to a simulated model, in terms of no format.
+// Declares a request to a simulated model, in terms of no format.
 
 /** A part of the conversation: a message, or one of the tool results in a message. */
 export interface RequestTurn {

@@ -17,7 +17,7 @@ export interface ReadRequest {
   readonly chosen: ChosenFormat | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly bodyText: string;
-  /** Body of the request; undefined where the text is neither JSON nor a form. */
+  /** Body of the request; undefined if the text is neither JSON nor a form. */
   readonly body: unknown;
   /** Set for a body over `bodyHardBytes`, none of which is stored. */
   readonly isTooLarge: boolean;
@@ -82,7 +82,7 @@ interface ReceivedFile {
   readonly bytes: number;
 }
 
-/** Returns undefined where the body is not a form. */
+/** Returns undefined if the body is not a form. */
 async function readReceivedForm(
   bytes: Buffer,
   contentType: string | undefined,

@@ -1,4 +1,4 @@
-// JSON Schema subsets that two providers accept for strict tools.
+// Checks JSON Schemas for the subsets that two providers accept for strict tools.
 
 type Schema = Readonly<Record<string, unknown>>;
 

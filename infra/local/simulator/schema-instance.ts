@@ -1,5 +1,5 @@
-// An instance of a simple JSON Schema, as a model with structured output would answer it. It is deterministic.
-// Patterns, conditions and unevaluated properties are ignored.
+// Generates an instance of a simple JSON Schema, as a model with structured output would answer it. It is
+// deterministic. Patterns, conditions and unevaluated properties are ignored.
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -25,7 +25,7 @@ interface Making {
   sizeLeft: number;
 }
 
-/** Returns an instance. Throws a RangeError where it would be larger than `sizeMax`. */
+/** Returns an instance. Throws a RangeError if it would be larger than `sizeMax`. */
 export const schemaInstance = (schema: unknown): unknown => instanceOf(schema, { root: schema, sizeLeft: sizeMax }, 0);
 
 function take(making: Making, size: number): void {
@@ -115,7 +115,7 @@ function stringOf(schema: Schema, making: Making): string {
   return text.padEnd(lengthMin, '.').slice(0, numeric(schema.maxLength, Number.POSITIVE_INFINITY));
 }
 
-/** Returns the number nearest to 1 that is valid, a multiple of `multipleOf` where the schema has it. */
+/** Returns the number nearest to 1 that is valid, a multiple of `multipleOf` if the schema has it. */
 function numberOf(schema: Schema, isInteger: boolean): number {
   const step = numeric(schema.multipleOf, isInteger ? 1 : 0.5);
   const above = numeric(schema.exclusiveMinimum, Number.NEGATIVE_INFINITY);

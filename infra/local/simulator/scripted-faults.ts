@@ -1,11 +1,14 @@
-// Faults that models' names have requested, and whether they were sent: a fault that does not change the answer of its
-// format shows nothing to the test that scripts it.
+// Notes which faults models' names have requested, and whether they were sent: a fault that does not change the answer
+// of its format shows nothing to the test that scripts it.
 import { isDeepStrictEqual } from 'node:util';
 import type { SimulatorCall, SimulatorFormat } from './call.ts';
 import type { SimulatorStep, Steps } from './step.ts';
 
 export interface ScriptedFaults {
-  /** Returns the steps of the fault. They count as sent once one is performed that the plain answer does not have. */
+  /**
+   * Returns the steps of the fault. The fault counts as sent once a step is performed that the plain answer does not
+   * have.
+   */
   readonly watch: (call: SimulatorCall, steps: Steps, plainSteps: Steps) => Steps;
   /** Notes a fault in whose place the request was refused. */
   readonly miss: (model: string, format: SimulatorFormat) => void;

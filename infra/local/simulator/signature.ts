@@ -1,4 +1,4 @@
-// Signatures and encrypted texts of a provider, by which it recognizes its own output: the same text has the same
+// Makes signatures and encrypted texts of a provider, by which it recognizes its own output: the same text has the same
 // signature.
 import { createHash } from 'node:crypto';
 

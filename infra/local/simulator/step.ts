@@ -1,5 +1,5 @@
-// Actions of a simulated provider on its connection, as data: a behaviour is a list of these steps, and play.ts
-// performs them.
+// Declares the actions of a simulated provider on its connection, as data: a behaviour is a list of these steps, and
+// play.ts performs them.
 
 export type SimulatorStep =
   /** Status line and headers. They are sent at once, so that a client can see them before the first byte of a body. */

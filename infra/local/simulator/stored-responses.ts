@@ -1,4 +1,4 @@
-// Responses as OpenAI stores them, for the credential that created them: they can be read, streamed again, cancelled
+// Stores responses as OpenAI does, for the credential that created them: they can be read, streamed again, cancelled
 // and deleted, and their input listed.
 import { errorBody } from './error-bodies.ts';
 import { body, json, type Steps } from './step.ts';
@@ -7,7 +7,7 @@ export interface StoredResponse {
   readonly response: { readonly id: string; readonly background?: boolean };
   /** Items with ids, in the order of the request. */
   readonly inputItems: readonly { readonly id: string }[];
-  /** Events as they were sent; undefined where the answer was not a stream. */
+  /** Events as they were sent; undefined if the answer was not a stream. */
   readonly events?: readonly string[];
 }
 

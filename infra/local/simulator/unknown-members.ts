@@ -1,4 +1,5 @@
-// An answer that no serializer would write: a reader that parses it and writes it again cannot hide that.
+// Adds fields to an answer that no serializer would write. A reader that parses the answer and writes it again loses
+// them.
 
 import type { Frame } from './answer.ts';
 import { type SimulatedCompletion, tokenCounts } from './answer.ts';

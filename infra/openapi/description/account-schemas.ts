@@ -1,4 +1,4 @@
-// The account interface of a key, typed field by field after the gateway's documents.
+// Describes the account interface of a key, typed field by field after the gateway's documents.
 
 import type { keyDocument } from '../../../functions/gateway/account/serve-account.ts';
 import { type CallDocument, callDocumentSchemas } from '../../../shared/accounting/call-records/index.ts';

@@ -1,5 +1,5 @@
-// Answers of the interface. In a completion the fields that the gateway guarantees are required, the rest is the
-// provider's. Models are typed field by field after the answers' types: a new field does not compile without its
+// Describes the answers of the interface. In a completion the fields that the gateway guarantees are required, the rest
+// is the provider's. Models are typed field by field after the answers' types: a new field does not compile without its
 // schema.
 import { errorCatalogue, rejectionReasons } from '../../../shared/errors/index.ts';
 import { brand, listedInterfaceIds } from '../../../shared/foundation/constants/index.ts';

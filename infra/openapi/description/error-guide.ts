@@ -1,4 +1,4 @@
-// Advice to clients for each error, in a sentence or two; status and retry advice are in shared/errors.
+// Advises clients for each error, in a sentence or two; status and retry advice are in shared/errors.
 import type { ErrorCode, errorFamilies } from '../../../shared/errors/index.ts';
 
 interface ErrorGuide {

@@ -1,4 +1,5 @@
-// The errors: as answers of an operation, made by the code that writes error answers, and as the table of README.md.
+// Describes the errors: as answers of an operation, made by the code that writes error answers, and as the table of
+// README.md.
 import { type ErrorCode, errorCatalogue, GatewayError, okStatus, toEnvelope } from '../../../shared/errors/index.ts';
 import { type JsonSchema, schemaReference, text } from '../../../shared/protocol/description/index.ts';
 import { errorGuide } from './error-guide.ts';
@@ -132,7 +133,7 @@ const toLine = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 export const errorsPage = (): string =>
   [toLine(errorColumns), toLine(errorColumns.map(() => '---')), ...errorRows().map(toLine)].join('\n');
 
-// An operation that answers with JSON, and its parameters.
+// Describes an operation that answers with JSON, and its parameters.
 
 interface JsonOperation {
   readonly operationId: string;

@@ -1,4 +1,5 @@
-// Every header of the interface. A test compares this with the names in shared/foundation/constants.
+// Describes every header of the interface. A test compares the headers of this file with the names in
+// shared/foundation/constants.
 
 import { callHeaderShapes } from '../../../functions/gateway/receive/read-call-headers.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
@@ -44,7 +45,7 @@ const commonHeaders = {
   ),
 } satisfies Partial<Record<Name, Header>>;
 
-/** `Authorization` is missing here, because it is the security scheme. */
+/** `Authorization` is not in this list, because it is the security scheme. */
 const chatHeaders = {
   idempotencyKey: text(
     'A retry with the same key and inputs gets the stored answer for 24 hours. On function calls a UUID.',

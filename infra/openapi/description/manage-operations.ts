@@ -1,4 +1,5 @@
-// The management interface, which the operator function serves where it exists: its table, as operations.
+// Describes the operations of the management interface from its table. The operator function serves them, if the stage
+// has one.
 import { callDocumentSchemas } from '../../../shared/accounting/call-records/index.ts';
 import {
   type DocumentName,

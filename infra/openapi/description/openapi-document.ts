@@ -1,4 +1,4 @@
-// The whole interface as one OpenAPI 3.1 document, made from the gateway's own schemas and answers.
+// Describes the whole interface as one OpenAPI 3.1 document, made from the gateway's own schemas and answers.
 
 import { alertBodyExample, alertTypes } from '../../../shared/accounting/alerts/index.ts';
 import { type JsonSchema, objectSchema, text } from '../../../shared/protocol/description/index.ts';
@@ -43,7 +43,7 @@ export const openApiDocument = (serverUrl: string = defaultServerUrl) => ({
  */
 export const servedDescription = (): string => JSON.stringify(openApiDocument('/'));
 
-// The request that a receiver of alerts gets, as a webhook.
+// Describes the request that a receiver of alerts gets, as a webhook.
 
 const textOrNull = { type: ['string', 'null'] };
 const amountOrNull = { ...textOrNull, pattern: '^\\d+(\\.\\d+)?$' };

@@ -1,4 +1,4 @@
-// The operations of the interface.
+// Describes the operations of the interface.
 
 import { type ErrorCode, okStatus } from '../../../shared/errors/index.ts';
 import {
@@ -66,7 +66,7 @@ const operationOf = (operation: InterfaceOperation, place: OperationPlace) =>
     ? vendorOperation(operation, operation.body, place)
     : describedOperation(operation, operation.body);
 
-// The operations on a response that a provider stores.
+// Describes the operations on a response that a provider stores.
 
 const shared = {
   parameters: [
@@ -265,9 +265,9 @@ export const paths = {
   ),
 };
 
-// The operations of the clients' interfaces, from the description that each interface has.
+// Describes the operations of the clients' interfaces, from the description that each interface has.
 
-/** Where an interface is called. */
+/** The paths at which an interface is called. */
 interface OperationPlace {
   /** Whether the path names the model. */
   readonly namesModel: boolean;

@@ -1,4 +1,4 @@
-// The body of a chat completion: the gateway's schema, refined by its checks in code, with descriptions.
+// Describes the body of a chat completion: the gateway's schema, refined by its checks in code, with descriptions.
 
 import type { JsonSchema } from '../../../shared/protocol/description/index.ts';
 import {
@@ -9,7 +9,7 @@ import {
 const { $schema: _carrierDialect, ...schemaCarrier } = schemaCarrierJsonSchema();
 const isSet = { not: { type: 'null' } };
 
-/** Path of a field → keywords to add where it is an object. */
+/** Maps the path of a field to keywords that are added if the field is an object. */
 const refinements: Readonly<Record<string, JsonSchema>> = {
   '': {
     if: { not: { anyOf: [{ required: ['model'] }, { required: ['preset'], properties: { preset: isSet } }] } },

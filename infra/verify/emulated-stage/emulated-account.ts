@@ -1,5 +1,5 @@
-// The account of the emulator, and the environment of its clients. Nothing of this machine's own AWS configuration is
-// used: a command that lost its endpoint must not reach a real account.
+// Describes the account of the emulator, and the environment of its clients. Nothing of this machine's own AWS
+// configuration is used, because a command that lost its endpoint must not reach a real account.
 import { join } from 'node:path';
 
 export const account = '000000000000';

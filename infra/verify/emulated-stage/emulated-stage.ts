@@ -1,5 +1,5 @@
-// The complete life of a stage in an emulated AWS (MiniStack), with the commands that an operator types. Gaps of the
-// emulator are noted beside the result.
+// Runs the complete life of a stage in an emulated AWS (MiniStack), with the commands that an operator types. Notes
+// next to the result name the gaps of the emulator.
 import { join } from 'node:path';
 import { RestoreTableToPointInTimeCommand } from '@aws-sdk/client-dynamodb';
 import { PutBucketTaggingCommand } from '@aws-sdk/client-s3';
@@ -53,7 +53,7 @@ export const emulatedStage: VerifyStep = {
   },
 };
 
-// The following is the life of a stage whose data may be lost, from the first deployment to the last.
+// Runs the life of a stage whose data may be lost, from the first deployment to the last.
 const changedMemoryMb = 1_024;
 
 /** Returns lines about the calls that were counted. */
@@ -104,8 +104,8 @@ async function tagBucket({ s3, readStack }: OperatorCommands): Promise<void> {
   await s3.send(new PutBucketTaggingCommand({ Bucket, Tagging: { TagSet } }));
 }
 
-// A stage that retains, from a first deployment that fails to restored tables, with the commands that an operator
-// types.
+// Runs a stage that retains its data, from a first deployment that fails to restored tables, with the commands that an
+// operator types.
 
 const stage = 'prod';
 /** The emulator's quota of concurrent executions depends on this machine. */
@@ -213,15 +213,15 @@ async function restore(
   await operator.smoke(stage, key);
 }
 
-// Changes of the origin secret, and of the distribution itself, while clients call. Every call is counted, at the
-// former and at the new address.
+// Changes the origin secret, and the distribution itself, while clients call. Every call is counted, at the former and
+// at the new address.
 
 const pauseMs = 250;
 
 interface CountedCalls {
-  /** Counts calls at a base URL from now on, as the distribution makes them where it has a secret. */
+  /** Counts calls at a base URL from now on, as the distribution makes them if it has a secret. */
   at(baseUrl: string, secret?: string): void;
-  /** Resolves with a line about the calls, once all have answers. Rejects where one was refused. */
+  /** Resolves with a line about the calls, once all have answers. Rejects if one was refused. */
   end(): Promise<string>;
 }
 

@@ -1,4 +1,4 @@
-// An operator's commands on the emulated account, and their effects as seen from outside.
+// Runs an operator's commands on the emulated account, and reads their effects from outside.
 
 import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
@@ -176,7 +176,7 @@ async function replayFromBucket(
 
 type Document = Readonly<Record<string, unknown>>;
 
-// Calls to names that only the emulator resolves: those of distributions and function URLs.
+// Makes calls to names that only the emulator resolves: those of distributions and function URLs.
 
 /** Returns a `fetch` that sends every request to the emulator, with the intended host in its header. */
 const fetchThrough =

@@ -1,4 +1,4 @@
-// A copy of the project as an operator has it: its settings can be edited and a deployment can be made to fail, without
+// Copies the project as an operator has it: its settings can be edited and a deployment can be made to fail, without
 // changing the files under test.
 import { cpSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -117,9 +117,9 @@ async function findRuntimeClient(): Promise<string> {
   return join(installed, 'index.mjs');
 }
 
-// One execution environment of Lambda behind a URL: the runtime client with a bundle as a child process, and the server
-// that Lambda runs beside every function. A request to the URL becomes an event, and the function's output becomes the
-// answer, as it arrives.
+// Runs one execution environment of Lambda with a URL: the runtime client with a bundle as a child process, and the
+// server that Lambda runs in addition to every function. A request to the URL becomes an event, and the function's
+// output becomes the answer, as it arrives.
 
 const host = '127.0.0.1';
 const runtimePath = '/2018-06-01/runtime/';
@@ -217,7 +217,7 @@ function eventOf({ method, url = '', headers }: IncomingMessage, body: string): 
   return { version: '2.0', rawPath, rawQueryString, headers, requestContext, ...sent, isBase64Encoded: false };
 }
 
-/** Relays the answer. Throws where a function URL would answer 502. */
+/** Relays the answer. Throws if a function URL would answer 502. */
 async function relay(delivery: IncomingMessage, answer: ServerResponse): Promise<void> {
   if (delivery.headers['content-type'] !== streamedType) {
     const { statusCode, headers, body } = JSON.parse(await text(delivery));

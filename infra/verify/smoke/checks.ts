@@ -1,4 +1,4 @@
-// Checks of the smoke test in their order, because each uses results of the previous ones.
+// Lists the checks of the smoke test in their order, because each uses results of the previous checks.
 import { headerNames, plainBodyMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { systemClock } from '../../../shared/foundation/time/index.ts';
@@ -17,25 +17,25 @@ export interface SmokeOptions extends SmokeAccess {
   readonly storedFunction?: { readonly id: string; readonly input: string } | undefined;
   /** Undefined skips the checks of a deployed stage, which then say so. */
   readonly deployed?: DeployedStage | undefined;
-  /** False where the path to the gateway is known to buffer streams, as an emulated AWS does. */
+  /** False if the path to the gateway is known to buffer streams, as an emulated AWS does. */
   readonly streamsArrive?: boolean;
 }
 
 /** Parts that only a deployed stage has. */
 export interface DeployedStage {
-  /** The function's own base URL, where clients use a distribution. */
+  /** The function's own base URL, if clients use a distribution. */
   readonly directUrl: string | undefined;
   /** Whether tasks run the calls: no address bypasses their load balancer. */
   readonly hasTasks: boolean;
   /** Secret that the distribution adds to its requests. */
   readonly readOriginSecret: () => Promise<string>;
   /**
-   * Waits until CloudWatch has counted so many requests since then, and returns a description of the wait. Rejects
-   * where it does not count them in time.
+   * Waits until CloudWatch has counted so many requests since then, and returns a description of the wait. Rejects if
+   * it does not count them in time.
    */
   readonly awaitMetrics: (requests: number, sinceMs: number) => Promise<string>;
   /**
-   * Makes an alarm notify the topic, where the operator agrees, and returns the alarm. Rejects where the topic was not
+   * Makes an alarm notify the topic, if the operator agrees, and returns the alarm. Rejects if the topic was not
    * reached.
    */
   readonly tryAlarm: () => Promise<string>;
@@ -66,7 +66,7 @@ function readCostUsd(body: string): number {
   return usage.cost;
 }
 
-/** Returns the cost of a stream that ended well. Fails where it did not. */
+/** Returns the cost of a stream that ended well. Fails if it did not. */
 function readStreamCostUsd(body: string): { readonly costUsd: number; readonly chunks: number } {
   const lines = body.split('\n').flatMap((line) => (line.startsWith('data: ') ? [line.slice('data: '.length)] : []));
   expectThat(lines.at(-1) === '[DONE]' && lines.indexOf('[DONE]') === lines.length - 1, 'it does not end in [DONE]');

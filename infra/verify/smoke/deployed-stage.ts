@@ -1,4 +1,4 @@
-// Checks of a deployed stage in AWS: whether its metrics arrive, and whether its alarms reach the topic.
+// Checks a deployed stage in AWS: whether its metrics arrive, and whether its alarms reach the topic.
 import {
   CloudWatchClient,
   DescribeAlarmHistoryCommand,
@@ -27,7 +27,7 @@ interface StageToTest {
   readonly outputs: Readonly<Record<string, string>>;
   readonly shell: AccountOptions;
   readonly clock: Clock;
-  /** Asks the operator. Undefined without a terminal to ask on, where no confirmation was given beforehand. */
+  /** Asks the operator. Undefined without a terminal to ask on, unless a confirmation was given beforehand. */
   readonly confirm: ((question: string) => Promise<boolean>) | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Calls of the smoke test, with the arrival times of their answers.
+// Makes the calls of the smoke test, and measures the arrival times of their answers.
 import { type Clock, systemClock } from '../../../shared/foundation/time/index.ts';
 
 /**
@@ -85,7 +85,7 @@ export function createClient({ baseUrl, apiKey, send = fetch, clock = systemCloc
 const apartMinMs = 100;
 const apartMinShare = 0.1;
 
-/** Describes when a stream arrived. Fails where its first output did not arrive clearly before its last. */
+/** Describes when a stream arrived. Fails if its first output did not arrive clearly before its last. */
 export function describeArrival({ firstMs, lastMs, parts }: Arrival): string {
   const times = `first output after ${firstMs} ms, the last after ${lastMs} ms, in ${parts} parts`;
   const isApart = lastMs - firstMs >= Math.max(apartMinMs, apartMinShare * lastMs);

@@ -1,4 +1,4 @@
-// Correct answers of every kind, and answers to requests for JSON that are slightly wrong.
+// Lists behaviours with correct answers of every kind, and with answers to requests for JSON that are slightly wrong.
 
 import type { Choice } from '../answer.ts';
 import { answerText } from '../answer-text.ts';
@@ -14,7 +14,7 @@ const saying =
   (call) =>
     respond(call, complete(call, typeof choice === 'function' ? choice(call) : choice));
 
-/** Returns no choice at all where the format has an answer for that. */
+/** Returns no choice at all if the format has an answer without a choice. */
 const blockedPrompt: Behaviour = (call) =>
   call.format.answersBlockedPrompts
     ? respond(call, complete(call, {}, 0))
@@ -29,7 +29,7 @@ export const answers: Behaviours = {
   'content-filter': saying({ content: 'I was about to', finishReason: 'content_filter' }),
   'blocked-prompt': blockedPrompt,
   'two-choices': (call) => respond(call, complete(call, {}, 2)),
-  // The text includes the body as it was received: parsing it here would hide a client's change of its numbers.
+  // The text includes the body as it was received, because parsing it would hide a client's change of its numbers.
   'echo-request': saying((call) => ({
     content: `{"headers":${JSON.stringify(call.headers)},"body":${call.bodyText}}`,
   })),

@@ -1,4 +1,5 @@
-// Failures after the status 200 was sent. Each changes a stream frame by frame, and a JSON answer in the same way.
+// Lists behaviours that fail after the status 200 was sent. Each changes a stream frame by frame, and a JSON answer in
+// the same way.
 
 import type { Frame, SimulatedCompletion } from '../answer.ts';
 import { type Behaviour, type Behaviours, numberParameter, type SimulatorCall, wordParameter } from '../call.ts';

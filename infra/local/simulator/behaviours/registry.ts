@@ -1,4 +1,4 @@
-// All behaviours by name. A model name is `anything/NAME:PARAMETER:PARAMETER`; an unknown name behaves as `echo`.
+// Lists all behaviours by name. A model name is `anything/NAME:PARAMETER:PARAMETER`; an unknown name behaves as `echo`.
 
 import type { Choice, Frame, SimulatedToolCall } from '../answer.ts';
 import { answerText } from '../answer-text.ts';
@@ -166,9 +166,9 @@ export function chooseBehaviour(model: string): ChosenBehaviour {
   return { name, parameters, behaviour: registry[name] ?? echo, isFault: Object.hasOwn(faults, name) };
 }
 
-// Providers that are slow, and providers that never end.
+// Lists providers that are slow, and providers that never end.
 
-/** Sends only keep-alives, or nothing where the format has none. */
+/** Sends only keep-alives, or nothing if the format has none. */
 function* aliveOnly(call: SimulatorCall): Steps {
   const { keepAlive } = call.format;
   yield streamHead(call);
@@ -186,7 +186,7 @@ function* tireless(call: SimulatorCall): Iterable<Frame> {
   for (let sent = 0; sent < repeatsHardLimit; sent += 1) yield* beginning.slice(-1);
 }
 
-// A model that follows its user's script: for agents, whose tools it calls with meaningful arguments.
+// Lists a model that follows its user's script: for agents, whose tools it calls with meaningful arguments.
 
 interface ScriptedCall {
   /** Name as its client writes it: a gateway may have added a prefix. */
@@ -210,8 +210,8 @@ function nextCalls(call: SimulatorCall): readonly SimulatedToolCall[] {
   }));
 }
 
-// Correct answers in an unusual encoding: split anywhere, with other line ends, comments, extra fields, or of great
-// size.
+// Lists correct answers in an unusual encoding: split anywhere, with other line ends, comments, extra fields, or of
+// great size.
 
 /** Yields the same bytes in other writes: `cutter` returns the size of the next write. */
 function* recut(steps: Steps, cutter: (rest: number, sent: number) => number): Iterable<SimulatorStep> {

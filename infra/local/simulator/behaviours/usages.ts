@@ -1,4 +1,4 @@
-// Correct and wrong usage reports.
+// Lists behaviours with correct and wrong usage reports.
 
 import { type Choice, type SimulatedCompletion, type TokenCounts, tokenCounts } from '../answer.ts';
 import { type Behaviour, type Behaviours, numberParameter, type SimulatorCall } from '../call.ts';

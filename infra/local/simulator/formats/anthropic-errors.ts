@@ -1,4 +1,4 @@
-// Errors as Anthropic writes them. The codes are those of the simulator's model names; Anthropic itself has only types.
+// Writes errors as Anthropic does. The codes are those of the simulator's model names; Anthropic itself has only types.
 
 const types: Readonly<Record<number, string>> = {
   401: 'authentication_error',

@@ -195,7 +195,7 @@ function unthoughtTools({ messages, thinking }: MessagesBody): string | undefine
   return `messages.${last}.content.0.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${first?.type}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block.`;
 }
 
-// Refusals of real providers for requests that the format can express.
+// Refuses requests that the format can express, as real providers do.
 
 interface MessagesHistory {
   readonly messages?: readonly HistoryMessage[];

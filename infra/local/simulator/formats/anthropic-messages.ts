@@ -1,4 +1,4 @@
-// Anthropic's Messages, and the counting of their tokens.
+// Implements Anthropic's Messages, and the counting of their tokens.
 
 import {
   type Choice,

@@ -209,7 +209,7 @@ function isForged({ reasoningContent }: ConverseBlock): boolean {
   return reasoningText.signature !== signatureOf(reasoningText.text ?? '');
 }
 
-// Refusals of real providers for requests that the format can express.
+// Refuses requests that the format can express, as real providers do.
 
 interface ConverseHistory {
   readonly messages?: readonly { readonly content?: readonly HistoryBlock[] }[];

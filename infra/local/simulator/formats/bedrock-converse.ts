@@ -1,4 +1,5 @@
-// Amazon Bedrock's Converse and ConverseStream. A stream consists of binary messages, with lengths and checksums.
+// Implements Amazon Bedrock's Converse and ConverseStream. A stream consists of binary messages, with lengths and
+// checksums.
 import { EventStreamCodec } from '@smithy/core/event-streams';
 import {
   type Choice,
@@ -145,7 +146,7 @@ function stopReasonOf({ finishReason, refusal, stopSequence }: Choice): string |
 
 const metrics = { metrics: { latencyMs: 1 } };
 
-/** Returns the stop sequence that ended a Claude's answer, where the request asks for it. */
+/** Returns the stop sequence that ended a Claude's answer, if the request asks for it. */
 const stopMember = ({ bodyText }: SimulatorCall, { stopSequence }: Choice) =>
   stopSequence !== undefined && bodyText.includes('"/delta/stop_sequence"')
     ? { additionalModelResponseFields: { delta: { stop_sequence: stopSequence } } }
@@ -239,7 +240,7 @@ export const converseTokens: SimulatorFormat = {
   json: (_call, completion) => usageMember('inputTokens', completion, ({ input }) => input),
 };
 
-// Errors as Amazon Bedrock writes them. The codes are those of the simulator's model names, or Bedrock's own types.
+// Writes errors as Amazon Bedrock does. The codes are those of the simulator's model names, or Bedrock's own types.
 
 function typeAndMessage(status: number, code = ''): readonly [type: string, message: string] {
   const [type, message] =
@@ -252,7 +253,7 @@ export function bedrockError(status: number, code?: string, message?: string) {
   return { body: { message: message ?? text }, headers: { 'x-amzn-errortype': type } };
 }
 
-/** Returns the exception that ends a stream, where its name begins with a small letter. */
+/** Returns the exception that ends a stream, if its name begins with a small letter. */
 function bedrockException(code?: string): { readonly name: string; readonly body: object } {
   const [type, message] = typeAndMessage(500, code);
   return { name: `${type.charAt(0).toLowerCase()}${type.slice(1)}`, body: { message } };

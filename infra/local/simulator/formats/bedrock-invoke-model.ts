@@ -1,5 +1,5 @@
-// Bedrock's InvokeModel: embeddings in the formats of Titan, Cohere and Nova, and the images of Nova Canvas, chosen by
-// the body.
+// Implements Bedrock's InvokeModel: embeddings in the formats of Titan, Cohere and Nova, and the images of Nova Canvas,
+// chosen by the body.
 import { type SimulatedCompletion, usageMember } from '../answer.ts';
 import type { Received, SimulatorCall, SimulatorFormat } from '../call.ts';
 import { type ModelRequest, plainRequest } from '../model-request.ts';
@@ -104,7 +104,7 @@ export const invokeModel: SimulatorFormat = {
   errorFrames: () => [],
 };
 
-// The images of Nova Canvas: from a text, or as a variation of images.
+// Makes the images of Nova Canvas: from a text, or as a variation of images.
 
 interface CanvasBody {
   readonly taskType: 'TEXT_IMAGE' | 'IMAGE_VARIATION';

@@ -1,5 +1,5 @@
-// Both versions of Cohere's Rerank, and Bedrock's, whose path is the same. The relevance of a document is the number of
-// words that it shares with the query.
+// Implements both versions of Cohere's Rerank, and Bedrock's, whose path is the same. The relevance of a document is
+// the number of words that it shares with the query.
 import { type SimulatedCompletion, usageMember } from '../answer.ts';
 import type { Received, SimulatorCall } from '../call.ts';
 import { type ModelRequest, plainRequest } from '../model-request.ts';

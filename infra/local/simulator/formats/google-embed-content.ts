@@ -1,4 +1,4 @@
-// Gemini's embedContent and batchEmbedContents.
+// Implements Gemini's embedContent and batchEmbedContents.
 import { type SimulatedCompletion, usageMember } from '../answer.ts';
 import type { Received, SimulatorCall, SimulatorFormat } from '../call.ts';
 import { type ModelRequest, plainRequest } from '../model-request.ts';

@@ -204,7 +204,7 @@ function mergedModelTurns<Turn extends { readonly role?: string; readonly parts?
   return turns;
 }
 
-// Refusals of real providers for a conversation that is sent again.
+// Refuses a conversation that is sent again, as real providers do.
 
 interface ContentHistory {
   readonly contents?: readonly { readonly role?: string; readonly parts?: readonly HistoryPart[] }[];

@@ -1,4 +1,4 @@
-// Google's generateContent and streamGenerateContent.
+// Implements Google's generateContent and streamGenerateContent.
 import {
   type Choice,
   type Frame,
@@ -197,7 +197,7 @@ export const countContents: SimulatorFormat = {
   json: (_call, completion) => usageMember('totalTokens', completion, ({ input }) => input),
 };
 
-// Errors as Google writes them. The codes are those of the simulator's model names; Google itself has only statuses.
+// Writes errors as Google does. The codes are those of the simulator's model names; Google itself has only statuses.
 export function googleError(status: number, code = '', message?: string) {
   const [word, text] = statuses[status] ?? (status < 500 ? ['FAILED_PRECONDITION', 'Precondition failed.'] : internal);
   const details = code === 'api_key_invalid' ? { details: invalidKeyDetails } : {};

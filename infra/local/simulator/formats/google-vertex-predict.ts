@@ -1,4 +1,4 @@
-// Vertex AI's predict, for embeddings.
+// Implements Vertex AI's predict, for embeddings.
 import type { Received, SimulatorCall, SimulatorFormat } from '../call.ts';
 import { type ModelRequest, plainRequest } from '../model-request.ts';
 import { countTokens } from '../tokens.ts';

@@ -1,4 +1,4 @@
-// OpenAI's chat completions.
+// Implements OpenAI's chat completions.
 
 import type { SimulatedToolCall } from '../answer.ts';
 import {
@@ -193,7 +193,7 @@ const json = (_call: SimulatorCall, completion: SimulatedCompletion) => ({
   ...usageMember('usage', completion, usageJson),
 });
 
-/** Returns role, output, finish reason, usage where the request asks for it, and end marker. */
+/** Returns role, output, finish reason, usage if the request asks for it, and end marker. */
 function frames(call: SimulatorCall, completion: SimulatedCompletion): readonly Frame[] {
   const { choices, isUsageOnContent = false } = completion;
   const isAsked = (call.body as ChatBody).stream_options?.include_usage === true && !isUsageOnContent;
@@ -208,7 +208,7 @@ function frames(call: SimulatorCall, completion: SimulatedCompletion): readonly 
     { index, delta, logprobs: null, finish_reason: finishReason },
   ];
   const roles = choices.map((choice, index) => frame('role', choiceJson(index, roleDelta(choice))));
-  // Choices alternate.
+  // The frames of the choices alternate.
   const deltas = choices
     .flatMap((choice, index) =>
       deltasOf(completion.model, choice).map((delta, position) => ({ index, position, delta })),

@@ -1,4 +1,5 @@
-// OpenAI's Embeddings. A vector counts the words of its text, so that texts which share words are near each other.
+// Implements OpenAI's Embeddings. A vector counts the words of its text, so that texts which share words are near each
+// other.
 import { type SimulatedCompletion, type TokenCounts, usageMember } from '../answer.ts';
 import type { Received, SimulatorCall } from '../call.ts';
 import { type ModelRequest, plainRequest } from '../model-request.ts';

@@ -1,4 +1,4 @@
-// OpenAI's Images: generations, and edits of files in a multipart form. Each image is a small PNG.
+// Implements OpenAI's Images: generations, and edits of files in a multipart form. Each image is a small PNG.
 import { type Frame, type SimulatedCompletion, type TokenCounts, usageMember } from '../answer.ts';
 import type { Received, SimulatorCall, SimulatorFormat } from '../call.ts';
 import { errorBody } from '../error-bodies.ts';

@@ -1,4 +1,4 @@
-// OpenAI's Moderations. A text is flagged for the categories whose words it contains.
+// Implements OpenAI's Moderations. A text is flagged for the categories whose words it contains.
 import type { SimulatedCompletion } from '../answer.ts';
 import type { Received, SimulatorCall } from '../call.ts';
 import { type ModelRequest, plainRequest } from '../model-request.ts';

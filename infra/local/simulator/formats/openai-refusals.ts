@@ -1,4 +1,5 @@
-// Refusals of OpenAI's models on chat completions and Responses, and of other vendors' models on chat completions.
+// Refuses requests as OpenAI's models do on chat completions and Responses, and as other vendors' models do on chat
+// completions.
 import type { ProviderRefusal } from '../call.ts';
 import { lacksRequired, looseSchema } from '../refused-schemas.ts';
 import { isThinker, knowsNoNone, thinksUnasked, thinksWithToolsElsewhere } from '../signature.ts';

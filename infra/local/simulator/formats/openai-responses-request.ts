@@ -210,7 +210,7 @@ function invalidReasoning(
   return isOwn ? undefined : 'The encrypted content could not be verified.';
 }
 
-// Refusals of a conversation that is sent again.
+// Refuses a conversation that is sent again, as OpenAI does.
 
 interface ResponsesHistory {
   readonly input?: string | readonly HistoryItem[];

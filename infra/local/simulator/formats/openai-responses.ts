@@ -1,4 +1,4 @@
-// OpenAI's Responses.
+// Implements OpenAI's Responses.
 import {
   type Choice,
   choiceOf,

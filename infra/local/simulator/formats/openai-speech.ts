@@ -1,4 +1,4 @@
-// OpenAI's Speech: a tone for each word, as the bytes of a WAV file, or as events.
+// Implements OpenAI's Speech: a tone for each word, as the bytes of a WAV file, or as events.
 import { type SimulatedCompletion, type TokenCounts, usageMember } from '../answer.ts';
 import type { Received, SimulatorCall } from '../call.ts';
 import { jsonFrame, serverSentEvent } from '../frames.ts';
@@ -31,7 +31,7 @@ function read({ body }: Received): ModelRequest | string {
 
 const wordsOf = (input: string): readonly string[] => tokensOf(input).slice(0, wordsMax);
 
-/** Returns a tone, of another pitch at each place. */
+/** Returns a tone, of another pitch at each position. */
 function toneOf(place: number): Buffer {
   const samples = Int16Array.from({ length: samplesPerWord }, (_, at) =>
     Math.round(8_000 * Math.sin((2 * Math.PI * (220 + 20 * (place % 12)) * at) / samplesPerSecond)),
