@@ -1,5 +1,4 @@
-// Lists every command, in the order of help. A command loads only its own module, because all modules together take
-// several times as long.
+// Lists every command, in the order of help. A command loads only its own module, because all take much longer.
 import { startCommand } from '../../../shared/foundation/constants/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 
