@@ -249,7 +249,7 @@ interface Measuring extends Pick<Awaited<ReturnType<typeof startHostileProvider>
 }
 
 /**
- * Measures the growth of a process for each byte, while these calls are in progress. Returns undefined where no
+ * Measures the growth of a process for each byte, while these calls are in progress. Returns undefined if no
  * provider is ever called.
  */
 async function measure(bed: TestBed, configFile: string, row: WeightRow, { key, silentCalls }: Measuring) {
