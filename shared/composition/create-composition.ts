@@ -1,5 +1,5 @@
-// All dependencies of one process: for calls, and for the reads and changes of operators. Used by the local run, and by
-// a process that serves all routes.
+// Creates all dependencies of one process: for calls, and for the reads and changes of operators. Used by the local
+// run, and by a process that serves all routes.
 import { createCreditLedger } from '../accounting/credit/index.ts';
 import { createCooldowns, createStatisticsReader } from '../accounting/provider-health/index.ts';
 import { type AdministrationDependencies, createAdministration } from '../configuration/administration/index.ts';

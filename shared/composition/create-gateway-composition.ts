@@ -1,5 +1,5 @@
-// The real dependencies of a process that serves calls, built once. Operators' changes are in create-composition.ts, so
-// that the bundle of the gateway does not contain their code.
+// Creates the real dependencies of a process that serves calls, once. Operators' changes are in create-composition.ts,
+// so that the bundle of the gateway does not contain their code.
 import { type Alerts, createAlerts } from '../accounting/alerts/index.ts';
 import {
   type CallRecords,

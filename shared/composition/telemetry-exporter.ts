@@ -1,5 +1,5 @@
-// The trace exporter, loaded only if telemetry is on: to a collector, with headers of its own that may be a secret,
-// or to CloudWatch, signed with the credentials of the process.
+// Creates the trace exporter, and is loaded only if telemetry is on: to a collector, with headers of its own that may
+// be a secret, or to CloudWatch, signed with the credentials of the process.
 import { readPairs, type TelemetryEnvironment, toHeaders } from '../foundation/environment/index.ts';
 import type { Log } from '../foundation/log/index.ts';
 import { createOtlpExporter, createSpanBatches, type SpanBatches } from '../foundation/telemetry/index.ts';

@@ -1,4 +1,4 @@
-// The one writer of error answers, in all of their formats, and of their retry headers.
+// Writes all error answers, in all of their formats, with their retry headers.
 import { brand, headerNames } from '../foundation/constants/index.ts';
 import type { GatewayError } from './gateway-error.ts';
 import { vendorWords } from './vendor-words.ts';

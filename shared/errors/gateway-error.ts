@@ -1,5 +1,6 @@
-// The one error class. It has three texts that are never mixed: the code (clients branch on it), the message (people
-// read it; for a rejected request it includes the provider's words) and the cause (only the log has it).
+// Defines the one error class. An error has three texts that are never mixed: the code (clients branch on it), the
+// message (people read it; for a rejected request it includes the provider's words) and the cause (only the log has
+// it).
 import type { StageResource } from '../foundation/constants/index.ts';
 import { type ErrorCode, type ErrorEntry, type ErrorStatus, errorCatalogue } from './error-table.ts';
 

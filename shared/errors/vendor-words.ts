@@ -1,4 +1,4 @@
-// The words of Google's and AWS's errors for every status of the table of codes, and so for every code.
+// Lists the words of Google's and AWS's errors for every status of the table of codes, and so for every code.
 import type { ErrorStatus } from './error-table.ts';
 
 interface VendorWords {

@@ -1,6 +1,5 @@
-// The mark of the last alert about one subject: an attribute in the item of the subject. Each try claims it by a
-// conditional write, so that however many processes try, an alert is tried three times in all, and never again after a
-// success.
+// Marks the last alert about one subject, in an attribute of the subject's item. Each try claims it by a conditional
+// write, so that however many processes try, an alert is tried three times in all, and never again after a success.
 import { absent, and, type Condition, equals, type Item, type Store } from '../../storage/store/index.ts';
 import { type ItemAddress, readAmount } from '../holds/index.ts';
 

@@ -1,4 +1,4 @@
-// The document that a receiver gets, and its signature.
+// Writes the document that a receiver gets, and signs it.
 import { createHmac } from 'node:crypto';
 import { formatUsd, type PicoUsd } from '../../foundation/money/index.ts';
 import { instantOf } from '../../foundation/time/index.ts';

@@ -1,4 +1,4 @@
-// The dependencies of alerts, and the values of a call that they examine. Types only.
+// Defines the dependencies of alerts, and the values of a call that alerts examine. Types only.
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { Log } from '../../foundation/log/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';

@@ -1,4 +1,4 @@
-// The last alert about one subject, for operators.
+// Reads the last alert about one subject, for operators.
 import type { Item } from '../../storage/store/index.ts';
 import type { ProviderMark, ShareMark } from './alert-mark.ts';
 

@@ -1,4 +1,4 @@
-// Alerts to the operator's own receiver. A mark in the item of the money, or of the cooldowns, is claimed by a
+// Sends alerts to the operator's own receiver. A mark in the item of the money, or of the cooldowns, is claimed by a
 // conditional write before an alert is sent: however many processes observe the same, one of them sends it. The code
 // that decides and sends is loaded with the first call of a gateway that has a receiver.
 import type { Alerts, AlertsOptions } from './alerts.ts';

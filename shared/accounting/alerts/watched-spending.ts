@@ -1,4 +1,4 @@
-// Spending of a charged counter under its limit, and the share that it passes. Pure, except for an account whose credit
+// Finds the share of its limit that the spending of a charged counter passes. Pure, except for an account whose credit
 // is spread over shards, because one shard says nothing of the others.
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import type { Item } from '../../storage/store/index.ts';

@@ -1,6 +1,6 @@
-// Call records as items of their table.
+// Converts call records to items of their table, and back.
 //
-// pk  <workspace>#<UTC day>#<shard>        sk  <time, ISO>#<execution id>
+//   pk  <workspace>#<UTC day>#<shard>        sk  <time, ISO>#<execution id>
 //
 // The time is the execution id's, a UUIDv7 made when the request arrived, so the key follows from the id alone. The
 // whole item follows from the record, so a repeated write replaces its own first try.

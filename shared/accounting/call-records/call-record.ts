@@ -1,4 +1,4 @@
-// The parts of a call record.
+// Defines the parts of a call record.
 import type { ErrorCode } from '../../errors/index.ts';
 import type { ContentKeep } from '../../foundation/constants/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';

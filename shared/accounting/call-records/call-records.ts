@@ -1,4 +1,5 @@
-// The records behind usage reports: written after the last byte of a call, many at a time, and read for the operator.
+// Stores the records behind usage reports: they are written after the last byte of a call, many at a time, and read for
+// the operator.
 import { createCache } from '../../foundation/cache/index.ts';
 import { cachedKeysMax, refusalRecordsPerSecond } from '../../foundation/constants/index.ts';
 import { mergeParallel } from '../../foundation/parallel/index.ts';

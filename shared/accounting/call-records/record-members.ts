@@ -1,6 +1,6 @@
-// Fields of a call record, which usage reports read. Each call of a known key has one, also a refused call: who, what,
-// how long and how much; never a prompt, an answer or a key. This table is the only list of fields: the type of a
-// record, its item and its document follow from it.
+// Lists the fields of a call record, which usage reports read. Each call of a known key has one, also a refused call:
+// who, what, how long and how much; never a prompt, an answer or a key. This table is the only list of fields: the type
+// of a record, its item and its document follow from it.
 import { type ErrorCode, errorCatalogue } from '../../errors/index.ts';
 import {
   type BasePath,

@@ -1,5 +1,5 @@
-// The stored bodies of one call: one compressed JSON document, under the id of the call. The call's record says whether
-// it exists.
+// Stores the bodies of one call as one compressed JSON document, under the id of the call. The call's record says
+// whether it exists.
 import { contentPrefixOf, daysOf } from '../../foundation/constants/index.ts';
 import { dayMs } from '../../foundation/time/index.ts';
 import { type BlobCallOptions, type BlobStore, packText, unpackText } from '../../storage/blobs/index.ts';

@@ -1,9 +1,10 @@
-// Items with the credit of a workspace: one, or several shards if one item cannot take the writes of all calls: a
-// partition takes 1,000 write units a second, and a call is two writes of one unit.
+// Defines the items with the credit of a workspace. There are several shards if one item cannot take the writes of all
+// calls: a partition takes 1,000 write units a second, and a call is two writes of one unit.
 //
 // Invariants of all shards together, at any moment:
-// granted = balances + held + spent + pending transfers between shards
-// spend limit - held - spent = sum over the shards of their headroom + pending transfers
+//
+//   granted = balances + held + spent + pending transfers between shards
+//   spend limit - held - spent = sum over the shards of their headroom + pending transfers
 //
 // Shard 0 has the key of an unsharded workspace, and the whole spend limit: other shards have only transferred amounts.
 // So shards may be added at any time, while some processes do not know of them yet, and the shards together never spend

@@ -1,4 +1,4 @@
-// The credit of workspaces for operators: set when a workspace is created, added to, removed.
+// Sets, raises and removes the credit of workspaces for operators.
 import { createCache } from '../../foundation/cache/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import {

@@ -1,5 +1,5 @@
-// The credit of workspaces for calls: reserved before a provider is called, charged with the real cost after the last
-// byte. The rules are those of `holds`; this file decides which shards hold a reservation and how they share.
+// Reserves credit of a workspace before a provider is called, and charges the real cost after the last byte. The rules
+// are those of `holds`; this file decides which shards hold a reservation and how they share.
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';

@@ -1,5 +1,5 @@
-// The structure of a counter inside its item: balances, the sum spent, and reserved amounts, summed by the time they
-// expire. The size of the item does not depend on the number of reservations.
+// Defines the attributes of a counter in its item: balances, the sum spent, and reserved amounts, summed by the time
+// they expire. The size of the item does not depend on the number of reservations.
 import { idPattern, type TableName } from '../../foundation/constants/index.ts';
 import { absent, atLeast, atMost, type Condition, type Item, or } from '../../storage/store/index.ts';
 

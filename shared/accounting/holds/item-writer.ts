@@ -1,5 +1,5 @@
-// One writer per item and process: during a write of an item, requests for the same item wait and share the next one.
-// Each gets its answer as if it were alone and in its turn. A single request is written at once.
+// Gives each item one writer in a process: during a write of an item, requests for the same item wait and share the
+// next write. Each gets its answer as if it were alone and in its turn. A single request is written at once.
 import { createCache } from '../../foundation/cache/index.ts';
 import { admissionTimeoutMs, storeCallTimeoutMs } from '../../foundation/constants/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';

@@ -1,5 +1,6 @@
-// The texts of a key: the current one and, until they expire, the texts that rotations replaced. Each has a status and
-// an expiry of its own; everything else in the item, the counts included, belongs to the key whichever text a call has.
+// Finds the text of a key that a call has: the current one or, until they expire, one of the texts that rotations
+// replaced. Each has a status and an expiry of its own; everything else in the item, the counts included, belongs to
+// the key whichever text a call has.
 import type { Item } from '../../storage/store/index.ts';
 import { keyAttributes } from './key-limits.ts';
 

@@ -1,13 +1,14 @@
 // Plans the next write to an item for the requests that wait for it, and refuses some of them. Pure.
 //
 // Invariants of a counter after every write, whichever process stops in between (a hold is a reservation in a counter):
-// 1. balance + held + spent = total granted, if held is the sum of the buckets. Each write moves an amount from one
-// term to another, so a crash between two writes loses nothing and creates nothing.
-// 2. A hold is taken only if limit + balance covers it in the same instant: no number of concurrent calls can hold
-// and spend more than the limit. Only real costs exceed it: above the amount held, or late.
-// 3. A settlement removes its amount from its bucket. If the bucket no longer has it the owner is late: the amount
-// was released, and the cost is charged although nothing is held for it, because the provider was paid.
-// 4. An expired bucket is released once: the write compares it with the amount that it releases.
+//
+//   1. balance + held + spent = total granted; held is the sum of the buckets. Each write moves an amount from one term
+//      to another, so a crash between two writes loses nothing and creates nothing.
+//   2. A hold is taken only if limit + balance covers it in the same instant, so no number of concurrent calls can hold
+//      and spend more than the limit. Only real costs exceed it: above the amount held, or late.
+//   3. A settlement removes its amount from its bucket. If the bucket no longer has the amount, the owner is late: the
+//      amount was released, and the cost is charged although nothing is held for it, because the provider was paid.
+//   4. An expired bucket is released once: the write compares it with the amount that it releases.
 import type { SeenItem } from './counter.ts';
 import type { AfterCall, Assess, Assessment, Demand, ReservationOutcome, SettlementOutcome } from './requests.ts';
 import type { DraftedWrite } from './update-draft.ts';

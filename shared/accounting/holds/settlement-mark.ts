@@ -1,7 +1,7 @@
-// The mark by which a settlement counts once: its write adds a mark to the item and requires that the mark is absent,
-// so the same write sent again is refused by its own first try. The process deletes it with its next write to the item,
-// once the first try was answered. A mark whose write needed a second try stays, because the first may still arrive;
-// every mark is removed, by any process, when it is older than any retry can be.
+// Defines the mark by which a settlement counts once: its write adds a mark to the item and requires that the mark is
+// absent, so the same write sent again is refused by its own first try. The process deletes it with its next write to
+// the item, once the first try was answered. A mark whose write needed a second try stays, because the first may still
+// arrive; every mark is removed, by any process, when it is older than any retry can be.
 import type { Randomness } from '../../foundation/ids/index.ts';
 import { and, contains, type Item, not } from '../../storage/store/index.ts';
 import { timedName } from './counter.ts';

@@ -1,4 +1,4 @@
-// One write, built by independent rules: conditions checked together are checked in the same instant and cost one
+// Builds one write from independent rules: conditions checked together are checked in the same instant and cost one
 // write. Amounts that several of them move on one attribute are summed.
 import { isDeepStrictEqual } from 'node:util';
 import { and, type Changes, type Condition, type Item, type Update } from '../../storage/store/index.ts';

@@ -1,11 +1,11 @@
-// Limits per minute and per day: a window of about a dozen parts, each a count in an attribute of its own that is only
-// added to, beside the total of all counts ever made. The current use is that total less the expired parts. Expired
-// parts never change, and a writer whose copy of the item is old subtracts too little, never too much: so one
-// comparison in the write, of the total with a maximum, is enough.
+// Counts limits per minute and per day: a window consists of about a dozen parts, each a count in an attribute of its
+// own that is only added to, next to the total of all counts ever made. The current use is that total less the expired
+// parts. Expired parts never change, and a writer whose copy of the item is old subtracts too little, never too much:
+// so one comparison in the write, of the total with a maximum, is enough.
 //
-// part     part      part                  A part counts until a window's length after its last call, so
-// |---·--·--|---------|--·--·---|               never more than the limit fall into any window's length.
-// last                last
+//        part     part      part                  A part counts until a window's length after its last call, so
+//   |---·--·--|---------|--·--·---|               never more than the limit fall into any window's length.
+//          last                last
 import { dayMs } from '../../foundation/time/index.ts';
 import { exists, type Item } from '../../storage/store/index.ts';
 import { readAmount, readTimed, type SeenItem, type TimedKind, timedName } from './counter.ts';

@@ -1,4 +1,4 @@
-// One write in preparation, and the capacity that remains as requests join it in turn.
+// Prepares one write, and tracks the capacity that remains as requests join it in turn.
 import { absent, atLeast, equals, exists, type Item, or } from '../../storage/store/index.ts';
 import {
   amountAtLeast,

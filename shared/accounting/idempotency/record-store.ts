@@ -1,5 +1,5 @@
-// Idempotency keys in the store: each call is one conditional write to one item. The store decides the winner of a
-// race, and the loser gets the winner's record from the same call.
+// Stores the records of idempotency keys: each call is one conditional write to one item. The store decides the winner
+// of a race, and the loser gets the winner's record from the same call.
 
 import { resultPrefix, storedAnswerMaxBytes } from '../../foundation/constants/index.ts';
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';

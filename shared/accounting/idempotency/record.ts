@@ -1,11 +1,10 @@
-// The answer of an idempotency record to a claim that may not take it over. Pure.
+// Decides the answer of an idempotency record to a claim that may not take it over. Pure.
 //
-// claim            complete                                 expires
-// |---- running ----|---------------- done ------------------|      ← the stored answer until here
-//
-// claim                          lease over                 expires
-// |---- running (owner alive) ----|---- running (dead) ------|      ← free for exactly one claim from "lease over" on
-// ↑ release moves "lease over" to here
+//   claim            complete                                 expires
+//     |---- running ----|---------------- done ------------------|      ← the stored answer until here
+//   claim                          lease over                 expires
+//     |---- running (owner alive) ----|---- running (dead) ------|      ← free for exactly one claim from "lease over" on
+//                  ↑ release moves "lease over" to here
 //
 // A dead owner is a failure that could not be reported, so its record is as free as a released one, even for another
 // body. Otherwise a mistake in the body would block its key for a day only because a process died, not because it

@@ -1,6 +1,6 @@
-// Fingerprint of the inputs that a retry must repeat: the interface, the body, the correlation headers as the client
-// sent them, and the client's own provider key. The gateway's own ids are not included, because they differ in every
-// try.
+// Makes the fingerprint of the inputs that a retry must repeat: the interface, the body, the correlation headers as the
+// client sent them, and the client's own provider key. The gateway's own ids are not included, because they differ in
+// every try.
 
 import { headerNames, type InterfaceId } from '../../foundation/constants/index.ts';
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';

@@ -1,9 +1,9 @@
 // A span id belongs to one call and is used once per workspace. Each claim is one conditional write, so of any number
 // of concurrent claims exactly one succeeds. The item identifies its call by hashes of the parts that a retry repeats.
 //
-// claim                                 expires (30 days)
-// |----- used ------------------------|----- free ...
-// |-- released ------------|        ← free for the same fingerprint or Idempotency-Key, exactly once
+//   claim                                 expires (30 days)
+//     |----- used ------------------------|----- free ...
+//                |-- released ------------|        ← free for the same fingerprint or Idempotency-Key, exactly once
 //
 // While it is used the same Idempotency-Key passes, and changes nothing: the record of the key decides whether its call
 // may run, and a call that may not run must not release the span of the one that does.

@@ -1,4 +1,5 @@
-// Current use of a provider's limits, over all shards of its counters. For the operator, never on a request's path.
+// Reads the current use of a provider's limits, over all shards of its counters. For the operator, never on a request's
+// path.
 import type { Store } from '../../storage/store/index.ts';
 import { readWindowUse } from '../holds/index.ts';
 import { demandsOf, type EntryLimits, hasNoLimit, type LimitedEntry, limitItemKey, shardCountOf } from './limits.ts';

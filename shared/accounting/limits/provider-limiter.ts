@@ -1,9 +1,10 @@
-// Provider admission: rpm, tpm and tpd of an entry apply across any number of gateway instances, because the write that
-// counts a call is the decision itself. An admission is one write if the item is known and the limits are open.
+// Admits calls at a provider: rpm, tpm and tpd of an entry apply across any number of gateway instances, because the
+// write that counts a call is the decision itself. An admission is one write if the item is known and the limits are
+// open.
 //
-// pk                         provider#<provider id>#<model id>#<shard>, key#<id>#<shard>, workspace#<id>#<shard>
-// requests_total …           windows of requests and tokens (shared/accounting/holds)
-// expires_at_epoch_seconds   time from which none of it counts any more
+//   pk                         provider#<provider id>#<model id>#<shard>, key#<id>#<shard>, workspace#<id>#<shard>
+//   requests_total …           windows of requests and tokens (shared/accounting/holds)
+//   expires_at_epoch_seconds   time from which nothing in the item counts any more
 import type { Randomness } from '../../foundation/ids/index.ts';
 import { type Clock, dayMs } from '../../foundation/time/index.ts';
 import { type ItemWriter, requestsPerMinute, type SettlementOptions, type UpdateDraft } from '../holds/index.ts';

@@ -1,13 +1,12 @@
-// The item through which instances share provider failures:
+// Defines the item through which instances share provider failures:
 //
-// cooling_until <provider> <model>            for all workspaces; written once per cooldown, by the instance that
-// begins it
-// failure_of <workspace> <provider> <model>   { failed_at, cooling_until, limited }: the last failed call of one
-// workspace, how
-// long that workspace waits because of its own calls (0: it does not), and
-// whether the provider had limited that call
-// unreached <provider>                        { reason, at_ms }: why it was not reached the last time
-// alert_of <provider>                         the mark of the last alert about it, which `alerts` writes
+//   cooling_until <provider> <model>            for all workspaces; written once per cooldown, by the instance that
+//                                               begins it
+//   failure_of <workspace> <provider> <model>   { failed_at, cooling_until, limited }: the last failed call of one
+//                                               workspace, how long that workspace waits because of its own calls
+//                                               (0: it does not), and whether the provider had limited that call
+//   unreached <provider>                        { reason, at_ms }: why it was not reached the last time
+//   alert_of <provider>                         the mark of the last alert about it, which `alerts` writes
 //
 // Every write removes expired attributes, so that the item stays as small as the current failures.
 import type { Clock } from '../../foundation/time/index.ts';

@@ -1,8 +1,8 @@
-// The statistics as one instance sees them. No schedule makes them: requests do, one at a time in the whole fleet.
-// Served statistics are never older than 60 seconds; having none is not an error.
+// Serves the statistics as one instance sees them. No schedule makes them: requests do, one at a time in the whole
+// fleet. Served statistics are never older than 60 seconds; having none is not an error.
 //
-// age    0 s ........... 30 s ........................................ 60 s ... served, no I/O  served; looked up, or
-// rebuilt, meanwhile      not served: the request waits, a second at most
+//   age    0 s ........... 30 s ........................................ 60 s ...
+//          served, no I/O  served; looked up, or rebuilt, meanwhile      not served: the request waits, a second at most
 //
 // A rebuilder that dies at 30 s is replaced at 40 to 42 s: its lease takes 10, and instances check every 2.
 import { type Randomness, systemRandomness } from '../../foundation/ids/index.ts';

@@ -1,4 +1,4 @@
-// The figures that users and the planner see, computed from counts.
+// Computes the figures that users and the planner see from counts.
 
 import { candidateNameOf, modelNameOf } from './layout.ts';
 

@@ -1,5 +1,6 @@
-// One page of calls, the newest first, and the position of the next one. However many calls there are, and however few
-// of them match, a page reads a bounded number; it may then have fewer than requested, and the next one continues.
+// Reads one page of calls, the newest first, and the position of the next page. However many calls there are, and
+// however few of them match, a page reads a bounded number; it may then have fewer than requested, and the next one
+// continues.
 import { type CallRecord, callPosition } from '../call-records/index.ts';
 import { type CallRange, keepCalls, readNewestFirst } from './newest-first.ts';
 

@@ -1,4 +1,4 @@
-// The state of each provider of each model in one word, which an operator sees first in an outage. Pure.
+// Says in one word the state of each provider of each model, which an operator sees first in an outage. Pure.
 import type { Cooldowns, HealthFigures, Statistics } from '../provider-health/index.ts';
 
 /** A model at one of its providers, as it is configured. */

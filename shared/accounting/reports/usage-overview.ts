@@ -1,5 +1,5 @@
-// Totals, a series over time, and groups by model, provider and key, from one reading of the calls. It reads from the
-// newest back and is bounded: if there are more calls, it says from which time on all are counted.
+// Sums up calls in one reading: totals, a series over time, and groups by model, provider and key. The reading goes
+// from the newest back and is bounded: if there are more calls, it says from which time on all are counted.
 import { type CallRange, readNewestFirst } from './newest-first.ts';
 import { type CountedCall, countedMembers, shareOf, sharesOf } from './usage-shares.ts';
 import { createUsageGroups, dearestFirst, type UsageSummary } from './usage-summary.ts';

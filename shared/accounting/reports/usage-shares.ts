@@ -1,5 +1,5 @@
-// The shares of one call record in the groups of a report: usually one; by model and by provider one for each that took
-// part in the call.
+// Divides one call record among the groups of a report: usually it counts in one group, and by model and by provider in
+// one for each that took part in the call.
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import { tagNameShape, tagOf } from '../../protocol/wire/index.ts';
 import { type CallAttempt, type CallRecord, type CallShare, classOf, utcDayOf } from '../call-records/index.ts';

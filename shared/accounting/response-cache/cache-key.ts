@@ -1,5 +1,5 @@
-// The key of requests that may share an answer, because they agree in everything that could change it. Ignored fields
-// are listed; everything else that a client sends counts, fields unknown to the gateway included.
+// Makes the key of requests that may share an answer, because they agree in everything that could change it. Ignored
+// fields are listed; everything else that a client sends counts, fields unknown to the gateway included.
 import type { InterfaceId } from '../../foundation/constants/index.ts';
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
 import { type PassedOn, passesAnything } from '../../protocol/interfaces/index.ts';

@@ -1,5 +1,5 @@
-// The cache of answers. It is optional: a failure here, or an answer that is too large, is a miss and never an error of
-// a request.
+// Caches answers. The cache is optional: a failure of it, or an answer that is too large, is a miss and never an error
+// of a request.
 import { GatewayError } from '../../errors/index.ts';
 import {
   type AnswerAllocation,

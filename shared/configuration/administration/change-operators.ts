@@ -1,4 +1,4 @@
-// Operator keys, which open the management interface and the console: here they are made, listed and revoked.
+// Makes, lists and revokes operator keys, which open the management interface and the console.
 
 import { collect } from '../../foundation/parallel/index.ts';
 import { newApiKey, type OperatorRecord } from '../keys/index.ts';

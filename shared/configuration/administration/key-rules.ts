@@ -1,4 +1,4 @@
-// The rules for making and changing every key: its name is unique, and it has not expired.
+// Checks the rules for making and changing a key: its name is unique, and it has not expired.
 import {
   contentLogFault,
   isKeyExpired,

@@ -1,4 +1,4 @@
-// Keys that people make for themselves, within the limits that the owners of a workspace set.
+// Makes the keys that people make for themselves, within the limits that the owners of a workspace set.
 import { parseUsd } from '../../foundation/money/index.ts';
 import { instantOf, readDuration } from '../../foundation/time/index.ts';
 import { fromWrittenKey, type KeyRecord, type WrittenKey, writtenKey } from '../keys/index.ts';

@@ -1,5 +1,5 @@
-// The stores for operators' changes. A composition has all of them, and the command line creates them on the store that
-// its arguments name.
+// Defines the stores for operators' changes. A composition has all of them, and the command line creates them on the
+// store that its arguments name.
 import { type CallRecords, createCallRecords } from '../../accounting/call-records/index.ts';
 import { type CreditLedger, createCreditLedger } from '../../accounting/credit/index.ts';
 import { createCounters } from '../../accounting/holds/index.ts';

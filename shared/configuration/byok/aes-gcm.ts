@@ -1,5 +1,5 @@
-// AES-256-GCM, bound to a text (additional authenticated data): a value that was encrypted for one place cannot be
-// decrypted elsewhere.
+// Encrypts with AES-256-GCM, bound to a text (additional authenticated data): a value that was encrypted for one place
+// cannot be decrypted elsewhere.
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 import type { Randomness } from '../../foundation/ids/index.ts';
 

@@ -1,5 +1,5 @@
-// The connections of a workspace, read and written as one. Encrypted texts differ each time, so a changed key is found
-// by decrypting the stored one: no hash of a key, which could be guessed, is stored.
+// Reads and writes the connections of a workspace as one item. Encrypted texts differ each time, so a changed key is
+// found by decrypting the stored one: no hash of a key, which could be guessed, is stored.
 import { canonicalJson, equalInConstantTime } from '../../foundation/ids/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import { absent, equals, type Store, WriteRefused, writeOptimistically } from '../../storage/store/index.ts';

@@ -1,10 +1,10 @@
-// A stored BYOK connection: the workspace's own credential at one provider. Table `connections` has one item per
-// workspace, so that all of its connections are one read:
+// Defines a stored BYOK connection: the workspace's own credential at one provider. Table `connections` has one item
+// per workspace, so that all of its connections are one read:
 //
-// pk                WORKSPACE#<id>
-// revision          counts the writes; a write states the one it read
-// connections       list of {provider, policy, budget_usd: decimal string or null, key_source?: {env} or {secret},
-// key?: {v, wrapped_key, wrapped_by?, iv, tag, ciphertext}}
+//   pk                WORKSPACE#<id>
+//   revision          counts the writes; a write states the one it read
+//   connections       list of {provider, policy, budget_usd: decimal string or null, key_source?: {env} or {secret},
+//                     key?: {v, wrapped_key, wrapped_by?, iv, tag, ciphertext}}
 import { formatUsd, type PicoUsd, parseUsd } from '../../foundation/money/index.ts';
 import type { Item } from '../../storage/store/index.ts';
 import type { SealedKey } from './key-vault.ts';

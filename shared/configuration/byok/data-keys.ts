@@ -1,5 +1,5 @@
-// Clear data keys in memory: unwrapped once, used for a few minutes, then overwritten. Without this every request with
-// a stored connection would cost a call to the master key.
+// Keeps clear data keys in memory: unwrapped once, used for a few minutes, then overwritten. Without this every request
+// with a stored connection would cost a call to the master key.
 
 import { createCache } from '../../foundation/cache/index.ts';
 import { storeCallTimeoutMs } from '../../foundation/constants/index.ts';

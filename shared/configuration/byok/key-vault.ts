@@ -1,5 +1,5 @@
-// Provider keys of customers, sealed: encrypted under a data key that only the key wrapper can open, and bound to their
-// place. In another workspace, at another provider or in another stage a sealed key cannot be opened.
+// Seals provider keys of customers: they are encrypted under a data key that only the key wrapper can open, and bound
+// to their place. In another workspace, at another provider or in another stage a sealed key cannot be opened.
 
 import { storeCallTimeoutMs } from '../../foundation/constants/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';

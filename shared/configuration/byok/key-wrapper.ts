@@ -1,5 +1,5 @@
-// The interface to the master key: KMS in an account, a file on one machine. The tables contain only wrapped data keys,
-// which are useless without it.
+// Defines the interface to the master key, which is in KMS in an account, and in a file on one machine. The tables
+// contain only wrapped data keys, which are useless without it.
 import { canonicalJson } from '../../foundation/ids/index.ts';
 
 /** Purpose and stage of an encrypted key. Every field is authenticated: under KMS it is the encryption context. */

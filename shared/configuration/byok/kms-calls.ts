@@ -1,5 +1,5 @@
-// The calls to KMS, loaded with the first call with a stored connection, from a file of its own beside the bundle,
-// because few instances serve one. Therefore it returns values and throws no error of this project.
+// Calls KMS. This module is loaded with the first call with a stored connection, from a file of its own next to the
+// bundle, because few instances serve such a call. Therefore it returns values and throws no error of this project.
 import {
   DecryptCommand,
   type DecryptCommandInput,

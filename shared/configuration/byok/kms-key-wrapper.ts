@@ -1,5 +1,5 @@
-// The master key in KMS: it never leaves the service, every use of it is in CloudTrail, and the place of a data key is
-// authenticated as its encryption context.
+// Wraps data keys with the master key in KMS: it never leaves the service, every use of it is in CloudTrail, and the
+// place of a data key is authenticated as its encryption context.
 import { once } from '../../foundation/cache/index.ts';
 import { SealBroken } from './aes-gcm.ts';
 import type { DataKey, KeyWrapper } from './key-wrapper.ts';

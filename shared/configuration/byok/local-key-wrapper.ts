@@ -1,5 +1,6 @@
-// The master key of a local run: 32 random bytes in a file that only its owner may read, or in memory if no data are
-// stored. It protects a copied table, not a disk that others can read; in an account KMS does the wrapping.
+// Wraps data keys with the master key of a local run: 32 random bytes in a file that only its owner may read, or in
+// memory if no data are stored. The master key protects a copied table, not a disk that others can read; in an account
+// KMS does the wrapping.
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Randomness, systemRandomness } from '../../foundation/ids/index.ts';

@@ -1,5 +1,5 @@
-// A connection as a gateway file writes it, with its key read from the environment. A variable that is not set is never
-// an error: the policy of the connection applies, and a key that was stored earlier stays.
+// Reads a connection as a gateway file writes it, with its key from the environment. A variable that is not set is
+// never an error: the policy of the connection applies, and a key that was stored earlier stays.
 import { parseUsd } from '../../foundation/money/index.ts';
 import type { ConnectionPolicy } from './connection.ts';
 import type { WantedConnection } from './connection-store.ts';

@@ -1,4 +1,4 @@
-// Bare model names, without the part before the slash, as clients that were made for one provider use them.
+// Resolves bare model names, without the part before the slash, as clients that were made for one provider use them.
 
 /**
  * Resolves a name: an exact id, or a name with a slash, is returned as it is; otherwise every id that ends in `/name`.

@@ -1,5 +1,5 @@
-// Names of models as clients of Amazon Bedrock write them: upstream names and ARNs, with or without the prefix of a
-// region. Such a prefix is a restriction: entries without the prefix do not serve the name.
+// Resolves names of models as clients of Amazon Bedrock write them: upstream names and ARNs, with or without the prefix
+// of a region. Such a prefix is a restriction: entries without the prefix do not serve the name.
 import { coversRegion } from '../model-list/index.ts';
 import type { Candidate, CatalogueModel } from './catalogue.ts';
 

@@ -1,5 +1,5 @@
-// The catalogue as the gateway file writes it, checked and with its defaults. Field names are those of the file. Prices
-// stay decimal strings until `loadCatalogue`.
+// Defines the catalogue as the gateway file writes it, checked and with its defaults. Field names are those of the
+// file. Prices stay decimal strings until `loadCatalogue`.
 
 import type { Extra, ProviderApi } from '../../foundation/constants/index.ts';
 import type { ProviderKind } from '../model-list/index.ts';

@@ -1,5 +1,5 @@
-// The catalogue as one instance sees it: a copy in memory that costs no I/O while it is fresh, one small read after
-// that, and the whole body only when it has changed. While the store is down an old catalogue is better than none.
+// Reads the catalogue for one instance: a copy in memory costs no I/O while it is fresh, then one small read follows,
+// and the whole body is read only when it has changed. While the store is down an old catalogue is better than none.
 import { fail } from '../../errors/index.ts';
 import { configFreshMs } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';

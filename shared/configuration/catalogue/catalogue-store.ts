@@ -1,4 +1,4 @@
-// The stored catalogue: every version is one immutable item named after the hash of its content, and one pointer names
+// Stores the catalogue: every version is one immutable item named after the hash of its content, and one pointer names
 // the current version. So a reader never sees half of a change. The pointer also has the disabled providers, so that
 // one read returns both.
 import { cataloguePointerItem } from '../../foundation/constants/index.ts';

@@ -1,4 +1,4 @@
-// The catalogue in memory: every model with the candidates that can serve it, prices as integers.
+// Loads the catalogue into memory: every model with the candidates that can serve it, prices as integers.
 import { type HubApi, type InterfaceId, servingApis } from '../../foundation/constants/index.ts';
 import { parsePricePerMillion, type TokenPrice } from '../../foundation/money/index.ts';
 import { type MediaKind, mediaKinds } from '../../protocol/wire/index.ts';

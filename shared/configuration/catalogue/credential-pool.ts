@@ -1,5 +1,5 @@
-// The credentials of a provider. A provider with several is called with each of them as if it were several providers:
-// each cools down and is limited separately.
+// Splits a provider with several credentials. A provider with several is called with each of them as if it were several
+// providers: each cools down and is limited separately.
 import type { ProviderAuth, ProviderDocument, SecretReference } from './catalogue-document.ts';
 
 /** A provider with one of its credentials, which is in `auth`. */

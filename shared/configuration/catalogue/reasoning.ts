@@ -1,4 +1,4 @@
-// Reasoning options by model, in one table for all formats. Thinking is output, so a budget is part of the output
+// Lists reasoning options by model, in one table for all formats. Thinking is output, so a budget is part of the output
 // bound.
 import type { Effort, ReasoningPreference } from '../../protocol/wire/index.ts';
 import { plainModelName } from './catalogue.ts';

@@ -1,4 +1,4 @@
-// Prices of units other than tokens: images, characters, seconds and requests.
+// Reads prices of units other than tokens: images, characters, seconds and requests.
 import { type PicoUsd, parseUsd } from '../../foundation/money/index.ts';
 import type { ImageCount } from '../../protocol/wire/index.ts';
 

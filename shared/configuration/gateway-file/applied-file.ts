@@ -1,4 +1,4 @@
-// The gateway file that a start or `gw apply` applied last, stored with the data to which it was applied: a later start
+// Stores the gateway file that a start or `gw apply` applied last, with the data to which it was applied: a later start
 // applies the file's changes since then, and leaves the rest as operators changed it. Key texts are stored only as
 // hashes.
 import { sha256Hex } from '../../foundation/ids/index.ts';

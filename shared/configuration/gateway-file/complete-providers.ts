@@ -1,4 +1,4 @@
-// The complete providers that result from a file and the stored ones.
+// Completes the providers of a file with the stored ones.
 import type { CatalogueDocument, ProviderDocument } from '../catalogue/index.ts';
 import type { ModelList } from '../model-list/index.ts';
 import type { CatalogueInFile } from './catalogue-schema.ts';

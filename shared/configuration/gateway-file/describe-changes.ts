@@ -1,5 +1,5 @@
-// The two sides of a change, with the file's names, and their comparison. Neither contains a secret: keys and
-// credentials are compared in their stores.
+// Compares the two sides of a change, by the file's names. Neither contains a secret: keys and credentials are compared
+// in their stores.
 import { formatUsd } from '../../foundation/money/index.ts';
 import type { Connection, ConnectionChange } from '../byok/index.ts';
 import { type KeyRecord, type WantedKey, writtenKey } from '../keys/index.ts';

@@ -1,4 +1,4 @@
-// Small schemas that many sections of the file share. Each message names the valid form.
+// Defines small schemas that many sections of the file share. Each message names the valid form.
 import * as z from 'zod';
 import { idPattern } from '../../foundation/constants/index.ts';
 import {

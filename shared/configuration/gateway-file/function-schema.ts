@@ -1,5 +1,5 @@
-// Stored functions: the structure of a function, its revisions, and the steps of a workflow. A revision is one value
-// with its defaults; absent fields of the function around it keep their stored values.
+// Defines the schema of stored functions: the structure of a function, its revisions, and the steps of a workflow. A
+// revision is one value with its defaults; absent fields of the function around it keep their stored values.
 import * as z from 'zod';
 import { type FunctionDocument, stepsMax } from '../stored-functions/index.ts';
 import { instant, text } from '../value-forms/index.ts';

@@ -1,5 +1,5 @@
-// The whole file: the catalogue's sections and the workspaces with their contents. Absent fields of a workspace keep
-// their stored values, so nothing here has a default.
+// Defines the schema of the whole file: the catalogue's sections and the workspaces with their contents. Absent fields
+// of a workspace keep their stored values, so nothing here has a default.
 import * as z from 'zod';
 import { programs } from '../../foundation/constants/index.ts';
 import { type AccessRule, roles } from '../access/index.ts';

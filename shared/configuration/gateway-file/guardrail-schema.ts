@@ -1,4 +1,5 @@
-// The section guardrails: checks of the texts of calls, by services outside the gateway or within its process.
+// Defines the schema of the section `guardrails`: checks of the texts of calls, by services outside the gateway or
+// within its process.
 import * as z from 'zod';
 import { parseUsd } from '../../foundation/money/index.ts';
 import { patternFault } from '../../foundation/patterns/index.ts';

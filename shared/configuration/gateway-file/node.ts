@@ -1,5 +1,5 @@
-// The values of a file with their places. The checks across sections walk these, not the parsed result, so that one
-// wrong field never hides faults elsewhere.
+// Walks the values of a file with their places. The checks across sections walk these, not the parsed result, so that
+// one wrong field never hides faults elsewhere.
 import { idsWritten } from '../catalogue/index.ts';
 import { looksLikeCredential, type Path, quote, suggest } from './problems.ts';
 import { isMapping } from './yaml-source.ts';

@@ -1,4 +1,4 @@
-// A revision as operators publish it, without a gateway file around it, but with the same field names.
+// Plans a revision that an operator publishes without a gateway file around it, but with the same field names.
 import { autoModelId } from '../../foundation/constants/index.ts';
 import type { JsonObject } from '../../protocol/wire/index.ts';
 import { type AdministrationDependencies, readFunction, readWorkspace, refuseAs } from '../administration/index.ts';

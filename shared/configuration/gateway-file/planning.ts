@@ -1,4 +1,5 @@
-// Common types of a plan's parts: inputs, changes, and the conversion of a store's refusal to a problem of the file.
+// Defines the common types of a plan's parts: inputs, changes, and the conversion of a store's refusal to a problem of
+// the file.
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { WriteRefused } from '../../storage/store/index.ts';
 import { isRefusal, type OperatorStores } from '../administration/index.ts';

@@ -1,4 +1,5 @@
-// A provider of the gateway file: its address, its authentication, and the policy that it declares.
+// Defines the schema of a provider of the gateway file: its address, its authentication, and the policy that it
+// declares.
 import * as z from 'zod';
 import {
   connectTimeoutDefaultMs,

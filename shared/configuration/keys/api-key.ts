@@ -1,5 +1,5 @@
-// The format of a key: `sk-gw-<16 base62 public id>-<43 base62 secret><6 base62 checksum>`. Pattern and checksum are
-// checked before any I/O, so a mistyped or guessed key costs nothing.
+// Defines the format of a key: `sk-gw-<16 base62 public id>-<43 base62 secret><6 base62 checksum>`. Pattern and
+// checksum are checked before any I/O, so a mistyped or guessed key costs nothing.
 import { crc32 } from 'node:zlib';
 import { type Randomness, sha256Hex } from '../../foundation/ids/index.ts';
 

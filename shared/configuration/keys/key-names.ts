@@ -1,5 +1,5 @@
-// Names are unique: a name means the key of a workspace that can be used and was not replaced in a rotation. Revoked
-// and expired keys keep their names, for the records of their calls.
+// Keeps names of keys unique: a name means the key of a workspace that can be used and was not replaced in a rotation.
+// Revoked and expired keys keep their names, for the records of their calls.
 import { absent, equals, type Item, or, type Store } from '../../storage/store/index.ts';
 import { isKeyExpired, type KeyRecord, readKeyItem, recordsOf, type WantedKey } from './key-record.ts';
 

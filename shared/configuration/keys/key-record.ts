@@ -1,16 +1,16 @@
-// An API key in the table `keys`, one item with all its texts:
+// Defines an API key in the table `keys`, one item with all its texts:
 //
-// pk                    the 16 characters after `sk-gw-` of its first text: safe to log
-// workspace, name
-// secret_sha256         the secret itself is stored nowhere
-// status                active | revoked
-// requests_per_minute, models, tags, …
-// a setting each (setting-rows.ts); null or absent: none. Admission counts beside them
-// owner                 the person who made it for themselves; null or absent: an operator made it
-// public_id             of its text; absent: that is the first
-// former_secrets        texts that rotations replaced, each with public id, hash, status and end
+//   pk                    the 16 characters after `sk-gw-` of its first text: safe to log
+//   workspace, name
+//   secret_sha256         the secret itself is stored nowhere
+//   status                active | revoked
+//   requests_per_minute, models, tags, …
+//                         a setting each (setting-rows.ts); null or absent: none. Admission counts in the same item
+//   owner                 the person who made it for themselves; null or absent: an operator made it
+//   public_id             of its text; absent: that is the first
+//   former_secrets        texts that rotations replaced, each with public id, hash, status and end
 //
-// Beside them there is one item per workspace and name (key-names.ts): `name#WORKSPACE#NAME`, with the key that claimed
+// In addition there is one item per workspace and name (key-names.ts): `name#WORKSPACE#NAME`, with the key that claimed
 // it last, and one per text that a rotation made: `rotated_from`, the item of its key.
 import { currentSecret, formerSecrets, keyAttributes } from '../../accounting/holds/index.ts';
 import type { Item, Store } from '../../storage/store/index.ts';

@@ -1,5 +1,5 @@
-// Settings of a key as operators write them. The gateway file, changes over HTTP, the documents of the management
-// interface and their description use this schema.
+// Defines the schema of a key's settings as operators write them. The gateway file, changes over HTTP, the documents of
+// the management interface and their description use this schema.
 import * as z from 'zod/mini';
 import { keySettings } from '../settings/index.ts';
 import {

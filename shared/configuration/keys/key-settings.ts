@@ -1,4 +1,4 @@
-// Conversion of a key's settings between its record, its item and the fields of a gateway file.
+// Converts a key's settings between its record, its item and the fields of a gateway file.
 import { instantOf } from '../../foundation/time/index.ts';
 import type { Tags } from '../../protocol/wire/index.ts';
 import type { Item } from '../../storage/store/index.ts';

@@ -1,4 +1,4 @@
-// Keys in the store. Nothing here is cached: a revoked key ends with the next request.
+// Stores keys. Nothing here is cached: a revoked key ends with the next request.
 import {
   currentSecret,
   formerSecrets,

@@ -1,11 +1,11 @@
-// Operator keys: the format of API keys, but another purpose. They have a table of their own, which the functions that
-// serve clients cannot reach, so that neither kind of key opens what the other one does:
+// Defines operator keys, which have the format of API keys, but another purpose. They have a table of their own, which
+// the functions that serve clients cannot reach, so that neither kind of key opens what the other one does:
 //
-// pk             the 16 characters after `sk-gw-`
-// name, status   active | revoked
-// secret_sha256  the secret itself is stored nowhere
-// created_at_ms
-// role, workspaces   absent: an owner of all
+//   pk             the 16 characters after `sk-gw-`
+//   name, status   active | revoked
+//   secret_sha256  the secret itself is stored nowhere
+//   created_at_ms
+//   role, workspaces   absent: an owner of all
 //
 // Beside them there is an item for each name (key-names.ts): `name#NAME`.
 import { fail } from '../../errors/index.ts';

@@ -1,5 +1,5 @@
-// The bodies of changes over HTTP, with the field names of the gateway file; the API description is generated from
-// them.
+// Defines the bodies of changes over HTTP, with the field names of the gateway file; the API description is generated
+// from them.
 import * as z from 'zod/mini';
 import { type JsonObject, listOf } from '../../protocol/wire/index.ts';
 import { operatorRoles } from '../access/index.ts';

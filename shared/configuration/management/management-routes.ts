@@ -1,4 +1,4 @@
-// The management interface as one table, read by the router of `/v1/manage`, its description, the client of the
+// Lists the management interface as one table, read by the router of `/v1/manage`, its description, the client of the
 // console's page and the command line.
 import {
   activationSchema,

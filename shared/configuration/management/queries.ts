@@ -1,4 +1,4 @@
-// Query parameters of the management interface, with their descriptions.
+// Defines the query parameters of the management interface, with their descriptions.
 import * as z from 'zod/mini';
 import { interfaceIds } from '../../foundation/constants/index.ts';
 import { dayMs, readDuration } from '../../foundation/time/index.ts';

@@ -1,4 +1,4 @@
-// The structure of a row in the table of management routes.
+// Defines the structure of a row in the table of management routes.
 import type * as z from 'zod/mini';
 import type { Role } from '../access/index.ts';
 import type { DocumentName } from './managed-documents.ts';

@@ -1,4 +1,4 @@
-// The types of a request and of its answer, by the row of its route.
+// Derives the types of a request and of its answer from the row of its route.
 import type * as z from 'zod/mini';
 import type { DocumentName, Documents } from './managed-documents.ts';
 import { managementRoutes, type RouteName, routeNames } from './management-routes.ts';

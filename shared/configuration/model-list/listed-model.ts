@@ -1,4 +1,4 @@
-// A model in the shipped list: a row of models.json by the names of its columns.
+// Reads a model of the shipped list: a row of models.json by the names of its columns.
 import type { ProviderApi } from '../../foundation/constants/index.ts';
 import { type MediaKind, mediaKinds } from '../../protocol/wire/index.ts';
 import type { ProviderKind } from './provider-kinds.ts';

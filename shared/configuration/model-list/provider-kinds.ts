@@ -1,5 +1,5 @@
-// Common values of providers of a kind. A gateway file that names the kind need not write them; written values take
-// precedence.
+// Lists the common values of providers of a kind. A gateway file that names the kind need not write them; written
+// values take precedence.
 import type { ProviderApi } from '../../foundation/constants/index.ts';
 
 export const providerKindNames = [

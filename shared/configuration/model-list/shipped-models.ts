@@ -1,4 +1,4 @@
-// The list of models that this release ships. It costs nothing until a file is applied: no call reads it.
+// Loads the list of models that this release ships. The list costs nothing until a file is applied: no call reads it.
 import { fromRow, type ListDocument, type ListedModel } from './listed-model.ts';
 import { type ProviderKind, providerKinds } from './provider-kinds.ts';
 

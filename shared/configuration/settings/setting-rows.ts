@@ -1,5 +1,5 @@
-// Settings of keys and workspaces, a row each, by their names in a gateway file. Schemas, items, options, columns and
-// forms are generated from these rows, in their order.
+// Lists the settings of keys and workspaces, a row each, by their names in a gateway file. Schemas, items, options,
+// columns and forms are generated from these rows, in their order.
 import { functionCallsDefault } from '../../foundation/constants/index.ts';
 
 /** Kinds of values. Each reader of the rows has one map of them. */

@@ -1,10 +1,11 @@
-// The secret of a store: the processes that serve calls on it share it, so that each recognizes the signatures of the
-// others. The first process that needs it makes it. If all processes have one master key (KMS) it wraps the secret;
+// Reads the secret of a store: the processes that serve calls on it share it, so that each recognizes the signatures of
+// the others. The first process that needs it makes it. If all processes have one master key (KMS) it wraps the secret;
 // others store it unwrapped, since gateways on several machines share no other key.
 //
 // It is one item in the table `spans`, of which every gateway reads and writes items already:
-// pk            STOREKEY
-// wrapped_key   base64   or   key   base64
+//
+//   pk            STOREKEY
+//   wrapped_key   base64   or   key   base64
 import { createReadCache } from '../../foundation/cache/index.ts';
 import { storeCallTimeoutMs, storeKeyItem } from '../../foundation/constants/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';

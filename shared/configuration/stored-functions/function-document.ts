@@ -1,5 +1,5 @@
-// Functions of the gateway file, checked. Absent fields of a function keep their stored values; a revision has its
-// defaults filled in, and its content is stored in this form.
+// Defines the functions of the gateway file, checked. Absent fields of a function keep their stored values; a revision
+// has its defaults filled in, and its content is stored in this form.
 
 interface ContentPart {
   readonly type: string;

@@ -1,7 +1,7 @@
-// The functions of a workspace in one item, because records are found by their whole name only. The item follows the
-// records: it is written after each, and if that write was lost, by the next one of the function.
+// Lists the functions of a workspace in one item, because records are found by their whole name only. The item follows
+// the records: it is written after each, and if that write was lost, by the next one of the function.
 //
-// FUNCTIONS#<workspace>   id:<function>   the listed fields of the function, and the version of the record with them
+//   FUNCTIONS#<workspace>   id:<function>   the listed fields of the function, and the version of the record with them
 import { createReadCache } from '../../foundation/cache/index.ts';
 import { configFreshMs } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';

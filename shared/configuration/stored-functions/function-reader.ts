@@ -1,4 +1,4 @@
-// Functions as one instance sees them. A record is read at most once per `configFreshMs`; a content never changes under
+// Reads functions for one instance. A record is read at most once per `configFreshMs`; a content never changes under
 // its name, so it is read once and cached while there is space. So a first call costs two reads, a later one none or
 // one. As with workspaces, an old record is never served while the store is down: the function may be disabled by now.
 import { createReadCache } from '../../foundation/cache/index.ts';

@@ -1,13 +1,10 @@
-// A stored function without the contents of its revisions: everything that decides whether a call may run. It is one
-// item, so every change of state is one conditional write.
+// Defines the record of a stored function without the contents of its revisions: everything that decides whether a call
+// may run. The record is one item, so every change of state is one conditional write.
 //
-// FUNCTION#<workspace>#<function>            status, active revision, and of each revision all but its content;
-// `version`
-// counts the writes
-// CONTENT#<workspace>#<function>#<sha256>    the content of a revision, compressed, under the hash of its text: never
-// changed
-//
-// FUNCTIONS#<workspace>                      the list of a workspace: function-list.ts
+//   FUNCTION#<workspace>#<function>            status, active revision, and of each revision all but its content; `version`
+//                                              counts the writes
+//   CONTENT#<workspace>#<function>#<sha256>    the content of a revision, compressed, under the hash of its text: never changed
+//   FUNCTIONS#<workspace>                      the list of a workspace: function-list.ts
 //
 // The workspace is part of every key, so a function of another workspace is as unknown as one that does not exist.
 import type { Item } from '../../storage/store/index.ts';

@@ -1,4 +1,4 @@
-// Stored functions. A function is found only in its workspace, and every write is conditional on the version that was
+// Stores functions. A function is found only in its workspace, and every write is conditional on the version that was
 // read before.
 
 import { canonicalJson } from '../../foundation/ids/index.ts';

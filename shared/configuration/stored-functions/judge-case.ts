@@ -1,5 +1,5 @@
-// Qualification: runs a test case, and compares its answer with its expectations. Pure except for the calls, which are
-// passed in.
+// Qualifies a revision: runs a test case, and compares its answer with its expectations. Pure except for the calls,
+// which are passed in.
 import { canonicalJson } from '../../foundation/ids/index.ts';
 import { checkAnswer } from '../../protocol/json-schema/index.ts';
 import { jsonIn } from './function-answer.ts';

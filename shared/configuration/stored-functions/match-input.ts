@@ -1,9 +1,9 @@
 // Checks the body of a function call: `user` and `metadata`, and messages that are only the input, or the fixed
 // messages verbatim and then the input.
 //
-// fixed   the messages of a prompt without a reference, in their order. The steps of a workflow fix none: a client
-// does not see them, so a workflow is called with its input alone.
-// input   one more message of the role user: a text, or a text that is one JSON object.
+//   fixed   the messages of a prompt without a reference, in their order. The steps of a workflow fix none: a client
+//           does not see them, so a workflow is called with its input alone.
+//   input   one more message of the role user: a text, or a text that is one JSON object.
 import { canonicalJson } from '../../foundation/ids/index.ts';
 import type { SchemaWork } from '../../protocol/json-schema/index.ts';
 import { isJsonObject, type JsonObject } from '../../protocol/wire/index.ts';

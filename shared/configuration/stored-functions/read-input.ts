@@ -1,5 +1,5 @@
-// The input of a function call: found among its messages, then parsed as the revision declares it, free text or one
-// JSON object that satisfies a schema.
+// Reads the input of a function call: it is found among the call's messages, then parsed as the revision declares it,
+// as free text or as one JSON object that satisfies a schema.
 import { isDeepStrictEqual } from 'node:util';
 import { fail, type GatewayError } from '../../errors/index.ts';
 import { nextTurn } from '../../foundation/time/index.ts';

@@ -1,4 +1,4 @@
-// The stored content of a revision: one text, compressed, in an item of its own. The order of its fields counts:
+// Stores the content of a revision: one text, compressed, in an item of its own. The order of its fields counts:
 // providers write the fields of a structured answer in the order of the schema.
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
 import { inlineMaxBytes, packText, unpackText } from '../../storage/blobs/index.ts';

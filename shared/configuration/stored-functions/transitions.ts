@@ -1,8 +1,8 @@
-// The states of functions and revisions, as steps from one record to the next. Pure: WriteRefused says why a step is
-// impossible.
+// Changes the states of functions and revisions, in steps from one record to the next. Pure: WriteRefused says why a
+// step is impossible.
 //
-// draft ──── qualify ───▶ qualified draft ──── activate ───▶ activated ──── expires_at ───▶ expired └── activate
-// without cases, or by a gateway file or an operator who skips them ──▲
+//   draft ──── qualify ───▶ qualified draft ──── activate ───▶ activated ──── expires_at ───▶ expired
+//     └── activate without cases, or by a gateway file or an operator who skips them ──▲
 //
 // Nothing becomes a draft again. Expiry is not a write: readers compare the time.
 import { WriteRefused } from '../../storage/store/index.ts';

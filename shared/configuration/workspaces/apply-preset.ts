@@ -1,5 +1,6 @@
-// A preset is a stored part of a workspace's requests. Pure: the merged body is read and checked like one that the
-// client sent. The request takes precedence, field by field, but it cannot loosen a data policy.
+// Merges a preset, which is a stored part of a workspace's requests, into a request. Pure: the merged body is read and
+// checked like one that the client sent. The request takes precedence, field by field, but it cannot loosen a data
+// policy.
 import { fail, GatewayError, quote, suggest } from '../../errors/index.ts';
 import { gatewayMembers, outputBoundNames, readChatRequest } from '../../protocol/interfaces/chat-completions/index.ts';
 import {

@@ -1,5 +1,5 @@
-// A stored workspace, without its keys, connections and functions, which have tables of their own. Field names are
-// those of the gateway file.
+// Defines a stored workspace, without its keys, connections and functions, which have tables of their own. Field names
+// are those of the gateway file.
 import type { SettingChanges, WorkspaceSettings } from './workspace-schema.ts';
 
 export interface PresetDocument {

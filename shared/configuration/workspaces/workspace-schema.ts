@@ -1,5 +1,5 @@
-// Settings of a workspace as operators write them. The gateway file, changes over HTTP, the documents of the management
-// interface and their description use this schema.
+// Defines the schema of a workspace's settings as operators write them. The gateway file, changes over HTTP, the
+// documents of the management interface and their description use this schema.
 import * as z from 'zod/mini';
 import { keySchema } from '../keys/index.ts';
 import { type MemberLimit, memberLimits, workspaceSettings as rows } from '../settings/index.ts';

@@ -1,4 +1,4 @@
-// Stored workspaces: one item each, its document as canonical JSON beside its hash, by which a change is recognized.
+// Stores workspaces, one item each: its document as canonical JSON next to its hash, by which a change is recognized.
 
 import { createReadCache } from '../../foundation/cache/index.ts';
 import { cachedWorkspacesMax, configFreshMs } from '../../foundation/constants/index.ts';

@@ -1,5 +1,5 @@
-// A cache in front of a read. Callers at the same time share one read, and an expired value is never served, not even
-// while reads fail: for data of which an old value is better than none (the catalogue) this is the wrong cache.
+// Caches a read. Callers at the same time share one read, and an expired value is never served, not even while reads
+// fail. If an old value is better than none (as for the catalogue), this is the wrong cache.
 
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../time/index.ts';

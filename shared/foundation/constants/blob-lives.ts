@@ -1,5 +1,5 @@
-// The lifetime of a blob, by the prefix of its name. The sweeper of a folder and the rules of a bucket are derived from
-// this.
+// Lists the lifetimes of blobs by the prefix of their name. The sweeper of a folder and the rules of a bucket are
+// derived from this.
 
 /** Lifetimes that an operator may choose for the bodies of calls. */
 export const contentKeeps = ['1d', '7d', '30d', '90d', '365d'] as const;

@@ -1,4 +1,4 @@
-// Fixed limits of the service. Every number here is a promise to clients, or says why it is this one.
+// Lists the fixed limits of the service. Every number here is a promise to clients, or says why it is this one.
 
 /**
  * Bound of the body of a plain call. Lambda refuses bodies over 6 MB with an answer of its own, and base64 adds a third

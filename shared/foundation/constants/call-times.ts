@@ -1,4 +1,4 @@
-// Time limits of a call and of everything that must outlast it, all derived from the stream budget of a stage.
+// Derives the time limits of a call, and of everything that must outlast it, from the stream budget of a stage.
 
 /**
  * Range of a stage's `streamBudgetSeconds`. Lambda ends every function after 900 s, and the limits behind the budget

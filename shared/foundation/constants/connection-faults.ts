@@ -1,5 +1,5 @@
-// The reasons why a server was not reached: one word for each, and a text for people. For a fault that is not listed
-// the word is the error code of the runtime.
+// Lists the reasons why a server was not reached: one word for each, and a text for people. For a fault that is not
+// listed the word is the error code of the runtime.
 
 interface ConnectionFault {
   readonly meaning: string;

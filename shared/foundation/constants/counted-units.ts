@@ -1,4 +1,5 @@
-// Units that a call is counted by besides its tokens, with the field names of records and the words for people.
+// Lists the units that a call is counted by besides its tokens, with the field names of records and the words for
+// people.
 export const countedUnits = ['images', 'characters', 'seconds', 'search_units'] as const;
 
 export type CountedUnits = { readonly [One in (typeof countedUnits)[number]]?: number };

@@ -1,5 +1,4 @@
-// CloudWatch metrics of requests and of failed provider calls. shared/protocol/router writes the former; dashboard and
-// alarms read them.
+// Names the CloudWatch metrics of requests and of failed provider calls.
 
 /**
  * Metrics of a request's log line and the dimensions that sum them up. CloudWatch bills each combination of metric and

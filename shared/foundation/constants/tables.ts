@@ -1,4 +1,4 @@
-// The list of tables: the CDK app, the local run and the stores all read it.
+// Lists the tables: the CDK app, the local run and the stores all read this list.
 
 export interface TableDefinition {
   readonly partitionKey: string;

@@ -1,4 +1,4 @@
-// The encodings that bodies of requests and of answers may have.
+// Lists the encodings that bodies of requests and of answers may have.
 import type { Transform } from 'node:stream';
 import {
   constants,

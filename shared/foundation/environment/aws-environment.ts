@@ -1,5 +1,5 @@
-// AWS resources of a function besides its tables: names of a bucket, a key and a secret. A local run, and a bundle
-// without these variables, has none. Endpoints and credentials are read by the SDK.
+// Reads the AWS resources of a function besides its tables: names of a bucket, a key and a secret. A local run, and a
+// bundle without these variables, has none. Endpoints and credentials are read by the SDK.
 import { environmentNames } from '../constants/index.ts';
 
 export type Variables = Readonly<Record<string, string | undefined>>;

@@ -1,5 +1,6 @@
-// The only file that reads process.env in shared and functions. It reads names and hashes, never a secret of the
-// gateway; a provider's credential is read from the variable that the gateway file names.
+// Reads the environment: this is the only file that reads process.env in shared and functions. The gateway reads names
+// and hashes from it, never a secret of the gateway; a provider's credential is read from the variable that the gateway
+// file names.
 import { environmentNames, isStreamBudget, streamBudget } from '../constants/index.ts';
 import { type AwsEnvironment, readAwsEnvironment, type Variables } from './aws-environment.ts';
 import { type ReadTelemetry, readTelemetryEnvironment, type TelemetryEnvironment } from './telemetry-environment.ts';

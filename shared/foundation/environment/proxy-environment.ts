@@ -1,5 +1,5 @@
-// The outgoing proxy of a process, from the variables that most programs read. Names in lower case take precedence, as
-// in those programs.
+// Reads the outgoing proxy of a process, from the variables that most programs read. Names in lower case take
+// precedence, as in those programs.
 import type { Variables } from './aws-environment.ts';
 
 export interface ProxyEnvironment {

@@ -1,6 +1,6 @@
-// Destination of traces, by the standard variables of OpenTelemetry, which a stage sets too. A malformed value is
-// reported and has no effect: it may be meant for another program, and never stops a start. No value is repeated,
-// because it may be a secret.
+// Reads the destination of traces, from the standard variables of OpenTelemetry, which a stage sets too. A malformed
+// value is reported and has no effect: it may be meant for another program, and never stops a start. No value is
+// repeated, because it may be a secret.
 import { brand, environmentNames } from '../constants/index.ts';
 import type { Variables } from './aws-environment.ts';
 

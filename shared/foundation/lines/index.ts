@@ -1,4 +1,4 @@
-// The lines in which two texts differ, in order, by their longest common subsequence.
+// Finds the lines in which two texts differ, in order, by their longest common subsequence.
 
 interface ComparedLine {
   readonly kind: 'same' | 'removed' | 'added';

@@ -1,5 +1,5 @@
-// CloudWatch's embedded metric format: a log line declares which of its numbers are metrics, without a call to any
-// service.
+// Writes CloudWatch's embedded metric format: a log line declares which of its numbers are metrics, without a call to
+// any service.
 import { brand } from '../constants/index.ts';
 
 export interface Metrics {

@@ -1,4 +1,4 @@
-// Log lines of a process that serves many calls at once, batched: lines of the same moment are one write.
+// Batches the log lines of a process that serves many calls at once: lines of the same moment are one write.
 import type { Clock } from '../time/index.ts';
 
 /**

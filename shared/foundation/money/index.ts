@@ -1,6 +1,6 @@
-// Money is an integer number of pico-USD (1e-12 USD): a price per million tokens with six decimals times a number of
-// tokens stays exact. Outside of the process amounts are decimal strings, and floats only where clients expect a JSON
-// number.
+// Calculates with money, which is an integer number of pico-USD (1e-12 USD): a price per million tokens with six
+// decimals times a number of tokens stays exact. Outside of the process amounts are decimal strings, and floats only
+// where clients expect a JSON number.
 
 export type PicoUsd = bigint;
 

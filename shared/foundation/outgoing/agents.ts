@@ -1,5 +1,5 @@
-// Node's agents with a time limit for connecting, proxy support, and a mark on connected sockets, which shows whether a
-// request may have left.
+// Extends Node's agents with a time limit for connecting, proxy support, and a mark on connected sockets, which shows
+// whether a request may have left.
 import { type AgentOptions, type ClientRequestArgs, Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Duplex } from 'node:stream';

@@ -1,4 +1,4 @@
-// Calls to other servers. Redirects are never followed, so that a request reaches its own address or none.
+// Calls other servers. Redirects are never followed, so that a request reaches its own address or none.
 
 import { once } from 'node:events';
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';

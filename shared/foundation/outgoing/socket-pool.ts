@@ -1,4 +1,4 @@
-// Keep-alive sockets to servers, plain and encrypted, that survive the freezing of a process.
+// Keeps sockets to servers alive, plain and encrypted, so that they survive the freezing of a process.
 import { type Agent as HttpAgent, type IncomingMessage, request as plainRequest, type RequestOptions } from 'node:http';
 import { request as encryptedRequest, type Agent as HttpsAgent } from 'node:https';
 import type { Duplex } from 'node:stream';

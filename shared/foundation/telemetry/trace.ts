@@ -1,4 +1,4 @@
-// The start of a trace: its ids, whether it is sampled, and how they are passed on (W3C Trace Context).
+// Starts a trace: its ids, whether it is sampled, and how they are passed on (W3C Trace Context).
 import type { Randomness } from '../ids/index.ts';
 import type { Span, Trace } from './span.ts';
 

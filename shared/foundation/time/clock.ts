@@ -1,4 +1,4 @@
-// The only file that reads the time and sets timers. All other code gets a Clock as a parameter.
+// Reads the time and sets timers: this is the only file that does. All other code gets a Clock as a parameter.
 
 export interface Clock {
   /** Returns the milliseconds since the epoch. */

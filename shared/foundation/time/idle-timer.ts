@@ -1,5 +1,5 @@
-// A limit on silence that every sign of activity postpones: a stream has hundreds. Creating and cancelling a timer for
-// each costs more than checking, when the running one ends, how far the limit was postponed.
+// Limits the time without a sign of activity. A stream has hundreds of such signs, and creating and cancelling a timer
+// for each costs more than checking, when the running one ends, how far the limit was postponed.
 import type { Clock } from './clock.ts';
 
 interface IdleTimer {

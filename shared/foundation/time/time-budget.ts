@@ -1,4 +1,4 @@
-// A time limit for another party's answers, shared by successive waits. Time in which this process was too busy to
+// Limits the time of another party's answers, shared by successive waits. Time in which this process was too busy to
 // notice an answer does not count.
 import type { Clock } from './clock.ts';
 import { boundedWait } from './wait.ts';

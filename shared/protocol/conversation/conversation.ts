@@ -1,4 +1,5 @@
-// A conversation as people read it, whichever interface it used. It runs in browsers too: it only handles texts.
+// Defines a conversation as people read it, whichever interface it used. This module runs in browsers too: it only
+// handles texts.
 
 export type ConversationPart =
   | { readonly kind: 'text'; readonly text: string }

@@ -1,4 +1,4 @@
-// The small part of JSON Schema and OpenAPI that this folder writes.
+// Defines the small part of JSON Schema and OpenAPI that this folder writes.
 
 /** A JSON Schema of draft 2020-12, as in OpenAPI 3.1. */
 export type JsonSchema = { readonly [keyword: string]: unknown };

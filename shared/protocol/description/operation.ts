@@ -1,4 +1,4 @@
-// The operation of an interface, for the OpenAPI document: types, and schemas that several interfaces use.
+// Defines the operation of an interface for the OpenAPI document: types, and schemas that several interfaces use.
 import { headerNames } from '../../foundation/constants/index.ts';
 import type { JsonSchema } from './json-schema.ts';
 

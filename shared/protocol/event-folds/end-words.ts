@@ -1,6 +1,6 @@
-// The only list of providers' words for the end of an answer, in all formats. An unknown word is passed on, and counts
-// as a successful end for clients of other interfaces; an empty word counts as missing, and some words mean that
-// something broke.
+// Lists the words of all providers for the end of an answer; no other file has such a list. An unknown word is passed
+// on, and counts as a successful end for clients of other interfaces; an empty word counts as missing, and some words
+// mean that something broke.
 
 export type EndMeaning =
   /** The model had finished, or stopped at a requested limit. */

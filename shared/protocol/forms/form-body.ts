@@ -1,4 +1,4 @@
-// A multipart body: its parts, as views of the received bytes, and the body that a provider gets of them.
+// Reads a multipart body: its parts, as views of the received bytes, and the body that a provider gets of them.
 import type { Base64Of } from '../../foundation/outgoing/index.ts';
 
 export interface FormPart {

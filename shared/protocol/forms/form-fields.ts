@@ -1,4 +1,4 @@
-// The description of a form's fields, and the boundary that a request names for a form.
+// Describes a form's fields, and reads the boundary that a request names for a form.
 
 import type { BodyText, RequestMembers } from '../wire/index.ts';
 import type { FormBody } from './form-body.ts';

@@ -1,4 +1,4 @@
-// The destination of a request's answer, by the protocol of its connection.
+// Defines the destination of a request's answer, by the protocol of its connection.
 import { type IncomingMessage, type ServerResponse, validateHeaderValue } from 'node:http';
 import { constants, type ServerHttp2Stream } from 'node:http2';
 import type { Writable } from 'node:stream';

@@ -1,4 +1,4 @@
-// Error answers of an adapter, for failures that no endpoint answers.
+// Writes the error answers of an adapter, for failures that no endpoint answers.
 import { fail, type GatewayError, toEnvelope } from '../../errors/index.ts';
 import { headerNames } from '../../foundation/constants/index.ts';
 import type { AdapterDependencies, GatewayResponse } from './exchange.ts';

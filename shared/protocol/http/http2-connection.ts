@@ -1,6 +1,7 @@
-// One HTTP/2 connection of the server: several requests at once, each with the bounds of a connection. Node's parser
-// makes a stream of each of the 2,000 heads that fit into a read, and buffers the contents of heads and bodies. So it
-// gets only complete heads, few of all connections in a turn of the event loop, and bytes of unread bodies are counted.
+// Serves one HTTP/2 connection: several requests at once, each with the limits of a connection. Node's parser makes a
+// stream of each of the 2,000 heads that fit into a read, and buffers the contents of heads and bodies. So the parser
+// gets only complete heads, of which all connections together pass few in a turn of the event loop, and bytes of unread
+// bodies are counted.
 import { constants, performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../foundation/time/index.ts';

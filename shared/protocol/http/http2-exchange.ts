@@ -1,4 +1,4 @@
-// A request of an HTTP/2 connection, as the gateway sees requests.
+// Converts a request of an HTTP/2 connection to the gateway's form of a request.
 import { headersMaxBytes } from '../../foundation/constants/index.ts';
 import { http2Answer } from './answer-port.ts';
 import { queryOf } from './exchange.ts';

@@ -1,4 +1,4 @@
-// The body of a request: read on demand, bounded in size, no faster than its reader takes it.
+// Reads the body of a request on demand, bounded in size, no faster than its reader takes it.
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { fail, GatewayError } from '../../errors/index.ts';

@@ -1,6 +1,6 @@
-// The connections of a server. An HTTP/1.1 connection has one request at a time: data that a client sends before it has
-// read the last answer waits in its connection, then in the network. A connection whose first bytes ask for HTTP/2
-// continues as such. No connection, and no number of them, delays the requests of others for long.
+// Accepts the connections of a server. An HTTP/1.1 connection has one request at a time: data that a client sends
+// before it has read the last answer waits in its connection, then in the network. A connection whose first bytes ask
+// for HTTP/2 continues as such. No connection, and no number of them, delays the requests of others for long.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';

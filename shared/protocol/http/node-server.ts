@@ -1,5 +1,5 @@
-// The gateway behind node:http, in a local run and in a container. Unlike Lambda it notices when a client hangs up.
-// Nothing that a client sends ends the server.
+// Serves the gateway through node:http, in a local run and in a container. Unlike Lambda it notices when a client hangs
+// up. Nothing that a client sends ends the server.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-// The decompressed body of a request. Its memory is reserved before it is read: by its declared length, else as it
+// Decompresses the body of a request. Its memory is reserved before it is read: by its declared length, else as it
 // grows, and beyond the bound of small bodies the most that it may become. Bounds apply to the decompressed body and
 // are checked while it is decompressed.
 import { pipeline, type Transform } from 'node:stream';

@@ -1,4 +1,4 @@
-// A mark up to which a provider caches a prompt, in the fields of clients and of packages.
+// Converts a mark up to which a provider caches a prompt, between the fields of clients and of packages.
 import type { SharedV4ProviderOptions } from '@ai-sdk/provider';
 import { isJsonObject, type JsonObject } from '../wire/index.ts';
 import type { OptionalMember } from './hub-call.ts';

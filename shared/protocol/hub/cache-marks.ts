@@ -1,4 +1,4 @@
-// The cache marks of a call: the client's, the operator's, and no more than targets accept.
+// Collects the cache marks of a call: the client's, the operator's, and no more than targets accept.
 import type { SharedV4ProviderOptions } from '@ai-sdk/provider';
 import { cachePlaces, isJsonObject, type JsonObject } from '../wire/index.ts';
 import {

@@ -1,4 +1,4 @@
-// Translation of the fields inside the messages, parts and tools of a request to a provider of another format.
+// Translates the fields inside the messages, parts and tools of a request for a provider of another format.
 import { isJsonObject, type JsonObject } from '../wire/index.ts';
 import type { OptionalMember, OptionalName } from './hub-call.ts';
 import { otherMembers, reportedPathsMax } from './other-members.ts';

@@ -1,5 +1,5 @@
-// A call between the interface of a client and the format of a provider: the call options, results and stream parts of
-// the AI SDK's language models, with additions that these lack. Types only.
+// Defines a call between the interface of a client and the format of a provider: the call options, results and stream
+// parts of the AI SDK's language models, with additions that these lack. Types only.
 import type {
   LanguageModelV4CallOptions,
   LanguageModelV4GenerateResult,

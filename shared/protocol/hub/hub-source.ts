@@ -1,4 +1,5 @@
-// The interface between a client's interface and the hub, and the one place that gives turns while a request is read.
+// Defines what a client's interface implements, so that its requests can be translated to any format. This is also the
+// one place that gives turns while a request is read.
 import type { SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import { nextTurn } from '../../foundation/time/index.ts';
 import { type AnswerEvent, type Envelopes, isJsonObject, type JsonAnswer, type JsonObject } from '../wire/index.ts';

@@ -1,4 +1,4 @@
-// The tool calls of a conversation: with ids that every target accepts, and the arguments that the model wrote.
+// Collects the tool calls of a conversation, with ids that every target accepts and the arguments that the model wrote.
 import { jsonValuesMax } from '../../foundation/constants/index.ts';
 import { sha256Hex } from '../../foundation/ids/index.ts';
 import { isJsonObject, type JsonObject, parseInnerJson } from '../wire/index.ts';

@@ -1,5 +1,5 @@
-// Fields of a request that its call does not carry. A client may send a hundred thousand of them, and no target gets
-// one.
+// Finds the fields of a request that its call does not carry. A client may send a hundred thousand of them, and no
+// target gets one.
 import { isJsonObject } from '../wire/index.ts';
 import type { OptionalMember, OptionalName } from './hub-call.ts';
 

@@ -1,4 +1,5 @@
-// Content parts of a message: texts, and images and files from a data URL or from a URL that a provider can open.
+// Makes the content parts of a message: texts, and images and files from a data URL or from a URL that a provider can
+// open.
 import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from '@ai-sdk/provider';
 import { imageTypeOf } from '../wire/index.ts';
 

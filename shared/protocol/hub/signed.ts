@@ -1,5 +1,5 @@
-// Signed and encrypted thinking in a prompt. A part of a prompt carries it in no package's format until the target is
-// known: only the model or provider that made it gets it back.
+// Carries signed and encrypted thinking in a prompt. A part of a prompt carries such thinking in no package's format
+// until the target is known: only the model or provider that made it gets it back.
 import type { LanguageModelV4Prompt, SharedV4ProviderMetadata, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import type { SignedEnvelope } from '../wire/index.ts';
 import type { AssistantPart } from './hub-call.ts';

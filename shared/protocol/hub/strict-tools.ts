@@ -1,5 +1,5 @@
-// Strict tools: at a provider whose subset of JSON Schema does not allow a tool's schema, that tool is sent without
-// `strict`.
+// Makes strict tools fit their target: if the provider's subset of JSON Schema does not allow a tool's schema, that
+// tool is sent without `strict`.
 import type { HubCall } from './hub-call.ts';
 
 export interface Strictness {

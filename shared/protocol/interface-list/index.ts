@@ -1,5 +1,5 @@
-// The list of client interfaces: the routes and the folder of each. Everything else about an interface is in its
-// folder. Interfaces that few clients use are loaded with their first call.
+// Lists the client interfaces: the routes and the folder of each. Everything else about an interface is in its folder.
+// Interfaces that few clients use are loaded with their first call.
 import {
   bedrockPaths,
   type googleOperations,

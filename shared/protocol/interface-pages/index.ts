@@ -1,5 +1,5 @@
-// The interfaces for a page in a browser: the part of each that writes a draft and reads its answers, and that reads
-// stored bodies as turns. It runs in browsers.
+// Lists the interfaces for a page in a browser: the part of each that writes a draft and reads its answers, and that
+// reads stored bodies as turns. This module runs in browsers.
 import type { TurnsOfBodies } from '../conversation/index.ts';
 import { playground as chatCompletions } from '../interfaces/chat-completions/playground.ts';
 import { chatTurns } from '../interfaces/chat-completions/turns.ts';

@@ -1,4 +1,4 @@
-// Common parts of all interfaces' answers and events: bounds, errors, output size.
+// Defines the common parts of all interfaces' answers and events: bounds, errors, output size.
 import {
   jsonValuesMax,
   largeBodyMaxBytes,

@@ -1,4 +1,4 @@
-// The parts of a request that stay in memory: its text while another candidate may need it, its values while a
+// Says which parts of a request stay in memory: its text while another candidate may need it, its values while a
 // candidate of another format is called.
 import { type BodyAllocation, type RequestPath, smallBodyMaxBytes } from '../memory-budget/index.ts';
 import type { ClientRequest } from './client-interface.ts';

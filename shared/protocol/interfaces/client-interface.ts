@@ -1,5 +1,5 @@
-// The description of a client's interface (chat completions, messages, …). Stages, formats and the response cache work
-// with it, and none of them branches on the interface's name. Types only.
+// Describes a client's interface (chat completions, messages, …). Stages, formats and the response cache work with it,
+// and none of them branches on the interface's name. Types only.
 import type { GatewayError, RejectionReason } from '../../errors/index.ts';
 import type { InterfaceId } from '../../foundation/constants/index.ts';
 import type { InterfaceOperation } from '../description/index.ts';

@@ -1,4 +1,4 @@
-// The places where clients of an interface send the key, and those where they must not.
+// Lists the places where clients of an interface send the key, and the places where they must not.
 import { headerNames } from '../../foundation/constants/index.ts';
 
 export interface CredentialPlace {

@@ -1,4 +1,4 @@
-// Fields of JSON as texts: an answer in its other delivery preserves each as it came.
+// Reads fields of JSON as texts: an answer in its other delivery preserves each as it came.
 import { type EventText, findMember, type JsonText, rewriteMembers } from '../wire/index.ts';
 
 /** Returns an object as it came, with other texts as some of its fields; undefined removes a field. */

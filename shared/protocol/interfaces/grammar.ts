@@ -1,5 +1,5 @@
-// The grammar of an interface's bodies: texts that a model reads and writes, the end of a blocked answer, the other
-// delivery, the turns. It is loaded on demand, and independent of guardrails and providers.
+// Defines the grammar of an interface's bodies: texts that a model reads and writes, the end of a blocked answer, the
+// other delivery, the turns. This module is loaded on demand, and independent of guardrails and providers.
 import type { TurnsOfBodies } from '../conversation/index.ts';
 import type { AnswerEvent, EventText, JsonAnswer, JsonText } from '../wire/index.ts';
 

@@ -1,4 +1,4 @@
-// Fields of a request that every interface provides for its translation.
+// Reads the fields of a request that every interface provides for its translation.
 import { once } from '../../foundation/cache/index.ts';
 import { openAiStopsMax, ownStopMaxCharacters, ownStopsMax } from '../../foundation/constants/index.ts';
 import { type HubNeed, isJsonObject, type JsonObject, type JsonText, parseInTurns, parseJson } from '../wire/index.ts';

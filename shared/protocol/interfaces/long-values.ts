@@ -1,5 +1,5 @@
-// Long values in the text of an answer that the gateway never parses: vectors, images. A few inputs already produce
-// more numbers than the bound of JSON values, so each value counts as one, whether it is numbers or base64.
+// Handles long values in the text of an answer that the gateway never parses: vectors, images. A few inputs already
+// produce more numbers than the bound of JSON values, so each value counts as one, whether it is numbers or base64.
 import { nextTurn } from '../../foundation/time/index.ts';
 
 export interface LongValues {

@@ -1,5 +1,5 @@
-// The most tokens that the media of a request take. The bytes of an image do not determine them, so a documented bound
-// does: it decides the reservation, and the charge if a provider reports no usage.
+// Bounds the tokens that the media of a request take. The bytes of an image do not determine them, so a documented
+// bound does: it decides the reservation, and the charge if a provider reports no usage.
 import { openPixelReader, type Pixels } from '../wire/index.ts';
 
 /**

@@ -1,4 +1,4 @@
-// An event of a stream whose events are JSON objects with a `type`, parsed to a value: nearly all of them are short.
+// Parses the events of a stream whose events are JSON objects with a `type`, because nearly all of them are short.
 
 import type { AnswerEvent, EventDetails } from '../wire/index.ts';
 import { isJsonObject, type JsonObject, pick, type Shape } from '../wire/index.ts';

@@ -1,4 +1,4 @@
-// Translation of a part of a request to a provider of another format.
+// Translates a part of a request for a provider of another format.
 import type { HubNeedKind } from '../wire/index.ts';
 
 export type PartUse =

@@ -1,4 +1,4 @@
-// Fields of the gateway that every interface reads.
+// Reads the fields of the gateway that every interface has.
 import * as z from 'zod/mini';
 import { fail } from '../../errors/index.ts';
 import { functionAliasPrefix } from '../../foundation/constants/index.ts';

@@ -1,4 +1,4 @@
-// Fields of a body that an interface reads. Other fields are never parsed.
+// Reads the fields of a body that an interface uses. Other fields are never parsed.
 import { fail } from '../../errors/index.ts';
 import { type JsonText, NameTwice, pick, type Shape } from '../wire/index.ts';
 

@@ -1,5 +1,5 @@
-// An interface that is relayed, with only the plain fields of the gateway. This file has what such interfaces have in
-// common, so that each of them is one definition. Most have JSON bodies and no streams.
+// Defines an interface that is relayed, with only the plain fields of the gateway. This file has what such interfaces
+// have in common, so that each of them is one definition. Most have JSON bodies and no streams.
 import type * as z from 'zod/mini';
 import { once } from '../../foundation/cache/index.ts';
 import { headerNames, type InterfaceId, upstreamBodyMaxBytes } from '../../foundation/constants/index.ts';

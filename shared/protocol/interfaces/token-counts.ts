@@ -1,4 +1,4 @@
-// Counts of the tokens of a prompt: the provider's, and the gateway's estimate if the model's provider cannot count.
+// Counts the tokens of a prompt: at the provider, or by the gateway's estimate if the model's provider cannot count.
 // Agents shorten their conversation by the number, and one that is too low makes them exceed the context, so the
 // estimate is high.
 import {

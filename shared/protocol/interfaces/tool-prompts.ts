@@ -1,5 +1,5 @@
-// Tokens that Claude's hosts add to a prompt for tools, besides their definitions in the body. Each row names the page
-// of platform.claude.com/docs/en that documents it, as of 2026-08-22 (the newest copy at
+// Lists the tokens that Claude's hosts add to a prompt for tools, besides their definitions in the body. Each row names
+// the page of platform.claude.com/docs/en that documents it, as of 2026-08-22 (the newest copy at
 // github.com/gpambrozio/ClaudeDocs, read on 2026-11-26). If models differ, the highest number counts. Other vendors
 // document none.
 import { isJsonObject } from '../wire/index.ts';

@@ -1,5 +1,5 @@
-// The drafts, and the valid values of each keyword in each of them. An unlisted keyword means nothing in that draft:
-// the copy for the validator omits it, because the validator mixes drafts.
+// Lists the drafts, and the valid values of each keyword in each of them. An unlisted keyword means nothing in that
+// draft: the copy for the validator omits it, because the validator mixes drafts.
 import { isObject, UnusableSchema } from './json-value.ts';
 
 export type SchemaDraft = '2020-12' | '2019-09' | '7' | '6' | '4';

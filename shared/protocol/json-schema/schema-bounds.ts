@@ -1,4 +1,4 @@
-// Every bound for a hostile schema or answer, with the reason for its value.
+// Lists every bound for a hostile schema or answer, with the reason for its value.
 
 /** Bound of the schema as compact JSON. */
 export const schemaMaxBytes = 64 * 1024;

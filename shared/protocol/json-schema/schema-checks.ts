@@ -1,5 +1,5 @@
-// The entry to this folder. The rest, the validator included, is loaded with the first schema: most requests have none.
-// Work begins on the event loop; if it does not finish at once it goes to a worker.
+// Opens this folder: every check of a schema begins here. The rest, the validator included, is loaded with the first
+// schema: most requests have none. Work begins on the event loop; if it does not finish at once it goes to a worker.
 import { startStopwatch } from '../../foundation/time/index.ts';
 import type { AnswerCheck, Limits, Timed, ValueProblem } from './check.ts';
 import { jsonText } from './json-value.ts';

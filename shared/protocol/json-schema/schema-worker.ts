@@ -1,4 +1,4 @@
-// The thread of schema-workers.ts: one job at a time, each within its own limit.
+// Runs the thread of schema-workers.ts: one job at a time, each within its own limit.
 import { parentPort } from 'node:worker_threads';
 import { startStopwatch } from '../../foundation/time/index.ts';
 import type { Limits, Timed } from './check.ts';

@@ -1,7 +1,7 @@
-// The memory of answers: a third of the budget, which no request takes. A short answer never waits. A longer one waits
-// in line, as long as its call may; the first in line may exceed the third, one at a time, so that answers which all
-// wait for their next step come to an end. Answers that their clients do not read are ended in favour of waiting ones,
-// the longest unread first.
+// Divides the memory of answers: a third of the budget, which no request takes. A short answer never waits. A longer
+// one waits in line, as long as its call may; the first in line may exceed the third, one at a time, so that answers
+// which all wait for their next step come to an end. Answers that their clients do not read are ended in favour of
+// waiting ones, the longest unread first.
 import { fail } from '../../errors/index.ts';
 import { requestBudgetMs } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';

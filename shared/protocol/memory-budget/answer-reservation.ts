@@ -1,5 +1,5 @@
-// The memory of one answer within the memory of its call, by the parts of it that are in memory: a whole answer from its
-// head until it is passed on, a stored one from its head, of a stream what is buffered.
+// Reserves the memory of one answer within the memory of its call, by the parts of it that are in memory: a whole
+// answer from its head until it is passed on, a stored one from its head, of a stream what is buffered.
 import { GatewayError } from '../../errors/index.ts';
 import { smallAnswerMaxBytes } from './answer-budget.ts';
 import type { AnswerAllocation } from './memory-budget.ts';

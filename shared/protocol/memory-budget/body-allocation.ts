@@ -1,5 +1,5 @@
-// The memory of one call's body: reserved before it is read, for the path that needs most; from then on reduced to what
-// the call still needs at each step.
+// Reserves the memory of one call's body before it is read, for the path that needs most; from then on it is reduced to
+// what the call still needs at each step.
 import type { RequestAllocation } from './memory-budget.ts';
 import { type RequestTake, smallBodyMaxBytes } from './request-budget.ts';
 import { type RequestPath, type RequestSize, requestBytes, textBytesInMemory } from './weights.ts';

@@ -1,6 +1,6 @@
-// One budget of a process for the memory of requests and answers: bodies and their parsed values, stored answers,
-// providers' answers until they are sent, and any answer while its client does not read it. A call reserves memory for
-// its request before it is read, and for its answer as it begins; it releases what it no longer needs.
+// Divides one budget of a process among the memory of requests and answers: bodies and their parsed values, stored
+// answers, providers' answers until they are sent, and any answer while its client does not read it. A call reserves
+// memory for its request before it is read, and for its answer as it begins; it releases what it no longer needs.
 import type { Clock } from '../../foundation/time/index.ts';
 import { AnswerBudget, type AnswerHolder, type AnswerTake, openAnswerHolder } from './answer-budget.ts';
 import { type Collect, createCollections } from './collections.ts';

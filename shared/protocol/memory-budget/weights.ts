@@ -1,5 +1,5 @@
-// The memory that calls and answers use per byte of them, in one table, by the path of a call, as measured in November
-// 2026 by `npm run bench -- --only weights`.
+// Lists the memory that calls and answers use per byte of them, in one table, by the path of a call, as measured in
+// November 2026 by `npm run bench -- --only weights`.
 import { type InterfaceId, servingApis } from '../../foundation/constants/index.ts';
 
 /** Bytes of memory for each byte of a request. */

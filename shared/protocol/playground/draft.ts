@@ -1,4 +1,4 @@
-// A call of the playground, independent of interfaces: each interface writes it in its own format.
+// Defines a call of the playground, independent of interfaces: each interface writes it in its own format.
 import type { EventFold } from '../event-folds/index.ts';
 
 export interface PlaygroundTool {

@@ -1,5 +1,5 @@
-// All differences between the base URLs. Clients of `/openai/v1` are OpenAI's SDKs and the frameworks built on them,
-// not all of which can send a header; clients of the others are SDKs of one vendor.
+// Lists all differences between the base URLs. Clients of `/openai/v1` are OpenAI's SDKs and the frameworks built on
+// them, not all of which can send a header; clients of the others are SDKs of one vendor.
 import type { ErrorFormat } from '../../errors/index.ts';
 import type { BasePath, VendorBasePath } from '../../foundation/constants/index.ts';
 

@@ -1,5 +1,5 @@
-// Work that a request defers until after its last byte: settlement, and the release of a refused call's reservations.
-// It runs on every exit, errors included.
+// Runs the work that a request defers until after its last byte: settlement, and the release of a refused call's
+// reservations. The work runs on every exit, errors included.
 import type { Log } from '../../foundation/log/index.ts';
 import { type Clock, waitAtMost } from '../../foundation/time/index.ts';
 

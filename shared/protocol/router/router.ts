@@ -1,5 +1,5 @@
-// The router of every function and of the local run: finds the endpoint, calls it, and adds ids and CORS headers to its
-// answer. An error becomes an envelope; its cause stays in the log.
+// Routes the requests of every function and of the local run: finds the endpoint, calls it, and adds ids and CORS
+// headers to its answer. An error becomes an envelope; its cause stays in the log.
 import {
   type ErrorCode,
   type ErrorFormat,

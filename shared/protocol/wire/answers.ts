@@ -1,4 +1,4 @@
-// The answer of a provider as the interface of its client reads it: whole, or event by event. Types only.
+// Defines the answer of a provider as the interface of its client reads it: whole, or event by event. Types only.
 import type { EventText } from '../server-sent-events/index.ts';
 import type { JsonText } from './json-text.ts';
 import type { Units, UsageReport } from './usage-report.ts';

@@ -1,4 +1,4 @@
-// Schema parts of fields, and the check of fields against them.
+// Defines schema parts of fields, and checks fields against them.
 
 import * as z from 'zod/mini';
 import { fail, type GatewayError, nearestOf } from '../../errors/index.ts';

@@ -1,5 +1,5 @@
-// JSON in a text inside a body or an answer, such as the arguments of a tool call, which the bounds of the outer JSON
-// do not cover.
+// Checks JSON in a text inside a body or an answer, such as the arguments of a tool call, which the bounds of the outer
+// JSON do not cover.
 import { jsonValuesMax } from '../../foundation/constants/index.ts';
 import { parseJson } from './read-json-text.ts';
 import { scanJson } from './scan-json.ts';

@@ -1,4 +1,4 @@
-// The body of a request as JSON, within bounds.
+// Reads the body of a request as JSON, within bounds.
 import { isUtf8 } from 'node:buffer';
 import { fail, type GatewayError } from '../../errors/index.ts';
 import { jsonValuesMax } from '../../foundation/constants/index.ts';

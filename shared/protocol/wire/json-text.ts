@@ -1,5 +1,6 @@
-// JSON text and the positions of its values. The gateway parses the values that it reads and relays the rest as it was
-// written: parsing every value and name of a body of 1 MB can block the process for longer than a hundred calls take.
+// Defines JSON text and the positions of its values. The gateway parses the values that it reads and relays the rest as
+// it was written: parsing every value and name of a body of 1 MB can block the process for longer than a hundred calls
+// take.
 import { quote } from './json-tokens.ts';
 
 /**

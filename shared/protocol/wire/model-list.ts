@@ -1,4 +1,4 @@
-// The wire objects of GET /v1/models.
+// Defines the wire objects of GET /v1/models.
 import { autoModelId, brand, type InterfaceId } from '../../foundation/constants/index.ts';
 
 /** Prices in USD per unit, for everything that is not priced by tokens; a unit without such a price is absent. */

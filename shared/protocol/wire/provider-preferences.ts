@@ -1,4 +1,4 @@
-// The `provider` field: which providers may serve, in which order, under which policy.
+// Defines the `provider` field: which providers may serve, in which order, under which policy.
 import * as z from 'zod/mini';
 import { fail } from '../../errors/index.ts';
 import { type PicoUsd, parseUsd } from '../../foundation/money/index.ts';

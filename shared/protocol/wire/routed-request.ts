@@ -1,5 +1,5 @@
-// A request as planner, reservations, limits, cache and provider loop use it, whatever the interface of its client.
-// Each interface builds it from its own body.
+// Defines a request as planner, reservations, limits, cache and provider loop use it, whatever the interface of its
+// client. Each interface builds it from its own body.
 
 import * as z from 'zod/mini';
 import type { Extra, InterfaceId } from '../../foundation/constants/index.ts';

@@ -2,7 +2,7 @@
 // Each names the API and model that made it, so that no other model ever gets it, and is sealed for its workspace; the
 // text of an envelope with another seal is not parsed.
 //
-// gw1 . seal . head, JSON as base64url . the provider's own text, unchanged
+//   gw1 . seal . head, JSON as base64url . the provider's own text, unchanged
 import { createKeyedHash, equalInConstantTime } from '../../foundation/ids/index.ts';
 
 export interface SignedEnvelope {

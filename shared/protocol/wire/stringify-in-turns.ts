@@ -1,5 +1,5 @@
-// A value with long texts as JSON, piece by piece: V8 quotes a text at once, and takes a quarter of a second for 16 MiB
-// of escapes.
+// Writes a value with long texts as JSON, piece by piece: V8 quotes a text at once, and takes a quarter of a second for
+// 16 MiB of escapes.
 import { nextTurn } from '../../foundation/time/index.ts';
 
 /** Number of characters that are quoted within a few milliseconds. */

@@ -1,4 +1,4 @@
-// A provider's usage report in one format for every interface: billing uses only this one.
+// Defines a provider's usage report in one format for every interface: billing uses only this one.
 import { isJsonObject } from './json-body.ts';
 
 /** Tokens that may have prices of their own, different from text. */

@@ -1,5 +1,5 @@
-// The cost of one call: a charge for every answer of a provider, including answers that no client saw (a retried
-// structured output). It belongs to one request; stages that call providers write it, settlement reads it.
+// Bills one call, with a charge for every answer of a provider, including answers that no client saw (a retried
+// structured output). A bill belongs to one request; stages that call providers write it, settlement reads it.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import { type CallSize, type MediaTokens, tokensMax, type Units, type UsageReport } from '../../protocol/wire/index.ts';

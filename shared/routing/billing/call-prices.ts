@@ -1,5 +1,5 @@
-// The prices by which a call can be billed at a candidate. Price cap, order, reservation and charge read them only
-// here, so that none of them uses a price that another does not know.
+// Collects the prices by which a call can be billed at a candidate. Price cap, order, reservation and charge read them
+// only here, so that none of them uses a price that another does not know.
 import type { Candidate, CandidatePrices, TokenPrices } from '../../configuration/catalogue/index.ts';
 import { type PicoUsd, priceOf, type TokenPrice } from '../../foundation/money/index.ts';
 import type { CallSize, InputSize, MediaKind } from '../../protocol/wire/index.ts';

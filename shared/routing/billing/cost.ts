@@ -1,4 +1,5 @@
-// The price of a call. It uses only integers, in one function for JSON and streams, so both cost the same.
+// Computes the price of a call. The computation uses only integers, in one function for JSON and streams, so both cost
+// the same.
 import { type CandidatePrices, isImagePriceGuessed, type TokenPrices } from '../../configuration/catalogue/index.ts';
 import { type PicoUsd, priceOf, type TokenPrice } from '../../foundation/money/index.ts';
 import type { MediaKind } from '../../protocol/wire/index.ts';

@@ -1,4 +1,4 @@
-// The usage of a call in its record: tokens, and the units that were counted besides.
+// Writes the usage of a call for its record: tokens, and the units that were counted besides.
 import type { CountedUnits } from '../../foundation/constants/index.ts';
 import type { Bill } from './bill.ts';
 import { type BilledUsage, sumBilledUsage } from './billed-usage.ts';

@@ -1,4 +1,4 @@
-// The price of images, characters, seconds and requests.
+// Computes the price of images, characters, seconds and requests.
 import { type CandidatePrices, imagePriceOf, isOpenWord } from '../../configuration/catalogue/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import type { OutputSize, Units } from '../../protocol/wire/index.ts';

@@ -1,4 +1,4 @@
-// The fields that are merged into a provider's `usage`.
+// Writes the fields that are merged into a provider's `usage`.
 import { formatUsd, type PicoUsd, toUsdNumber } from '../../foundation/money/index.ts';
 import type { UsageReport } from '../../protocol/wire/index.ts';
 import type { BilledUsage } from './billed-usage.ts';

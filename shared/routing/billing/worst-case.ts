@@ -1,5 +1,5 @@
-// The most tokens that a call can have at a candidate. An estimate of its usage is based on the same size, and never
-// higher.
+// Computes the most tokens that a call can have at a candidate. An estimate of its usage is based on the same size, and
+// never higher.
 import { type Candidate, modelNames } from '../../configuration/catalogue/index.ts';
 import { responsesOutputMinTokens } from '../../foundation/constants/index.ts';
 import type { CallSize, InputSize, OutputSize } from '../../protocol/wire/index.ts';

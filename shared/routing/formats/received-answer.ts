@@ -1,4 +1,4 @@
-// An answer as it came, JSON or a stream, whatever was requested and whatever its type says.
+// Reads an answer as it came, JSON or a stream, whatever was requested and whatever its type says.
 import { largeBodyMaxBytes, type ProviderApi, upstreamBodyMaxBytes } from '../../foundation/constants/index.ts';
 import { readText } from '../../foundation/outgoing/index.ts';
 import type { CandidateAnswer, NoAnswer, ReceivedAnswer, ReceivingSend, Send } from '../providers/index.ts';

@@ -1,4 +1,4 @@
-// Events of a stream that wait until their texts are checked, and then leave with the texts that the check returned.
+// Delays events of a stream until their texts are checked, and releases them with the texts that the check returned.
 import { upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
 import {
   type AnswerTexts,

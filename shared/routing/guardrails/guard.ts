@@ -1,5 +1,5 @@
-// The guardrails of one call, applied to its request and to its answer. It is loaded with the first call that has some,
-// in a file of its own, so it throws no error of this project.
+// Applies the guardrails of one call to its request and to its answer. This module is loaded with the first call that
+// has some, in a file of its own, so it throws no error of this project.
 import type { GuardrailDocument } from '../../configuration/catalogue/index.ts';
 import { streamReadOnMaxMs } from '../../foundation/constants/index.ts';
 import { type Clock, type Deadline, nextTurn } from '../../foundation/time/index.ts';

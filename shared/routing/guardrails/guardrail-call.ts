@@ -1,4 +1,4 @@
-// One check of texts by one guardrail. A call that fails or takes too long rejects. Types only.
+// Defines one check of texts by one guardrail. A call that fails or takes too long rejects. Types only.
 import type { GuardrailDirection } from '../../configuration/catalogue/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 

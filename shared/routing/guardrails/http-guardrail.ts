@@ -1,5 +1,5 @@
-// A guardrail behind a URL: one POST with the texts, and one short JSON answer. A redirect is a failure like any other
-// status.
+// Calls a guardrail behind a URL: one POST with the texts, and one short JSON answer. A redirect is a failure like any
+// other status.
 import { type HttpGuardrail, secretReferenceOf } from '../../configuration/catalogue/index.ts';
 import { connectTimeoutDefaultMs } from '../../foundation/constants/index.ts';
 import { readText } from '../../foundation/outgoing/index.ts';

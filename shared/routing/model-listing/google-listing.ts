@@ -1,4 +1,4 @@
-// The list of models as clients of Google's interface read it, in pages.
+// Writes the list of models as clients of Google's interface read it, in pages.
 import { autoModelId } from '../../foundation/constants/index.ts';
 import type { GoogleModelObject, GoogleModelPage, ModelListItem } from '../../protocol/wire/index.ts';
 import { pageOf } from './pages.ts';

@@ -1,5 +1,5 @@
-// The models a workspace can route to, as wire objects. Whether a credential is configured does not count here: that is
-// provider_not_configured on use, while `routable: false` means model_not_routable on use.
+// Lists the models a workspace can route to, as wire objects. Whether a credential is configured does not count here:
+// that is provider_not_configured on use, while `routable: false` means model_not_routable on use.
 
 import type { HealthFigures, Statistics } from '../../accounting/provider-health/index.ts';
 import {

@@ -1,5 +1,5 @@
-// GET /v1/models and /v1/models/{id}: a function of their own behind the distribution, and routes of the chat function
-// if there is none.
+// Serves GET /v1/models and /v1/models/{id}: in a function of their own behind the distribution, and as routes of the
+// chat function if there is none.
 import type { StatisticsReader } from '../../accounting/provider-health/index.ts';
 import { type ConnectionList, type PlannedConnection, workspaceConnections } from '../../configuration/byok/index.ts';
 import type { Catalogue, CatalogueReader } from '../../configuration/catalogue/index.ts';

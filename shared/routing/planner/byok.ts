@@ -1,4 +1,4 @@
-// Bring your own key: the planner's view of it, and the rules of the key header.
+// Plans "bring your own key": the planner's view of it, and the rules of the key header.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import { fail, type GatewayError } from '../../errors/index.ts';
 import type { ProviderPreferences, RoutedRequest } from '../../protocol/wire/index.ts';

@@ -1,4 +1,4 @@
-// Data policies: enforced by a workspace, added by a request, declared by a provider.
+// Checks data policies: enforced by a workspace, added by a request, declared by a provider.
 import type { DeclaredPolicy } from '../../configuration/catalogue/index.ts';
 import type { PolicyOptions } from '../../protocol/wire/index.ts';
 

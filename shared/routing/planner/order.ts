@@ -1,4 +1,4 @@
-// The order in which candidates are tried. Ties keep catalogue order.
+// Orders the candidates in which they are tried. Ties keep catalogue order.
 import { accountOf, type Candidate } from '../../configuration/catalogue/index.ts';
 import { sha256Hex } from '../../foundation/ids/index.ts';
 import type { ProviderPreferences, SortOrder } from '../../protocol/wire/index.ts';

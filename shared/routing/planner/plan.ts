@@ -1,6 +1,6 @@
-// The planner: returns an ordered list of candidates or the one right error. No I/O. The conditions are in the order of
-// precedence of errors, so the first check that leaves no candidate determines the error. A provider outside the plan
-// gets nothing of a request.
+// Plans a call: returns an ordered list of candidates or the one right error. No I/O. The conditions are in the order
+// of precedence of errors, so the first check that leaves no candidate determines the error. A provider outside the
+// plan gets nothing of a request.
 import { type Candidate, isAccount, serves } from '../../configuration/catalogue/index.ts';
 import { fail, GatewayError, quote } from '../../errors/index.ts';
 import { once } from '../../foundation/cache/index.ts';

@@ -1,4 +1,4 @@
-// `provider.max_price`: every price by which a call can be billed must be under it.
+// Applies `provider.max_price`: every price by which a call can be billed must be under it.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import { formatUsd, type PicoUsd } from '../../foundation/money/index.ts';
 import type { PriceCap, PriceCapField } from '../../protocol/wire/index.ts';

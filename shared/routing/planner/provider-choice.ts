@@ -1,4 +1,4 @@
-// The providers that a client allows: `only`, `ignore`, and `order` if fallbacks are forbidden.
+// Reads the providers that a client allows: `only`, `ignore`, and `order` if fallbacks are forbidden.
 import type { Catalogue } from '../../configuration/catalogue/index.ts';
 import { fail, type GatewayError, quote } from '../../errors/index.ts';
 import type { ProviderPreferences, RoutedRequest } from '../../protocol/wire/index.ts';

@@ -1,4 +1,4 @@
-// The candidates for a model id in a workspace. Models that the workspace may not use do not exist for it.
+// Finds the candidates for a model id in a workspace. Models that the workspace may not use do not exist for it.
 import {
   type Candidate,
   type Catalogue,

@@ -1,4 +1,4 @@
-// The outcome of a call of one candidate, as the client's interface reads it.
+// Defines the outcome of a call of one candidate, as the client's interface reads it.
 
 import type { ProviderApi } from '../../foundation/constants/index.ts';
 import type { MultipartBody, TextWithFiles } from '../../protocol/forms/index.ts';

@@ -1,5 +1,6 @@
-// Provider credentials of a deployed stage: a copy of the secret in memory, which is read again in the background while
-// the old copy serves. The function's environment contains no secret, so `{env: NAME}` means NAME in the secret here.
+// Reads the provider credentials of a deployed stage: a copy of the secret in memory, which is read again in the
+// background while the old copy serves. The function's environment contains no secret, so `{env: NAME}` means NAME in
+// the secret here.
 import { type SecretReference, secretReferenceOf } from '../../configuration/catalogue/index.ts';
 import type { Log } from '../../foundation/log/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';

@@ -1,5 +1,5 @@
-// The one secret of a stage with every provider credential: a JSON object, name → credential. An absent name is not
-// configured; only a secret that could not be read is a temporary fault.
+// Reads the one secret of a stage with every provider credential: a JSON object, name → credential. An absent name is
+// not configured; only a secret that could not be read is a temporary fault.
 import {
   GetSecretValueCommand,
   InvalidRequestException,

@@ -1,5 +1,5 @@
-// A provider's text about its failure, without anything that looks like a credential: for the operator's log shortened,
-// and without the client's text; for the client itself without details of the gateway's accounts.
+// Reads a provider's text about its failure, without anything that looks like a credential: for the operator's log
+// shortened, and without the client's text; for the client itself without details of the gateway's accounts.
 import { masked, maskSecrets, maskSecretsAcross, redact } from '../../foundation/log/index.ts';
 import { isJsonObject } from '../../protocol/wire/index.ts';
 import { innerError } from './error-bodies.ts';

@@ -1,4 +1,4 @@
-// Credentials, region and limits with which every SDK client is made.
+// Finds the credentials, region and limits with which every SDK client is made.
 import { fromNodeProviderChain } from '@aws-sdk/credential-providers';
 import { storeCallTimeoutMs } from '../../foundation/constants/index.ts';
 import { readRegion } from '../../foundation/environment/index.ts';

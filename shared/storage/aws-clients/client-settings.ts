@@ -1,5 +1,5 @@
-// Settings of every client of the SDK. Endpoints, signatures and error shapes are the SDK's; attempts.ts decides how
-// often a request is sent and how long it may take.
+// Defines the settings of every client of the SDK. Endpoints, signatures and error shapes are the SDK's; attempts.ts
+// decides how often a request is sent and how long it may take.
 import type { Readable } from 'node:stream';
 import { createSocketPool } from '../../foundation/outgoing/index.ts';
 import type { AwsAccess } from './aws-access.ts';

@@ -1,6 +1,6 @@
-// The SDK's protocol of services with JSON, without its walk over each value by schema: a sixth of the processor time
-// of a small request. For a client whose requests have no times; bytes are to write themselves. Errors are read as
-// ever.
+// Replaces the SDK's protocol of services with JSON, without its walk over each value by schema: a sixth of the
+// processor time of a small request. For a client whose requests have no times; bytes are to write themselves. Errors
+// are read as ever.
 import { AwsJson1_0Protocol } from '@aws-sdk/core/protocols';
 import { NormalizedSchema } from '@smithy/core/schema';
 

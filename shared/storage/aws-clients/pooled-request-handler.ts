@@ -1,5 +1,5 @@
-// The SDK's own request handler, on sockets that survive the freezing of a process. Small requests of a caller who can
-// give them up are sent here: the SDK's way makes four timers for each, and listens for what only large ones need.
+// Runs the SDK's own request handler on sockets that survive the freezing of a process. Small requests of a caller who
+// can give them up are sent here: the SDK's way makes four timers for each, and listens for what only large ones need.
 import { HttpResponse } from '@smithy/core/protocols';
 import { isTransientError } from '@smithy/core/retry';
 import { NodeHttpHandler } from '@smithy/node-http-handler';

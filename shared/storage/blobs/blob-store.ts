@@ -1,5 +1,5 @@
-// Storage for bytes that do not fit into an item. Keys are names chosen by the gateway, the value of a key never
-// changes, and callers never delete: blobs expire by age, which the prefix of the name determines.
+// Defines the storage for bytes that do not fit into an item. Keys are names chosen by the gateway, the value of a key
+// never changes, and callers never delete: blobs expire by age, which the prefix of the name determines.
 
 import { createCache } from '../../foundation/cache/index.ts';
 import { contentKeeps, contentPrefixOf, daysOf, resultLifeDays } from '../../foundation/constants/index.ts';

@@ -1,4 +1,5 @@
-// Items as DynamoDB's JSON has them, in one pass. The SDK's conversions name the type of each value by its constructor.
+// Converts items to DynamoDB's JSON and back, in one pass. The SDK's conversions name the type of each value by its
+// constructor.
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { Item } from '../store/index.ts';
 

@@ -1,7 +1,7 @@
-// The SDK's clients of DynamoDB, made for many small conditional writes on the way of a request. A command whose values
-// are DynamoDB's already goes through the plain client, which keeps the middleware of its commands and reads and writes
-// JSON as it is. A command of the document client, which converts values, makes its middleware again each time: it is
-// for what operators do.
+// Creates the SDK's clients of DynamoDB, made for many small conditional writes on the path of a request. A command
+// whose values are DynamoDB's already goes through the plain client, which keeps the middleware of its commands and
+// reads and writes JSON as it is. A command of the document client, which converts values, makes its middleware again
+// each time: only operators' calls use it.
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { type AwsAccess, awsAccess, awsClientSettings, clientSigner, plainJsonProtocol } from '../aws-clients/index.ts';

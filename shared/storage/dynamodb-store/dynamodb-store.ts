@@ -1,4 +1,4 @@
-// The Store on DynamoDB: one command per call, and each call bounded in attempts and time.
+// Implements the Store on DynamoDB: one command per call, and each call bounded in attempts and time.
 import {
   BatchExecuteStatementCommand,
   BatchWriteItemCommand,

@@ -1,5 +1,5 @@
-// The thread of checkpoints.ts. Writers continue while it copies the log into the file; at the end it restarts the log,
-// for which they wait a bounded moment.
+// Runs the thread of checkpoints.ts. Writers continue while it copies the log into the file; at the end it restarts the
+// log, for which they wait a bounded moment.
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { CheckpointFile } from './checkpoints.ts';

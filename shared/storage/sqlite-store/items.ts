@@ -1,5 +1,5 @@
-// The items of a file as one transaction sees them: its own writes, then items in memory, then the rows. Its writes go
-// into the file at its end, each item once.
+// Reads and writes the items of a file as one transaction sees them: its own writes, then items in memory, then the
+// rows. Its writes go into the file at its end, each item once.
 import type { DatabaseSync } from 'node:sqlite';
 import { createCache } from '../../foundation/cache/index.ts';
 import { type TableName, tableNames } from '../../foundation/constants/index.ts';

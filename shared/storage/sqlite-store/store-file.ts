@@ -1,4 +1,4 @@
-// The file of the store: it is made if it is missing, recognized as the gateway's, and never changed if it is
+// Opens the file of the store: it is made if it is missing, recognized as the gateway's, and never changed if it is
 // another program's.
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
-// The forms of an item: a copy that only this store refers to, and JSON text. An object with one field whose name
-// begins with `$` is a value that JSON cannot express: an integer beyond 2^53, a set of texts, bytes, or a map that
-// looks like one of these.
+// Converts an item between its two forms: a copy that only this store refers to, and JSON text. An object with one
+// field whose name begins with `$` is a value that JSON cannot express: an integer beyond 2^53, a set of texts, bytes,
+// or a map that looks like one of these.
 import type { Changes, Item } from '../store/index.ts';
 
 /** Largest integer: 38 digits, which DynamoDB stores exactly. */

@@ -1,4 +1,4 @@
-// An item: texts, numbers, booleans, nulls, bytes, sets of texts, lists and maps, by attribute.
+// Defines an item: texts, numbers, booleans, nulls, bytes, sets of texts, lists and maps, by attribute.
 
 export type Item = Record<string, unknown>;
 

@@ -1,4 +1,4 @@
-// A document in an item of the configuration: canonical JSON beside its hash, by which a change is recognized.
+// Stores a document in an item of the configuration: canonical JSON next to its hash, by which a change is recognized.
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
 import { absent, equals } from './condition.ts';
 import type { Item } from './item.ts';

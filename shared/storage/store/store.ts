@@ -1,5 +1,5 @@
-// The interface of the store. Reads and writes are single calls with short time limits. A refused condition is a value,
-// and an unavailable store a StoreUnavailable.
+// Defines the interface of the store. Reads and writes are single calls with short time limits. A refused condition is
+// a value, and an unavailable store a StoreUnavailable.
 import type { StageResource, TableName, tableDefinitions } from '../../foundation/constants/index.ts';
 import type { Changes } from './changes.ts';
 import type { Condition } from './condition.ts';

@@ -1,4 +1,5 @@
-// A transaction whose writes come from several callers: each adds its own, and learns the outcome after the commit.
+// Defines a transaction whose writes come from several callers: each adds its own, and learns the outcome after the
+// commit.
 import type { Store, TransactionItems } from './store.ts';
 
 export interface StoreTransaction {

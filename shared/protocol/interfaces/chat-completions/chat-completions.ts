@@ -1,4 +1,4 @@
-// The interface of chat completions, the only one with presets, schemas of answers and stored functions.
+// Defines the interface of chat completions, the only one with presets, schemas of answers and stored functions.
 import { GatewayError } from '../../../errors/index.ts';
 import { functionBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import { type EventReader, isEndMarker, type JsonText, parseJson } from '../../wire/index.ts';

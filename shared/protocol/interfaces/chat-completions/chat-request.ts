@@ -1,4 +1,4 @@
-// The fields of a chat completion that the gateway reads: their schema, and the request made from them.
+// Defines the fields of a chat completion that the gateway reads: their schema, and the request made from them.
 import * as z from 'zod/mini';
 import { choicesMax } from '../../../foundation/constants/index.ts';
 import { isJsonObject, listOf, presetSchema } from '../../wire/index.ts';

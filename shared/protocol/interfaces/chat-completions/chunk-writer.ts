@@ -1,4 +1,5 @@
-// The chunks of a completion in their order: of a translated answer, of a whole one, and of the end of a blocked one.
+// Writes the chunks of a completion in their order: of a translated answer, of a whole one, and of the end of a blocked
+// one.
 
 interface ChoicePiece {
   readonly index: unknown;

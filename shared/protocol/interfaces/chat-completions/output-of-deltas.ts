@@ -1,4 +1,4 @@
-// Output in the deltas of a chunk, read from parsed values.
+// Reads the output in the deltas of a chunk from parsed values.
 import { isJsonObject, type JsonObject } from '../../wire/index.ts';
 import { textBytesOf } from '../index.ts';
 

@@ -1,4 +1,4 @@
-// A provider's answer, whole as JSON or in chunks of a stream. The reader is lenient: an object with at least one
+// Reads a provider's answer, whole as JSON or in chunks of a stream. The reader is lenient: an object with at least one
 // choice is an answer, and an unknown field changes nothing. Only the parts that the gateway reads are parsed.
 import { choicesMax } from '../../../foundation/constants/index.ts';
 import {

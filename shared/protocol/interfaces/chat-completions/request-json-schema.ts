@@ -1,5 +1,5 @@
-// The request body as JSON Schema, for the description of the API. It is a file of its own, so that no bundle contains
-// it.
+// Writes the request body as JSON Schema, for the description of the API. The module is a file of its own, so that no
+// bundle contains it.
 import * as z from 'zod/mini';
 import { itemSchemas, sortOrders, sortSchema } from '../../wire/index.ts';
 import { chatRequestSchema, schemaCarrier } from './chat-request.ts';

@@ -1,4 +1,4 @@
-// Structured output: checks whether the choices of an answer satisfy the schema of the request.
+// Checks structured output: whether the choices of an answer satisfy the schema of the request.
 import { collectedStreamMaxBytes } from '../../../foundation/constants/index.ts';
 import { checkAnswer, type SchemaWork } from '../../json-schema/index.ts';
 import type { JsonAnswer } from '../../wire/index.ts';

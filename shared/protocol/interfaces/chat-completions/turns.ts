@@ -1,4 +1,4 @@
-// Chat completions as turns.
+// Reads chat completions as turns.
 import {
   asText,
   type ConversationPart,

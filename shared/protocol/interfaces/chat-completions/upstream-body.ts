@@ -1,4 +1,4 @@
-// The body for a provider: the client's, field by field, without the gateway's own.
+// Writes the body for a provider: the client's, field by field, without the gateway's own fields.
 import { isJsonObject, rewriteMembers, type UpstreamTarget } from '../../wire/index.ts';
 import type { UpstreamBody } from '../index.ts';
 import type { ChatMembers, ReasoningOptions } from './chat-request.ts';

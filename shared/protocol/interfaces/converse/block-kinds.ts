@@ -1,5 +1,5 @@
-// The list of all content blocks of a Converse request, with the translation of each to another format. A block is an
-// object with one field, which names its kind.
+// Lists all content blocks of a Converse request, with the translation of each to another format. A block is an object
+// with one field, which names its kind.
 import { isJsonObject } from '../../wire/index.ts';
 import { type PartUse, unknownPart } from '../index.ts';
 

@@ -1,4 +1,4 @@
-// The stateful reader of a Converse stream: output and usage so far. Its last event has the usage, and follows the
+// Reads a Converse stream, and keeps its state: output and usage so far. Its last event has the usage, and follows the
 // event with the stop reason.
 import {
   type AnswerEvent,

@@ -1,4 +1,4 @@
-// Images, documents and other media of a Converse request.
+// Reads images, documents and other media of a Converse request.
 import { isJsonObject, type JsonObject, type StateReference } from '../../wire/index.ts';
 import { boundedByContext, type Media, openImageMeasure, sumOfMedia } from '../index.ts';
 import { type Block, blockOf, blocksIn, mediaTypeOf } from './block-kinds.ts';

@@ -1,4 +1,4 @@
-// Input and output sizes of a Converse request.
+// Computes the input and output sizes of a Converse request.
 import { type CallSize, isJsonObject, type JsonObject } from '../../wire/index.ts';
 import { bringsInput, claudeToolTokens, type Media } from '../index.ts';
 import { declaredTools } from './converse-needs.ts';

@@ -1,4 +1,4 @@
-// The interface of Amazon Bedrock's Converse, and the count of tokens beside it.
+// Defines the interface of Amazon Bedrock's Converse, and the count of tokens next to it.
 
 import * as z from 'zod/mini';
 import type { GatewayError } from '../../../errors/index.ts';

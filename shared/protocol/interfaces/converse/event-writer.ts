@@ -1,5 +1,5 @@
-// The events of an answer of Converse in their order: of a translated answer, of a whole one, and of the end of a
-// blocked one.
+// Writes the events of an answer of Converse in their order: of a translated answer, of a whole one, and of the end of
+// a blocked one.
 
 type EmitEvent = (name: string, event: Readonly<Record<string, unknown>>) => void;
 

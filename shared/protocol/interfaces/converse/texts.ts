@@ -1,4 +1,4 @@
-// Texts that a model reads and writes in Converse, and the end of a blocked answer.
+// Finds the texts that a model reads and writes in Converse, and writes the end of a blocked answer.
 import { type EventText, findMember, type JsonText } from '../../wire/index.ts';
 import type { AnswerTexts, BlockedEnd, EventPiece, FoundText } from '../index.ts';
 import {

@@ -1,4 +1,4 @@
-// Converse as turns.
+// Reads Converse as turns.
 import {
   asText,
   type ConversationPart,

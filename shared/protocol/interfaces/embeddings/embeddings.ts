@@ -1,4 +1,4 @@
-// The interface of embeddings: text in, vectors out, no stream.
+// Defines the interface of embeddings: text in, vectors out, no stream.
 import * as z from 'zod/mini';
 import { fail } from '../../../errors/index.ts';
 import { largeBodyMaxBytes, upstreamBodyMaxBytes } from '../../../foundation/constants/index.ts';

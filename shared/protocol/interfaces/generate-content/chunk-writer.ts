@@ -1,5 +1,5 @@
-// The chunks of Gemini's stream: of a translated answer, and of the end of a blocked one. A whole answer is one chunk
-// as it came.
+// Writes the chunks of Gemini's stream: of a translated answer, and of the end of a blocked one. A whole answer is one
+// chunk as it came.
 
 /** `about` returns fields that every chunk repeats. */
 export function openChunkWriter(emit: (chunk: Readonly<Record<string, unknown>>) => void, about: () => object) {

@@ -1,4 +1,5 @@
-// embedContent and batchEmbedContents: a call of embeddings with Google's fields, for providers that have embeddings.
+// Defines embedContent and batchEmbedContents: a call of embeddings with Google's fields, for providers that have
+// embeddings.
 import { fail, type GatewayError } from '../../../errors/index.ts';
 import { headerNames } from '../../../foundation/constants/index.ts';
 import {

@@ -1,4 +1,4 @@
-// The interface of Google's Gemini, and the count of tokens beside it.
+// Defines the interface of Google's Gemini, and the count of tokens next to it.
 import { largeBodyMaxBytes, upstreamBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import type { JsonText, ReadAnswer } from '../../wire/index.ts';
 import { pick, toCount } from '../../wire/index.ts';

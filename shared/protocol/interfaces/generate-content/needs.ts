@@ -1,4 +1,4 @@
-// The needs of a call of generateContent.
+// Lists the needs of a call of generateContent.
 import type { Extra } from '../../../foundation/constants/index.ts';
 import {
   type CallSize,

@@ -1,4 +1,4 @@
-// The contents of a request and the kinds of their parts.
+// Reads the contents of a request and the kinds of their parts.
 import { isJsonObject, type JsonObject } from '../../wire/index.ts';
 
 export interface PlacedPart {

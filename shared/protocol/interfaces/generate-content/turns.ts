@@ -1,4 +1,4 @@
-// Gemini's contents as turns.
+// Reads Gemini's contents as turns.
 import {
   asText,
   type ConversationPart,

@@ -1,4 +1,4 @@
-// The client's text of a stream: events, or one JSON array of chunks if its query does not ask for events.
+// Writes the client's text of a stream: events, or one JSON array of chunks if its query does not ask for events.
 import { fail, googleError } from '../../../errors/index.ts';
 import { brokenStreamMessages, type MidStreamCode, toEventLine } from '../../wire/index.ts';
 import type { StreamForm, StreamWriter } from '../index.ts';

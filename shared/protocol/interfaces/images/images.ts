@@ -1,4 +1,4 @@
-// The interfaces of images: from a text, and from images with a text.
+// Defines the interfaces of images: from a text, and from images with a text.
 import { largeBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import {
   brokenStreamMessages,

@@ -1,4 +1,5 @@
-// The texts of an answer of images, which describe the picture, and the end of a blocked answer, which has no images.
+// Finds the texts of an answer of images, which describe the picture, and writes the end of a blocked answer, which has
+// no images.
 import { type EventText, findMember, type JsonText } from '../../wire/index.ts';
 import type { AnswerTexts, BlockedEnd, EventPiece, FoundText } from '../index.ts';
 import { answerFacts, parsedAt, textsIn, wholeTexts, wordsOf } from '../index.ts';

@@ -1,4 +1,4 @@
-// The list of all content blocks of a Messages request, with the translation of each to another format.
+// Lists all content blocks of a Messages request, with the translation of each to another format.
 import { type PartUse, unknownPart } from '../index.ts';
 
 const uses: Readonly<Record<string, PartUse>> = {

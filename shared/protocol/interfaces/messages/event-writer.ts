@@ -1,4 +1,5 @@
-// The events of a message in their order: of a translated answer, of a whole one, and of the end of a blocked one.
+// Writes the events of a message in their order: of a translated answer, of a whole one, and of the end of a blocked
+// one.
 
 export interface MessageEvent {
   readonly type: string;

@@ -1,4 +1,4 @@
-// The stateful reader of a stream of message events: output and usage so far.
+// Reads a stream of message events, and keeps its state: output and usage so far.
 import {
   type AnswerDetails,
   type AnswerEvent,

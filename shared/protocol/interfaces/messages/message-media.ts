@@ -1,4 +1,4 @@
-// The media of a Messages request.
+// Reads the media of a Messages request.
 import { isJsonObject, type JsonObject, openPixelReader, type Pixels } from '../../wire/index.ts';
 import { boundedByContext, type Media, sumOfMedia } from '../index.ts';
 

@@ -1,4 +1,4 @@
-// The fields of a Messages request that the gateway reads: their schema, and the values derived from them.
+// Defines the fields of a Messages request that the gateway reads: their schema, and the values derived from them.
 import * as z from 'zod/mini';
 import { isJsonObject, listOf } from '../../wire/index.ts';
 import { type ClientRequest, conversation, type MadeOfMembers, plainMembers } from '../index.ts';

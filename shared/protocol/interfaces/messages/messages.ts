@@ -1,4 +1,4 @@
-// The interface of Anthropic's Messages, and the count of tokens beside it.
+// Defines the interface of Anthropic's Messages, and the count of tokens next to it.
 
 import { upstreamBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import {

@@ -1,5 +1,5 @@
-// The tools that a Messages request declares: beside its messages, and inside them. A message adds or removes tools
-// from its position on, so the model is offered those that remain at the end.
+// Finds the tools that a Messages request declares, next to its messages and inside them. A message adds or removes
+// tools from its position on, so the model is offered those that remain at the end.
 import { isJsonObject, type JsonObject } from '../../wire/index.ts';
 
 interface OfferedTool {

@@ -1,4 +1,4 @@
-// Texts that a model reads and writes in Messages, and the end of a blocked message.
+// Finds the texts that a model reads and writes in Messages, and writes the end of a blocked message.
 import { type EventText, findMember, type JsonText } from '../../wire/index.ts';
 import type { AnswerTexts, BlockedEnd, EventPiece } from '../index.ts';
 import {

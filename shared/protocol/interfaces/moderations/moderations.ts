@@ -1,4 +1,4 @@
-// The interface of moderations: texts and images in, categories with their scores out.
+// Defines the interface of moderations: texts and images in, categories with their scores out.
 import * as z from 'zod/mini';
 import { type JsonText, listOf } from '../../wire/index.ts';
 import {

@@ -1,4 +1,4 @@
-// The interface of reranking, in Cohere's format: a query and documents in, their order with scores out.
+// Defines the interface of reranking, in Cohere's format: a query and documents in, their order with scores out.
 import * as z from 'zod/mini';
 import { fail } from '../../../errors/index.ts';
 import {

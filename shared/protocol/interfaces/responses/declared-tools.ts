@@ -1,4 +1,4 @@
-// The tools that a Responses request declares, wherever they are, with those that any model can call.
+// Finds the tools that a Responses request declares, wherever they are, with the tools that any model can call.
 import { isJsonObject, type JsonObject } from '../../wire/index.ts';
 import { isClientTool } from '../index.ts';
 import { toolListsOf } from './response-parts.ts';

@@ -1,5 +1,5 @@
-// The events of the items of a response, in their order: of a translated answer, of a whole one, and of the end of a
-// blocked one.
+// Writes the events of the items of a response, in their order: of a translated answer, of a whole one, and of the end
+// of a blocked one.
 
 /** `modelText` is the model's own text in the event. `item` is a whole one, as its last field. */
 interface WrittenBeside {

@@ -1,4 +1,4 @@
-// The list of all input items of a Responses request, with the translation of each to another format.
+// Lists all input items of a Responses request, with the translation of each to another format.
 import type { JsonObject } from '../../wire/index.ts';
 import { ownItemKind, type PartUse, unknownPart } from '../index.ts';
 

@@ -1,4 +1,4 @@
-// The stateful reader of a stream of Responses events.
+// Reads a stream of Responses events, and keeps its state.
 import {
   type AnswerDetails,
   type AnswerEvent,

@@ -1,4 +1,5 @@
-// Fields of a response that the gateway writes itself, besides its output and the fields that repeat its request.
+// Writes the fields of a response that are the gateway's own, besides its output and the fields that repeat its
+// request.
 import type { GatewayError } from '../../../errors/index.ts';
 import { type JsonObject, toEventLine } from '../../wire/index.ts';
 import { ownItemMark, type RefusedStream } from '../index.ts';

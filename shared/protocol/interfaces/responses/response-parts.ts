@@ -1,4 +1,4 @@
-// Parts in the input of a Responses request, with their paths.
+// Walks the parts in the input of a Responses request, with their paths.
 import { isJsonObject, type JsonObject } from '../../wire/index.ts';
 
 interface Part {

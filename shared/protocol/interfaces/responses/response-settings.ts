@@ -1,5 +1,5 @@
-// The settings that a response repeats from its request, with every field that the clients' SDKs declare. They are for
-// answers that the gateway writes itself.
+// Writes the settings that a response repeats from its request, with every field that the clients' SDKs declare. They
+// are for answers that the gateway writes itself.
 
 import { isJsonObject, type JsonObject } from '../../wire/index.ts';
 

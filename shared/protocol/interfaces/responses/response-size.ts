@@ -1,4 +1,4 @@
-// Input and output sizes of a Responses request.
+// Computes the input and output sizes of a Responses request.
 import { type CallSize, isJsonObject, type JsonObject, type JsonText, type StateReference } from '../../wire/index.ts';
 import { boundedByContext, bringsInput, claudeToolTokens, type Media, openImageMeasure, sumOfMedia } from '../index.ts';
 import { imageTypes, partsOf, toolListsOf } from './response-parts.ts';

@@ -1,4 +1,4 @@
-// The fields of a Responses request that the gateway reads.
+// Defines the fields of a Responses request that the gateway reads.
 import * as z from 'zod/mini';
 import { isJsonObject, listOf } from '../../wire/index.ts';
 import { plainMembers } from '../index.ts';

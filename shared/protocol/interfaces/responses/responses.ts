@@ -1,4 +1,4 @@
-// The interface of OpenAI's Responses, and the requests beside it with the same input.
+// Defines the interface of OpenAI's Responses, and the requests next to it with the same input.
 
 import { GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';

@@ -1,4 +1,4 @@
-// Texts that a model reads and writes in Responses, and the end of a blocked response.
+// Finds the texts that a model reads and writes in Responses, and writes the end of a blocked response.
 import { type EventText, findMember, type JsonText } from '../../wire/index.ts';
 import type { AnswerTexts, BlockedEnd, EventPiece } from '../index.ts';
 import {

@@ -1,5 +1,5 @@
-// Speech in its other delivery: bytes although the client asked for events, which some models do not produce, or the
-// reverse.
+// Converts speech to its other delivery: bytes although the client asked for events, which some models do not produce,
+// or the reverse.
 import { type AnswerEvent, type EventText, findMember } from '../../wire/index.ts';
 import { answerJson, type BytesDelivery, BytesEvent, stringAt } from '../index.ts';
 

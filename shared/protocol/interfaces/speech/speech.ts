@@ -1,4 +1,4 @@
-// The interface of speech: a text in, audio out, as bytes that are relayed as they arrive, or as events.
+// Defines the interface of speech: a text in, audio out, as bytes that are relayed as they arrive, or as events.
 import * as z from 'zod/mini';
 import {
   brokenStreamMessages,

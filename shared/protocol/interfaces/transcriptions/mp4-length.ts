@@ -1,5 +1,5 @@
-// MP4: tables say how many packets a track has. The codec decides how long each one plays, not the clock that the file
-// states.
+// Measures MP4 files: tables say how many packets a track has. The codec decides how long each one plays, not the clock
+// that the file states.
 import { aacSeconds, alacSeconds } from './sound-packets.ts';
 import { occurrencesOf, type Walk } from './walk.ts';
 

@@ -1,4 +1,4 @@
-// The length of one packet, by its codec.
+// Measures the length of one packet, by its codec.
 import { aacFrameSamples, aacRates } from './mpeg-frames.ts';
 
 /** Returns an upper bound for a packet that has bytes. */

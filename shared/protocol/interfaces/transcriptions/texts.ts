@@ -1,4 +1,4 @@
-// The text of a transcription, and the end of a blocked one.
+// Finds the text of a transcription, and writes the end of a blocked one.
 import { type EventText, findMember, type JsonText } from '../../wire/index.ts';
 import type { AnswerTexts, BlockedEnd, EventPiece } from '../index.ts';
 import { answerFacts, parsedAt, pieceOf, textsOfAnswer, wholeTexts, wordAt, wordsOf } from '../index.ts';

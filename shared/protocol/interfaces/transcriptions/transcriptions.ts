@@ -1,4 +1,4 @@
-// The interface of transcriptions: a file of audio in, its text out, as JSON, text or events.
+// Defines the interface of transcriptions: a file of audio in, its text out, as JSON, text or events.
 import * as z from 'zod/mini';
 import { fail } from '../../../errors/index.ts';
 import type { FormBody } from '../../forms/index.ts';

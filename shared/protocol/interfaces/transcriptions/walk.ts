@@ -1,4 +1,4 @@
-// A walk over a file of audio.
+// Walks over a file of audio.
 
 /** A length in seconds. */
 interface Played {

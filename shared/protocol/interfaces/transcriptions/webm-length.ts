@@ -1,4 +1,4 @@
-// WebM and Matroska: blocks of packets, each of a track that states its codec.
+// Measures WebM and Matroska files: they have blocks of packets, each of a track that states its codec.
 import { aacSeconds, opusSeconds, type PacketSeconds, vorbisSeconds } from './sound-packets.ts';
 import { stepsPerTurn, type Walk } from './walk.ts';
 

@@ -1,4 +1,4 @@
-// The parts of an answer, whole or streamed, checked and restored, and the events into which a writer turns them.
+// Reads the parts of an answer, whole or streamed, checked and restored, and the events into which a writer turns them.
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { nextTurn } from '../../../foundation/time/index.ts';
 import { type HubPart, oneCallAtATime, partsOfResult, type SourceCall } from '../../../protocol/hub/index.ts';

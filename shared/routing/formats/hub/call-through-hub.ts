@@ -1,4 +1,4 @@
-// A call of a provider with another interface than its client's: the source reads it, the target's package writes the
+// Calls a provider with another interface than its client's: the source reads the call, the target's package writes the
 // request and reads the answer, `send` carries both, and the source writes the answer.
 
 import type { LanguageModelV4Message } from '@ai-sdk/provider';

@@ -1,6 +1,6 @@
-// The `fetch` of a package: its request is sent through `send`, so that URL, credential, signature, time limits,
-// sockets and the classification of failures stay the gateway's. The package's own errors for a failed request are
-// ignored.
+// Replaces the `fetch` of a package: its request is sent through `send`, so that URL, credential, signature, time
+// limits, sockets and the classification of failures stay the gateway's. The package's own errors for a failed request
+// are ignored.
 import { jsonValuesMax, upstreamEventMaxBytes } from '../../../foundation/constants/index.ts';
 import { nextTurn } from '../../../foundation/time/index.ts';
 import type { TextWithFiles } from '../../../protocol/forms/index.ts';

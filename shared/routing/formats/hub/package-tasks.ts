@@ -1,5 +1,5 @@
-// Models of the AI SDK that serve an interface at providers with a format of their own: each answers whole, from a body
-// that was read whole.
+// Calls models of the AI SDK that serve an interface at providers with a format of their own: each answers whole, from
+// a body that was read whole.
 import type { Candidate } from '../../../configuration/catalogue/index.ts';
 import { type ClientInterface, plainGatewayMembers } from '../../../protocol/interfaces/index.ts';
 import { isJsonObject, type JsonObject } from '../../../protocol/wire/index.ts';

@@ -1,5 +1,5 @@
-// The final body, and which requested fields it lost. A model may refuse an option that its format supports, so the
-// body itself is compared with the request.
+// Writes the final body, and finds the requested fields that it lost. A model may refuse an option that its format
+// supports, so the body itself is compared with the request.
 import { unknownModelReasoning } from '../../../configuration/catalogue/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
 import { bodyDepthMax } from '../../../foundation/constants/index.ts';

@@ -1,5 +1,5 @@
-// The messages of a chat completion as its target accepts them, relayed or translated: ids, order, roles, and the
-// fields of thinking. Only messages that break a rule are parsed and rewritten.
+// Rewrites the messages of a chat completion as its target accepts them, relayed or translated: ids, order, roles, and
+// the fields of thinking. Only messages that break a rule are parsed and rewritten.
 import { bodyDepthMax } from '../../../foundation/constants/index.ts';
 import { sha256Hex } from '../../../foundation/ids/index.ts';
 import {

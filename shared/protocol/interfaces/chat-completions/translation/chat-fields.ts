@@ -1,4 +1,5 @@
-// The fields of messages, parts and tools of a chat completion, and the fields of a request that no other model gets.
+// Lists the fields of messages, parts and tools of a chat completion, and the fields of a request that no other model
+// gets.
 
 import { type FieldUses, fieldUses, leftOutFields, type ObjectUse, type OptionalMember } from '../../../hub/index.ts';
 import { isJsonObject, type JsonObject } from '../../../wire/index.ts';

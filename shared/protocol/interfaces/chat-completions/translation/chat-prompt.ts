@@ -1,4 +1,4 @@
-// The messages of a chat completion as a prompt.
+// Converts the messages of a chat completion to a prompt.
 import type {
   LanguageModelV4FilePart,
   LanguageModelV4Prompt,

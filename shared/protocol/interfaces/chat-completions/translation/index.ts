@@ -1,4 +1,4 @@
-// Chat completions as a source: a client of this interface on a model of any format.
+// Translates chat completions: a client of this interface uses a model of any format.
 
 import { eventsByPart, type HubSource, type SourceCall } from '../../../hub/index.ts';
 import type { AnswerEvent } from '../../../wire/index.ts';

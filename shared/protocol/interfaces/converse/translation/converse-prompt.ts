@@ -1,4 +1,4 @@
-// The messages of a Converse request as a prompt.
+// Converts the messages of a Converse request to a prompt.
 import type {
   LanguageModelV4FilePart,
   LanguageModelV4Message,

@@ -1,6 +1,6 @@
-// Thinking that is sent with a call. Clients of Google's interface send the signature of a call again, but many drop
-// the parts with thoughts before it; a model that must get its thinking back would refuse the result. So the envelope
-// of a call contains the thinking before it too.
+// Sends thinking with a call. Clients of Google's interface send the signature of a call again, but many drop the parts
+// with thoughts before it; a model that must get its thinking back would refuse the result. So the envelope of a call
+// contains the thinking before it too.
 import type { AnswerHead, OpenedEnvelope, Signed } from '../../../hub/index.ts';
 import { isJsonObject, parseInnerJson } from '../../../wire/index.ts';
 

@@ -1,4 +1,4 @@
-// The contents of a request of Gemini as a prompt.
+// Converts the contents of a request of Gemini to a prompt.
 import type { LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import {
   type AssistantPart,

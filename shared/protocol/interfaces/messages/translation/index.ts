@@ -1,4 +1,4 @@
-// Anthropic's Messages as a source: a client of this interface on a model of any format.
+// Translates Anthropic's Messages: a client of this interface uses a model of any format.
 
 import { createToolNames, eventsByPart, type HubSource, type SourceCall, type ToolNames } from '../../../hub/index.ts';
 import type { AnswerEvent } from '../../../wire/index.ts';

@@ -1,4 +1,4 @@
-// The fields of messages, blocks and tools of Messages, and the fields of a request that no other model gets.
+// Lists the fields of messages, blocks and tools of Messages, and the fields of a request that no other model gets.
 
 import { type FieldUses, fieldUses, type ObjectUse } from '../../../hub/index.ts';
 import type { JsonObject } from '../../../wire/index.ts';

@@ -1,4 +1,4 @@
-// The messages of a request of Messages as a prompt.
+// Converts the messages of a Messages request to a prompt.
 import type {
   LanguageModelV4FilePart,
   LanguageModelV4Prompt,

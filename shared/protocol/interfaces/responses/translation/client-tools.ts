@@ -1,4 +1,4 @@
-// The tools of a client under unique names that every target accepts: the tools of a namespace are sent beside all
+// Gives the tools of a client unique names that every target accepts: the tools of a namespace are sent next to all
 // others. In the answer each call is again a call of the client's own tool.
 import { sha256Hex } from '../../../../foundation/ids/index.ts';
 import { createToolNames } from '../../../hub/index.ts';

@@ -1,5 +1,5 @@
-// Tools whose input is a free text: other models get a function with one text argument. The text is decoded piece by
-// piece, so that a client sees a patch grow.
+// Translates tools whose input is a free text: other models get a function with one text argument. The text is decoded
+// piece by piece, so that a client sees a patch grow.
 import type { JSONSchema7 } from '@ai-sdk/provider';
 import { isJsonObject, type JsonObject, parseInnerJson } from '../../../wire/index.ts';
 

@@ -1,4 +1,4 @@
-// The fields of items, parts and tools of Responses, and the fields of a request that no other model gets.
+// Lists the fields of items, parts and tools of Responses, and the fields of a request that no other model gets.
 
 import { type FieldUses, fieldUses, leftOutFields, type ObjectUse, type OptionalMember } from '../../../hub/index.ts';
 import type { JsonObject } from '../../../wire/index.ts';

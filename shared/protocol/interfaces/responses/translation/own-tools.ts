@@ -1,5 +1,5 @@
-// Tools that have a type of OpenAI's, and that run at the client: other models call them as functions, and the client
-// gets the item that it expects.
+// Translates tools that have a type of OpenAI's, and that run at the client: other models call them as functions, and
+// the client gets the item that it expects.
 import type { JSONSchema7 } from '@ai-sdk/provider';
 import { isJsonObject, type JsonObject } from '../../../wire/index.ts';
 

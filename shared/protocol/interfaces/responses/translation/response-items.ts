@@ -1,4 +1,4 @@
-// Input items that are calls of tools, and their results.
+// Converts input items that are calls of tools, and their results.
 import type { LanguageModelV4File, LanguageModelV4FilePart, LanguageModelV4TextPart } from '@ai-sdk/provider';
 import {
   base64Of,

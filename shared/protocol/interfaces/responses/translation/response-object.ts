@@ -1,4 +1,4 @@
-// The response object as JSON text: at its start, and at its end, with its usage.
+// Writes the response object as JSON text: at its start, and at its end, with its usage.
 import type { LanguageModelV4FinishReason } from '@ai-sdk/provider';
 import { type AnswerHead, estimatedOutputTokens } from '../../../hub/index.ts';
 import type { TokenReport, UsageReport } from '../../../wire/index.ts';

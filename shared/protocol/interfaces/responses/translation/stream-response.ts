@@ -1,4 +1,4 @@
-// The events of a response for a client that streams: numbered, and between the events of the response itself.
+// Writes the events of a response for a client that streams: numbered, and between the events of the response itself.
 import type { AnswerEvent } from '../../../wire/index.ts';
 import { type EventToWrite, writtenEvent } from '../response-events.ts';
 import { ownResponseId } from '../response-opening.ts';

@@ -1,4 +1,4 @@
-// Fields of a body that a package built. Unchanged fields are copied as text, because they may be long.
+// Changes fields of a body that a package built. Unchanged fields are copied as text, because they may be long.
 import {
   type EventText,
   findMember,

@@ -1,4 +1,4 @@
-// Chat completions, at OpenAI and at the many providers and servers with the same interface.
+// Translates calls to chat completions, at OpenAI and at the many providers and servers with the same interface.
 import { OpenAICompatibleChatLanguageModel } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import {

@@ -1,5 +1,5 @@
-// Cache marks, and the level of detail of images, in the fields of a provider of chat completions. The package writes a
-// text as a plain one, and has no field for either: a content list in its place takes both.
+// Writes cache marks, and the level of detail of images, in the fields of a provider of chat completions. The package
+// writes a text as a plain one, and has no field for either: a content list in its place takes both.
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import {
   type HubCall,

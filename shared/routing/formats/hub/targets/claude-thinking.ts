@@ -1,4 +1,4 @@
-// Thinking in the options of Claude, at Anthropic and at other hosts.
+// Writes thinking in the options of Claude, at Anthropic and at other hosts.
 
 import { supportsNativeStructuredOutputSchema } from '@ai-sdk/anthropic/internal';
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';

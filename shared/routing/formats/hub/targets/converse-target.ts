@@ -1,4 +1,4 @@
-// Amazon Bedrock's Converse.
+// Translates calls to Amazon Bedrock's Converse.
 import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock';
 import type { Thinking } from '../../../../configuration/catalogue/index.ts';
 import { frameStreamType, upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';

@@ -1,4 +1,4 @@
-// Gemini's generateContent.
+// Translates calls to Gemini's generateContent.
 import { createGoogle } from '@ai-sdk/google';
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { Thinking } from '../../../../configuration/catalogue/index.ts';

@@ -1,5 +1,5 @@
-// The formats to which calls are translated, each loaded with its package when a provider of it is called for the first
-// time. A new one is a file and a line here.
+// Lists the formats to which calls are translated, each loaded with its package when a provider of it is called for the
+// first time. A new one is a file and a line here.
 import type { HubApi } from '../../../../foundation/constants/index.ts';
 import type { HubTarget } from './hub-target.ts';
 

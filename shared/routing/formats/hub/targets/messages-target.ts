@@ -1,4 +1,4 @@
-// Anthropic's Messages.
+// Translates calls to Anthropic's Messages.
 
 import { AnthropicLanguageModel } from '@ai-sdk/anthropic/internal';
 import { byBudget } from '../../../../configuration/catalogue/index.ts';

@@ -1,4 +1,4 @@
-// Cache marks in the fields of OpenAI, on both of its interfaces.
+// Writes cache marks in the fields of OpenAI, on both of its interfaces.
 import { plainModelName } from '../../../../configuration/catalogue/index.ts';
 import { type HubCall, withCacheMarksMax, withoutCacheMarks } from '../../../../protocol/hub/index.ts';
 import type { JsonObject } from '../../../../protocol/wire/index.ts';

@@ -1,4 +1,4 @@
-// `usage` with the fields of OpenAI's formats: counts, and details of them.
+// Corrects `usage` with the fields of OpenAI's formats: counts, and details of them.
 
 import { reasoningAdded } from '../../../../protocol/hub/index.ts';
 import { reasoningBeside, withUsualNames } from '../../../../protocol/interfaces/chat-completions/index.ts';

@@ -1,4 +1,5 @@
-// Fields of a request that name the user and the place where its prompt is cached, for OpenAI and for Claude.
+// Writes the fields of a request that name the user and the place where its prompt is cached, for OpenAI and for
+// Claude.
 import { plainModelName } from '../../../../configuration/catalogue/index.ts';
 import type { ProviderKind } from '../../../../configuration/model-list/index.ts';
 import { sha256Hex } from '../../../../foundation/ids/index.ts';

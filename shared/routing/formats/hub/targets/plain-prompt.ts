@@ -1,5 +1,5 @@
-// A prompt for plain chat providers: results are text, other content comes from the user, and thinking is returned
-// under its original name.
+// Writes a prompt for plain chat providers: results are text, other content comes from the user, and thinking is
+// returned under its original name.
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import {
   type AssistantMessage,

@@ -1,4 +1,4 @@
-// OpenAI's Responses.
+// Translates calls to OpenAI's Responses.
 import { OpenAIResponsesLanguageModel } from '@ai-sdk/openai/internal';
 import type {
   LanguageModelV4,

@@ -1,5 +1,5 @@
-// The subsets of JSON Schema that providers accept for a strict tool or answer. Each provider refuses the whole request
-// for a keyword outside its subset.
+// Lists the subsets of JSON Schema that providers accept for a strict tool or answer. Each provider refuses the whole
+// request for a keyword outside its subset.
 
 import type { Strictness } from '../../../../protocol/hub/index.ts';
 import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.ts';
