@@ -99,7 +99,7 @@ describe('gw import litellm', () => {
     },
   );
 
-  it('takes fallbacks over as entries behind those that have a weight, and names what is not as it was', async () => {
+  it('takes fallbacks over as entries after those that have a weight, and names what is not as it was', async () => {
     const file = await imported('fallback-chains.yaml');
     const namesOf = (id: string) => modelIn(file, id)?.map(({ provider, weight }) => [provider, weight]);
     expect(namesOf('default')).toEqual([

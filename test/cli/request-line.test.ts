@@ -228,7 +228,7 @@ describe('the readable log', () => {
     expect(lines[0]).toContain('404 not_found  POST /v1/chat  5 ms');
   });
 
-  it('names a charge of more than was held', () => {
+  it('names a charge of more than was reserved', () => {
     const { log, lines } = logInto();
     const charge = { event: 'charge_over_hold', provider: 'acme', model: 'a', message: 'Too many.' };
     log.info({ ...charge, correlation_id: 'id' });

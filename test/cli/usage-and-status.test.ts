@@ -52,7 +52,7 @@ const usage = (options = '') => operateJson<Usage>(`usage ${options} ${local.opt
 const groupsOf = ({ groups }: Usage) => groups.map(({ group, calls, cost_usd }) => [group, calls, cost_usd]);
 
 describe('usage', () => {
-  it('sums up the last seven days of every workspace, dearest first, to the last digit', async () => {
+  it('sums up the last seven days of every workspace, most expensive first, to the last digit', async () => {
     const summary = await usage();
     expect(groupsOf(summary)).toEqual([
       ['acme/large', 2, '1.5'],

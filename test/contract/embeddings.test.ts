@@ -64,7 +64,7 @@ describe('the interface of Embeddings', () => {
     expect(answer.usage).toMatchObject({ cost: expect.any(Number) });
   });
 
-  it('bills every text, however many contexts of the model they fill, and holds as much', async () => {
+  it('bills every text, however many contexts of the model they fill, and reserves as much', async () => {
     const input = Array.from({ length: 20 }, (_, index) => `${'word '.repeat(40)}${index}`);
     const { spent } = await gateway.credit();
     const answer = (await (await post({ model: 'acme/short', input })).json()) as { usage: Json };
@@ -80,7 +80,7 @@ describe('the interface of Embeddings', () => {
   const send = (key: string, body: string, headers: Record<string, string> = {}) =>
     gateway.postTo('/embeddings', body, { authorization: `Bearer ${key}`, ...headers });
 
-  it('holds its input alone, so that of forty calls at once exactly the seven pass that a spend limit covers', async () => {
+  it('reserves its input alone, so that of forty calls at once exactly the seven pass that a spend limit covers', async () => {
     gateway.simulator.clear();
     const answers = Array.from({ length: 40 }, () => send(capped, fullCall));
     expect(await countOutcomes(answers)).toEqual({ ok: 7, PAYMENT_REQUIRED: 33 });
@@ -107,7 +107,7 @@ describe('the interface of Embeddings', () => {
     expect(outcomes).toEqual(['MISS', 'HIT']);
   });
 
-  it('estimates the input that a provider does not report, within what was held', async () => {
+  it('estimates the input that a provider does not report, within what was reserved', async () => {
     const before = (await gateway.credit()).spent;
     const body = { model: 'acme/silent-usage', input: 'Hello, how are you?' };
     expect((await post(body)).status).toBe(200);

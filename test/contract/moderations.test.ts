@@ -42,7 +42,7 @@ it('means the model that OpenAI means if a request names none, and refuses it if
   expect(named.headers.get('x-gw-model')).toBe('acme/short');
 });
 
-it('holds and bills no byte of an image, and each text within a context of its own', async () => {
+it('reserves and charges no byte of an image, and each text within a context of its own', async () => {
   const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(200_000)}` } };
   const response = await post({ input: [image] });
   expect(response.status).toBe(200);

@@ -183,7 +183,7 @@ describe('a stream with a schema', () => {
     expect(typeof JSON.parse(text).a).toBe('string');
   });
 
-  it('ends with an error line if its answer does not, and no other is asked for', async () => {
+  it('ends with an error line if its answer does not, and no other is called', async () => {
     gateway.simulator.clear();
     const lines = dataLines(await (await post(streamed('acme/invalid-json:mismatch'))).text());
     const { error } = JSON.parse(lines.at(-1) ?? '');

@@ -84,7 +84,7 @@ describe.each(wholeInterfaces)('the interface of $name', ({ id, api, path, hello
     expect(gateway.logLines.filter((line) => line.includes('charge_over_hold'))).toEqual([]);
   });
 
-  it('holds its input alone, so that of forty concurrent calls exactly those pass that a spend limit covers', async () => {
+  it('reserves its input alone, so that of forty concurrent calls exactly those pass that a spend limit covers', async () => {
     gateway.simulator.clear();
     const answers = Array.from({ length: 40 }, () => gateway.post(fullCall, as(capped)));
     const { ok = 0, ...others } = await countOutcomes(answers);

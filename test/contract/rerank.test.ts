@@ -116,7 +116,7 @@ describe('the price of a search', () => {
     await expectBalancedBooks(gateway);
   });
 
-  it('is held exactly, so that of forty concurrent calls three pass that a spend limit covers', async () => {
+  it('is reserved exactly, so that of forty concurrent calls three pass that a spend limit covers', async () => {
     const body = { model: 'cohere', query, documents };
     const answers = Array.from({ length: 40 }, () => gateway.post(body, { authorization: `Bearer ${capped}` }));
     expect(await countOutcomes(answers)).toEqual({ ok: 3, PAYMENT_REQUIRED: 37 });
@@ -212,7 +212,7 @@ it.each<[string, Json, string]>([
   ['a count that is no number', { top_n: '2' }, 'top_n'],
   ['fields that are no list', { rank_fields: 'text' }, 'rank_fields'],
   ['a field that is no name', { rank_fields: ['a', 7] }, 'rank_fields[1]'],
-])('refuses %s before a provider is called, and holds nothing', async (_what, more, param) => {
+])('refuses %s before a provider is called, and reserves nothing', async (_what, more, param) => {
   await expectRefusedUnpaid(gateway, () => post(more, { 'x-gw-error-format': 'openai' }), param);
 });
 

@@ -164,7 +164,7 @@ describe('the interface of Responses', () => {
     });
 
     it.each([{ conversation: 'conv_7' }, { conversation: { id: 'conv_8' } }, { prompt: { id: 'pmpt_7' } }])(
-      'goes to who has answered a call that referred to it before: %j',
+      'goes to the provider that has answered a call that referred to it before: %j',
       async (reference) => {
         const model = 'acme/failing';
         expect((await calledBy({ model, provider: { only: 'globex' }, ...reference })).providers).toEqual(['globex']);
@@ -178,7 +178,7 @@ describe('the interface of Responses', () => {
         expect((await calledBy({ model: 'acme/request', previous_response_id })).providers).toEqual(['acme']);
     });
 
-    it('is refused if who keeps it may not serve it, and none is called', async () => {
+    it('is refused if the provider that stores it may not serve it, and none is called', async () => {
       const { id } = await made();
       for (const more of [
         { model: 'acme/echo', models: ['acme/request'], provider: { ignore: ['globex'] } },

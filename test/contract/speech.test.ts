@@ -155,7 +155,7 @@ describe('speech as bytes', () => {
     // Raw samples may begin with the same byte as JSON.
     ['audio/pcm', 0x7b],
   ])(
-    'is written as events if bytes of %s came in place of them, and no other provider is asked',
+    'is written as events if bytes of %s came in place of them, and no other provider is called',
     async (type, start) => {
       const bytes = Buffer.from(Array.from({ length: 3_000 }, (_, at) => (start + at) % 256));
       answer = (outgoing) => void outgoing.writeHead(200, { 'content-type': type }).end(bytes);
@@ -179,7 +179,7 @@ describe('speech as bytes', () => {
     },
   );
 
-  it('is billed by its characters, and by those that were held', async () => {
+  it('is billed by its characters, and by those that were reserved', async () => {
     const record = await gateway.recordOf(await post({ input: 'Grüße 👋' }));
     expect(record).toMatchObject({ costPicoUsd: 7n * perCharacter, interfaceId: 'speech', outcome: 'ok' });
     expect(record?.estimated).not.toBe(true);
@@ -189,7 +189,7 @@ describe('speech as bytes', () => {
     expect(await expectBalancedBooks(gateway, 'capped')).toBe(BigInt(input.length) * perCharacter * 3n);
   });
 
-  it('is estimated by its characters if only tokens have a price, within what was held, and flagged', async () => {
+  it('is estimated by its characters if only tokens have a price, within what was reserved, and flagged', async () => {
     const response = await post({ model: 'tts-tokens' });
     await response.arrayBuffer();
     const record = await gateway.recordOf(response);
@@ -283,7 +283,7 @@ it.each<[string, Json, string]>([
   ['a speed that is a text', { speed: 'fast' }, 'speed'],
   ['a format that is no word', { response_format: 7 }, 'response_format'],
   ['a form that is no word', { stream_format: true }, 'stream_format'],
-])('refuses %s before a provider is called, and holds nothing', async (_what, more, param) => {
+])('refuses %s before a provider is called, and reserves nothing', async (_what, more, param) => {
   await expectRefusedUnpaid(gateway, () => post(more, { 'x-gw-error-format': 'openai' }), param);
 });
 

@@ -139,7 +139,7 @@ describe('the price of a file', () => {
     expect(record?.costPicoUsd).toBe(40n * 6_000_000n + 6n * 10_000_000n);
   });
 
-  it('is held by its length, so that of twenty concurrent calls three pass that a spend limit covers', async () => {
+  it('is reserved by its length, so that of twenty concurrent calls three pass that a spend limit covers', async () => {
     const asked = { fields: { model: 'whisper' }, headers: { authorization: `Bearer ${capped}` } };
     const { ok = 0 } = await countOutcomes(Array.from({ length: 20 }, () => post(asked)));
     // Two seconds are reserved, and two and a half are charged.

@@ -9,7 +9,7 @@ import { type ManualClock, manualClock } from '../support/manual-clock.ts';
 import { outcomeOf } from '../support/outcomes.ts';
 import { aroundStore } from '../support/wrapped-store.ts';
 
-describe('who is not run takes nothing', () => {
+describe('a call that is not run takes nothing', () => {
   /** The credit covers the worst case of one call, and not of two. */
   const forOneCall = '0.000300';
   const model = [{ provider: 'acme', upstream: 'echo', more: { rate_limit_rpm: 1_000 } }];

@@ -99,7 +99,7 @@ describe('an answer of a provider', () => {
   });
 
   it.each([true, false])(
-    'that finds none is refused with 503, charged, and asked of no other provider (chunked: %s)',
+    'that finds none is refused with 503, charged, and sent to no other provider (chunked: %s)',
     async (chunked) => {
       [characters, isChunked] = [200_000, chunked];
       await occupy();
@@ -197,7 +197,7 @@ describe('an answer of a provider', () => {
     },
   );
 
-  it('that is a stream of one event for which there is no memory is refused with 503, charged, and asked of no other', async () => {
+  it('that is a stream of one event for which there is no memory is refused with 503, charged, and sent to no other provider', async () => {
     longEvent = true;
     await occupy();
     const [seen, { available }] = [provider.bodies.length, await gateway.credit()];

@@ -191,7 +191,7 @@ describe('images in the other form', () => {
     ['failing-2', 'text/event-stream', 'event: error\ndata: {"type":"error","error":{"message":"overloaded"}}\n\n'],
     ['failing-3', 'text/event-stream', events('image_generation', pictures).slice(0, 60)],
   ])(
-    'that fail in the other form are asked of the next provider, and pay nothing: %s, %s',
+    'that fail in the other form are sent to the next provider, and pay nothing: %s, %s',
     async (model, type, text) => {
       answered = { type, body: text };
       gateway.simulator.clear();

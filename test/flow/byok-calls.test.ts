@@ -173,7 +173,7 @@ describe('a stored connection', () => {
   const start = (...connections: object[]) =>
     startHarness({ models, providers, workspace: withConnections(...connections) });
 
-  it('with policy always is the only one that may serve, costs no credit, and no other provider is asked', async () => {
+  it('with policy always is the only one that may serve, costs no credit, and no other provider is called', async () => {
     harness = await start(connection());
     for (const stream of [false, true]) {
       const text = await (await harness.post(hello('acme/paid', { stream, usage: { include: true } }))).text();

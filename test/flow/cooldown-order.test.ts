@@ -85,7 +85,7 @@ describe('a provider', () => {
     // The provider said two hours, but is called again after ten minutes.
     ['acme/limited-long', 1, 600_000],
   ])(
-    'that limited one call or failed two is asked last for ten seconds, or as long as it said: %s',
+    'that limited one call or failed two is called last for ten seconds, or as long as it said: %s',
     async (model, calls, cooldownMs) => {
       for (let call = 0; call < calls; call += 1) expect(await askedFor(model)).toEqual(both);
       expect(await askedFor(model)).toEqual(moved);
@@ -110,7 +110,7 @@ describe('a provider', () => {
     },
   );
 
-  it('that rejects what a caller sent is asked first again', async () => {
+  it('that rejects what a caller sent is called first again', async () => {
     expect(await askedFor('acme/rejecting')).toEqual(both);
     expect(await askedFor('acme/rejecting')).toEqual(both);
   });
@@ -138,7 +138,7 @@ describe('a provider', () => {
     expect(await askedFor('acme/limited')).toEqual(both);
   });
 
-  it('that cools is asked first if the request names it first, and only then', async () => {
+  it('that cools is called first if the request names it first, and only then', async () => {
     await failTwice('acme/failing');
     expect(await askedFor('acme/failing', { provider: { order: ['first', 'second'] } })).toEqual(both);
     expect(await askedFor('acme/failing', { provider: { sort: 'price' } })).toEqual(moved);

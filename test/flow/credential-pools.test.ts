@@ -121,7 +121,7 @@ describe('a provider with three credentials', () => {
     expect(provider.calls).toHaveLength(1);
   });
 
-  it('is asked with another credential behind other providers if it fails for other reasons', async () => {
+  it('is called with another credential after other providers if it fails for other reasons', async () => {
     setAccounts(500, 500, 500);
     expect((await ask('acme/backed')).status).toBe(200);
     expect(provider.calls).toHaveLength(1);

@@ -53,12 +53,12 @@ describe.each(Object.entries(forgeries))('%s', (name, file) => {
   });
 });
 
-it('leaves no reservation behind, and names no charge over what was held', async () => {
+it('leaves no reservation behind, and names no charge over what was reserved', async () => {
   await expectBalancedTables(gateway);
   expect(gateway.logLines.filter((line) => line.includes('charge_over_hold'))).toEqual([]);
 });
 
-it('a report of more seconds than were held is charged, and named with its unit', async () => {
+it('a report of more seconds than were reserved is charged, and named with its unit', async () => {
   const before = gateway.logLines.length;
   const response = await post({ ...wav(2), plays: 90 }, undefined);
   expect((await gateway.recordOf(response))?.costPicoUsd).toBe((90n * oneUsd) / 1_000n);

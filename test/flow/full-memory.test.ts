@@ -131,7 +131,7 @@ describe('events that wait for a guardrail', () => {
     expect((await (await response).text()).match(/a{20000}/g)).toHaveLength(5);
   });
 
-  it('that find none while their call may wait end in an error, and the provider is paid and asked of no other', async () => {
+  it('that find none while their call may wait end in an error; the provider is paid and no other provider is called', async () => {
     other = await full();
     const { spent } = await harness.credit();
     answer = (outgoing) => outgoing.end(piece('a'.repeat(20_000)).repeat(5) + end);

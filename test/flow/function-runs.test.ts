@@ -246,7 +246,7 @@ describe('an execution', () => {
       await silentIsLeft();
     });
 
-    it('holds what the answers of all its models may cost, and gives it back', async () => {
+    it('reserves what the answers of all its models may cost, and releases it', async () => {
       const heldBy = async (alias: string, untilMs: number) => {
         await harness.settled();
         harness.simulator.clear();

@@ -147,7 +147,7 @@ describe.each(deliveries)('a guardrail in the process, on $name (stream: $stream
     expect(content.blocked).toContain('Apollo');
   });
 
-  it('masks all of what goes on behind the end of a window, and of what ends with the answer', async () => {
+  it('masks all of what goes on after the end of a window, and of what ends with the answer', async () => {
     const response = await send(one, 'The run N 1 2 3 4 5 6 7 8 9 end, N 7 8', keys.run);
     const body = await response.text();
     expect(response.status).toBe(200);

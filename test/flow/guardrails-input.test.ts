@@ -164,7 +164,7 @@ describe('guardrails on input', () => {
   });
 
   describe.each(places('forbidden'))('%s', (_name, path, body) => {
-    it('refuses what is blocked: no provider is called, nothing is held or charged', async () => {
+    it('refuses what is blocked: no provider is called, nothing is reserved or charged', async () => {
       await harness.settled();
       const before = await harness.credit();
       const refused = await harness.postTo(path, { model: modelOf(path), ...body });
@@ -431,7 +431,7 @@ describe('guardrails on input', () => {
       }
     });
 
-    it('are asked before money is held', async () => {
+    it('are asked before money is reserved', async () => {
       const isAsked = Promise.withResolvers<void>();
       const mayPass = Promise.withResolvers<void>();
       guardrail.answer(async () => {

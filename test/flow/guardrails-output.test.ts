@@ -129,7 +129,7 @@ describe('guardrails on output', () => {
   });
 
   describe.each(ways)('%s of %s', (_name, model, { path, hello: ask, contentOf }) => {
-    it('end a stream with an error of its own if they fail behind the first window', async () => {
+    it('end a stream with an error of its own if they fail after the first window', async () => {
       guardrail.answer(() => (guardrail.questions.length < 3 ? { action: 'pass' } : {}));
       const response = await harness.postTo(path, ask(model, { stream: true }));
       expect(response.status).toBe(200);

@@ -141,7 +141,7 @@ describe('images of Gemini and Nova Canvas', () => {
     expect(gateway.simulator.calls).toEqual([]);
   });
 
-  it('estimates what a provider does not report, never above what was held', async () => {
+  it('estimates what a provider does not report, never above what was reserved', async () => {
     expect((await post({ model: 'gemini-silent', n: 2 })).status).toBe(200);
     const record = await gateway.lastRecord();
     expect(record).toMatchObject({ estimated: true });

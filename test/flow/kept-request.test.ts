@@ -90,7 +90,7 @@ describe('a long request', () => {
     expect((await answer).status).toBe(200);
   });
 
-  it('is let go with the first output of a stream: no other candidate is asked any more', async () => {
+  it('is let go with the first output of a stream: no other candidate is called any more', async () => {
     const answer = ask('acme/own', { stream: true });
     const { outgoing } = await arrived(1);
     outgoing.writeHead(200, { 'content-type': 'text/event-stream' }).write(chunk({ content: 'Yes' }));

@@ -215,7 +215,7 @@ describe('tokens of sound and images', () => {
     expect(await costOf('/chat/completions', body)).toBe(5_000_000_000n + 450_000_000n + 3_000_000_000n + 750_000_000n);
   });
 
-  it('are text if the request has nothing else, so that no call costs more than was held for it', async () => {
+  it('are text if the request has nothing else, so that no call costs more than was reserved for it', async () => {
     const body = { model: 'acme/chat', max_tokens: 100, messages: [{ role: 'user', content: 'x'.repeat(200) }] };
     expect(await costOf('/chat/completions', body)).toBe(90_000_000n + 780_000_000n);
   });
@@ -231,7 +231,7 @@ describe('tokens of sound and images', () => {
   });
 });
 
-it('what is held for sound is all of the context at its price, and the output at its dearest', async () => {
+it('what is reserved for sound is all of the context at its price, and the output at its highest price', async () => {
   const heard = [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }] }];
   const ask = (key: string) =>
     gateway.postTo(

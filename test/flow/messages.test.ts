@@ -107,7 +107,7 @@ describe('an answer', () => {
 });
 
 describe('a failure', () => {
-  it('after the first output is one error event in Anthropic’s form with our code, and nothing behind it', async () => {
+  it('after the first output is one error event in Anthropic’s form with our code, and nothing after it', async () => {
     const { events } = await stream('error-after-chunks:1:rate_limit_error');
     const [name, text = ''] = events.at(-1) ?? [];
     expect([name, JSON.parse(text)]).toEqual([
@@ -313,7 +313,7 @@ describe('a thread', () => {
     );
   });
 
-  it('goes to the first provider if none is known to keep it, and to no other one behind it', async () => {
+  it('goes to the first provider if none is known to keep it, and to no other one after it', async () => {
     const unkept = await asked('kept', other);
     for (const id of [unkept.id, 'msg_unknown', undefined]) {
       expect((await asked('kept', goingOn(id))).providers).toEqual(['acme']);

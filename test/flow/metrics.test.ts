@@ -171,7 +171,7 @@ describe('the metrics of a process', () => {
     expect((await ask(operators.all, { method: 'POST' })).status).toBe(405);
   });
 
-  it('are on a port of their own without a key, to who names this machine, and nothing else is', async () => {
+  it('are on a port of their own without a key, to callers that name this machine, and nothing else is', async () => {
     const response = await fetch(ownPort);
     expect(response.status).toBe(200);
     expect(sumOf(samplesIn(await response.text()), 'gw_calls_total')).toBe(7);

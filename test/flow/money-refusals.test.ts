@@ -99,7 +99,7 @@ describe('a refused call', () => {
     await expectError(await send({ ...second, headers }, { ...first, headers }), first.status, first.code);
   });
 
-  it('has called no provider, holds nothing, and left key, slot and record alone', async () => {
+  it('has called no provider, reserves nothing, and left key, slot and record alone', async () => {
     await harness.settled();
     expect(harness.simulator.calls).toHaveLength(0);
     await expectBalancedBooks(harness);
@@ -164,7 +164,7 @@ describe('a store that fails during admission', () => {
   ]);
 
   it.each(cases)(
-    'is a 503 without a provider call, holds nothing longer than its lease, and the same call runs again: %s, answer lost %s the write',
+    'is a 503 without a provider call, reserves nothing longer than its lease, and the same call runs again: %s, answer lost %s the write',
     async (table, when) => {
       const id = `${table}-${when}`;
       const call = () => harness.post(hello('acme/open'), { 'idempotency-key': id, 'x-gw-span-id': id });

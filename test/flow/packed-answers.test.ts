@@ -172,7 +172,7 @@ describe('an answer of a provider', () => {
     expect(await response.json()).toMatchObject({ choices: [{ message: { content: 'plain words' } }] });
   });
 
-  it('that begins with a byte-order mark is read behind it', async () => {
+  it('that begins with a byte-order mark is read after it', async () => {
     const response = await post({ bytes: Buffer.from(`\ufeff${completion}`) });
     expect(await response.json()).toMatchObject({ choices: [{ message: { content: 'plain words' } }] });
   });

@@ -85,7 +85,7 @@ describe('what an entry says of prices and bounds', () => {
     expect(await costOf('plain')).toBe('2.02001');
   });
 
-  it('a hold takes the dearest tier that its input can reach: at the bound that below it, one token more that above', async () => {
+  it('a hold takes the most expensive tier that its input can reach: at the bound that below it, one token more that above', async () => {
     const neededFor = async (characters: number) => {
       const messages = [{ role: 'user', content: 'x'.repeat(characters) }];
       const answer = await poor(harness, { model: 'held', messages, max_tokens: 1_000 });
@@ -120,7 +120,7 @@ describe('what an entry says of prices and bounds', () => {
     expect(unbounded).not.toHaveProperty('max_tokens');
   });
 
-  it('a 402 says what is held, which bound would be covered, and what the operator can write', async () => {
+  it('a 402 says what is reserved, which bound would be covered, and what the operator can write', async () => {
     const { message } = await poor(harness, hello('bounded'));
     expect(message).toMatch(
       /^The call may cost 0\.002\d+ USD, and 0\.00\d+ USD of the spend limit of the key is available\./,
@@ -303,7 +303,7 @@ describe('usage that cannot be, or is not reported', () => {
     it.each([
       ['n_predict', { max_tokens: 1, n_predict: 50_000_001 }, '100.0001'],
       ['an open bound', { max_tokens: 1, n_predict: -1, n: 128 }, '1.0486'],
-    ])('is held before a provider is called: %s', async (_name, members, usd) => {
+    ])('is reserved before a provider is called: %s', async (_name, members, usd) => {
       await gateway.settled();
       const calls = gateway.simulator.calls.length;
       const response = await gateway.post(hello('acme/fine', { ...members, stream }), {
@@ -339,7 +339,7 @@ describe('usage that cannot be, or is not reported', () => {
     const saying = (...content: object[]) => ({ messages: [{ role: 'user', content }], max_tokens: 10, stream });
     const image = { type: 'image_url', image_url: { url: png(100, 100, 1_000_000) } };
 
-    it('is billed for an image by the tokens that were held for it, not by its bytes', async () => {
+    it('is billed for an image by the tokens that were reserved for it, not by its bytes', async () => {
       const usage = await usageOf('acme/unreported', saying(image));
       expect(usage).toMatchObject({ estimated: true });
       // The image is one tile; the text around it is less than 400 bytes.
@@ -347,7 +347,7 @@ describe('usage that cannot be, or is not reported', () => {
       expect(usage.prompt_tokens).toBeLessThan(8_600);
     });
 
-    it('is billed for audio what was held for it: the context length', async () => {
+    it('is billed for audio what was reserved for it: the context length', async () => {
       const usage = await usageOf('acme/unreported', saying({ type: 'input_audio', input_audio: { data: 'AAAA' } }));
       expect(usage).toMatchObject({ estimated: true, prompt_tokens: 128_000 });
     });

@@ -247,7 +247,7 @@ describe('an order of documents', () => {
     expect(await costOf(response)).toBeCloseTo(cost, 12);
   });
 
-  it('is none if its list is no list: the next provider is asked', async () => {
+  it('is none if its list is no list: the next provider is called', async () => {
     expect((await rank({ data: 'none', usage: { total_tokens: 5 } })).status).toBe(502);
   });
 });

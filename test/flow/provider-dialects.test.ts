@@ -212,7 +212,7 @@ describe('what a server reports that is no count, or more than the whole', () =>
   });
 });
 
-describe('a server that keeps its connection open behind the end marker', () => {
+describe('a server that keeps its connection open after the end marker', () => {
   it.each(['/chat/completions', '/messages'])('holds no client of %s: what it tells by then is all', async (path) => {
     answer = stream(said, finished(), done, neverEnds);
     const response = await gateway.postTo(path, { model: 'acme/model', ...messagesCall, stream: true });
@@ -246,7 +246,7 @@ describe('usage in the last chunk with a choice, below /openai/v1', () => {
     expect(reported[0]?.usage).toMatchObject({ ...usage, cost: expect.any(Number), provider: 'acme' });
   });
 
-  it('keeps its place before chunks that come behind it without a choice', async () => {
+  it('keeps its place before chunks that come after it without a choice', async () => {
     const later = [1, 2].map((part) => chunk({ choices: [], part }));
     answer = stream(said, finished({ usage }), ...later, done);
     const chunks = (await ask({ stream_options: { include_usage: true } })) as (OpenAI.ChatCompletionChunk & Json)[];
@@ -292,7 +292,7 @@ describe('thinking goes back under the name under which it came', () => {
   });
 });
 
-it('thinking in parts goes back in parts, behind a call too', async () => {
+it('thinking in parts goes back in parts, after a call too', async () => {
   const client = anthropicOf(gateway);
   const part = { type: 'thinking', thinking: [{ type: 'text', text: 'I must look.' }] };
   const call = { id: 'abcDEF123', function: { name: 'look', arguments: '{}' } };

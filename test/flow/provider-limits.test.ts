@@ -13,7 +13,7 @@ import { newKey } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { eventually, type WatchedClock, watchedClock } from '../support/watched-clock.ts';
 
-describe('who is let in', () => {
+describe('which calls pass', () => {
   const dayMs = 86_400_000;
 
   /** Each test has a model of its own, because usage of a provider's limits is counted by model. */

@@ -211,7 +211,7 @@ describe('what providers say together', () => {
   });
 });
 
-describe('a limiter that fails behind a provider that failed', () => {
+describe('a limiter that fails after a provider that failed', () => {
   async function startWith(admitBackup: () => Promise<never>) {
     let real: ProviderLimiter | undefined;
     const limiter = (): ProviderLimiter => {

@@ -284,7 +284,7 @@ describe('a store that is away', () => {
       },
     );
 
-    it('writes the record behind the money, so that none says more than was charged', async () => {
+    it('writes the record after the money, so that none says more than was charged', async () => {
       const order: string[] = [];
       harness = await startHarness({
         models,
@@ -343,7 +343,7 @@ describe('a store that is away', () => {
       expect(harness.logLines.filter((line) => line.includes('settlement_failed'))).toHaveLength(2);
     });
 
-    it('that never gets through changes no answer, is logged, and its hold comes back with its lease', async () => {
+    it('that never gets through changes no answer, is logged, and its reservation ends with its lease', async () => {
       times(Number.POSITIVE_INFINITY, isSettlement, 'before');
       harness = await start();
       const answer = await harness.post(hello('acme/paid', { max_tokens: 10_000 }), { 'idempotency-key': 'k' });
@@ -371,7 +371,7 @@ describe('a store that is away', () => {
       await replay.text();
     });
 
-    it('that comes after another call has given its hold back is charged all the same, and said', async () => {
+    it('that comes after another call has released its reservation is charged all the same, and said', async () => {
       fails = () => undefined;
       let meanwhile: (() => Promise<void>) | undefined;
       harness = await startHarness({

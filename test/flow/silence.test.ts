@@ -230,7 +230,7 @@ describe('a stream that comes fast', () => {
     expect((await reader.next()).value).toMatchObject({ events: [expect.anything()] });
   });
 
-  it('is left by who reads it no further, its batches too', async () => {
+  it('ends when its reader stops, its batches too', async () => {
     let isLeft = false;
     async function* batches(): AsyncGenerator<EventBatch, void, undefined> {
       try {

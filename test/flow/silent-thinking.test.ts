@@ -246,7 +246,7 @@ it.each(someHere)(
 const unseenHere = spokenHere.filter(({ api }) => api !== 'chat-completions' && api !== 'generate-content');
 
 it.each(unseenHere)(
-  'a client that leaves while its model thinks unseen pays for what it thinks, within what was held: $name',
+  'a client that leaves while its model thinks unseen pays for what it thinks, within what was reserved: $name',
   async (spoken) => {
     const long = await startThinking(spoken);
     clock.advance(60_000);

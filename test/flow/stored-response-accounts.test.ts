@@ -74,7 +74,7 @@ it.each<[string, FileParts, number, string, string]>([
     'model_not_routable',
     'has disabled pool',
   ],
-])('that is gone is named, and no provider is asked: %s', async (_what, parts, status, code, words) => {
+])('that is gone is named, and no provider is called: %s', async (_what, parts, status, code, words) => {
   const gateway = await startHarness(fileWith(pool));
   const id = await make(gateway);
   await gateway.apply(parts);

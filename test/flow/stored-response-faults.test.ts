@@ -118,13 +118,13 @@ describe('a stream', () => {
     }
   });
 
-  it('without any event is complete: nothing came behind the one that was named', async () => {
+  it('without any event is complete: nothing came after the one that was named', async () => {
     answer = (outgoing) => outgoing.writeHead(200, head).end();
     expect(await (await read('?stream=true&starting_after=5')).text()).toBe('');
   });
 
   it.each([': ping\n\n', 'data: [DONE]\n\n'])(
-    'that has ended well gets no error for what comes behind its end: %j',
+    'that has ended well gets no error for what comes after its end: %j',
     async (behind) => {
       const { promise: ended, resolve: sendRest } = Promise.withResolvers<void>();
       answer = (outgoing) => {
@@ -146,14 +146,14 @@ describe('a stream', () => {
   it.each<[string, string]>([
     ['ends without its own end', delta],
     ['ends within an event', `${delta}${completed.slice(0, 40)}`],
-  ])('that %s ends with an error behind the last whole event', async (_what, text) => {
+  ])('that %s ends with an error after the last whole event', async (_what, text) => {
     answer = (outgoing) => outgoing.writeHead(200, head).end(text);
     const relayed = await (await read('?stream=true')).text();
     expect(relayed.startsWith(delta)).toBe(true);
     expect(relayed.endsWith(broken)).toBe(true);
   });
 
-  it('whose connection breaks ends with an error behind the last whole event', async () => {
+  it('whose connection breaks ends with an error after the last whole event', async () => {
     answer = (outgoing) => {
       outgoing.writeHead(200, head);
       outgoing.write(`${delta}data: {"type":`, () => outgoing.destroy());

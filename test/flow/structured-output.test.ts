@@ -115,7 +115,7 @@ describe('a structured output', () => {
     },
   );
 
-  it('that is to be asked for again beyond a limit is asked of the next provider', async () => {
+  it('that is to be asked for again beyond a limit is sent to the next provider', async () => {
     const answer = await answerOf('limited');
     expect(answer.usage).toMatchObject({ provider: 'bolt', attempts: 2 });
     expect(gateway.simulator.calls.map(({ provider }) => provider)).toEqual(['acme', 'bolt']);

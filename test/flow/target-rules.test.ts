@@ -108,7 +108,7 @@ describe('a relayed chat', () => {
     expect(sent()[3]).toMatchObject({ tool_call_id: 'abcDEF123', content: expect.stringContaining('not run') });
   });
 
-  it('has instructions of the user behind an answer at Mistral, and says that a last answer is continued', async () => {
+  it('has instructions of the user after an answer at Mistral, and says that a last answer is continued', async () => {
     await ask('mistral', [
       user(),
       { role: 'assistant', content: 'So.' },
@@ -203,7 +203,7 @@ describe('Messages and Responses on Mistral', () => {
   };
 
   it.each(['mistral', 'hosted', 'local'] as const)(
-    'go on behind results, with pictures and the user’s text, on %s',
+    'go on after results, with pictures and the user’s text, on %s',
     async (model) => {
       const response = await askMessages(model, [
         user(),

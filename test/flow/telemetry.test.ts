@@ -440,7 +440,7 @@ describe('on Lambda', () => {
     arrivedAtMs,
   });
 
-  it('spans are sent behind the answer and before the process sleeps', async () => {
+  it('spans are sent after the answer and before the process sleeps', async () => {
     const { composition } = harness;
     const nowMs = composition.clock.nowMs();
     let sentBefore = -1;

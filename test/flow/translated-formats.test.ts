@@ -156,7 +156,7 @@ async function pay(
 }
 
 it.each(clients.flatMap((client) => formats.map((format) => [client, format] as const)))(
-  'a client of %s at a model of %s holds what it may cost, even if a bound is raised or thinking counts',
+  'a client of %s at a model of %s reserves what it may cost, even if a bound is raised or thinking counts',
   async (client, format) => {
     // A relayed bound is never raised, so the provider must accept it as it is.
     const least = client === format ? 20 : 1;
@@ -218,7 +218,7 @@ const bounds: readonly (readonly [more: Record<string, unknown>, held: number, b
   [{ max_tokens: 2_000, reasoning: { effort: 'high' }, stream: true }, 2_000, 1_600],
 ];
 
-it.each(bounds)('no more output is asked for than is held, thinking included: %j', async (more, held, budget) => {
+it.each(bounds)('no more output is asked for than is reserved, thinking included: %j', async (more, held, budget) => {
   for (const [api, upstreams] of Object.entries(bounded))
     for (const [place, upstream] of upstreams.entries()) {
       gateway.simulator.clear();

@@ -610,7 +610,7 @@ describeOnDynamo('the process of a task', () => {
   const start = (storeUrl = testStore.endpoint) =>
     startTask({ container, folder: image, storeUrl, stage: testStore.stage });
 
-  it('serves every route to who comes through the edge, is healthy for all, and ends with SIGTERM, its lines written', async () => {
+  it('serves every route to requests through the edge, is healthy for all, and ends with SIGTERM, its lines written', async () => {
     const task = await start();
     const statusOf = async (path: string, headers = {}) => (await fetch(task.origin + path, { headers })).status;
     expect(await statusOf('/health')).toBe(200);

@@ -183,7 +183,7 @@ describe('a stage with tasks', () => {
     });
   });
 
-  it('waits for an image of more than a minute in front of tasks, and each part longer than the one behind it', () => {
+  it('waits for an image of more than a minute in front of tasks, and each part longer than the one after it', () => {
     const [distribution] = resourcesOf(stage.api, 'AWS::CloudFront::Distribution');
     const config = distribution?.Properties.DistributionConfig as { readonly Origins: readonly Origin[] } | undefined;
     interface Origin {

@@ -462,7 +462,7 @@ describe('the whole command', () => {
       });
     });
 
-    it('stops behind the run that fails', async () => {
+    it('stops after the run that fails', async () => {
       const run = await deploy('--stage prod', { exitCodes: [1] });
       expect(cdkOf(run)).toEqual(['cdk deploy prod/data --context prod.firstDeployment=true']);
       expect(run.failure).toBe('prod was not deployed; cdk says why above');

@@ -143,7 +143,7 @@ describe('the connections of a file', () => {
 });
 
 describe('a store that is down', () => {
-  it('says so to who reads connections and to who applies them, and nothing is written', async () => {
+  it('is reported to a read of connections and to an apply, and nothing is written', async () => {
     const { store: real, puts } = watched();
     const store: Store = { ...real, get: () => Promise.reject(new StoreUnavailable('down')) };
     const list = createConnectionList(store, systemClock);
@@ -214,7 +214,7 @@ describe('a sealed key', () => {
   });
 });
 
-describe('two who apply at the same time', () => {
+describe('two applies at the same time', () => {
   it('both succeed with the same file, and the second finds the work done', async () => {
     const [id, canary] = [newWorkspace(), newCanary()];
     let others = 0;

@@ -81,7 +81,7 @@ onEachStore((start) => {
   }
 
   describe('admission of a key', () => {
-    it('takes a slot with the money and the count, gives it back with the settlement, and takes none of a dead owner for good', async () => {
+    it('takes a slot with the money and the count, releases it with the settlement, and takes none of a dead owner for good', async () => {
       const { admit, hold, item, counters, calls, clock, process, write } = await newKey({
         rpm: 10,
         spendLimitUsd: '5',
@@ -266,7 +266,7 @@ onEachStore((start) => {
       expect(await key.item()).toMatchObject({ spent_pico_usd: Number(usd('14')) });
     });
 
-    it('carries over what is held, and charges it to the period in which it is settled', async () => {
+    it('carries over what is reserved, and charges it to the period in which it is settled', async () => {
       const key = await newKey({ spendLimitUsd: '5' });
       await setAttribute(key.publicId, 'spend_limit_reset', 'daily');
       key.clock.advance(16 * 3_600_000 - 10_000);

@@ -40,7 +40,7 @@ describe('what one turn of the event loop asks for', () => {
     expect(results.at(-1)?.item).toEqual({ pk: 'a', n: 10 });
   });
 
-  it('is answered behind its commit: another process sees it by then', async () => {
+  it('is answered after its commit: another process sees it by then', async () => {
     await addOne('a');
     const seen = look(test.folder, (database) => database.prepare("SELECT item FROM ledger WHERE pk = 'a'").get());
     expect(seen?.item).toBe('{"pk":"a","n":1}');
@@ -213,7 +213,7 @@ describe('writes of several callers in one transaction', () => {
   const countUp = (key: string) => (items: TransactionItems) =>
     items.update({ table: 'ledger', key, changes: { add: { n: 1 } } });
 
-  it('see each other, and each caller gets its own result behind the commit', async () => {
+  it('see each other, and each caller gets its own result after the commit', async () => {
     await addOne('a');
     const transaction = open();
     const results = Promise.all([

@@ -82,7 +82,7 @@ describe('the price of an image', () => {
     [{ size: '256x256', quality: 'low' }, '0.04'],
   ])('%j: %s', (image, price) => expect(imagePriceOf(prices, image)).toBe(usd(price)));
 
-  it('of a size that no price fits is the dearest, and never nothing', () => {
+  it('of a size that no price fits is the most expensive, and never nothing', () => {
     const listed = unitsOf({ image_prices: { '512x512': '0.018', '1024x1024': '0.02' } });
     expect(imagePriceOf(listed, { size: '2048x2048' })).toBe(usd('0.02'));
     expect(imagePriceOf(unitsOf({ price_per_request: '1' }), {})).toBeUndefined();
@@ -170,7 +170,7 @@ describe('what is priced by something else than tokens', () => {
     });
   });
 
-  it('never costs more than was held, if the provider reports nothing', () => {
+  it('never costs more than was reserved, if the provider reports nothing', () => {
     const price = fc.option(fc.constantFrom('0', '0.000001', '0.04', '1'), { nil: undefined });
     const word = fc.option(fc.constantFrom('auto', '1x1', '2x2'), { nil: undefined });
     const images = fc.record({ count: fc.integer({ min: 1, max: 10 }), size: word, quality: word });

@@ -212,7 +212,7 @@ describe('why an answer ended, beside the ends of every format', () => {
     ['messages', 'end_turn', 'a call', call, 'tool_calls'],
     ['messages', 'tool_use', 'a text', words, 'stop'],
     ['messages', 'max_tokens', 'a call', call, 'length'],
-  ] as const)('%s says %s behind %s', async (api, reason, _what, blocks, expected) => {
+  ] as const)('%s says %s after %s', async (api, reason, _what, blocks, expected) => {
     const answer = { blocks, reason };
     expect((await wholeMessage(api, answer)).choices[0].finish_reason).toBe(expected);
     expect(readChunks((await streamed(api, streamOf(api, answer))).texts).finishReason).toBe(expected);
@@ -304,7 +304,7 @@ it.each(['messages', 'responses', 'generate-content'] as const)(
   },
 );
 
-it("Gemini's answers that reach the limit of one request end there: no second request is made that nothing was held for", async () => {
+it("Gemini's answers that reach the limit of one request end there: no second request is made that nothing was reserved for", async () => {
   const candidate = { content: { role: 'model', parts: [{ text: 'So far' }] }, index: 0 };
   const part = {
     candidates: [{ ...candidate, finishReason: 'CONTINUATION', continuationToken: 't' }],

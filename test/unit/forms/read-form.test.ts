@@ -217,7 +217,7 @@ describe('a long form', () => {
     }
   });
 
-  it('may have anything behind its last boundary, and nothing in its place', async () => {
+  it('may have anything after its last boundary, and nothing in its place', async () => {
     const whole = bodyOf(partOf('image', 'a'));
     const { form } = await readWell({ type, text: Buffer.concat([whole, Buffer.alloc(3 * 1024 * 1024, '\r\n--b')]) });
     expect(form.parts).toHaveLength(1);

@@ -49,7 +49,7 @@ describe('a UUID of version 7', () => {
     );
   });
 
-  it('sorts behind every one that was made a millisecond or more before', () => {
+  it('sorts after every one that was made a millisecond or more before', () => {
     fc.assert(
       fc.property(timeMs, timeMs, (a, b) => {
         fc.pre(a !== b);
@@ -201,7 +201,7 @@ describe('a timer of silence', () => {
     return { clock, timer, ends, started, startedAtMs: clock.nowMs() };
   };
 
-  it('ends once, its time behind the last start, and takes two timers of the clock for a hundred starts', () => {
+  it('ends once, its time after the last start, and takes two timers of the clock for a hundred starts', () => {
     const { clock, timer, ends, started, startedAtMs } = start();
     for (let sign = 0; sign < 100; sign += 1) {
       timer.start(1_000);

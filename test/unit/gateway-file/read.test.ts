@@ -245,7 +245,7 @@ describe('a problem', () => {
     ]);
   });
 
-  it('has its line also behind an anchor, and in what is written on one line', () => {
+  it('has its line also after an anchor, and in what is written on one line', () => {
     const text = [
       'providers: []',
       'models: []',
@@ -321,7 +321,7 @@ describe('a minimal file', () => {
     expect(workspaces).toEqual([{ id: 'w', keys: [{ name: 'k' }], byok: { connections: [] }, functions: [] }]);
   });
 
-  it('may list what makes a call dearer, of a few names, and lists nothing otherwise', () => {
+  it('may list what makes a call more expensive, of a few names, and lists nothing otherwise', () => {
     const listing = (names: string) =>
       smallest.replace('context_length: 8000', `context_length: 8000, supported_params: { extras: [${names}] }`);
     const extras = ['service_tier', 'web_search', 'plugins', 'best_of'];

@@ -16,7 +16,7 @@ describe('in every phase', () => {
     }
   });
 
-  it('a request is served only if no answer is due: one that comes too early ends the connection behind the answer', () => {
+  it('a request is served only if no answer is due: one that comes too early ends the connection after the answer', () => {
     for (const phase of phases) {
       const { isAnswering, next } = phaseRules[phase];
       if (isAnswering) expect(['last', 'refused']).toContain(next.requestBegan);

@@ -104,7 +104,7 @@ describe('a client of HTTP/2', () => {
     expect(await callOn(session, {}, 'on')).toMatchObject({ body: 'on' });
   });
 
-  it('whose first bytes come one by one is one; who begins alike and goes on otherwise speaks HTTP/1.1', async () => {
+  it('whose first bytes come one by one is one; one that begins alike and goes on otherwise speaks HTTP/1.1', async () => {
     const { port } = await serve(recorder().gateway);
     const slow = await rawSession(port, '');
     for (const byte of Buffer.concat([opening, getFrame(1)])) {

@@ -116,7 +116,7 @@ describe('a failure', () => {
     expect(logged()).toEqual(['body_failed']);
   });
 
-  it('behind the end marker adds no second one', async () => {
+  it('after the end marker adds no second one', async () => {
     const { dependencies } = adapterDependencies();
     const body = (async function* () {
       yield 'data: {"n":1}\n\n';

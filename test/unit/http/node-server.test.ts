@@ -289,7 +289,7 @@ describe('a request', () => {
     ['no HTTP at all', 'hello\r\n\r\n'],
     ['headers over the limit', `GET / HTTP/1.1\r\nA: ${'a'.repeat(17 * 1024)}\r\n\r\n`],
     ['a broken chunk', 'POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'],
-  ])('of %s behind others is refused behind their answers, and in none of them', async (_name, bytes) => {
+  ])('of %s after others is refused after their answers, and in none of them', async (_name, bytes) => {
     const { opened, open: answer } = gate();
     const seen: string[] = [];
     const { port } = await serve(async ({ path, readBody }, { refusal }) => {
@@ -341,7 +341,7 @@ describe('a request', () => {
   it.each([
     ['of a length', 'GET / HTTP/1.1\r\n\r\n'],
     ['in chunks', 'POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
-  ])('that comes with others behind it is served when no other such one is, with a body %s', async (_name, one) => {
+  ])('that comes with others after it is served when no other such one is, with a body %s', async (_name, one) => {
     const connections = 300;
     let running = 0;
     let mostRunning = 0;
@@ -367,7 +367,7 @@ describe('a request', () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  it('that comes with others behind it and is slow keeps such ones of other connections waiting for 100 ms at most', async () => {
+  it('that comes with others after it and is slow keeps such ones of other connections waiting for 100 ms at most', async () => {
     const seen: string[] = [];
     const { opened, open: answer } = gate();
     const { port, clock } = await serve(async ({ path }) => {
@@ -412,7 +412,7 @@ describe('a request', () => {
     expect(new Set(bodies.map(String))).toEqual(new Set(['a\r\n\r', '']));
   });
 
-  it('behind a body in chunks that comes with it is not served: its connection ends with the answer', async () => {
+  it('after a body in chunks that comes with it is not served: its connection ends with the answer', async () => {
     const { requests, gateway } = recorder();
     const { port } = await serve(gateway);
     const chunked = 'POST /one HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n';
@@ -421,7 +421,7 @@ describe('a request', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('is not served behind an answer that its client does not read, until it does', async () => {
+  it('is not served after an answer that its client does not read, until it does', async () => {
     // The length is above what the buffers of both sides hold.
     const length = 48 * 1024 * 1024;
     let served = 0;

@@ -39,7 +39,7 @@ describe('the length of a file', () => {
       'WebM with AAC',
       webm(200, { codec: 'A_AAC', codecHead: Buffer.from([0x12, 0x10]), packetSeconds: 1_024 / 44_100 }),
     ],
-  ])('%s is what it plays, behind titles too', async (_name, { bytes, plays }) => {
+  ])('%s is what it plays, after titles too', async (_name, { bytes, plays }) => {
     expect(await audioSeconds(bytes)).toBeCloseTo(plays, 1);
     const picture = Buffer.alloc(300_000, 0xd8);
     const tag = Buffer.from([0x49, 0x44, 0x33, 3, 0, 0, 0, 18, 39, 96]);

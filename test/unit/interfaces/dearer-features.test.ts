@@ -154,7 +154,7 @@ describe('an image', () => {
   const measureImage = (image: Parameters<ReturnType<typeof openImageMeasure>>[0]) => openImageMeasure()(image);
 
   describe('the size of an image', () => {
-    it('is read of as many images as a provider takes in a request, and those behind them count as the largest', () => {
+    it('is read of as many images as a provider takes in a request, and those after them count as the largest', () => {
       const read = openPixelReader();
       const data = dataOf(png(640, 480)).toString('base64');
       const sizes = Array.from({ length: 19_000 }, () => read(data));
@@ -213,7 +213,7 @@ describe('what a message brings beside its text', () => {
       document({ type: 'base64', media_type: 'application/pdf', data: 'J' }),
       undefined,
     ],
-  ])('is held for: %s', (_what, part, tokens) => {
+  ])('is reserved for: %s', (_what, part, tokens) => {
     expect(mediaOf([{ role: 'user', content: [part] }]).tokens).toBe(tokens);
   });
 });

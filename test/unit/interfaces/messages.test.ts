@@ -102,7 +102,7 @@ describe('the size of a call: a compaction that a client asks for', () => {
   const sizeOf = (more: Json) =>
     requestOf(messages, { max_tokens: 100, messages: [{ role: 'user', content: long }], ...more }).size();
 
-  it('is held as a second answer to the same input; clearing what is old costs nothing', () => {
+  it('is reserved as a second answer to the same input; clearing what is old costs nothing', () => {
     const clearing = sizeOf({ context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] } });
     expect(clearing).toMatchObject({ choices: 1, contexts: 1, maxOutputTokens: 100 });
     const compacting = sizeOf({ context_management: { edits: [{ type: 'compact_20260112' }] } });
@@ -110,7 +110,7 @@ describe('the size of a call: a compaction that a client asks for', () => {
     expect(compacting.textBytes).toBeGreaterThan(2_000);
   });
 
-  it('is held so on Responses too', () => {
+  it('is reserved so on Responses too', () => {
     const sizeOfResponse = (more: Json) =>
       requestOf(responses, { max_output_tokens: 100, input: long, ...more }).size();
     const [plain, compacting] = [sizeOfResponse({}), sizeOfResponse({ context_management: [{ type: 'compaction' }] })];
@@ -119,7 +119,7 @@ describe('the size of a call: a compaction that a client asks for', () => {
     expect(compacting.textBytes).toBeGreaterThan(2 * plain.textBytes);
   });
 
-  it('and an advisor is held, and billed, beside what max_tokens bounds', () => {
+  it('and an advisor is reserved, and charged, beside what max_tokens bounds', () => {
     const advisor = { type: 'advisor_20260301', name: 'advisor', max_uses: 2 };
     const advised = sizeOf({ tools: [advisor] });
     expect(advised).toMatchObject({ choices: 1, contexts: 5, answersBeside: 2 });

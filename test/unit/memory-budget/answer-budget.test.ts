@@ -142,7 +142,7 @@ describe('the memory of an answer', () => {
     expect(budget.bytesInUse()).toBe(answerMaxBytes);
   });
 
-  it('is waited for no longer than the call may, and not behind its end', async () => {
+  it('is waited for no longer than the call may, and not after its end', async () => {
     const { budget, answer } = openBudget();
     const held = answer(answerMaxBytes);
     const stop = new AbortController();
@@ -185,7 +185,7 @@ describe('the memory of an answer', () => {
 });
 
 describe('an unread answer', () => {
-  it('is counted if its call keeps less, once, and until it is read, also behind the end of its call', () => {
+  it('is counted if its call keeps less, once, and until it is read, also after the end of its call', () => {
     const { budget, answer, stand } = openBudget();
     const { memory, allocation } = answer(40 * kib);
     stand('a', 30 * kib, memory);

@@ -265,7 +265,7 @@ describe('a line', () => {
     expect(many).toBeLessThan(11 * few);
   });
 
-  it('of one workspace goes on behind a call that finds no memory in its turn', async () => {
+  it('of one workspace goes on after a call that finds no memory in its turn', async () => {
     const { clock, enter } = openBudget();
     enter('a', 500 * kib);
     const [heavy, light] = [enter('a', 200 * kib), enter('a', 100 * kib)];
@@ -389,7 +389,7 @@ it('lets every workspace in that waits, whatever the others send', async () => {
 
 describe('what large calls let go', () => {
   const mib = 1024 * kib;
-  it('is collected even if an answer was unread behind the end of its call, and once', () => {
+  it('is collected even if an answer was unread after the end of its call, and once', () => {
     let collections = 0;
     const budget = createMemoryBudget(manualClock(), { collect: () => (collections += 1) });
     const memory = budget.open();
@@ -485,7 +485,7 @@ describe('the table of weights', () => {
   const text = { textBytes: 1_000_000, tableBytes: 100_000, formBytes: 0 };
   const form = { textBytes: 20_000, tableBytes: 0, formBytes: 1_000_000 };
 
-  it.each(interfaceIds)('takes for %s at its head what any of its paths keeps, and no more than the dearest', (id) => {
+  it.each(interfaceIds)('takes for %s at its head what any of its paths keeps, and no more than the heaviest', (id) => {
     const paths: RequestPath[] = ['read', 'relayed', 'guarded', ...(isTranslated(id) ? (['translated'] as const) : [])];
     expect(Math.round(headWeight(id, false) * 1_000_000)).toBe(requestBytes(paths, text));
     expect(Math.round(headWeight(id, true) * 1_000_000)).toBe(requestBytes(paths, form));

@@ -287,7 +287,7 @@ describe('a list that others keep', () => {
     expect(only(name, model)).toBeUndefined();
   });
 
-  it('takes the dearer of two rows for one model, and prices of sound and images if they are not those of text', () => {
+  it('takes the more expensive of two rows for one model, and prices of sound and images if they are not those of text', () => {
     const rows = readLitellm({
       'gemini-9': { ...chat, litellm_provider: 'vertex_ai-language-models' },
       'vertex_ai/gemini-9': { ...chat, litellm_provider: 'vertex_ai-language-models', output_cost_per_token: 9e-6 },
@@ -381,7 +381,7 @@ describe('a list that others keep', () => {
     expect(readLitellm({ [name]: model })).toMatchObject([expected]);
   });
 
-  it('has prices of images by size and quality, each from a row of its own, the dearest if a quality is left out', () => {
+  it('has prices of images by size and quality, each from a row of its own, the most expensive if a quality is left out', () => {
     const sized = (input_cost_per_image: number) =>
       task('image_generation', { litellm_provider: 'openai', input_cost_per_image });
     const whole = task('image_generation', {

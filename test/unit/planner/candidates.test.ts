@@ -91,7 +91,7 @@ describe('a price that is not known', () => {
   });
 });
 
-describe('who may serve', () => {
+describe('which candidates may serve', () => {
   const without = (...params: readonly (keyof SupportedParams)[]) =>
     entryOf('p', { supported_params: { ...ableTo, ...Object.fromEntries(params.map((name) => [name, false])) } });
 
@@ -152,7 +152,7 @@ describe('who may serve', () => {
       expect(planned(members, planFactsOf([entry]))).toBe('feature_unsupported');
     });
 
-    it.each(dearer)('that makes a call dearer needs an entry that lists it: %s', (_, members, extra) => {
+    it.each(dearer)('that makes a call more expensive needs an entry that lists it: %s', (_, members, extra) => {
       const listing = (...extras: string[]) =>
         planFactsOf([entryOf('p', { supported_params: { ...ableTo, extras: extras as SupportedParams['extras'] } })]);
       const others = ['service_tier', 'web_search', 'plugins', 'best_of'].filter((name) => name !== extra);

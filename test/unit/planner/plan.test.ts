@@ -137,7 +137,7 @@ const user = (...content: object[]) => ({ messages: [{ role: 'user', content }] 
 const image = (url: string, detail?: string) => ({ type: 'image_url', image_url: { url, ...(detail && { detail }) } });
 const remote = 'https://images.example/a.png';
 
-describe('what a call holds for its input', () => {
+describe('what a call reserves for its input', () => {
   it('is bounded for an image by tokens, not by the context nor by its bytes', () => {
     const tokens = held(user(image(remote)), 'input');
     expect(tokens).toBeGreaterThan(2_833);
@@ -165,7 +165,7 @@ describe('what a call holds for its input', () => {
     expect(held(user(image(remote, 'low')), 'input')).toBeLessThan(10_000);
   });
 
-  it('is at the dearest price that a token of input can have: read from a cache, written into one, kept there', () => {
+  it('is at the highest price that a token of input can have: read from a cache, written into one, kept there', () => {
     const request = requestOf({ messages: [{ role: 'user', content: 'x'.repeat(1_000) }], max_tokens: 1 });
     const heldAt = (more: Record<string, string>) => {
       const plan = makePlan(request, planFactsOf([entryOf('acme', { ...priced('2', '0'), ...more })]));
@@ -206,7 +206,7 @@ it.each(spokenInterfaces)(
   },
 );
 
-describe('what a call holds for its output', () => {
+describe('what a call reserves for its output', () => {
   it('is bounded, whatever is asked for at whatever price: the store keeps numbers of 38 digits', () => {
     const plan = makePlan(
       requestOf({ max_tokens: Number.MAX_SAFE_INTEGER, n: 128 }),
@@ -253,7 +253,7 @@ describe('an estimate of what a call has used', () => {
     { prompt_tokens_details: { cache_write_tokens: 1e6 } },
   );
 
-  it('never exceeds what the call holds, whatever is in it and however much was relayed', () => {
+  it('never exceeds what the call reserves, whatever is in it and however much was relayed', () => {
     fc.assert(
       fc.property(
         fc.array(part, { maxLength: 5 }),

@@ -433,7 +433,7 @@ describe('reading a provider’s stream', () => {
     expect(lengths).toEqual([1, 0, 0, 0]);
   });
 
-  it('takes an end marker with a blank behind it, and lets empty events pass', async () => {
+  it('takes an end marker with a blank after it, and lets empty events pass', async () => {
     expect(await read('data:\n\n', events(word, ' ', '[DONE] '))).toEqual({ texts: [word] });
   });
 

@@ -341,7 +341,7 @@ describe('calls and overviews', () => {
       expect(season.counts.days).toBeLessThan(600);
     });
 
-    it('is read behind the calls of clients: of few days at a time, and others have their turn in between', async () => {
+    it('is read after the calls of clients: of few days at a time, and others have their turn in between', async () => {
       const table = tableOf(steadily(2_000, 60_000));
       let [running, most, turns] = [0, 0, 0];
       let isOver = false;
@@ -420,7 +420,7 @@ describe('calls and overviews', () => {
       expect(overview.total.calls).toBeLessThan(70_000);
     });
 
-    it('names the two hundred dearest values of a tag, and adds all others up as one', async () => {
+    it('names the two hundred most expensive values of a tag, and adds all others up as one', async () => {
       const table = tableOf(steadily(600, 1_000), (at) => ({
         tags: { job: `job-${at % 300}` },
         costPicoUsd: BigInt(at % 300),

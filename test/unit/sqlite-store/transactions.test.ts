@@ -4,7 +4,7 @@ import { describe, expect, it } from '#jest';
 import { createTransactions } from '../../../shared/storage/sqlite-store/transactions.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
-describe('work behind a commit that fails', () => {
+describe('work after a commit that fails', () => {
   it('fails the writes of that turn, whose answer is not known, and none of those that follow', async () => {
     const database = new DatabaseSync(':memory:');
     const failures = [new Error('no thread')];
