@@ -69,8 +69,8 @@ export function openBill(): Bill {
         promptMedia: promptMediaOf(size),
       };
       const tokens = toBilledUsage(reported?.tokens, provider.reasoning_tokens, observed, bounds);
-      const inUnits =
-        units === undefined ? tokens : { ...tokens, units, reported: reportedParts(reported, size.units) };
+      const inUnits: BilledUsage =
+        units === undefined ? tokens : { ...tokens, units, reportedCounts: reportedParts(reported, size.units) };
       const estimated = isGuessedByUnits(inUnits, prices) || (inUnits.estimated && !isExactByUnits(inUnits, prices));
       const usage = { ...inUnits, estimated };
       const cost = costOf(usage, prices);
