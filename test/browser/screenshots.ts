@@ -31,15 +31,15 @@ const models = {
   'initech/flaky': [entry('initech', 'error-503', '0.10'), entry('globex', 'slow:90', '0.30')],
 };
 
-const asked = { role: 'user', content: '{{input}}' };
+const message = { role: 'user', content: '{{input}}' };
 const briefly = { role: 'system', content: 'Three sentences at most.' };
 const summarize = {
   id: 'summarize',
   kind: 'prompt',
   active: 'r1',
   revisions: [
-    { id: 'r1', state: 'activated', model: 'acme/large', messages: [asked] },
-    { id: 'r2', state: 'draft', model: 'acme/small', messages: [briefly, asked] },
+    { id: 'r1', state: 'activated', model: 'acme/large', messages: [message] },
+    { id: 'r2', state: 'draft', model: 'acme/small', messages: [briefly, message] },
   ],
 };
 
@@ -85,8 +85,8 @@ const gateway = await startHarness({
 });
 const { composition } = gateway;
 const names = ['search', 'support-bot', 'nightly-report'];
-const made = names.map((name) => createKey(composition, { workspace: 'team', name, rpm: 600, spendLimitUsd: '5' }));
-const keys = [gateway.key, ...(await Promise.all(made)).map(({ text }) => text)];
+const newKeys = names.map((name) => createKey(composition, { workspace: 'team', name, rpm: 600, spendLimitUsd: '5' }));
+const keys = [gateway.key, ...(await Promise.all(newKeys)).map(({ text }) => text)];
 for (let hour = 0; hour < hours; hour += 1) {
   await makeCalls(gateway, keys, hour);
   behindMs -= hourMs;

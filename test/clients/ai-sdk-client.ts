@@ -63,9 +63,9 @@ function clientOf(modelOf: (id: string) => LanguageModel): ClientUnderTest {
         return tokensOf(await usage);
       }),
     async tools(model, { stream = false, effort, labelled = false } = {}) {
-      const asked: unknown[] = [];
+      const inputs: unknown[] = [];
       const execute = async (input: unknown) => {
-        asked.push(input);
+        inputs.push(input);
         return toolResult;
       };
       const options = {
@@ -79,7 +79,7 @@ function clientOf(modelOf: (id: string) => LanguageModel): ClientUnderTest {
       const text = stream
         ? await thrown((onError) => streamText({ ...options, onError }).text)
         : (await generateText(options)).text;
-      return { text, asked };
+      return { text, asked: inputs };
     },
     schema: async (model) => (await generateText({ model: modelOf(model), prompt: question, output })).output,
     streamedSchema: (model) =>

@@ -142,8 +142,8 @@ export function anyFormatChecks({ act, read, run, edit, compacting, look }: Agen
         const { failure } = await act(program, gateway, { model: `window/${target}`, prompt, home, compacts: true });
         assert.equal(failure, undefined);
         const { calls } = gateway.simulator;
-        const asked = calls.findIndex(({ bodyText, status }) => status === 200 && compacting.test(bodyText));
-        assert.ok(asked > 0 && asked < calls.length - 1, 'it was not compacted');
+        const compactionAt = calls.findIndex(({ bodyText, status }) => status === 200 && compacting.test(bodyText));
+        assert.ok(compactionAt > 0 && compactionAt < calls.length - 1, 'it was not compacted');
         assert.equal(calls.at(-1)?.status, 200);
       }),
   });

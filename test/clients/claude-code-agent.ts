@@ -49,9 +49,9 @@ export async function ask(program: string, gateway: Harness, asking: ClaudeCodeR
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK: '1',
   };
-  const said = typeof prompt === 'string' ? prompt : prompt(home);
-  const asked = ['-p', said, '--model', model, '--output-format', 'json', ...args];
-  const { output } = await tryCommand(program, asked, { cwd: home, env, timeoutMs: 120_000 });
+  const promptText = typeof prompt === 'string' ? prompt : prompt(home);
+  const cliArgs = ['-p', promptText, '--model', model, '--output-format', 'json', ...args];
+  const { output } = await tryCommand(program, cliArgs, { cwd: home, env, timeoutMs: 120_000 });
   await gateway.settled();
   const line = output.split('\n').find((one) => one.startsWith('{')) ?? '';
   assert.notEqual(line, '', `Claude Code gave no result: ${output.slice(0, 500)}`);

@@ -103,8 +103,8 @@ const keyChecks: AgentChecks = Object.fromEntries(
         assert.equal(is_error, true);
         assert.match(result, words);
         assert.doesNotMatch(result, /log(ged)? in|\/login/i);
-        const asked = gateway.logLines.filter((line) => line.includes('"route":"/v1/messages"'));
-        assert.deepEqual([asked.length, provider.bodies.length], [1, 0]);
+        const requestLines = gateway.logLines.filter((line) => line.includes('"route":"/v1/messages"'));
+        assert.deepEqual([requestLines.length, provider.bodies.length], [1, 0]);
       });
     },
   ]),

@@ -45,18 +45,22 @@ export async function ask(program: string, gateway: Harness, asking: CodexRun) {
   mkdirSync(CODEX_HOME, { recursive: true });
   writeFileSync(join(CODEX_HOME, 'config.toml'), configurationOf(gateway, asking));
   // Codex runs without its own sandbox, which not every machine can run; the model only calls the command `text`.
-  const asked = ['--json', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', ...args];
+  const cliArgs = ['--json', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', ...args];
   const command = resumes ? ['exec', 'resume', '--last'] : ['exec'];
   const env = { HOME: home, CODEX_HOME, GW_API_KEY: key, OPENAI_API_KEY: undefined };
-  const { output } = await tryCommand(program, [...command, ...asked, prompt], { cwd: home, env, timeoutMs: 120_000 });
+  const { output } = await tryCommand(program, [...command, ...cliArgs, prompt], {
+    cwd: home,
+    env,
+    timeoutMs: 120_000,
+  });
   await gateway.settled();
   const events = output
     .split('\n')
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as CodexEvent);
-  const said = events.flatMap(({ item }) => (item?.type === 'agent_message' ? [item.text] : [])).join('\n');
+  const answerText = events.flatMap(({ item }) => (item?.type === 'agent_message' ? [item.text] : [])).join('\n');
   const failure = events.find(({ type }) => type === 'turn.failed')?.error?.message;
   const isWhole = events.some(({ type }) => type === 'turn.completed');
   assert.ok(isWhole || failure !== undefined, `Codex gave no result: ${output.slice(0, 500)}`);
-  return { said, failure };
+  return { said: answerText, failure };
 }

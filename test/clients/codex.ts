@@ -26,9 +26,9 @@ const checks: AgentChecks = {
     gateway,
   ) => {
     const tags = 'model_providers.gw.http_headers={"X-Gw-Tags"="team=search,agent=codex"}';
-    const { said, failure } = await ask(program, gateway, { args: ['-c', tags] });
+    const { said: answerText, failure } = await ask(program, gateway, { args: ['-c', tags] });
     assert.equal(failure, undefined);
-    assert.match(said, /^Hello! You wrote “Hello”/);
+    assert.match(answerText, /^Hello! You wrote “Hello”/);
     const [record] = await gateway.records();
     assert.equal(record?.interfaceId, 'responses');
     assert.ok(record.sessionId !== undefined && record.costPicoUsd > 0n);
@@ -39,9 +39,9 @@ const checks: AgentChecks = {
     assert.equal(typeof metadata, 'object');
   },
   'a tool of its own is called after reasoning, and its result goes back with both': async (program, gateway) => {
-    const { said, failure } = await ask(program, gateway, { prompt: 'Call the tool exec_command' });
+    const { said: answerText, failure } = await ask(program, gateway, { prompt: 'Call the tool exec_command' });
     assert.equal(failure, undefined);
-    assert.match(said, /^The tools answered/);
+    assert.match(answerText, /^The tools answered/);
     const sent = sentBody(gateway, 1).input;
     const reasoned = sent.find(({ type }) => type === 'reasoning');
     assert.notEqual(reasoned?.encrypted_content ?? '', '');
@@ -80,8 +80,8 @@ const checks: AgentChecks = {
     gateway,
   ) => checkFormats('Codex', gateway, async (model) => (await ask(program, gateway, { model })).failure),
   'a provider that fails before its output is replaced': async (program, gateway) => {
-    const { said } = await ask(program, gateway, { model: 'acme/rescued' });
-    assert.match(said, /simulated by the provider globex/);
+    const { said: answerText } = await ask(program, gateway, { model: 'acme/rescued' });
+    assert.match(answerText, /simulated by the provider globex/);
     assert.deepEqual(
       gateway.simulator.calls.map(({ provider }) => provider),
       ['acme', 'globex'],

@@ -35,9 +35,9 @@ interface Result {
 }
 
 async function runSuite(python: string, gateway: Harness, suite: Suite, format: string): Promise<string> {
-  const asked = ['--format', suite.name, '-u', baseUrlOf(gateway, suite.base), '-k', gateway.key, '--json'];
+  const cliArgs = ['--format', suite.name, '-u', baseUrlOf(gateway, suite.base), '-k', gateway.key, '--json'];
   const model = `${suite.prefix}/${format}`;
-  const { output } = await tryCommand(join(dirname(python), 'llm-comply'), [...asked, '-m', model], {
+  const { output } = await tryCommand(join(dirname(python), 'llm-comply'), [...cliArgs, '-m', model], {
     timeoutMs: 120_000,
   });
   const { summary, results } = JSON.parse(output.slice(output.indexOf('{'), output.lastIndexOf('}') + 1)) as Result;

@@ -52,8 +52,8 @@ async function ask(program: string, gateway: Harness, run: GeminiRun) {
 
 const checks: AgentChecks = {
   'a text is streamed, billed, and recorded with its tags': async (program, gateway) => {
-    const { said, failure } = await ask(program, gateway, {});
-    assert.deepEqual([failure, /^Hello!/.test(said)], [undefined, true], said);
+    const { said: answerText, failure } = await ask(program, gateway, {});
+    assert.deepEqual([failure, /^Hello!/.test(answerText)], [undefined, true], answerText);
     const [record] = await gateway.records();
     assert.equal(record?.interfaceId, 'generate-content');
     assert.ok(record.costPicoUsd > 0n);
@@ -69,8 +69,8 @@ const checks: AgentChecks = {
     gateway,
   ) => checkFormats('Gemini CLI', gateway, async (model) => (await ask(program, gateway, { model })).failure),
   'a provider that fails before its output is replaced': async (program, gateway) => {
-    const { said } = await ask(program, gateway, { model: 'acme/rescued' });
-    assert.match(said, /simulated by the provider globex/);
+    const { said: answerText } = await ask(program, gateway, { model: 'acme/rescued' });
+    assert.match(answerText, /simulated by the provider globex/);
     const called = gateway.simulator.calls.map(({ provider }) => provider);
     assert.deepEqual(called, ['acme', 'globex']);
   },

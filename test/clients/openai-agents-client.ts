@@ -43,13 +43,13 @@ function clientOf(runner: Runner, modelOf: (model: string) => string | OpenAICha
     },
     stream: async (model, read) => tokensOf((await streamed(agent(model), question, read)).state.usage),
     async tools(model, { stream = false, effort, labelled: isLabelled = false } = {}) {
-      const asked: unknown[] = [];
+      const inputs: unknown[] = [];
       const weather = tool({
         name: toolName,
         description: 'Asks about a city',
         parameters: z.object({ city: z.string() }),
         execute: async (input) => {
-          asked.push(input);
+          inputs.push(input);
           return toolResult;
         },
       });
@@ -61,7 +61,7 @@ function clientOf(runner: Runner, modelOf: (model: string) => string | OpenAICha
       });
       const run = stream ? streamed(asking, toolQuestion) : runner.run(asking, toolQuestion);
       const { finalOutput = '' } = await run;
-      return { text: isLabelled ? JSON.stringify(finalOutput) : String(finalOutput), asked };
+      return { text: isLabelled ? JSON.stringify(finalOutput) : String(finalOutput), asked: inputs };
     },
     schema: async (model) => (await runner.run(labelled(model), question)).finalOutput,
     streamedSchema: async (model) => {

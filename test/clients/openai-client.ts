@@ -44,14 +44,14 @@ export function openaiClient(connection: ClientConnection): ClientUnderTest {
       return tokens;
     },
     async tools(model, { stream = false, effort, labelled = false } = {}) {
-      const asked: unknown[] = [];
+      const inputs: unknown[] = [];
       const tool = {
         type: 'function' as const,
         function: {
           ...weather,
           parse: (text: string): object => JSON.parse(text),
           function: (args: object) => {
-            asked.push(args);
+            inputs.push(args);
             return toolResult;
           },
         },
@@ -64,7 +64,7 @@ export function openaiClient(connection: ClientConnection): ClientUnderTest {
         ...(labelled ? { response_format } : {}),
       };
       const runner = stream ? completions.runTools({ ...body, stream }) : completions.runTools(body);
-      return { text: (await runner.finalContent()) ?? '', asked };
+      return { text: (await runner.finalContent()) ?? '', asked: inputs };
     },
     async schema(model) {
       const { choices } = await completions.parse({ model, messages, response_format });
@@ -83,10 +83,10 @@ export function openaiByHand(connection: ClientConnection): Pick<ClientUnderTest
   const { completions } = new OpenAI(connection).chat;
   return {
     async tools(model, { stream = false, effort } = {}) {
-      const ask = async (asked: OpenAI.ChatCompletionMessageParam[]) => {
+      const ask = async (history: OpenAI.ChatCompletionMessageParam[]) => {
         const body = {
           model,
-          messages: asked,
+          messages: history,
           tools: [{ type: 'function' as const, function: weather }],
           ...(effort === undefined ? {} : { reasoning_effort: effort }),
         };

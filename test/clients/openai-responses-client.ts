@@ -38,7 +38,7 @@ export function openaiResponses(connection: ClientConnection): ClientUnderTest {
       return tokens;
     },
     async tools(model, { stream = false, effort, labelled = false } = {}) {
-      const asked: unknown[] = [];
+      const inputs: unknown[] = [];
       const ask = (input: string | OpenAI.Responses.ResponseInput) => {
         const body = {
           model,
@@ -52,7 +52,7 @@ export function openaiResponses(connection: ClientConnection): ClientUnderTest {
       const first = await ask(toolQuestion);
       const results = first.output.flatMap((item) => {
         if (item.type !== 'function_call') return [];
-        asked.push(JSON.parse(item.arguments));
+        inputs.push(JSON.parse(item.arguments));
         return [{ type: 'function_call_output' as const, call_id: item.call_id, output: toolResult }];
       });
       // The cast is needed because output items are valid input items, but the SDK's types differ.
@@ -61,7 +61,7 @@ export function openaiResponses(connection: ClientConnection): ClientUnderTest {
         ...first.output,
         ...results,
       ] as OpenAI.Responses.ResponseInput;
-      return { text: (await ask(input)).output_text, asked };
+      return { text: (await ask(input)).output_text, asked: inputs };
     },
     schema: async (model) => (await responses.parse({ model, input: question, text })).output_parsed,
     async streamedSchema(model) {

@@ -76,9 +76,9 @@ export async function runAnthropic(): Promise<string> {
   const { gateway, origin, stop } = await startCountedGateway();
   try {
     const kinds = errorKinds.map(({ model, keyOf }) => ({ model, key: keyOf(gateway) }));
-    const asked = JSON.stringify({ origin, key: gateway.key, kinds, formats });
+    const request = JSON.stringify({ origin, key: gateway.key, kinds, formats });
     const output = await runCommand(python, [join(import.meta.dirname, 'python/check_anthropic.py')], {
-      env: { GW_CLIENTS: asked, PYTHONDONTWRITEBYTECODE: '1' },
+      env: { GW_CLIENTS: request, PYTHONDONTWRITEBYTECODE: '1' },
     });
     check(JSON.parse(output.trimEnd().split('\n').at(-1) ?? '') as Seen);
     return 'anthropic (Python)';

@@ -139,7 +139,7 @@ async function runSet(set: string): Promise<string> {
   const { gateway, origin, stop } = await startCountedGateway();
   try {
     const askedOf = (list: readonly ErrorKind[]) => list.map(({ model, keyOf }) => ({ model, key: keyOf(gateway) }));
-    const asked = JSON.stringify({
+    const request = JSON.stringify({
       origin,
       key: gateway.key,
       bases: basePaths,
@@ -151,7 +151,7 @@ async function runSet(set: string): Promise<string> {
       simulator: `${new URL(gateway.simulator.url).origin}/simulator`,
     });
     const output = await runCommand(python, [join(import.meta.dirname, 'python/check.py'), set], {
-      env: { GW_CLIENTS: asked, PYTHONDONTWRITEBYTECODE: '1' },
+      env: { GW_CLIENTS: request, PYTHONDONTWRITEBYTECODE: '1' },
     });
     const clients = Object.entries(
       JSON.parse(output.trimEnd().split('\n').at(-1) ?? '') as Record<string, SeenOfClient>,
@@ -179,10 +179,10 @@ const runs: readonly (readonly [name: string, run: () => Promise<string>])[] = [
   ['playground', runPlayground],
 ];
 const [only] = process.argv.slice(2);
-const asked = runs.filter(([name]) => only === undefined || only === name);
-if (asked.length === 0) throw new Error(`"${only}" is none of ${runs.map(([name]) => name).join(', ')}`);
+const selected = runs.filter(([name]) => only === undefined || only === name);
+if (selected.length === 0) throw new Error(`"${only}" is none of ${runs.map(([name]) => name).join(', ')}`);
 const count = { ok: 0, skipped: 0, FAILS: 0 };
-for (const [name, run] of hasPython ? asked : []) {
+for (const [name, run] of hasPython ? selected : []) {
   const [result, words] = await run().then(
     (said) => ['ok', said] as const,
     (error: Error) => [error instanceof Skipped ? 'skipped' : 'FAILS', error.message] as const,
@@ -191,4 +191,4 @@ for (const [name, run] of hasPython ? asked : []) {
   process.stdout.write(`${result.padEnd(8)} ${name}: ${words}\n`);
 }
 if (count.FAILS > 0) process.exitCode = 1;
-process.stdout.write(`${count.ok} of ${asked.length} ok, ${count.skipped} skipped, ${count.FAILS} failed\n`);
+process.stdout.write(`${count.ok} of ${selected.length} ok, ${count.skipped} skipped, ${count.FAILS} failed\n`);

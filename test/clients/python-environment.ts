@@ -15,11 +15,11 @@ export async function virtualEnvironment(requirementsFile: string): Promise<stri
   const isComplete = join(folder, 'complete');
   if (existsSync(isComplete)) return python;
   rmSync(folder, { recursive: true, force: true });
-  const made = await tryCommand('python3', ['-m', 'venv', folder]);
+  const environment = await tryCommand('python3', ['-m', 'venv', folder]);
   const installed =
-    made.code === 0
+    environment.code === 0
       ? await tryCommand(python, ['-m', 'pip', 'install', '--quiet', '--no-deps', '-r', requirements])
-      : made;
+      : environment;
   if (installed.code !== 0) {
     rmSync(folder, { recursive: true, force: true });
     throw new Skipped(`cannot be installed here: ${installed.output.trim().split('\n').at(-1) ?? 'no reason given'}`);

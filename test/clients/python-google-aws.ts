@@ -57,10 +57,10 @@ export async function runGoogleAndAws(): Promise<string> {
   writeFileSync(certificate, testCertificate.cert);
   try {
     const tlsOrigin = `https://localhost:${await overTls.listen(0, '127.0.0.1')}`;
-    const asked = { origin: new URL(gateway.url).origin, tls_origin: tlsOrigin, key: gateway.key, formats };
+    const request = { origin: new URL(gateway.url).origin, tls_origin: tlsOrigin, key: gateway.key, formats };
     const output = await runCommand(python, [join(import.meta.dirname, 'python/check_google_aws.py')], {
       env: {
-        GW_CLIENTS: JSON.stringify(asked),
+        GW_CLIENTS: JSON.stringify(request),
         PYTHONDONTWRITEBYTECODE: '1',
         AWS_BEARER_TOKEN_BEDROCK: gateway.key,
         AWS_ENDPOINT_URL_BEDROCK_RUNTIME: `${tlsOrigin}/bedrock`,

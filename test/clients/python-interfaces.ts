@@ -29,11 +29,11 @@ function check({ moderations, embeddings, images, speech, transcription, stored 
 export async function runInterfaces(): Promise<string> {
   const gateway = await startClientGateway();
   try {
-    const asked = JSON.stringify({ base_url: baseUrlOf(gateway, '/openai/v1'), key: gateway.key });
+    const request = JSON.stringify({ base_url: baseUrlOf(gateway, '/openai/v1'), key: gateway.key });
     for (const version of [2, 3]) {
       const python = await virtualEnvironment(`requirements-openai-${version}.txt`);
       const output = await runCommand(python, [join(import.meta.dirname, 'python/check_interfaces.py')], {
-        env: { GW_CLIENTS: asked, PYTHONDONTWRITEBYTECODE: '1' },
+        env: { GW_CLIENTS: request, PYTHONDONTWRITEBYTECODE: '1' },
       });
       check(JSON.parse(output.trimEnd().split('\n').at(-1) ?? '') as Seen);
     }

@@ -22,9 +22,9 @@ type SeenBySource<T> = Readonly<Record<VectorSourceName, T>>;
 export async function runRetrieval(): Promise<string> {
   const gateway = await startRetrievalGateway();
   try {
-    const asked = { key: gateway.key, sources: vectorSourceNames, passages, question: retrievalQuestion };
+    const request = { key: gateway.key, sources: vectorSourceNames, passages, question: retrievalQuestion };
     const env = {
-      GW_CLIENTS: JSON.stringify({ base_url: baseUrlOf(gateway, '/openai/v1'), ...asked }),
+      GW_CLIENTS: JSON.stringify({ base_url: baseUrlOf(gateway, '/openai/v1'), ...request }),
       PYTHONDONTWRITEBYTECODE: '1',
     };
     const see = async <T>(name: string, requirements: string): Promise<SeenBySource<T>> => {
@@ -40,7 +40,7 @@ export async function runRetrieval(): Promise<string> {
     gateway.simulator.clear();
     const { acme, ...translated } = await see<string>('langchain, defaults', frameworks.langchain);
     assert.equal(acme, `${passages.length} vectors`, 'numbers of tokens are relayed');
-    for (const said of Object.values(translated)) assert.match(said, /has no words for token_ids \(input\)/);
+    for (const text of Object.values(translated)) assert.match(text, /has no words for token_ids \(input\)/);
     assert.ok(gateway.simulator.calls.every(({ provider }) => provider === 'acme'));
     return `${Object.keys(frameworks).join(', ')} at ${vectorSourceNames.join(', ')}`;
   } finally {

@@ -74,8 +74,9 @@ export async function checkRetrieval(gateway: Harness, name: VectorSourceName, s
     new Set([format]),
     'vectors come before the answer',
   );
-  const asked = calls.at(-1)?.bodyText ?? '';
-  for (const text of [wanted, retrievalQuestion]) assert.ok(asked.includes(text ?? ''), `the chat model got “${text}”`);
+  const lastBody = calls.at(-1)?.bodyText ?? '';
+  for (const text of [wanted, retrievalQuestion])
+    assert.ok(lastBody.includes(text ?? ''), `the chat model got “${text}”`);
   await gateway.settled();
   const records = await gateway.records();
   assert.deepEqual(

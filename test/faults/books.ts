@@ -98,10 +98,12 @@ export async function readAccounts(harness: FaultHarness, workspace: string): Pr
   for (const record of await readRecords(harness.operator, workspace)) {
     if (!record.isByok) costs.set(record.executionId, record.costPicoUsd);
   }
-  const asked = harness.witness.settlements().filter((settlement) => settlement.workspace === workspace);
-  const settled = new Map(asked.filter(({ isAnswered }) => isAnswered).map(({ owner, actual }) => [owner, actual]));
+  const settlements = harness.witness.settlements().filter((settlement) => settlement.workspace === workspace);
+  const settled = new Map(
+    settlements.filter(({ isAnswered }) => isAnswered).map(({ owner, actual }) => [owner, actual]),
+  );
   const least = sumOf([...settled.values()]);
-  const most = sumOf(asked.map(({ actual }) => actual));
+  const most = sumOf(settlements.map(({ actual }) => actual));
   const { spent } = await showCredit(harness, workspace);
   const owners = [...new Set([...costs.keys(), ...settled.keys()])];
   return {

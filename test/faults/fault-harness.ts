@@ -68,13 +68,18 @@ export async function startFaultHarness(options: FaultHarnessOptions = {}): Prom
   };
 
   function openComposition({ plan = () => undefined, wrap }: FaultyGatewayOptions): Composition {
-    const own = wrap?.clock(clock) ?? clock;
+    const processClock = wrap?.clock(clock) ?? clock;
     const client = faultyClient(realClient, plan, witness.see);
     // The store's calls have a very long time limit, because time-outs on a busy machine would be faults that the
     // witness does not see.
     const faulty = wrap?.client(client) ?? client;
-    const store = createDynamoStore({ client: faulty, stage, clock: own, callTimeoutMs: patientCallTimeoutMs });
-    const composition = backends.createComposition({ clock: own, store, logLevel: 'error' });
+    const store = createDynamoStore({
+      client: faulty,
+      stage,
+      clock: processClock,
+      callTimeoutMs: patientCallTimeoutMs,
+    });
+    const composition = backends.createComposition({ clock: processClock, store, logLevel: 'error' });
     const credit = witness.watch(composition.credit);
     return { ...composition, credit, transport: wrap?.transport(composition.transport) ?? composition.transport };
   }

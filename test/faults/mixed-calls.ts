@@ -72,8 +72,8 @@ function plainCall(
   const behaviour = random.pick(behaviours);
   const model = random.chance(0.5) ? aloneModel(behaviour) : spareModel(behaviour);
   const more = { stream: random.chance(0.5), usage: { include: random.chance(0.3) } };
-  const asked = askAny(random, model, `Hello ${random.below(1_000_000)}`, more, spoken);
-  return { key, ...asked, headers: {}, leavesAfterMs: leaves(random, behaviour) };
+  const request = askAny(random, model, `Hello ${random.below(1_000_000)}`, more, spoken);
+  return { key, ...request, headers: {}, leavesAfterMs: leaves(random, behaviour) };
 }
 
 /** Returns when the client leaves. Some clients leave, and so does every client that would otherwise wait for ever. */
@@ -84,12 +84,12 @@ const leaves = (random: SeededRandom, behaviour: string): number | undefined =>
 function idempotent(
   random: SeededRandom,
   key: KeyName,
-  asked: Pick<MixedCall, 'path' | 'body'>,
+  request: Pick<MixedCall, 'path' | 'body'>,
   marker: string | undefined,
 ): MixedCall[] {
   const name = uuidOf(random);
   const recordKey = `IDEM#${workspaceOf[key]}#${sha256Hex(name)}`;
-  const call = { key, ...asked, headers: { 'idempotency-key': name }, idempotent: { recordKey, marker } };
+  const call = { key, ...request, headers: { 'idempotency-key': name }, idempotent: { recordKey, marker } };
   return [call, call];
 }
 
@@ -102,8 +102,8 @@ const kinds: readonly Kind[] = [
   (random) => {
     const marker = `once-${uuidOf(random)}`;
     const model = aloneModel(random.pick(['echo', 'cut', 'error-500', 'slow']));
-    const asked = askAny(random, model, marker, { stream: random.chance(0.5) });
-    return idempotent(random, random.pick(['team', 'limited', 'sharded']), asked, marker);
+    const request = askAny(random, model, marker, { stream: random.chance(0.5) });
+    return idempotent(random, random.pick(['team', 'limited', 'sharded']), request, marker);
   },
   (random, behaviours) => {
     const headers = { 'x-gw-span-id': uuidOf(random) };
@@ -149,9 +149,9 @@ export function mixCalls(
   const calls = [...first];
   const again: MixedCall[] = [];
   for (let at = random.below(kinds.length); calls.length + again.length < count; at += 1) {
-    const made = (kinds[at % kinds.length] as Kind)(random, behaviours);
-    calls.push(...made);
-    const [retry] = made.filter(({ idempotent }) => idempotent !== undefined);
+    const newCalls = (kinds[at % kinds.length] as Kind)(random, behaviours);
+    calls.push(...newCalls);
+    const [retry] = newCalls.filter(({ idempotent }) => idempotent !== undefined);
     if (retry !== undefined) again.push({ ...retry, comesLater: true });
   }
   return [...calls, ...again].slice(0, count);

@@ -88,7 +88,7 @@ for (let level = 0; level < levels; level += 1) {
 }
 
 /** The schema as JSON, as it is in a request, so without NaN and undefined. */
-const written = schema.map((made) => JSON.parse(JSON.stringify(made)) as unknown);
+const written = schema.map((value) => JSON.parse(JSON.stringify(value)) as unknown);
 
 export const arbitrarySchema: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 3, arbitrary: written },

@@ -42,13 +42,13 @@ export async function startFuzzRun(): Promise<FuzzRun> {
   const { harness, ask, asked: count } = await startFuzzGateway();
   const statuses = new Map<number, number>();
 
-  async function run({ asked, upstream, leavesAfter, ...expectation }: Case): Promise<Reply> {
-    const reply = await ask(asked, upstream, leavesAfter);
+  async function run({ asked: request, upstream, leavesAfter, ...expectation }: Case): Promise<Reply> {
+    const reply = await ask(request, upstream, leavesAfter);
     statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1);
     try {
       checkWellAnswered(reply, { ...expectation, hasLeft: leavesAfter !== undefined });
     } catch (error) {
-      throw new Error(`${(error as Error).message}\nseed ${seed}, asked ${tell(asked)}`);
+      throw new Error(`${(error as Error).message}\nseed ${seed}, asked ${tell(request)}`);
     }
     return reply;
   }

@@ -122,9 +122,9 @@ export function askRows<One extends Group>(
     await gate.stop();
     await stop?.();
   });
-  for (const [row, asked] of askedCells(group, ask)) {
+  for (const [row, cells] of askedCells(group, ask)) {
     describe(row, () => {
-      for (const column of asked) {
+      for (const column of cells) {
         it(column.name, async () => {
           const cell = ask[row](cellOf(column, harness, gate));
           if (isPending(row, column)) await expect(cell).rejects.toThrow();
@@ -139,9 +139,9 @@ function cellOf(column: MatrixColumn, harness: Harness, gate: GatedProvider): Ma
   const { entry, name, delivery } = column;
   const providersOf = (model: string): string[] => [0, 1].map((at) => providerId(column, model, at));
   const fieldsOf = ({ model, text = 'Hello', more = {} }: Call): Json => {
-    const asked = delivery === 'stream' ? entry.stream : {};
+    const streamFields = delivery === 'stream' ? entry.stream : {};
     const named = entry.pathOf === undefined ? { model: `${name}/${model}` } : {};
-    return { ...named, ...entry.fields(text), ...asked, ...more };
+    return { ...named, ...entry.fields(text), ...streamFields, ...more };
   };
   return {
     ...column,

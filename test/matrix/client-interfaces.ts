@@ -80,7 +80,7 @@ function spoken(id: InterfaceId) {
 const [chat, messages, responses] = [spoken('chat-completions'), spoken('messages'), spoken('responses')];
 
 const stream = { stream: true };
-const said = (text: string) => [{ role: 'user', content: text }];
+const userMessages = (text: string) => [{ role: 'user', content: text }];
 const functionOf = (parameters: Json) => ({ name: 'look', parameters });
 const claudeError = { type: 'error', error: { type: 'api_error' }, error_code: 'no_available_provider' };
 const googleError = { error: { code: 502, status: 'UNAVAILABLE' } };
@@ -127,7 +127,7 @@ const imageKinds = {
 export const clientInterfaces: { readonly [Id in InterfaceId]: InterfaceEntry<Id> } = {
   'chat-completions': {
     path: chat.path,
-    fields: (text) => ({ messages: said(text), max_tokens: 300 }),
+    fields: (text) => ({ messages: userMessages(text), max_tokens: 300 }),
     stream,
     text: {
       whole: ({ choices }) => choices[0].message.content,
@@ -147,7 +147,7 @@ export const clientInterfaces: { readonly [Id in InterfaceId]: InterfaceEntry<Id
   },
   messages: {
     path: messages.path,
-    fields: (text) => ({ messages: said(text), max_tokens: 300 }),
+    fields: (text) => ({ messages: userMessages(text), max_tokens: 300 }),
     stream,
     text: {
       whole: ({ content }) => content.map((block: Any) => block.text ?? '').join(''),
@@ -166,14 +166,14 @@ export const clientInterfaces: { readonly [Id in InterfaceId]: InterfaceEntry<Id
   },
   'count-tokens': {
     path: '/messages/count_tokens',
-    fields: (text) => ({ messages: said(text) }),
+    fields: (text) => ({ messages: userMessages(text) }),
     errorForm: claudeError,
     tool: claudeTool,
     reference: claudeFile,
   },
   responses: {
     path: responses.path,
-    fields: (text) => ({ input: said(text), max_output_tokens: 300, store: false }),
+    fields: (text) => ({ input: userMessages(text), max_output_tokens: 300, store: false }),
     stream,
     text: {
       whole: ({ output }) => output.map(textOfItem).join(''),
@@ -192,13 +192,13 @@ export const clientInterfaces: { readonly [Id in InterfaceId]: InterfaceEntry<Id
   },
   'input-tokens': {
     path: '/responses/input_tokens',
-    fields: (text) => ({ input: said(text) }),
+    fields: (text) => ({ input: userMessages(text) }),
     tool: responsesTool,
     reference: { previous_response_id: 'resp_1' },
   },
   compact: {
     path: '/responses/compact',
-    fields: (text) => ({ input: said(text) }),
+    fields: (text) => ({ input: userMessages(text) }),
     text: { whole: ({ output }) => output.map(textOfItem).join(''), streamed: () => '' },
     reference: { previous_response_id: 'resp_1' },
     isRefusedTranslated: true,
@@ -206,7 +206,7 @@ export const clientInterfaces: { readonly [Id in InterfaceId]: InterfaceEntry<Id
   invoke: {
     path: '',
     pathOf: byName('invoke', 'invoke-with-response-stream'),
-    fields: (text) => ({ anthropic_version: 'bedrock-2023-05-31', messages: said(text), max_tokens: 300 }),
+    fields: (text) => ({ anthropic_version: 'bedrock-2023-05-31', messages: userMessages(text), max_tokens: 300 }),
     stream: {},
     text: {
       whole: ({ content }) => content.map((block: Any) => block.text ?? '').join(''),

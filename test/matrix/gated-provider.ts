@@ -74,8 +74,12 @@ export async function startGatedProvider(simulatorUrl: (provider: string) => str
     const type = answer.headers.get('content-type') ?? '';
     const whole = Buffer.from(await answer.arrayBuffer());
     const bytes = mode === 'cited' ? cited(whole, type) : whole;
-    const { 'content-length': _whole, 'transfer-encoding': _coding, ...kept } = Object.fromEntries(answer.headers);
-    outgoing.writeHead(answer.status, kept);
+    const {
+      'content-length': _whole,
+      'transfer-encoding': _coding,
+      ...relayedHeaders
+    } = Object.fromEntries(answer.headers);
+    outgoing.writeHead(answer.status, relayedHeaders);
     if (mode === 'unfinished') {
       // The split is after the first output, and before the end.
       outgoing.write(bytes.subarray(0, -1 * Math.ceil(bytes.length / 10)));

@@ -64,12 +64,12 @@ export function askedCells<One extends Group>(
   group: One,
   ask: Readonly<Partial<Record<RowOf<One>, unknown>>>,
 ): (readonly [RowOf<One>, MatrixColumn[]])[] {
-  return (Object.entries(rows[group]) as [RowOf<One>, readonly Reason[]][]).map(([row, own]) => {
+  return (Object.entries(rows[group]) as [RowOf<One>, readonly Reason[]][]).map(([row, rowReasons]) => {
     if (ask[row] === undefined) throw new Error(`nothing asks the row: ${row}`);
-    return [row, columns.filter((column) => reasonOf(own, column) === undefined)];
+    return [row, columns.filter((column) => reasonOf(rowReasons, column) === undefined)];
   });
 }
 
 /** Returns why the cell is not tested; undefined if it is. */
-export const reasonOf = (own: readonly Reason[], column: MatrixColumn): Reason | undefined =>
-  own.find((reason) => reasons[reason](column));
+export const reasonOf = (rowReasons: readonly Reason[], column: MatrixColumn): Reason | undefined =>
+  rowReasons.find((reason) => reasons[reason](column));

@@ -49,8 +49,8 @@ export async function replayAnswers(answers: readonly RecordedAnswer[]): Promise
       const toolNames = 'error' in original ? [] : [...new Set(original.calls.map(({ name }) => name))];
       played = answer;
       for (const [client, ask] of clients) {
-        const asked = { model: `recorded/${answer.api}`, isStream: answer.isStream, toolNames };
-        const got = await outcomeOf(ask(asked));
+        const turnOptions = { model: `recorded/${answer.api}`, isStream: answer.isStream, toolNames };
+        const got = await outcomeOf(ask(turnOptions));
         turns += 1;
         for (const difference of differences(original, got)) {
           const reason = reasonOf(answer, client, difference.aspect);

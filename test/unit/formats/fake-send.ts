@@ -112,9 +112,9 @@ export async function ask({
   stream = false,
   model,
   catalogueId,
-  ...asked
+  ...requestOptions
 }: SentRequest): Promise<FakeSendOutcome> {
-  const { interfaceId = 'chat-completions' } = asked;
+  const { interfaceId = 'chat-completions' } = requestOptions;
   const fake = fakeSend(answer);
   const bound = boundNames.map((name) => body[name]).find((value) => typeof value === 'number');
   const json = jsonTextOf({ messages: [{ role: 'user', content: 'Hi.' }], ...body });

@@ -29,9 +29,11 @@ export function naiveVerdict(body: PlannedBody, configuration: Configuration): s
   const visible = configuration.document.models.filter(({ id }) => models === 'all' || models.includes(id));
   // If the whole catalogue marks no model, every model counts as marked.
   const isMarked = ({ auto }: ModelDocument) => auto || configuration.document.models.every((model) => !model.auto);
-  const asked = visible.filter((model) => (body.model === 'auto' ? isMarked(model) : model.id === body.model));
-  if (asked.length === 0 && body.model !== 'auto') return 'unknown_model';
-  const runners = asked.flatMap((model) =>
+  const candidateModels = visible.filter((model) =>
+    body.model === 'auto' ? isMarked(model) : model.id === body.model,
+  );
+  if (candidateModels.length === 0 && body.model !== 'auto') return 'unknown_model';
+  const runners = candidateModels.flatMap((model) =>
     model.providers.map((entry): Runner => ({ name: `${model.id}@${entry.provider}`, model, entry })),
   );
   const falls = runners.map((runner) => hurdlesOf(runner, body, configuration).indexOf(false));
