@@ -127,7 +127,7 @@ function createAlertTries({ store, clock, log, isFunction, persist }: TriesOptio
     return undefined;
   }
 
-  /** Sends. Resolves when the alert is delivered or abandoned, or when the next try is another process's. */
+  /** Sends the alert. Resolves when the alert is delivered or abandoned, or when the next try is another process's. */
   async function deliver(wanted: DueAlert, receiver: AlertReceiver, limitMs: number): Promise<void> {
     const claimed = await claim(wanted);
     if (claimed === undefined) return;

@@ -26,7 +26,7 @@ export function readLastShare(
   return mark === undefined ? null : { ...lastAlert(mark), percent: mark.percent };
 }
 
-/** Returns the last alert about a provider. `marks` have the format in which they are stored beside cooldowns. */
+/** Returns the last alert about a provider. `marks` have the format in which they are stored next to cooldowns. */
 export function readLastOfProvider(marks: readonly unknown[]): LastProviderAlert | null {
   const known = marks.filter((mark) => mark !== undefined) as ProviderMark[];
   const mark = known.toSorted((one, other) => other.at_ms - one.at_ms)[0];

@@ -41,7 +41,7 @@ interface DocumentMember {
 
 type Derived = {
   readonly [Name in keyof DerivedMembers]: {
-    /** The record's field behind which it is shown. */
+    /** The record's field after which it is shown. */
     readonly after: keyof CallRecord;
     readonly schema: Schema;
     readonly toJson: (record: CallRecord) => DerivedMembers[Name];

@@ -77,7 +77,7 @@ export const attributesOf = (names: readonly MemberName[]): readonly string[] =>
   'expires_at_epoch_seconds',
 ];
 
-/** True for an expired item: DynamoDB deletes days late. */
+/** True if the item has expired. DynamoDB may delete such an item only days later. */
 export const isExpired = (item: Item, nowMs: number): boolean =>
   Number(item.expires_at_epoch_seconds) <= Math.floor(nowMs / 1000);
 

@@ -295,8 +295,8 @@ function createItemQuestions({ store, clock, randomness, settleOnce, nextNumber 
         for (const { owner } of reserved) if (owner !== undefined) settleOnce.taken(written, owner);
         return { kind: 'written', item };
       } catch (error) {
-        // The write may have been made. Beside settlements it was sent once: a reservation is sent again without them,
-        // and at worst it is taken twice.
+        // The write may have been made. Together with settlements it was sent once: a reservation is sent again without
+        // them, and at worst it is taken twice.
         const settlements = settled.map(({ waiting }) => waiting);
         if (mark !== undefined) settleOnce.markUncertain(written, mark, settlements);
         for (const { reject } of settlements) reject(error);

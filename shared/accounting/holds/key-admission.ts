@@ -219,7 +219,7 @@ function assessWithHold(
 
 /**
  * Attributes that must be unchanged: the version of a key's settings, and its status and end, because a restored backup
- * has a former version beside a later end.
+ * has a former version next to a later end.
  */
 const settingAttributes = [keyAttributes.settingsVersion, keyAttributes.status, keyAttributes.expiresAtMs] as const;
 

@@ -56,6 +56,6 @@ export function secretOf(item: Item, publicId: string): KeySecret | undefined {
   return current.publicId === publicId ? current : formerSecrets(item).find((one) => one.publicId === publicId);
 }
 
-/** True until the expiry, and not at it. */
+/** True if the text may be used: before its expiry, not at it. */
 export const isSecretActive = ({ status, expiresAtMs }: KeySecret, nowMs: number): boolean =>
   status === 'active' && (expiresAtMs === null || nowMs < expiresAtMs);

@@ -40,7 +40,7 @@ export interface Cooldowns {
   lastFailure(entry: CooledEntry): 'limited' | 'failing' | undefined;
   /** Returns why the provider was not reached, if that was its last kind of failure. */
   unreached(provider: string): string | undefined;
-  /** Returns an attribute that other modules store beside the cooldowns, as far as this instance knows. */
+  /** Returns an attribute that other modules store next to the cooldowns, as far as this instance knows. */
   noted(attribute: string): unknown;
   /** Reads other instances' reports from the store, if the last read was long ago. Never rejects. */
   refresh(): Promise<void>;
@@ -108,7 +108,7 @@ function createCooldownMemory(clock: Clock) {
 
 type CooldownMemory = ReturnType<typeof createCooldownMemory>;
 
-/** The exchange of observations between instances. */
+/** Exchanges observations between instances. */
 function createCooldownSharing(
   { store, clock }: { readonly store: Store; readonly clock: Clock },
   memory: CooldownMemory,

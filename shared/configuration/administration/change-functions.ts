@@ -1,5 +1,5 @@
 // Changes stored functions, and makes the transitions that an operator requests. Which transitions are allowed is
-// decided beside the records of functions.
+// decided next to the records of functions.
 import { collect } from '../../foundation/parallel/index.ts';
 import type { FunctionRecord, FunctionWithContents } from '../stored-functions/index.ts';
 import { ChangeFailed, refuseAs } from './change-failed.ts';

@@ -48,7 +48,7 @@ export interface ProviderDocument {
   region?: string | undefined;
   display_name: string;
   /**
-   * Status; a disabled provider is not called. It is stored beside the catalogue's version, so that a change of it is
+   * Status; a disabled provider is not called. It is stored next to the catalogue's version, so that a change of it is
    * one small write.
    */
   status: 'enabled' | 'disabled';

@@ -19,7 +19,7 @@ interface CredentialReading {
 }
 
 /**
- * Returns the key of this gateway among those sent; a key of another service beside it is ignored. Throws UNAUTHORIZED
+ * Returns the key of this gateway among those sent; a key of another service next to it is ignored. Throws UNAUTHORIZED
  * if none is of this gateway, or two that differ are.
  */
 export function readCredential(

@@ -72,6 +72,6 @@ export const modelsOfKey = (
   return models.filter((id) => workspaceModels === 'all' || workspaceModels.includes(id));
 };
 
-/** True from the expiry on. */
+/** True at the expiry, and after it. */
 export const isKeyExpired = ({ expiresAtMs }: Pick<KeySettings, 'expiresAtMs'>, nowMs: number): boolean =>
   expiresAtMs !== null && nowMs >= expiresAtMs;

@@ -190,7 +190,7 @@ const isCurrent = ({ secret_sha256: secret }: Item) => equals(keyAttributes.secr
 const isUnchanged = (item: Item) =>
   and(isCurrent(item), unchanged(keyAttributes.settingsVersion, item[keyAttributes.settingsVersion]));
 
-// Counts the keys of one person in a workspace. Their public ids are in one item beside the keys, which is written
+// Counts the keys of one person in a workspace. Their public ids are in one item next to the keys, which is written
 // conditionally before a key is made: of concurrent requests no more than the maximum succeed.
 
 const slotsPrefix = 'member#';

@@ -7,7 +7,7 @@
 //   created_at_ms
 //   role, workspaces   absent: an owner of all
 //
-// Beside them there is an item for each name (key-names.ts): `name#NAME`.
+// In addition there is an item for each name (key-names.ts): `name#NAME`.
 import { fail } from '../../errors/index.ts';
 import { operatorKeyRefusal } from '../../foundation/constants/index.ts';
 import { equalInConstantTime } from '../../foundation/ids/index.ts';

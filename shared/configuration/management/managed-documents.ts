@@ -265,7 +265,7 @@ const contentDocument = z.object({
     .check(z.describe('The part of an answer that a guardrail blocked: JSON, or the data of events in lines.')),
 });
 
-/** Schemas by their names in the API description. The schema of a call is defined beside its record. */
+/** Schemas by their names in the API description. The schema of a call is defined next to its record. */
 export const documents = {
   ...accountDocuments,
   ManagedContent: contentDocument,

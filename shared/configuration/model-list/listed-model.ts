@@ -122,7 +122,7 @@ export function toRow({ prices, tiers, media, units, ...model }: ListedModel): L
   ];
 }
 
-/** Returns the last cells of a row, without those behind which nothing follows. */
+/** Returns the last cells of a row, without those after which nothing follows. */
 function lastCells(
   media: ListedMediaPrices,
   units: ListedUnitPrices | undefined,

@@ -17,7 +17,7 @@ export interface ModelList {
   namesDeployments(kind: ProviderKind): boolean;
 }
 
-/** Loads the list, which is a file beside a bundle. */
+/** Loads the list, which is a file next to a bundle. */
 export async function loadModelList(): Promise<ModelList> {
   const { listDocument } = await import('./list-document.ts');
   return openModelList(listDocument as unknown as ListDocument);

@@ -9,8 +9,8 @@ import { type FunctionRequest, toRequest } from './request.ts';
 import { messageReferences, revisionReferences } from './template.ts';
 
 /**
- * Maximum number of steps at a time: an answer may have 16 MiB, and eight of them fit into memory beside everything
- * else.
+ * Maximum number of steps at a time: an answer may have 16 MiB, and eight of them fit into memory in addition to
+ * everything else.
  */
 const parallelStepsMax = 8;
 

@@ -8,7 +8,7 @@
 import { WriteRefused } from '../../storage/store/index.ts';
 import type { FunctionRecord, RevisionRecord } from './function-record.ts';
 
-/** True from the expiry on. */
+/** True at the expiry, and after it. */
 export const isExpired = ({ expiresAtMs }: Pick<RevisionRecord, 'expiresAtMs'>, nowMs: number): boolean =>
   expiresAtMs !== null && nowMs >= expiresAtMs;
 

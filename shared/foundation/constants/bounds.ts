@@ -39,7 +39,7 @@ export const functionCallsDefault = 20;
 export const spendLimitResets = ['daily', 'weekly', 'monthly'] as const;
 export type SpendLimitReset = (typeof spendLimitResets)[number];
 
-/** Time that is reserved for each candidate behind a silent one. */
+/** Time that is reserved for each candidate after a silent one. */
 export const reservePerCandidateMs = 10_000;
 /** Default time limit for connecting to a provider. */
 export const connectTimeoutDefaultMs = 3_000;

@@ -1,7 +1,7 @@
 // Derives the time limits of a call, and of everything that must outlast it, from the stream budget of a stage.
 
 /**
- * Range of a stage's `streamBudgetSeconds`. Lambda ends every function after 900 s, and the limits behind the budget
+ * Range of a stage's `streamBudgetSeconds`. Lambda ends every function after 900 s, and the limits after the budget
  * need part of it.
  */
 export const streamBudget = { defaultSeconds: 55, minSeconds: 55, maxSeconds: 840 } as const;
@@ -48,7 +48,7 @@ export interface CallTimes {
   readonly completionTimeoutSeconds: number;
 }
 
-/** Seconds from the budget to each limit behind it. */
+/** Seconds from the budget to each limit after it. */
 const after = { delivery: 5, functionTimeout: 10, hold: 15, completionTimeout: 20 } as const;
 
 /**

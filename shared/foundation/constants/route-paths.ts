@@ -7,7 +7,7 @@ export type BasePath = (typeof basePaths)[number] | VendorBasePath;
 
 /**
  * Paths below a base path, or below `/v1` alone. `*` matches one segment; `**` matches one or more segments, slashes
- * included, up to the literal text behind it.
+ * included, up to the literal text after it.
  */
 export const routePaths = {
   chatCompletions: '/chat/completions',
@@ -33,7 +33,7 @@ export const routePaths = {
   generation: '/generation',
 } as const;
 
-/** Operations that Google's clients name behind a model and a colon, below `/v1beta` and `/v1`. */
+/** Operations that Google's clients name after a model and a colon, below `/v1beta` and `/v1`. */
 export const googleOperations = [
   'generateContent',
   'streamGenerateContent',

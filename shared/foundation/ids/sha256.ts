@@ -1,6 +1,6 @@
 import { createHash, createHmac, createSecretKey, hash, timingSafeEqual } from 'node:crypto';
 
-/** SHA-256 as 64 hex digits. */
+/** Returns the SHA-256 as 64 hex digits. */
 export const sha256Hex = (content: string | Uint8Array): string => hash('sha256', content, 'hex');
 
 /** Number of bytes that are hashed within a few milliseconds. */

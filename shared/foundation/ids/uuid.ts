@@ -22,7 +22,7 @@ export const systemRandomness: Randomness = {
 /** Hex digits of 48 bits. */
 const timeDigits = 12;
 /**
- * Index in a UUID of version 4 behind its version digit; the variant and random digits from there are valid in version
+ * Index in a UUID of version 4 after its version digit; the variant and random digits from there are valid in version
  * 7 too.
  */
 const randomFrom = 15;

@@ -17,7 +17,7 @@ export interface OutgoingAnswer {
   readonly drain: () => void;
 }
 
-/** Time limit for the few bytes behind an end marker; a server that delays them loses its socket. */
+/** Time limit for the few bytes after an end marker; a server that delays them loses its socket. */
 const drainLimitMs = 1_000;
 
 export function toAnswer(clock: Clock, incoming: IncomingMessage): OutgoingAnswer {

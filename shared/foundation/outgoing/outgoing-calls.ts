@@ -39,7 +39,7 @@ export class ConnectionBroken extends Error {
   /** False: no connection was established, so no byte of the request left. True proves nothing. */
   readonly mayHaveArrived: boolean;
   /**
-   * True if a pooled socket broke at once, because it had most likely died before. The idle sockets beside it are
+   * True if a pooled socket broke at once, because it had most likely died before. The idle sockets next to it are
    * closed already.
    */
   readonly wasDead: boolean;

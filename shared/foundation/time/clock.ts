@@ -55,7 +55,7 @@ function openSharedTimer(endStep: number, delayMs: number): SharedTimer {
   return shared;
 }
 
-/** Calls back. An error ends the process as it would from a timer of its own, and prevents no other callback. */
+/** Runs the callback. An error ends the process as it would from a timer of its own, and prevents no other callback. */
 function callApart(callback: () => void): void {
   try {
     callback();

@@ -98,7 +98,7 @@ function pieceEnd(bytes: Buffer, boundary: string, from: number): number {
   return place === -1 ? end : start + place;
 }
 
-/** True after the last boundary; bytes behind it are ignored. */
+/** True after the last boundary; bytes after it are ignored. */
 function hasEnded(parser: MultipartParser): boolean {
   try {
     parser.finish();

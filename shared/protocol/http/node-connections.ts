@@ -184,7 +184,7 @@ function sharedByConnections(
     for (let next = inLine[0]; next !== undefined; next = inLine[0]) {
       await nextTurn();
       const answered = next();
-      // One piece runs at a time: if all were begun, a request of another client would wait for the store behind each
+      // One piece runs at a time: if all were begun, a request of another client would wait for the store after each
       // of them.
       if (answered !== undefined) await waitAtMost(clock, lineStandsMaxMs, answered, () => {});
       inLine.shift();

@@ -62,8 +62,8 @@ export function withoutMark<Part extends Marked>(part: Part): Part {
 }
 
 /**
- * Returns the first mark in lists of messages or items, of a call without a text beside it, and of a tool, as fields
- * that a target may drop.
+ * Returns the first mark in lists of messages or items, of a call without a text together with it, and of a tool, as
+ * fields that a target may drop.
  */
 export function markedMembers(lists: Readonly<Record<string, unknown>>, tools: unknown): OptionalMember[] {
   const [first] = Object.entries(lists).flatMap(([path, list]) => firstMark(path, list));

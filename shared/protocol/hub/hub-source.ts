@@ -32,7 +32,7 @@ export interface AnswerHead {
 /** The parts of an answer that the gateway needs: its text is written once, and not parsed again. */
 export interface FoldedAnswer extends Omit<JsonAnswer, 'json' | 'model' | 'text'> {
   readonly whole: object;
-  /** The answer around its text, if fields beside it are texts already. */
+  /** The answer around its text, if fields next to it are texts already. */
   readonly around?: (text: string) => string;
 }
 

@@ -34,7 +34,7 @@ export function tokensOf(reported: LanguageModelV4Usage): TokenReport | undefine
   };
 }
 
-/** Detail of the output that a package passes on: its reasoning was counted beside it. */
+/** Detail of the output that a package passes on: its reasoning was counted in addition to it. */
 export const reasoningAdded = 'gw_reasoning_added';
 
 function addedReasoningOf({ raw }: LanguageModelV4Usage): number | undefined {

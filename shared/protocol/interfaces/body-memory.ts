@@ -73,7 +73,7 @@ export function openBodyMemory(request: ClientRequest, allocation: BodyAllocatio
   };
 }
 
-/** Fields of prompts, whose images would be in memory a second time, beside the text of the body. */
+/** Fields of prompts, whose images would be in memory a second time, in addition to the text of the body. */
 const promptMembers = ['messages', 'input', 'system'];
 const mediaMinCharacters = 16 * 1024;
 

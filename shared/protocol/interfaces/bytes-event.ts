@@ -12,7 +12,7 @@ export class BytesEvent implements AnswerEvent {
   readonly text: string;
   readonly details: EventDetails;
 
-  /** `usage` is set if its provider reports it beside the bytes. */
+  /** `usage` is set if its provider reports it next to the bytes. */
   constructor(contentType: string, text: string, usage?: UsageReport) {
     this.name = contentType;
     this.text = text;

@@ -31,7 +31,7 @@ export interface ClientInterface {
   readonly id: InterfaceId;
   /** OpenTelemetry's operation name of its calls; if the conventions define none, a name of the gateway. */
   readonly telemetryOperation: string;
-  /** Returns the path behind the base URL of a provider with this interface. `model` is the provider's name of it. */
+  /** Returns the path after the base URL of a provider with this interface. `model` is the provider's name of it. */
   readonly upstreamPath: (call: { readonly model: string; readonly stream: boolean }) => string;
   /**
    * Fields of a request that are the gateway's own: no provider gets them as they came, and lists in them are short.

@@ -42,7 +42,7 @@ export const slicesOf = (json: JsonText, names: readonly string[], object = 0): 
   return slices;
 };
 
-/** The JSON of an object with slices in it. Recursive within what the gateway writes itself. */
+/** Returns the JSON of an object with slices in it. It recurses only within what the gateway writes itself. */
 export function jsonWithSlices(value: unknown): string {
   if (value instanceof JsonSlice) return value.text;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

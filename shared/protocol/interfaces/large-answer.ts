@@ -9,7 +9,7 @@ const largeCharacters = 2 * 1024 * 1024;
 
 const memberName = '"logprobs"';
 /**
- * Matches the text behind a field's name: a quotation mark without a backslash before it begins a string, so the string
+ * Matches the text after a field's name: a quotation mark without a backslash before it begins a string, so the string
  * is a name.
  */
 const beforeBracket = /\s{0,16}:\s{0,16}(?=[[{])/y;

@@ -11,7 +11,7 @@ export interface LongValues {
 }
 
 /**
- * Matches the text behind a field's name: a quotation mark without a backslash before it begins a string, so the string
+ * Matches the text after a field's name: a quotation mark without a backslash before it begins a string, so the string
  * is a name.
  */
 const beforeValue = /\s{0,16}:\s{0,16}[["]/y;

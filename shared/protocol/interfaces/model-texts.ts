@@ -33,7 +33,7 @@ const encodedFields = wordsOf(`
   bytes redactedContent encrypted_index encrypted_stdout encrypted_value obfuscation thoughtSignature fileUri
 `);
 
-/** Fields beside texts that are not searched. */
+/** Fields besides texts that are not searched. */
 const closedFields = wordsOf('cache_control prompt_cache_breakpoint logprobs top_logprobs extra_content usage');
 
 /** Arguments of a tool call, as a string of JSON or an object. */

@@ -34,7 +34,7 @@ export function readDraft(schema: unknown): SchemaDraft | undefined {
 
 export const isDraft = (uri: unknown, draft: SchemaDraft): boolean => draftOf(uri) === draft;
 
-/** True if keywords beside a `$ref` mean nothing. */
+/** True if keywords next to a `$ref` mean nothing. */
 export const refIsAlone = (draft: SchemaDraft): boolean => validatorDraft(draft) === '7';
 
 /** Returns the draft for the validator: differences of drafts 6 and 4 are rewritten to draft 7. */

@@ -210,7 +210,7 @@ type CopiedSchema = Record<string, unknown>;
 function adaptKeywords(copy: CopiedSchema, path: string, draft: SchemaDraft): Schema[] {
   const additions: Schema[] = [];
   if (draft === '4') adaptDraft4(copy);
-  // These drafts ignore keywords beside a $ref, but the validator would use the $id.
+  // These drafts ignore keywords next to a $ref, but the validator would use the $id.
   if (refIsAlone(draft) && copy.$ref !== undefined) delete copy.$id;
   makeAnchorPlain(copy, path);
   delete copy.$recursiveAnchor;

@@ -28,7 +28,7 @@ export const busyEventLoopMaxMs = 5;
 export const workerJobMaxMs = 500;
 /** Time of all schema work of one call in workers. */
 export const workerCallMaxMs = 2_000;
-/** Maximum number of workers beside the event loop, on machines with one or two processors. */
+/** Maximum number of workers in addition to the event loop, on machines with one or two processors. */
 export const workersMax = 2;
 /**
  * Maximum number of jobs of one key that wait for a worker. One of them runs at a time, so more would exceed the

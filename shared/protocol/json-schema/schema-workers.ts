@@ -19,7 +19,7 @@ interface JobResult {
 }
 export type WorkerReply = JobResult | { readonly error: string };
 
-/** Bundles and the package contain it beside the code that starts it (infra/build). */
+/** Bundles and the package contain it next to the code that starts it (infra/build). */
 const workerFile =
   import.meta.dirname === undefined
     ? join(__dirname, 'schema-worker.cjs')

@@ -14,7 +14,7 @@ interface AnswerTaking {
   readonly signal?: AbortSignal | undefined;
   /** True if even a short answer waits. */
   readonly alwaysWaits?: boolean;
-  /** Memory beside that of the parts. */
+  /** Memory in addition to that of the parts. */
   readonly otherBytes?: number;
 }
 

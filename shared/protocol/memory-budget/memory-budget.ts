@@ -29,7 +29,7 @@ export interface MemoryBudget {
   openCopies(): Copies;
   /** Returns the bytes that are reserved now. */
   bytesInUse(): number;
-  /** Counts memory beside the budget that is about to be free, so that it is collected. */
+  /** Counts memory in addition to the budget that is about to be free, so that it is collected. */
   released(bytes: number): void;
 }
 

@@ -79,7 +79,9 @@ export class RequestBudget {
   readonly #copiesMaxBytes: number;
   readonly #uploads = new Set<RequestHolder>();
   #isJudging = false;
-  /** The one call that may use more than is counted, until it gives memory back: calls that all wait to grow never end. */
+  /**
+   * The one call that may use more than is counted, until it gives memory back: calls that all wait to grow never end.
+   */
   #beyond: RequestHolder | undefined;
 
   /** `copiesMaxBytes` is the part of it for copies that no call waits for. */
@@ -158,7 +160,7 @@ export class RequestBudget {
     }
   }
 
-  /** Decides whether a call may enter: one whose turn it is waits for memory, and others behind it, for a while. */
+  /** Decides whether a call may enter: one whose turn it is waits for memory, and others after it, for a while. */
   #mayEnter(line: Line, waiting: Waiting): Turn {
     if (this.#fits(line, waiting.holder, waiting.bytes)) return 'enters';
     if (waiting.turn === 'none') {

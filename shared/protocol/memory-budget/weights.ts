@@ -53,7 +53,7 @@ export const answerWeights = {
   translated: 9,
   /** In addition to either: the texts, the guardrail's request and its bytes, and the guardrail's answer. */
   guarded: 4,
-  /** A text of an answer, and nothing beside it. */
+  /** A text of an answer, and nothing else. */
   text: 1,
   /** An answer to a part of a call, until those to the other parts are there: its values, and their written form. */
   ofPart: 2,
@@ -104,8 +104,8 @@ export const wholeAnswer = (bytes: number, { isTranslated, isGuarded }: AnswerPa
 export const providerSocketBytes = 128 * 1024;
 
 /**
- * Returns the bytes of a text as V8 stores it: two for each character of a text with characters beyond Latin-1. With any
- * beyond ASCII a text is counted so too.
+ * Returns the bytes of a text as V8 stores it: two for each character of a text with characters beyond Latin-1. With
+ * any beyond ASCII a text is counted so too.
  */
 export const textBytesInMemory = (text: string): number =>
   Buffer.byteLength(text) === text.length ? text.length : 2 * text.length;

@@ -1,5 +1,6 @@
 // Finds the messages of a conversation that are marked for the provider's cache if its client marks nothing. With
-// tools, and instructions beside the messages in place of the first, there are four marks: providers refuse more.
+// tools, and instructions together with the messages in place of the first, there are four marks: providers refuse
+// more.
 
 const instructionRoles: ReadonlySet<string> = new Set(['system', 'developer']);
 const clientRoles: ReadonlySet<string> = new Set(['user', 'tool']);

@@ -7,7 +7,7 @@ import { parseJson } from './read-json-text.ts';
 const pieceMaxValues = 4_096;
 const pieceMaxCharacters = 512 * 1024;
 
-/** The same value that `parseJson` makes of the whole text, with a turn behind each piece. */
+/** The same value that `parseJson` makes of the whole text, with a turn after each piece. */
 export function parseInTurns(json: JsonText): Promise<unknown> {
   async function parsePiece(text: string): Promise<object> {
     const parsed = parseJson(text) as object;

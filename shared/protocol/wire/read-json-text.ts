@@ -123,7 +123,7 @@ export const replaceValues = (json: JsonText, replaced: Replaced): string =>
   textWith(json, replaced, 0, json.text.length);
 
 /**
- * Returns the text without some items of lists, each with one comma beside it. `replaced` has new texts of other
+ * Returns the text without some items of lists, each with one comma next to it. `replaced` has new texts of other
  * values; values inside a removed item are ignored.
  */
 export function removeItems(json: JsonText, items: ReadonlySet<number>, replaced: Replaced = []): string {

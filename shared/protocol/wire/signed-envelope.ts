@@ -15,7 +15,7 @@ export interface SignedEnvelope {
   readonly phase?: string | undefined;
   /**
    * The signed item: a tool call, by the client's id; `text`, the next text; `text_before`, the previous one. If
-   * absent, the thinking beside it.
+   * absent, the thinking next to it.
    */
   readonly of?: { readonly call: string } | 'text' | 'text_before' | undefined;
 }

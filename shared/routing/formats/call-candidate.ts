@@ -43,7 +43,7 @@ import { addsCacheMarks, withRelayedMarks } from './relayed-cache-marks.ts';
 import { rulesOf, withRuledMessages } from './target-rules/index.ts';
 import { upstreamTarget } from './upstream-target.ts';
 
-/** Calls the candidate. Rejects if `send` does, or if the body breaks. */
+/** Calls the candidate. Rejects if `send` rejects, or if the body breaks. */
 export async function callCandidate(
   call: FormatCall,
   candidate: Candidate,
@@ -365,7 +365,7 @@ const googleFolder = /\/publishers\/google$/;
  */
 const vertexVersion = 'vertex-2023-10-16';
 
-/** Adapts a request: on Vertex the model is in the path, beside Google's own, and the version in the body. */
+/** Adapts a request: on Vertex the model is in the path, next to Google's own, and the version in the body. */
 function claudeOnVertex(request: CandidateRequest): CandidateRequest {
   const [path = ''] = request.path.split('?');
   const text = request.body();

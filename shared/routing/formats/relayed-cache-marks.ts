@@ -74,7 +74,7 @@ export function withRelayedMarks(text: string, onTools: boolean): string {
     const message = messages[place];
     return message === undefined ? [] : markedContent(json, findMember(json, 'content', message));
   };
-  // Instructions among the messages follow those beside them: one mark covers both.
+  // Instructions among the messages follow those next to them: one mark covers both.
   const first = markedAt(instructions);
   const tool = onTools
     ? list('tools').findLast((at) => textOf(json, findMember(json, 'defer_loading', at)) !== 'true')

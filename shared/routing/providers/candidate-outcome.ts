@@ -29,7 +29,7 @@ export type CandidateOutcome =
 // limits and the classification of failures are the same for all.
 
 export interface CandidateRequest {
-  /** Path behind the provider's base URL. */
+  /** Path after the provider's base URL. */
   readonly path: string;
   /** Returns the host of the call, if it differs from the provider's. */
   readonly hostname?: ((ofProvider: string) => string) | undefined;

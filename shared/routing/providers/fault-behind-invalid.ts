@@ -49,7 +49,7 @@ const awsTypes: readonly (readonly [RegExp, FaultBehindInvalid])[] = [
 const accountLimits =
   /^(your credit balance is too low|you have reached your specified (workspace )?api usage limits|billing hard limit has been reached|you exceeded your current quota|insufficient (balance|credits)|your (team|project|organization|account|workspace)[^.]{0,80}(spending (limit|cap)|available credits|credit limit)|your prepayment credits are depleted)/;
 
-/** True for such a message. `message` is in lower case. */
+/** True if the message says that a limit of the account is reached. `message` is in lower case. */
 export const accountLimit = (message: string): boolean => accountLimits.test(message);
 
 /** Match beginnings, in lower case, of messages that are the only evidence: the rest may quote the request. */

@@ -36,7 +36,7 @@ const lengthBytes = 4;
 
 /**
  * Returns undefined when these are not the bytes that were packed. Without `sha256` the caller proves it by another
- * value beside the text.
+ * value next to the text.
  */
 export async function unpackText({ bytes, sha256 }: Partial<PackedText>): Promise<string | undefined> {
   if (bytes === undefined || (sha256 !== undefined && sha256Hex(bytes) !== sha256)) return undefined;

@@ -1,5 +1,5 @@
 // Blobs as objects of a bucket, which deletes them by age. The S3 client is loaded with the first call, from a file of
-// its own beside the bundle, because few calls need it.
+// its own next to the bundle, because few calls need it.
 import { once } from '../../foundation/cache/index.ts';
 import { type BlobStore, checkBlobKey } from './blob-store.ts';
 import type { S3Objects, S3ObjectsOptions } from './s3-objects.ts';

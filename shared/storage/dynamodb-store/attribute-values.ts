@@ -74,7 +74,7 @@ function nativeValueOf(attribute: AttributeValue): unknown {
   throw new TypeError(`an attribute of a type that no item has: ${Object.keys(attribute)}`);
 }
 
-/** Beyond 2^53 a bigint. */
+/** Returns the number; a bigint beyond 2^53. */
 function numberOf(text: string): number | bigint {
   const number = Number(text);
   return Math.abs(number) <= Number.MAX_SAFE_INTEGER ? number : BigInt(text);

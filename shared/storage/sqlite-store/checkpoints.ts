@@ -1,12 +1,12 @@
-// Writes are in the log beside the file until a checkpoint copies them into the file. A checkpoint syncs the disk, so a
-// thread with a connection of its own makes it.
+// Writes are in the log next to the file until a checkpoint copies them into the file. A checkpoint syncs the disk, so
+// a thread with a connection of its own makes it.
 import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 /** Pages of the log after which a checkpoint is made: 4 MiB, as in SQLite's own checkpoints. */
 const pagesPerCheckpoint = 1_000;
 
-/** The worker's file is beside this one in the package too. */
+/** The worker's file is next to this one in the package too. */
 const workerFile = join(import.meta.dirname, `checkpoint-worker${extname(import.meta.filename)}`);
 /** Memory of the thread; its connection is outside its heap. */
 const resourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2, stackSizeMb: 1 };

@@ -72,7 +72,7 @@ const notOurs = (folder: string): string =>
 /** Makes a new folder, and makes all files of the store readable only by their owner. */
 function makePrivate(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: folderMode });
-  // SQLite gives the mode of this file to the files that it makes beside it.
+  // SQLite gives the mode of this file to the files that it makes next to it.
   if (!existsSync(databasePath(folder))) closeSync(openSync(databasePath(folder), 'a', fileMode));
   for (const name of readdirSync(folder).filter((name) => name.startsWith(databaseFile))) {
     const path = join(folder, name);

@@ -7,7 +7,7 @@ interface ChoicePiece {
   readonly finish_reason: unknown;
 }
 
-/** Fields of a chunk beside those of its answer, which every chunk repeats. Values may be slices of JSON. */
+/** Fields of a chunk besides those of its answer, which every chunk repeats. Values may be slices of JSON. */
 export interface ChunkFields {
   readonly choices: readonly unknown[];
   readonly usage?: unknown;

@@ -69,7 +69,7 @@ function neededChoice({ tools, tool_choice: choice }: JsonObject): HubNeed[] {
   return isForced ? [{ kind: 'forced_tool', member: 'tool_choice' }] : [];
 }
 
-/** Returns the need for an effort beside tools: some models accept it on another interface only. */
+/** Returns the need for an effort together with tools: some models accept it on another interface only. */
 function neededEffort({ tools, reasoning, reasoning_effort: effort }: JsonObject): HubNeed[] {
   if (!Array.isArray(tools) || tools.length === 0) return [];
   const { effort: nestedEffort, max_tokens: tokens, enabled } = isJsonObject(reasoning) ? reasoning : {};

@@ -15,14 +15,14 @@ export interface OutputOfDeltas {
  */
 const outputMember = /^(content|refusal|reasoning|thinking|tool_calls|function_call|audio|image)/;
 
-/** True for a field of output. A role, an id or a tier is none: a provider may fail right after it. */
+/** True for a field of output. A role, an id or a tier is not output, because a provider may fail right after it. */
 const isOutputMember = (name: string): boolean => name === 'content' || (name !== 'role' && outputMember.test(name));
 
 const isThinkingMember = (name: string): boolean => name.startsWith('reasoning') || name.startsWith('thinking');
 
 /** Names of fields without text of the model. */
 const structuralNames: ReadonlySet<string> = new Set(['role', 'id', 'type', 'index', 'format', 'signature']);
-/** Names that repeat a `reasoning` beside them. */
+/** Names that repeat a `reasoning` next to them. */
 const namesBesideReasoning: ReadonlySet<string> = new Set([...structuralNames, 'reasoning_details']);
 
 /** Fields of a message or a delta that do not count as output. */

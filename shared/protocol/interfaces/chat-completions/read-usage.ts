@@ -13,7 +13,7 @@ const detailNames = [
 ] as const;
 
 /**
- * Returns the tokens of reasoning that the report counts beside the completion, as xAI does: the total is the sum of
+ * Returns the tokens of reasoning that the report counts next to the completion, as xAI does: the total is the sum of
  * all three. `usage` has the usual names.
  */
 export function reasoningBeside(usage: JsonObject): number {

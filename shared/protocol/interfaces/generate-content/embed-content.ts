@@ -118,7 +118,7 @@ function requestsIn({ requests }: JsonObject): EmbeddedContent[] {
   return requests.map((one, at) => contentIn(isJsonObject(one) ? one : {}, `requests[${at}].`));
 }
 
-/** Returns the content; fields of `embedContentConfig` may be beside it too. */
+/** Returns the content; fields of `embedContentConfig` may be next to it too. */
 function contentIn(request: JsonObject, path: string): EmbeddedContent {
   const { content, embedContentConfig } = request;
   const config = isJsonObject(embedContentConfig) ? embedContentConfig : {};

@@ -124,7 +124,7 @@ export function readCountRequest(json: JsonText, reading: RequestReading): Clien
   });
 }
 
-/** Removes the wrapper; the gateway's own fields are beside it. */
+/** Removes the wrapper; the gateway's own fields are next to it. */
 function withoutWrapper(json: JsonText): JsonText {
   const wrapped = findMember(json, 'generateContentRequest');
   if (wrapped === undefined || !json.isObject(wrapped)) return json;
@@ -213,7 +213,7 @@ function upstreamBody(json: JsonText, { model, defaultBound }: UpstreamTarget, i
 }
 
 /**
- * Returns the body of a count. Instructions and tools are counted only inside the wrapper; unknown fields stay beside
+ * Returns the body of a count. Instructions and tools are counted only inside the wrapper; unknown fields stay next to
  * it.
  */
 function countedBody(json: JsonText, rewritten: ReadonlyMap<string, unknown>, model: string): string {

@@ -108,11 +108,11 @@ function imageOf(dataUrl: string): object {
   return { inlineData: { mimeType, data } };
 }
 
-/** Fields beside the contents that the SDK knows (google-genai 1.x, `GenerateContentConfig`). */
+/** Fields besides the contents that the SDK knows (google-genai 1.x, `GenerateContentConfig`). */
 const configFields = new Set(['systemInstruction', 'tools', 'toolConfig', 'safetySettings', 'cachedContent', 'labels']);
 
 /**
- * Writes the call for Python. The SDK has one argument for all fields beside the contents, and refuses fields in it
+ * Writes the call for Python. The SDK has one argument for all fields besides the contents, and refuses fields in it
  * that it does not know.
  */
 function python(origin: string, { model, contents, stream, generationConfig, ...beside }: Body): string {

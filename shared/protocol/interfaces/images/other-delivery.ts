@@ -20,8 +20,8 @@ export const imageDelivery = (prefix: string): OtherDelivery => ({
 });
 
 /**
- * Fields that each event, and a whole answer beside its images, must have; the values stand for an answer that does not
- * say.
+ * Fields that each event, and a whole answer besides its images, must have; the values stand for an answer that does
+ * not say.
  */
 const sharedFields = { background: 'auto', output_format: 'png', quality: 'auto', size: 'auto' } as const;
 

@@ -39,7 +39,7 @@ export function openMessageWriter(
     /** `input` is a piece of the JSON of a call's input. */
     addInput: (input: string) => addDelta({ type: 'input_json_delta', partial_json: input }),
     close,
-    /** `beside` has the usage, and other fields that the last event has beside the changes of the message. */
+    /** `beside` has the usage, and other fields that the last event has besides the changes of the message. */
     end(changes: object, beside: object): void {
       emit({ type: 'message_delta', delta: changes, ...beside });
       emit({ type: 'message_stop' });

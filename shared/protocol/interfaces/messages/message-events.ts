@@ -56,7 +56,7 @@ export function writtenEvent(event: JsonObject & { readonly type: string }, usag
   return new ParsedEvent(event.type, JSON.stringify(event), details);
 }
 
-/** Returns the usage, which is in the start of the message, and then beside each change of it. */
+/** Returns the usage, which is in the start of the message, and then next to each change of it. */
 const usageIn = ({ type, message, usage }: JsonObject): unknown =>
   type === 'message_start' && isJsonObject(message) ? message.usage : usage;
 

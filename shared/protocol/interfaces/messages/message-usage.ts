@@ -38,7 +38,7 @@ function countsOf(usage: JsonObject) {
   };
 }
 
-/** Types of output that is sampled beside the message and billed with it, which no total includes. */
+/** Types of output that is sampled in addition to the message and billed with it, which no total includes. */
 const besideTypes: ReadonlySet<unknown> = new Set(['compaction', 'advisor_message']);
 
 const sampledBeside = ({ iterations }: JsonObject) =>

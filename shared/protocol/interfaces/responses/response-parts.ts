@@ -20,7 +20,7 @@ interface ToolList {
 }
 
 /**
- * Yields the lists of tools, which are beside the input and inside it: found by a tool search, or added in
+ * Yields the lists of tools, which are next to the input and inside it: found by a tool search, or added in
  * mid-conversation.
  */
 export function* toolListsOf({ tools, input }: JsonObject): Generator<ToolList> {

@@ -14,7 +14,7 @@ const slowestBytesPerSecond = 1_000;
 const lastTagBytes = 128;
 
 /**
- * Walks the frames. Bytes behind the last frame that matches the first count as the slowest MP3, which bounds anything
+ * Walks the frames. Bytes after the last frame that matches the first count as the slowest MP3, which bounds anything
  * that a decoder finds there.
  */
 export function* walkFrames(file: Buffer): Walk {
@@ -34,7 +34,7 @@ export function* walkFrames(file: Buffer): Walk {
   return { walked: walked + rest / slowestBytesPerSecond, head: secondsInHead(bytes.subarray(0, first.bytes), first) };
 }
 
-/** Returns the length in a first frame, which may state the number of all frames, behind its side information. */
+/** Returns the length in a first frame, which may state the number of all frames, after its side information. */
 function secondsInHead(frame: Buffer, { seconds }: Frame): number | undefined {
   const at = Math.max(frame.indexOf('Xing'), frame.indexOf('Info'));
   const hasCount = at >= 0 && at + 12 <= frame.length && ((frame[at + 7] ?? 0) & 1) === 1;

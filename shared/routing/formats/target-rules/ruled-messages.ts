@@ -237,7 +237,7 @@ function withoutThinking(answer: JsonObject, foreign: readonly string[]): JsonOb
 
 const joinable: ReadonlySet<string> = new Set(['role', 'content', 'refusal', 'tool_calls']);
 
-/** Merges two consecutive turns; undefined if something beside their content would be lost. */
+/** Merges two consecutive turns; undefined if something besides their content would be lost. */
 function joinedTurn(first: JsonObject, second: JsonObject, growing: WeakSet<unknown[]>): JsonObject | undefined {
   if (!isPlain(first) || !isPlain(second) || (first.tool_calls ?? null) !== null) return undefined;
   return { ...first, ...second, content: joinedContent(first.content, second.content, growing) };

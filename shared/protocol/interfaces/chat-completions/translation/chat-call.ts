@@ -37,7 +37,7 @@ export function openHubCall(body: JsonObject, open: Envelopes['open']): CallRead
   };
 }
 
-/** `inside`: fields inside the messages. */
+/** Converts the request. `inside` lists the fields inside the messages. */
 function toHubCall(body: JsonObject, { prompt, strangers }: PromptReader, inside: readonly OptionalMember[]): HubCall {
   const format = isJsonObject(body.response_format) ? body.response_format : {};
   const stop = typeof body.stop === 'string' ? [body.stop] : body.stop;

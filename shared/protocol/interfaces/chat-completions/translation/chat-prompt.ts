@@ -250,8 +250,8 @@ function phaseIn(details: readonly Detail[]): SharedV4ProviderOptions | undefine
 
 /**
  * False if only the last piece of a stream's details is left, as OpenAI's SDK for Node sends it: a signature without
- * its text beside the last piece of `reasoning`, which a provider would refuse. Thinking with a hidden text has no
- * `reasoning`.
+ * its text together with the last piece of `reasoning`, which a provider would refuse. Thinking with a hidden text has
+ * no `reasoning`.
  */
 const isWhole = (details: readonly Detail[], reasoning: unknown): boolean =>
   typeof reasoning !== 'string' || details.reduce((length, { text }) => length + text.length, 0) >= reasoning.length;

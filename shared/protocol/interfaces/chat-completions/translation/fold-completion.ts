@@ -28,8 +28,8 @@ export function foldCompletion() {
 }
 
 /**
- * Returns the message with every field that clients' SDKs declare; an empty text beside calls or a refusal becomes
- * null.
+ * Returns the message with every field that clients' SDKs declare; an empty text together with calls or a refusal
+ * becomes null.
  */
 function wholeMessage({ content, refusal = null, ...message }: JsonObject): JsonObject {
   const hasOther = refusal !== null || Array.isArray(message.tool_calls);

@@ -191,7 +191,10 @@ interface ConverseToolOptions {
   readonly leftOut: readonly OptionalMember[];
 }
 
-/** Converts the tools. `claudeChoice` is the choice in Claude's own format, beside which Bedrock accepts no other. */
+/**
+ * Converts the tools. `claudeChoice` is the choice in Claude's own format, together with which Bedrock accepts no
+ * other.
+ */
 function toToolOptions(toolConfig: unknown, claudeChoice: unknown, names: ToolNames): ConverseToolOptions {
   const { tools: listed, toolChoice } = isJsonObject(toolConfig) ? toolConfig : {};
   const tools: LanguageModelV4FunctionTool[] = [];

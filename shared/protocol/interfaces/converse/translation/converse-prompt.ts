@@ -96,7 +96,7 @@ const toResult = ({ content, status }: JsonObject, { id, name }: KnownCall): Too
 
 function toOutput(parts: readonly PromptPart[], isError: boolean): ToolOutput {
   if (!parts.every((part) => part.type === 'text')) {
-    // Formats cannot mark a failure beside images, so a text says it.
+    // Formats cannot mark a failure together with images, so a text says it.
     const failed: PromptPart[] = isError ? [{ type: 'text', text: 'The tool failed.' }] : [];
     return { type: 'content', value: [...failed, ...parts] as Extract<ToolOutput, { type: 'content' }>['value'] };
   }

@@ -240,7 +240,7 @@ interface OpenBlock {
   hasInput: boolean;
   /** Input of a tool call, which is an object. */
   readonly input: InputWriter;
-  /** Signature of the thinking, or of the part beside it. */
+  /** Signature of the thinking, or of the part next to it. */
   signed: Signed;
   readonly of?: SignedEnvelope['of'];
 }

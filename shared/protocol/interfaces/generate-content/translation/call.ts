@@ -36,7 +36,7 @@ export function openHubCall(body: JsonObject, names: ToolNames, open: Envelopes[
   };
 }
 
-/** `inside`: fields inside the parts. */
+/** Converts the request. `inside` lists the fields inside the parts. */
 function toHubCall(
   body: JsonObject,
   names: ToolNames,

@@ -145,7 +145,9 @@ interface Estimates {
   readonly outputBytes: number;
 }
 
-/** Returns the counts of Google's interface: thoughts are beside the output, cached tokens a part of the prompt. */
+/**
+ * Returns the counts of Google's interface: thoughts are in addition to the output, cached tokens a part of the prompt.
+ */
 function toUsage(tokens: TokenReport | undefined, estimates: Estimates) {
   const { input = Math.max(1, estimates.inputTokens()), output = estimatedOutputTokens(estimates.outputBytes) } =
     tokens ?? {};

@@ -38,7 +38,7 @@ export function openHubCall(body: JsonObject, names: ToolNames, open: Envelopes[
   };
 }
 
-/** `inside`: fields inside instructions and messages. */
+/** Converts the request. `inside` lists the fields inside instructions and messages. */
 function toHubCall(
   body: JsonObject,
   names: ToolNames,

@@ -189,7 +189,7 @@ interface OpenBlock {
   hasArguments: boolean;
   /** Input of a tool call. */
   readonly input: InputWriter;
-  /** Signature of the thinking, or of the part beside it. */
+  /** Signature of the thinking, or of the part next to it. */
   signed: Signed;
   readonly of?: SignedEnvelope['of'];
 }
@@ -356,7 +356,7 @@ function toUsage(tokens: TokenReport | undefined, estimates: Estimates): Message
   };
 }
 
-/** Adds the fields that clients expect beside the counts. */
+/** Adds the fields that clients expect next to the counts. */
 const wholeUsage = (usage: MessageUsage) => ({
   ...usage,
   inference_geo: null,

@@ -42,7 +42,7 @@ export function openHubCall(body: JsonObject, reading: ResponsePromptReading): C
   };
 }
 
-/** `inside`: fields inside the items. */
+/** Converts the request. `inside` lists the fields inside the items. */
 function toHubCall(
   body: JsonObject,
   { tools, toolChoice, leftOut }: ResponseToolOptions,

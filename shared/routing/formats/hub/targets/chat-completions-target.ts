@@ -240,7 +240,7 @@ function thinkingOptions(target: TargetCall): JsonObject {
   return effort === undefined ? {} : { reasoning_effort: effort };
 }
 
-/** True for a model that refuses tools beside an effort, even its own default. */
+/** True for a model that refuses tools together with an effort, even its own default. */
 const isKeptFromThinking = ({ call, openAiNames, thinking, provider }: TargetCall): boolean =>
   call.tools !== undefined &&
   (thinking === undefined ? thinksUnasked(...openAiNames) : thinking.kind !== 'off') &&

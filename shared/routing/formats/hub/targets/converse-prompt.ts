@@ -43,7 +43,7 @@ function partsOf(output: ToolOutput): UserMessage['content'] {
   return output.value.filter((part) => part.type === 'text' || part.type === 'file');
 }
 
-/** Moves files beside the results, and writes failures as text, for families that accept neither inside. */
+/** Moves files next to the results, and writes failures as text, for families that accept neither inside. */
 export const ruledResults = (prompt: LanguageModelV4Prompt, rules: TargetRules): LanguageModelV4Prompt =>
   rules.acceptsFilesInResults && rules.hasFailureFlag
     ? prompt
@@ -87,7 +87,7 @@ const plainName = (filename: string): string =>
     .trim();
 
 /**
- * Adds a text beside a document, and unique names of documents in the whole conversation, both of which Converse
+ * Adds a text together with a document, and unique names of documents in the whole conversation, both of which Converse
  * requires.
  */
 export function withDocuments(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {

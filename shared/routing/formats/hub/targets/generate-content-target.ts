@@ -61,7 +61,7 @@ export const target: HubTarget = {
     return {
       ...callOptions(target),
       prompt: oneTextInResults(instructionsFirst(call.prompt)),
-      // Gemini's own JSON mode does not work beside tools.
+      // Gemini's own JSON mode does not work together with tools.
       ...(isAnyJson(call) && call.tools !== undefined ? { responseFormat: anyJsonSchema } : {}),
     };
   },
@@ -177,7 +177,7 @@ export async function* geminiEvents(bytes: AsyncIterable<Uint8Array>, readable: 
 
 /**
  * Yields pieces from which the package reads the same as from the whole: only the last one has finish reason and usage.
- * `hasHead` means that fields beside the parts form a first piece of their own.
+ * `hasHead` means that fields next to the parts form a first piece of their own.
  */
 function* piecesOf(text: string, hasHead = true): Generator<string> {
   const json = text.length > longCharacters ? scanAnswer(text) : undefined;

@@ -4,7 +4,7 @@ import { type HubCall, withCacheMarksMax, withoutCacheMarks } from '../../../../
 import type { JsonObject } from '../../../../protocol/wire/index.ts';
 import { nonEmpty } from './body-members.ts';
 
-/** True from GPT-5.6 on. */
+/** True for GPT-5.6 and later models. */
 export const knowsMarks = (names: readonly string[]): boolean =>
   names.some((name) => /(^|[/.])gpt-(5-([6-9]|\d\d)(?!\d)|[6-9])/.test(plainModelName(name)));
 

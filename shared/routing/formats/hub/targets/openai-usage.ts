@@ -46,8 +46,8 @@ export const chatUsage: OpenAiUsageShape = {
 };
 
 /**
- * Adds reasoning that is counted beside the completion, and marks it as added: a package takes the completion for all
- * output.
+ * Adds reasoning that is counted in addition to the completion, and marks it as added: a package takes the completion
+ * for all output.
  */
 function withAllReasoning(reported: JsonObject): JsonObject {
   const usage = withUsualNames(reported);

@@ -30,7 +30,7 @@ export function plainPrompt(
   );
 }
 
-/** Moves results directly behind their calls: an operator's text in between comes after them. */
+/** Moves results directly after their calls: an operator's text in between comes after them. */
 function resultsFirst(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   const ordered: LanguageModelV4Message[] = [];
   let waiting: LanguageModelV4Message[] = [];

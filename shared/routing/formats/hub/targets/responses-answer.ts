@@ -32,7 +32,7 @@ export function readableResponse(text: string): object | string {
   };
 }
 
-/** Yields pieces of a corrected text, each with all fields beside the output. */
+/** Yields pieces of a corrected text, each with all fields besides the output. */
 export function* outputPieces(text: string): Generator<string> {
   const json = text.length > longCharacters ? readableJson(text) : undefined;
   const list = json && findMember(json, 'output');
