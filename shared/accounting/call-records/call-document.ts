@@ -120,7 +120,7 @@ export const callDocument = (record: CallRecord): CallDocument =>
 export const callDocumentSchemas = () =>
   Object.fromEntries(members.map(({ document, schema }) => [document, schema])) as Record<keyof CallDocument, Schema>;
 
-/** Note that a client never gets: to a client, such a model does not exist. */
+/** Note for operators only. To a client, a model that it may not use does not exist. */
 const unlistedModelNote =
   'the model is in the catalogue, but missing in the list of models of the key or of its workspace';
 

@@ -48,8 +48,8 @@ export interface CallRecords {
    */
   write(record: CallRecord, transaction?: StoreTransaction): Promise<void>;
   /**
-   * Finds one call of a workspace by its execution id; undefined when there is no such record, or the id is not a
-   * UUIDv7. One read: the key follows from the id.
+   * Finds one call of a workspace by its execution id; undefined if no record has the id, or the id is not a UUIDv7.
+   * One read: the key follows from the id.
    */
   find(workspace: string, executionId: string, options?: CallOptions): Promise<CallRecord | undefined>;
   /**

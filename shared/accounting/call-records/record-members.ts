@@ -158,7 +158,7 @@ export const members = {
   attemptLog: optional('attempt_log', attempts(attemptsMax), hidden),
   /** Number of provider calls. */
   attempts: required('attempts', count, { document: 'attempt_count' }),
-  /** Causes of the failed attempts, one short word each, such as `status_503`. */
+  /** Causes of the failed attempts, each as a short word such as `status_503`. */
   attemptCauses: required('attempt_causes', words(attemptsMax), hidden),
   /** Undefined in records of a release that had chat completions only. */
   interfaceId: optional('interface', interfaceId),

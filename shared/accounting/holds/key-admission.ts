@@ -50,7 +50,7 @@ export interface KeyHold extends Hold {
 }
 
 type KeyRefusal =
-  /** There is no such key, or its secret is another. */
+  /** The store has no key with this public id, or the secret of the key is another. */
   | { readonly kind: 'unknown' }
   /** The key is revoked or expired. */
   | { readonly kind: 'revoked'; readonly item: Item }

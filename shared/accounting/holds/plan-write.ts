@@ -41,10 +41,10 @@ interface PlannedWrite<Reservation, Settling> {
 }
 
 /**
- * Plans a write. Settlements and corrections always fit. Reservations join in order of arrival, as long as they fit.
- * One that does not fit is refused if the item was read after it arrived. Otherwise it waits for the answer of this
- * write: alone if others of this write are in its way, with everything that arrived after it if the known item
- * may be too old. If nothing is refused and nothing written, the item must be read first.
+ * Plans a write. Settlements and corrections always fit. Reservations join in order of arrival, as long as they fit. A
+ * reservation that does not fit is refused if the item was read after the reservation arrived. Otherwise it waits for
+ * the answer of this write: alone if others of this write are in its way, with everything that arrived after it if the
+ * known item may be too old. If nothing is refused and nothing written, the item must be read first.
  */
 export function planWrite<Reservation extends WaitingReservation, Settling extends WaitingSettlement>(
   reservations: readonly Reservation[],

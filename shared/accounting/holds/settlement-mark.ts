@@ -14,7 +14,7 @@ const lifeMs = 90_000;
  * of them.
  */
 const slotMs = 15_000;
-/** Random bytes of a mark, unique among those of one slot: some hundreds at most. */
+/** Random bytes of a mark, unique among the marks of one slot, of which there are some hundreds at most. */
 const idBytes = 5;
 
 export interface Mark {

@@ -9,7 +9,7 @@ interface LimitUse {
   readonly used: number;
 }
 
-/** Use by limit; null if there is no such limit. */
+/** Use by limit; null if the entry does not have the limit. */
 type LimitsUse = { readonly [Name in keyof EntryLimits]: LimitUse | null };
 
 const noDemand = { tokens: 0, requests: 0 };

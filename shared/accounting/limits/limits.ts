@@ -10,7 +10,9 @@ export interface LimitedEntry {
 /** Owner of limits: a provider entry, or an owner within the gateway, such as `key#…`. */
 export type LimitOwner = LimitedEntry | { readonly owner: string };
 
-/** Requests per minute, tokens per minute, tokens per day; at least 1 each. Null: no such limit. */
+/**
+ * Requests per minute, tokens per minute, tokens per day; at least 1 each. Null if the entry has no limit of this kind.
+ */
 export interface EntryLimits {
   readonly rpm: number | null;
   readonly tpm: number | null;

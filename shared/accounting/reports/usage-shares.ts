@@ -72,7 +72,7 @@ export interface UsageShare {
   readonly costPicoUsd: PicoUsd;
   /** The part of costPicoUsd that the callers' own provider keys paid, not their credit. */
   readonly byokCostPicoUsd: PicoUsd;
-  /** Duration of a call with a complete answer, until its end. By provider, of each such attempt. */
+  /** Duration of a call with a complete answer, until its end. By provider, of each of these attempts. */
   readonly latenciesMs: readonly number[];
   /** Time of such a call from its arrival to its first output. */
   readonly firstOutputMs: number | undefined;

@@ -30,8 +30,8 @@ export interface ResponseCache {
    */
   read(keys: readonly CacheKey[], nowMs: number, options?: ReadOptions): Promise<CachedAnswer | undefined>;
   /**
-   * Writes a complete answer; never rejects. One that is too large for an item, or for which there is no memory, is not
-   * stored.
+   * Writes a complete answer; never rejects. An answer that is too large for an item, or for which there is no memory,
+   * is not stored.
    */
   write(key: CacheKey, answer: CachedAnswer, life: CacheLife, options?: CallOptions): Promise<void>;
 }

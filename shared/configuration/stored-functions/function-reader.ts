@@ -37,7 +37,7 @@ const cachedContentBytesMax = 16 * 1024 * 1024;
 export interface FunctionReader {
   /**
    * Returns the function and the content of the revision that the alias names, if it was ever activated. At most
-   * `configFreshMs` old. Undefined when this workspace has no such function. Throws StoreUnavailable.
+   * `configFreshMs` old. Undefined if this workspace has no function with this id. Throws StoreUnavailable.
    */
   read(workspace: string, alias: FunctionAlias): Promise<FoundFunction | undefined>;
 }

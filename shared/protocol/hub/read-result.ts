@@ -63,7 +63,7 @@ function mediaOf({ raw }: LanguageModelV4Usage): MediaTokens {
   );
 }
 
-/** Returns details of a usage for a client, without those that are zero. */
+/** Returns details of a usage for a client, without counts that are zero. */
 export const mediaMembers = (audio = 0, image = 0) => ({
   ...(audio > 0 ? { audio_tokens: audio } : {}),
   ...(image > 0 ? { image_tokens: image } : {}),

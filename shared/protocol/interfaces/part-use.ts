@@ -8,7 +8,7 @@ export type PartUse =
   | 'as_text'
   /** It is stored in a history, and means nothing to another model: it is dropped and reported. */
   | 'left_out'
-  /** No format can express it: such a candidate is skipped. */
+  /** No format can express the part, so a candidate that would need a translation is skipped. */
   | { readonly needs: HubNeedKind };
 
 /** Use of an unknown part, which may contain text of the conversation. */

@@ -1,7 +1,7 @@
 // Divides the memory of requests: two thirds of the budget, of which large requests leave a quarter to small ones. A
-// request takes its memory before its body is read. One that finds none waits in line and holds nothing: workspaces
-// take turns, newcomers first. While others wait, a workspace that has half lets them pass, and an upload that is slow
-// gives its memory up.
+// request takes its memory before its body is read. A request that finds no memory waits in line and holds nothing:
+// workspaces take turns, newcomers first. While others wait, a workspace that has half lets them pass, and an upload
+// that is slow gives its memory up.
 import { fail, type GatewayError } from '../../errors/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { memoryFull } from './answer-budget.ts';

@@ -55,7 +55,10 @@ export const answerWeights = {
   guarded: 4,
   /** A text of an answer, and nothing else. */
   text: 1,
-  /** An answer to a part of a call, until those to the other parts are there: its values, and their written form. */
+  /**
+   * An answer to a part of a call, until the answers to the other parts have arrived: its values, and their written
+   * form.
+   */
   ofPart: 2,
   /** A written answer: its text, and its bytes for the client. */
   written: 2,

@@ -11,7 +11,7 @@ export interface BaseUrlRules {
    * answer for a complete one.
    */
   readonly endsBrokenStreamWithDone: boolean;
-  /** True if a streamed answer is checked against its schema at its end. Otherwise such a request is refused. */
+  /** True if a streamed answer is checked against its schema at its end. Otherwise the request is refused. */
   readonly streamsSchemas: boolean;
   /** True if a truncated answer is returned to the client without a schema check. */
   readonly skipsTruncated: boolean;

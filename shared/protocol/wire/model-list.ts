@@ -20,7 +20,7 @@ export interface ProviderEntryObject extends UnitPricesObject {
   context_length: number;
   routable: boolean;
   supported_params: { tools: boolean; vision: boolean; json_mode: boolean; json_schema: boolean };
-  /** Null when no such limit is set. */
+  /** Null if no limit of this kind is set. */
   rate_limit_rpm: number | null;
   rate_limit_tpm: number | null;
   rate_limit_tpd: number | null;

@@ -50,7 +50,7 @@ export function scanJson(text: string, bounds: JsonBounds): Scanned {
 const valuesAtFirst = 16;
 const [openBrace, closeBrace, openBracket, closeBracket, comma, colon] = [0x7b, 0x7d, 0x5b, 0x5d, 0x2c, 0x3a] as const;
 
-/** One pass over one text. */
+/** Scans one text in one pass. */
 class Scan {
   readonly #text: string;
   readonly #bounds: JsonBounds;

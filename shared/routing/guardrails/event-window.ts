@@ -207,7 +207,7 @@ export class EventWindow {
     this.#nextCheckAtCharacters = 0;
     this.#heldBytes = 0;
     this.#hasLeft = true;
-    // One event cannot repeat more.
+    // A single event cannot repeat more than this.
     if (this.#bytesInUse > upstreamEventMaxBytes) this.#forget();
     this.#allocation.keepOnly(answerBytes({ checkedText: this.#bytesInUse }));
     return events;

@@ -98,7 +98,7 @@ function toModelObject(
 const withoutPools = (candidates: readonly Candidate[]): readonly Candidate[] =>
   candidates.filter(({ provider: { credential = 1 } }) => credential === 1);
 
-/** Returns the interfaces, without those that OpenAI's SDKs expect of every model. */
+/** Returns the interfaces, without the interfaces that OpenAI's SDKs expect of every model. */
 function apisOf(candidates: readonly Candidate[]): Pick<ModelObject, 'apis' | 'translated_apis'> {
   const apis = listedInterfaceIds.filter((id) => candidates.some((candidate) => serves(candidate, id)));
   const translated = apis.filter((id) => !candidates.some((candidate) => hasClientInterface(candidate, id)));

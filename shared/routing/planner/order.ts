@@ -85,7 +85,7 @@ export function orderCandidates(
 const credentialsOf = (candidate: Candidate, all: readonly Candidate[]): readonly Candidate[] =>
   candidate.provider.credential === undefined ? [candidate] : all.filter(({ entry }) => entry === candidate.entry);
 
-/** Ranks an entry by its draw; entries without a weight come after those with one. */
+/** Ranks an entry by its draw; entries without a weight come after entries with a weight. */
 const drawEntry = ({ entry: { weight }, provider: { id } }: Candidate, { session }: OrderInput): number =>
   weight === undefined ? Number.POSITIVE_INFINITY : draw(session(), id) / weight;
 

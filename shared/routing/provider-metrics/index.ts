@@ -126,7 +126,7 @@ function stateOf(outcome: Attempt['outcome']): EndedAttempt['outcome'] | undefin
   return outcome.kind === 'failed' ? 'failed' : undefined;
 }
 
-// One call of a provider that has ended. Types only.
+// A call of a provider that has ended. Types only.
 
 /** A candidate that may be called now, because its limits were asked. */
 export interface AdmittedCandidate {

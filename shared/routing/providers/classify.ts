@@ -50,7 +50,7 @@ export interface AttemptFailure {
   readonly status?: number | undefined;
   /** Anthropic's code for the fault; only for `invalid`. */
   readonly providerCode?: string | undefined;
-  /** One word for the log: never a provider's text. */
+  /** A word for the log, which is never a provider's text. */
   readonly cause: string;
   /** Reason why its server was not reached, or the connection broke, in one word. For the operator. */
   readonly connectionFault?: string | undefined;
@@ -171,7 +171,7 @@ export function agreedParam(failures: readonly AttemptFailure[], json: JsonText)
   return others.length > 0 ? undefined : ownParam(param, json);
 }
 
-/** Returns undefined when the request has no such field. */
+/** Returns undefined if the request does not have the field. */
 export const ownParam = (param: string | undefined, json: JsonText): string | undefined =>
   param === undefined || findMember(json, /^\w+/.exec(param)?.[0] ?? '') === undefined ? undefined : param;
 

@@ -25,7 +25,7 @@ export interface S3ObjectsOptions {
 
 export interface S3Objects {
   put(key: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void>;
-  /** Returns undefined when there is no such object. */
+  /** Returns undefined if there is no object with this key. */
   get(key: string, signal?: AbortSignal): Promise<Uint8Array | undefined>;
 }
 

@@ -52,7 +52,7 @@ interface Conditional {
   readonly repeatable?: boolean;
 }
 
-/** One conditional write to a part of an item. An absent item is created unless the condition forbids it. */
+/** Writes a part of an item, under a condition. An absent item is created unless the condition forbids it. */
 export interface Update extends Conditional {
   readonly table: TableName;
   readonly key: string;
@@ -61,7 +61,7 @@ export interface Update extends Conditional {
   readonly returnsNoItem?: boolean;
 }
 
-/** One conditional write of a whole item, key included. */
+/** Writes a whole item, key included, under a condition. */
 export interface Put extends Conditional {
   readonly table: TableName;
   readonly item: Item;

@@ -11,7 +11,7 @@ interface BlockPlace {
 
 export type ConverseWriter = ReturnType<typeof openConverseWriter>;
 
-/** One block is open at a time: if the next one begins, it ends. Values may be slices of JSON. */
+/** A block ends when the next block begins, because only one is open at a time. Values may be slices of JSON. */
 export function openConverseWriter(
   emit: EmitEvent,
   { index: contentBlockIndex, isOpen }: BlockPlace = { index: -1, isOpen: false },

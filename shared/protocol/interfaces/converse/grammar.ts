@@ -6,7 +6,7 @@ import { converseTurns } from './turns.ts';
 export const grammar: InterfaceGrammar = {
   textsOfRequest: (json) => textsOfConverse(json),
   hasTokens: () => false,
-  // A relay already disables thinking for such a turn.
+  // A relay already disables thinking for this turn.
   thinkingToStop: () => undefined,
   answers: converseTexts,
   otherDelivery,

@@ -12,7 +12,7 @@ interface BlockPlace {
   readonly isOpen: boolean;
 }
 
-/** One block is open at a time: if the next one begins, it ends. Values may be slices of JSON. */
+/** A block ends when the next block begins, because only one is open at a time. Values may be slices of JSON. */
 export function openMessageWriter(
   emit: (event: MessageEvent) => void,
   { index, isOpen }: BlockPlace = { index: -1, isOpen: false },

@@ -332,7 +332,7 @@ interface MessageUsage {
   } | null;
 }
 
-/** The gateway's own counts, in place of those that its provider does not report. */
+/** The gateway's own counts, in place of counts that the provider does not report. */
 interface Estimates {
   readonly inputTokens: () => number;
   readonly outputBytes: number;
