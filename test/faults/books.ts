@@ -1,5 +1,5 @@
 // Totals after a storm. Every figure comes from the tables; the witness knows the requests to the store.
-import { type HeldAmount, readAmount, readHeld } from '../../shared/accounting/holds/index.ts';
+import { type HeldAmount, readAmount, readHeldAmounts } from '../../shared/accounting/holds/index.ts';
 import { parseUsd } from '../../shared/foundation/money/index.ts';
 import type { Item } from '../../shared/storage/store/index.ts';
 import { readRecords } from '../support/read-records.ts';
@@ -58,11 +58,12 @@ export async function overspent(harness: FaultHarness): Promise<readonly string[
 }
 
 const sumHeld = (held: readonly HeldAmount[]): bigint => held.reduce((sum, { amount }) => sum + amount, 0n);
-const heldIn = (item: Item): bigint => sumHeld(readHeld(item));
+const heldIn = (item: Item): bigint => sumHeld(readHeldAmounts(item));
 
 /** Returns whether the item is a pool, whose holds are slots; other items have slots beside the money. */
 const isPool = (key: string): boolean => /^(SLOTS|CALLS|SERVICECALLS)/.test(key);
-const slotsHeldIn = (key: string, item: Item): bigint => sumHeld(readHeld(item, isPool(key) ? 'held' : 'heldSlots'));
+const slotsHeldIn = (key: string, item: Item): bigint =>
+  sumHeld(readHeldAmounts(item, isPool(key) ? 'held' : 'heldSlots'));
 
 export async function showCredit({ operator }: FaultHarness, workspace: string) {
   const document = await operator.workspaceStore.read(workspace);
@@ -73,7 +74,7 @@ export async function showCredit({ operator }: FaultHarness, workspace: string) 
 export async function standingHolds(harness: FaultHarness): Promise<readonly string[]> {
   const counters = await readCounters(harness);
   return [...counters].flatMap(([key, item]) =>
-    [...readHeld(item), ...readHeld(item, 'heldSlots')].flatMap(({ amount }) =>
+    [...readHeldAmounts(item), ...readHeldAmounts(item, 'heldSlots')].flatMap(({ amount }) =>
       amount > 0n ? [`${key} ${amount}`] : [],
     ),
   );

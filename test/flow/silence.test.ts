@@ -187,7 +187,7 @@ function open(pieces: readonly (Buffer | Promise<Buffer>)[], calls = 1) {
   const provider = { idle_timeout_ms: 15_000 };
   const silence = limitSilence(clock, watch, { provider, isStream: true, limitMs: Number.POSITIVE_INFINITY });
   const bytes = silence.timed(body());
-  const unread = { describe: () => undefined, endCame: () => {}, eventCame: () => {} };
+  const unread = { describe: () => undefined, onEnd: () => {}, onEvent: () => {} };
   const batches = readBatches(readEvents(bytes, 100_000), chatCompletions.openEventReader(1), unread);
   const memory = openAnswerReservation(() => createMemoryBudget(clock).open().openAnswer(), {
     ...{

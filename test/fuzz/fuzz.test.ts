@@ -4,7 +4,7 @@
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { readHeld } from '../../shared/accounting/holds/index.ts';
+import { readHeldAmounts } from '../../shared/accounting/holds/index.ts';
 import { anyText } from '../support/any-text.ts';
 import { arbitraryValue, mutated, spoiltBytes } from './arbitrary-json.ts';
 import { costlyRequest, credentialOf, functionCall, someHeaders, validRequest } from './arbitrary-request.ts';
@@ -224,7 +224,7 @@ describe('all of them', () => {
     const standing: string[] = [];
     for (const table of ['ledger', 'keys'] as const) {
       for await (const item of store.scan(table)) {
-        if (readHeld(item).some(({ amount }) => amount > 0n)) standing.push(String(item.pk));
+        if (readHeldAmounts(item).some(({ amount }) => amount > 0n)) standing.push(String(item.pk));
       }
     }
     expect(standing).toEqual([]);

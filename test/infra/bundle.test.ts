@@ -347,7 +347,7 @@ describe('the build of the project', () => {
           readText,
           body: bytes,
           drain: () => {},
-          eventCame: () => {},
+          onEvent: () => {},
         });
         const body = { messages: [{ role: 'user', content: 'Hi.' }] };
         const size = { maxOutputTokens: 10, isOutputOpen: false };

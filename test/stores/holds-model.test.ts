@@ -13,7 +13,7 @@ import {
   type HeldAmount,
   type Hold,
   readAmount,
-  readHeld,
+  readHeldAmounts,
 } from '../../shared/accounting/holds/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import {
@@ -70,7 +70,7 @@ onEachStore((start) => {
   const stateOf = (item: Item): State => ({
     balance: readAmount(item.balance),
     spent: readAmount(item.spent),
-    held: readHeld(item),
+    held: readHeldAmounts(item),
   });
   const sumOf = (held: readonly HeldAmount[]): bigint => held.reduce((sum, { amount }) => sum + amount, 0n);
 
@@ -341,7 +341,7 @@ onEachStore((start) => {
       const item = async (): Promise<Item> => (await test.store.get('ledger', key)) ?? {};
       const state = async () => {
         const { balance = 0, spent = 0, ...rest } = await item();
-        const held = readHeld(rest).reduce((sum, { amount }) => sum + amount, 0n);
+        const held = readHeldAmounts(rest).reduce((sum, { amount }) => sum + amount, 0n);
         return { balance: BigInt(balance as number), spent: BigInt(spent as number), held };
       };
       return { clock, process, item, state, ...process() };
@@ -385,7 +385,7 @@ onEachStore((start) => {
         clock.advance(holdLifeMs);
         await take('later', 20n);
         await settle('later', 5n);
-        expect(readHeld(await item())).toEqual([{ amount: 0n, expiresAtMs: clock.nowMs() + holdLifeMs }]);
+        expect(readHeldAmounts(await item())).toEqual([{ amount: 0n, expiresAtMs: clock.nowMs() + holdLifeMs }]);
       });
     });
 
@@ -408,7 +408,7 @@ onEachStore((start) => {
           await counters.take(counter, { owner: `o-${second}`, amount: 1n, expiresAtMs: clock.nowMs() + longMs });
           clock.advance(15_000);
         }
-        expect(readHeld((await test.store.get('ledger', 'long-lease')) ?? {}).length).toBeLessThanOrEqual(16);
+        expect(readHeldAmounts((await test.store.get('ledger', 'long-lease')) ?? {}).length).toBeLessThanOrEqual(16);
         clock.advance(longMs + longMs / 15);
         const hold = { owner: 'next', amount: 100n, expiresAtMs: clock.nowMs() + longMs };
         expect((await counters.take(counter, hold)).kind).toBe('taken');

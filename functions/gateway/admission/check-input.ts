@@ -2,7 +2,7 @@
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { keepAliveCommentMs } from '../../../shared/foundation/constants/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
-import { readAgain, rescanned } from '../../../shared/protocol/interfaces/index.ts';
+import { readAgain, rescanAnswer } from '../../../shared/protocol/interfaces/index.ts';
 import { type JsonObject, jsonTextOf } from '../../../shared/protocol/wire/index.ts';
 import { type FailedCheck, type GuardedRequest, openGuard } from '../../../shared/routing/guardrails/index.ts';
 import type { EventBatch } from '../../../shared/routing/providers/index.ts';
@@ -80,14 +80,14 @@ export async function openCallGuard(
     },
     async checkAnswer({ text, isPlain, json }) {
       if (missing !== undefined) return missingGuardrail();
-      const checked = await guard.checkAnswer(isPlain ? await rescanned(JSON.stringify({ text })) : json);
+      const checked = await guard.checkAnswer(isPlain ? await rescanAnswer(JSON.stringify({ text })) : json);
       if (checked.kind === 'failed') return guardrailUnavailable(checked);
       const { masked, isBlocked } = checked;
       if (isBlocked) keepBlocked?.(text);
       if (masked === undefined) return { dropped: [] };
       const outcome = isPlain
         ? { text: (JSON.parse(masked.text) as { text: string }).text }
-        : { text: masked.text, json: await rescanned(masked.text) };
+        : { text: masked.text, json: await rescanAnswer(masked.text) };
       return { ...outcome, ...(isBlocked && { finishReasons: ['content_filter'] }), dropped: masked.dropped };
     },
   };

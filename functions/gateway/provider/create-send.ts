@@ -93,8 +93,8 @@ export function createSend(
         contentType: String(answer.headers['content-type'] ?? ''),
         header: (name) => answer.headers[name]?.toString(),
         body: memory.assembling(silence.timed(answer.body)),
-        eventCame: memory.eventCame,
-        endCame: silence.endCame,
+        onEvent: memory.eventCame,
+        onEnd: silence.endCame,
         drain() {
           watch.finish();
           answer.drain();

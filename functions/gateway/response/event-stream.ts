@@ -1,7 +1,7 @@
 // The stream a client sees: events unchanged, an error where it broke, and one end, which comes last. Its body never
 // throws: on Lambda an error inside a body kills the process.
 import { servingApis, storedAnswerMaxBytes } from '../../../shared/foundation/constants/index.ts';
-import { allBegun } from '../../../shared/foundation/parallel/index.ts';
+import { awaitAll } from '../../../shared/foundation/parallel/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 import type { BodyPart } from '../../../shared/protocol/http/index.ts';
 import type { StreamSchemaCheck, StreamWriter } from '../../../shared/protocol/interfaces/index.ts';
@@ -198,7 +198,7 @@ export class AnswerStream {
     const { settleEarly } = this.#streamed.call;
     // The charge is computed before the slots are released.
     if (settleEarly !== undefined) this.#charged();
-    await allBegun([settleEarly?.(), this.#storingAccount.written()]);
+    await awaitAll([settleEarly?.(), this.#storingAccount.written()]);
   }
 
   #cost() {

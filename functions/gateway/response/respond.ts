@@ -2,7 +2,7 @@
 
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { collectedStreamMaxBytes, headerNames } from '../../../shared/foundation/constants/index.ts';
-import { allBegun } from '../../../shared/foundation/parallel/index.ts';
+import { awaitAll } from '../../../shared/foundation/parallel/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import { jsonHeaders } from '../../../shared/protocol/router/index.ts';
@@ -112,7 +112,7 @@ async function jsonResponse(
   release({ written: written.body.length, text: writeCache === undefined ? 0 : text.length });
   const storingAccountMemory = openStoringAccountMemory(deps, planned, provided);
   storingAccountMemory.hear(answer);
-  const last = allBegun([
+  const last = awaitAll([
     claims.store(response, sourceOf(provided)),
     call.settleEarly?.(),
     storingAccountMemory.written(),

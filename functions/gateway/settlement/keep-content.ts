@@ -10,7 +10,7 @@ import {
 import { effectiveContentLog, readKeySetting } from '../../../shared/configuration/keys/index.ts';
 import { type ContentKeep, frameStreamType } from '../../../shared/foundation/constants/index.ts';
 import { sha256Hex } from '../../../shared/foundation/ids/index.ts';
-import { masked, maskKeys } from '../../../shared/foundation/log/index.ts';
+import { maskCharacter, maskKeys } from '../../../shared/foundation/log/index.ts';
 import { nextTurn, waitAtMost } from '../../../shared/foundation/time/index.ts';
 import { eventsOfFrameText } from '../../../shared/protocol/event-frames/index.ts';
 import type { BodyPart, GatewayResponse } from '../../../shared/protocol/http/index.ts';
@@ -211,11 +211,11 @@ const formsOf = (secret: string): string[] => [...new Set([secret, JSON.stringif
 /** Masks a text. `secrets` are the credentials of this call's own provider calls, both raw and as JSON escapes them. */
 function maskContent(text: string, secrets: Iterable<string>): string {
   let maskedText = maskKeys(text)
-    .replace(keyShape, (key) => (/\d/.test(key) ? masked : key))
-    .replace(userInUrl, `://${masked}@`)
-    .replace(keyInUrl, `$1${masked}`);
+    .replace(keyShape, (key) => (/\d/.test(key) ? maskCharacter : key))
+    .replace(userInUrl, `://${maskCharacter}@`)
+    .replace(keyInUrl, `$1${maskCharacter}`);
   for (const secret of secrets) {
-    for (const spelling of formsOf(secret)) maskedText = maskedText.replaceAll(spelling, masked);
+    for (const spelling of formsOf(secret)) maskedText = maskedText.replaceAll(spelling, maskCharacter);
   }
   return maskedText;
 }

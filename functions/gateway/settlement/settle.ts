@@ -5,7 +5,7 @@ import type { Catalogue } from '../../../shared/configuration/catalogue/index.ts
 import { errorCatalogue, toEnvelope } from '../../../shared/errors/index.ts';
 import type { Log } from '../../../shared/foundation/log/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
-import { allBegun } from '../../../shared/foundation/parallel/index.ts';
+import { awaitAll } from '../../../shared/foundation/parallel/index.ts';
 import type { Trace } from '../../../shared/foundation/telemetry/index.ts';
 import { type Deadline, startDeadline } from '../../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
@@ -64,7 +64,7 @@ export async function serveAndSettle<Planned extends PlannedCall>(
   deferred.add(() => settle(deps, call, settling, ended));
   // The claims are released before the client knows, because its retry may come at once. Settlement repeats a release
   // that failed.
-  await allBegun([admitted.claims.release(claimsEndOf(ended))?.catch(() => {}), settleEarly?.()]);
+  await awaitAll([admitted.claims.release(claimsEndOf(ended))?.catch(() => {}), settleEarly?.()]);
   return watchedBy(content, errorAsStream(deps, admitted, served.error));
 }
 

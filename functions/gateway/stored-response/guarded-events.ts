@@ -24,11 +24,11 @@ export interface PassedEvents extends RelayedEvents {
 
 /** Returns the checked events. Throws an error where nothing of the response may leave. */
 export async function guardedEvents(
-  { body, describe, eventCame, endCame, drain }: CandidateAnswer,
+  { body, describe, onEvent, onEnd, drain }: CandidateAnswer,
   decision: GuardDecision,
   { failureOf, abort }: Reading,
 ): Promise<PassedEvents> {
-  const source = { describe, eventCame, endCame };
+  const source = { describe, onEvent, onEnd };
   const rest = readStream(readEvents(body, upstreamEventMaxBytes), responses.openEventReader(1), source);
   const passed = await passStream(decision, { opening: [], rest, finish: drain, failureOf, abort }, 1);
   if (passed.refusal !== undefined) throw passed.refusal;

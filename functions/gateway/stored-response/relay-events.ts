@@ -13,18 +13,18 @@ export interface RelayedEvents {
 
 interface EventsReading {
   /** Called after each part is passed on, when its bytes need no memory any more. */
-  readonly eventCame: () => void;
+  readonly onEvent: () => void;
   readonly codeOf: (error: unknown) => MidStreamCode;
 }
 
-export function relayEvents(body: AsyncIterable<Uint8Array>, { eventCame, codeOf }: EventsReading): RelayedEvents {
+export function relayEvents(body: AsyncIterable<Uint8Array>, { onEvent, codeOf }: EventsReading): RelayedEvents {
   let sequenceNumber = -1;
   let isComplete = true;
 
   function see(text: string): void {
     sequenceNumber = sequenceNumberIn(text) ?? sequenceNumber;
     isComplete = lastEvents.test(text) || (isComplete && !text.includes('"type":'));
-    eventCame();
+    onEvent();
   }
   const broken = (code: MidStreamCode): string => brokenLine(sequenceNumber, code);
 

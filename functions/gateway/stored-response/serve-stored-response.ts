@@ -13,7 +13,7 @@ import { fail, GatewayError, quote } from '../../../shared/errors/index.ts';
 import { headerNames, requestBudgetMs, upstreamBodyMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { startDeadline, type TimeBudget } from '../../../shared/foundation/time/index.ts';
 import type { BodyPart, GatewayResponse, HeaderValues } from '../../../shared/protocol/http/index.ts';
-import { answerJson, rescanned, vendorHeaders } from '../../../shared/protocol/interfaces/index.ts';
+import { answerJson, rescanAnswer, vendorHeaders } from '../../../shared/protocol/interfaces/index.ts';
 import { responses } from '../../../shared/protocol/interfaces/responses/index.ts';
 import { type Endpoint, jsonHeaders, type RequestScope, streamHeaders } from '../../../shared/protocol/router/index.ts';
 import type { MidStreamCode } from '../../../shared/protocol/wire/index.ts';
@@ -182,7 +182,7 @@ async function read(
     text === '' && request.method === 'DELETE' ? JSON.stringify({ id, object: 'response', deleted: true }) : text;
   if (body?.trimStart().startsWith('{') !== true)
     return { kind: 'failure', failure: { kind: 'failed', cause: 'unreadable' } };
-  const json = body.length > longCharacters ? await rescanned(body) : answerJson(body);
+  const json = body.length > longCharacters ? await rescanAnswer(body) : answerJson(body);
   const passed = await passWhole(decision, { text: body, json, finishReasons: undefined });
   if (passed instanceof GatewayError) throw passed;
   memory.release({ written: passed.text.length });
@@ -190,11 +190,11 @@ async function read(
 }
 
 function unguardedEvents(
-  { body, eventCame }: CandidateAnswer,
+  { body, onEvent }: CandidateAnswer,
   decision: Exclude<GuardDecision, { kind: 'guarded' }>,
   codeOf: (error: unknown) => MidStreamCode,
 ): PassedEvents {
-  const events = relayEvents(body, { eventCame, codeOf });
+  const events = relayEvents(body, { onEvent, codeOf });
   return { ...events, passed: passStored(decision, events) };
 }
 

@@ -22,7 +22,7 @@ export const thinksWithToolsElsewhere = (model: string): boolean =>
   /(^|\/)gpt-(5-([4-9]|\d\d)(?!\d)|[6-9])/.test(plainName(model));
 
 /** Returns whether such a model thinks by default. */
-export const thinksUnasked = (model: string): boolean =>
+export const thinksByDefault = (model: string): boolean =>
   /(^|\/)gpt-(5-([5-9]|\d\d)(?!\d)|[6-9])/.test(plainName(model));
 
 /** Returns whether the thinking of a model cannot be switched off. */

@@ -5,10 +5,10 @@ import { cachedKeysMax, refusalRecordsPerSecond } from '../../foundation/constan
 import { mergeParallel } from '../../foundation/parallel/index.ts';
 import { type Clock, systemClock } from '../../foundation/time/index.ts';
 import {
+  type BatchDelay,
   type BatchPut,
   type CallOptions,
   coalesceRuns,
-  type Gathering,
   type Store,
   type StoreTransaction,
 } from '../../storage/store/index.ts';
@@ -70,7 +70,7 @@ interface CallRecordsOptions {
   /** Lifetime in days from the arrival, a whole number from 1; for records written from now on. */
   readonly lifeDays?: number;
   /** Delay of single records; if absent, each is written at once. */
-  readonly gathering?: Gathering | undefined;
+  readonly gathering?: BatchDelay | undefined;
 }
 
 /** Creates the records. Throws a RangeError for an invalid lifetime. */

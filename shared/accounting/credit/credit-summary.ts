@@ -2,7 +2,7 @@
 
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import type { Item } from '../../storage/store/index.ts';
-import { type HeldAmount, readAmount, readHeld } from '../holds/index.ts';
+import { type HeldAmount, readAmount, readHeldAmounts } from '../holds/index.ts';
 import { type CreditAccount, creditAttributes, readBalance } from './credit-account.ts';
 import type { Shard } from './credit-shards.ts';
 import { readTransfer, type Transfer } from './transfer.ts';
@@ -32,7 +32,7 @@ export function summarize(account: CreditAccount, shards: readonly Shard[], nowM
     .flatMap(({ index, item }) => readTransfer(index, item) ?? [])
     .filter((t) => !hasArrived(t, shards));
   const sumOf = (attribute: string) => sum(shards.map(({ item }) => readAmount(item[attribute])));
-  const holds = shards.flatMap(({ item }) => readHeld(item)).filter(({ amount }) => amount > 0n);
+  const holds = shards.flatMap(({ item }) => readHeldAmounts(item)).filter(({ amount }) => amount > 0n);
   const running = holds.filter(({ expiresAtMs }) => expiresAtMs > nowMs);
   const amountOf = (some: readonly HeldAmount[]) => sum(some.map(({ amount }) => amount));
   const expired = amountOf(holds.filter(({ expiresAtMs }) => expiresAtMs <= nowMs));

@@ -101,7 +101,7 @@ interface TimedAttribute {
   readonly value: unknown;
 }
 
-export function readTimed(item: Item, kind: TimedKind): TimedAttribute[] {
+export function readTimedAttributes(item: Item, kind: TimedKind): TimedAttribute[] {
   const timed: TimedAttribute[] = [];
   for (const name of Object.keys(item)) {
     if (!name.startsWith(timedKinds[kind])) continue;
@@ -134,8 +134,8 @@ export function hasTimedUntil(item: Item, kind: TimedKind, untilMs: number): boo
   return false;
 }
 
-export const readHeld = (item: Item, kind: HeldKind = 'held'): HeldAmount[] =>
-  readTimed(item, kind).map(({ atMs, value }) => ({ amount: readAmount(value), expiresAtMs: atMs }));
+export const readHeldAmounts = (item: Item, kind: HeldKind = 'held'): HeldAmount[] =>
+  readTimedAttributes(item, kind).map(({ atMs, value }) => ({ amount: readAmount(value), expiresAtMs: atMs }));
 
 /** Returns the balance of slots, which is minus the taken ones, in an item that has amounts too. */
 export const slotBalance = (max: number | null): Balance => ({
@@ -146,7 +146,7 @@ export const slotBalance = (max: number | null): Balance => ({
 /** Returns the number of slots in use at a moment, by the item. */
 export const readSlotsInUse = (item: Item, nowMs: number): number =>
   Number(
-    readHeld(item, 'heldSlots').reduce(
+    readHeldAmounts(item, 'heldSlots').reduce(
       (sum, { amount, expiresAtMs }) => (expiresAtMs > nowMs ? sum + amount : sum),
       0n,
     ),

@@ -14,7 +14,7 @@ import {
   type Hold,
   heldAttribute,
   readAvailable,
-  readHeld,
+  readHeldAmounts,
   slotBalance,
 } from './counter.ts';
 import { createItemWriter, type ItemWriter, type ItemWriterOptions, type SettlementOptions } from './item-writer.ts';
@@ -170,7 +170,7 @@ export function createCounters({
       for (let look = 1; ; look += 1) {
         const { item } = await writer.reserve({ table, key }, () => ({ balances, needsItem: true }));
         const isOver = ({ amount, expiresAtMs }: HeldAmount) => amount > 0n && expiresAtMs <= clock.nowMs();
-        if (look === looksMax || !readHeld(item).some(isOver)) return item;
+        if (look === looksMax || !readHeldAmounts(item).some(isOver)) return item;
       }
     },
 

@@ -6,7 +6,7 @@ export {
   type ItemAddress,
   readAmount,
   readAvailable,
-  readHeld,
+  readHeldAmounts,
   readSlotsInUse,
 } from './counter.ts';
 export { type Counters, createCounters } from './counters.ts';

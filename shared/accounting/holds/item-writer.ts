@@ -6,9 +6,9 @@ import type { Randomness } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import {
   applyChanges,
+  type BatchDelay,
   batchRuns,
   type ConditionalResult,
-  type Gathering,
   type Item,
   type Store,
   type StoreTransaction,
@@ -25,7 +25,7 @@ import {
   requestsOf,
 } from './plan-write.ts';
 import type { AfterCall, Assess, Assessment, ReservationOutcome, SettlementOutcome } from './requests.ts';
-import { contended, createSettleOnce, type SettleOnce } from './settle-once.ts';
+import { contentionError, createSettleOnce, type SettleOnce } from './settle-once.ts';
 import { createMark, type Mark, withMarks } from './settlement-mark.ts';
 
 /** Longest time that a request may wait in the process for its turn. */
@@ -80,7 +80,7 @@ export interface ItemWriterOptions {
   readonly clock: Clock;
   readonly randomness: Pick<Randomness, 'bytes'>;
   /** Delay of settlements for which no caller waits; if absent, they are written at once. */
-  readonly gathering?: Gathering | undefined;
+  readonly gathering?: BatchDelay | undefined;
 }
 
 interface ItemQueue extends WrittenItem {
@@ -211,7 +211,7 @@ function decide(item: WrittenItem, requests: readonly QueuedRequest[], nowMs: nu
 
 function isRefused({ arrivedAtMs, asks, reject }: QueuedRequest, nowMs: number): boolean {
   const isOverdue = nowMs - arrivedAtMs > queueWaitMaxMs;
-  if (asks >= asksMax) reject(contended());
+  if (asks >= asksMax) reject(contentionError());
   else if (isOverdue)
     reject(new StoreUnavailable(new Error(`waited ${queueWaitMaxMs} ms in the process for its turn`), 'write_queue'));
   return isOverdue || asks >= asksMax;

@@ -4,7 +4,7 @@
 import type { SpendLimitReset } from '../../foundation/constants/index.ts';
 import { type PicoUsd, parseUsd } from '../../foundation/money/index.ts';
 import { absent, type Item } from '../../storage/store/index.ts';
-import { type Counter, readAmount, readHeld, readTimed, timedName } from './counter.ts';
+import { type Counter, readAmount, readHeldAmounts, readTimedAttributes, timedName } from './counter.ts';
 import type { UpdateDraft } from './update-draft.ts';
 
 export const keyAttributes = {
@@ -86,7 +86,7 @@ export function readKeySpending(item: Item, nowMs: number): KeySpending {
     periodStartMs: spendLimitReset === null ? null : periodStartMs(spendLimitReset, nowMs),
     limit: spendLimitUsd === null ? null : readLimit(spendLimitUsd),
     spent: readAmount(item[spentAttribute]) - spentBeforePeriod(item, nowMs),
-    held: readHeld(item)
+    held: readHeldAmounts(item)
       .filter(({ expiresAtMs }) => expiresAtMs > nowMs)
       .reduce((sum, { amount }) => sum + amount, 0n),
   };
@@ -123,7 +123,7 @@ export function openPeriod(draft: UpdateDraft, item: Item, nowMs: number): void 
   } else {
     draft.copyIfAbsent(current, spentAttribute);
   }
-  for (const { name } of readTimed(item, 'periodStart')) draft.remove(name);
+  for (const { name } of readTimedAttributes(item, 'periodStart')) draft.remove(name);
 }
 
 const periodAttribute = (reset: SpendLimitReset, nowMs: number): string =>

@@ -21,7 +21,7 @@ const openHoldMaxMs = 86_400_000;
 const resolvedMax = 1_000;
 
 /** Returns the error of a contended item: for the client the same as a store that is down, try again soon. */
-export const contended = () => new StoreUnavailable(new Error('other writes came first in every try'));
+export const contentionError = () => new StoreUnavailable(new Error('other writes came first in every try'));
 
 interface DoubtfulWrite {
   readonly mark: Mark;
@@ -73,7 +73,7 @@ async function repeatWrite(
     if (kind === 'written' || hasMark(item, mark)) return;
     seen = { item, atMs: clock.nowMs() };
   }
-  throw contended();
+  throw contentionError();
 }
 
 export function createSettleOnce({ store, clock }: SettleOnceOptions): SettleOnce {

@@ -8,7 +8,7 @@
 //          last                last
 import { dayMs } from '../../foundation/time/index.ts';
 import { exists, type Item } from '../../storage/store/index.ts';
-import { readAmount, readTimed, type SeenItem, type TimedKind, timedName } from './counter.ts';
+import { readAmount, readTimedAttributes, type SeenItem, type TimedKind, timedName } from './counter.ts';
 import type { UpdateDraft } from './update-draft.ts';
 
 export interface Window {
@@ -77,7 +77,7 @@ export function readWindow(window: Window, { item, atMs: seenAtMs }: SeenItem, n
   const live: { readonly count: bigint; readonly endsAtMs: number }[] = [];
   const over: string[] = [];
   let used = 0n;
-  for (const { name, atMs: startMs, value } of readTimed(item, window.counts)) {
+  for (const { name, atMs: startMs, value } of readTimedAttributes(item, window.counts)) {
     const lastName = lastNameOf(startMs);
     const lastMs = Number(item[lastName] ?? window.partMs - 1);
     const endsAtMs = startMs + lastMs + window.lengthMs;

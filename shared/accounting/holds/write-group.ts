@@ -8,8 +8,8 @@ import {
   hasTimedUntil,
   readAmount,
   readAvailable,
-  readHeld,
-  readTimed,
+  readHeldAmounts,
+  readTimedAttributes,
   type SeenItem,
   slotBalance,
 } from './counter.ts';
@@ -99,7 +99,8 @@ export class WriteGroup {
     if (this.#seen === undefined) return;
     const draft = this.#draft;
     for (const kind of markKinds) {
-      for (const { name, atMs } of readTimed(this.#seen.item, kind)) if (atMs <= this.#nowMs) draft.remove(name);
+      for (const { name, atMs } of readTimedAttributes(this.#seen.item, kind))
+        if (atMs <= this.#nowMs) draft.remove(name);
     }
     if (this.#amounts.hasExpired()) {
       const attributes = new Set(wanted.flatMap(({ balances = [] }) => balances.map(({ attribute }) => attribute)));
@@ -265,7 +266,7 @@ class BalanceChange {
     if (this.#seen === undefined) return;
     const draft = this.#draft;
     const { item, atMs: seenAtMs } = this.#seen;
-    for (const { name, atMs, value } of readTimed(item, this.#kind)) {
+    for (const { name, atMs, value } of readTimedAttributes(item, this.#kind)) {
       const amount = readAmount(value);
       if (atMs > seenAtMs || bucketsInUse.includes(name) || this.#outOfBuckets?.has(name) === true) continue;
       if (amount !== 0n && attributes.size === 0) continue;
@@ -313,5 +314,8 @@ class BalanceChange {
 
 function expiredIn({ item, atMs }: SeenItem, kind: HeldKind): bigint {
   if (!hasTimedUntil(item, kind, atMs)) return 0n;
-  return readHeld(item, kind).reduce((sum, { amount, expiresAtMs }) => (expiresAtMs <= atMs ? sum + amount : sum), 0n);
+  return readHeldAmounts(item, kind).reduce(
+    (sum, { amount, expiresAtMs }) => (expiresAtMs <= atMs ? sum + amount : sum),
+    0n,
+  );
 }

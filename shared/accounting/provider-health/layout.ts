@@ -62,7 +62,8 @@ export const readShards = (item: Item): number => {
 };
 
 /** Returns how many minutes ago the oldest window that is read began. */
-export const minutesRead = (nowMs: number): number => (nowMs - (windowOf(nowMs) - windowsRead + 1) * windowMs) / 60_000;
+export const oldestWindowMinutes = (nowMs: number): number =>
+  (nowMs - (windowOf(nowMs) - windowsRead + 1) * windowMs) / 60_000;
 
 const modelNameLength = 6;
 const providerNameLength = 3;

@@ -13,8 +13,8 @@ import {
   counterKinds,
   countersKey,
   countersPlaces,
-  minutesRead,
   modelPartOf,
+  oldestWindowMinutes,
   readCounterName,
   readShards,
   shardsMin,
@@ -258,7 +258,7 @@ export async function measure(store: Pick<Store, 'get'>, clock: Clock, nowMs: nu
   } finally {
     cancelTimer();
   }
-  return toTables(candidates, minutesRead(nowMs));
+  return toTables(candidates, oldestWindowMinutes(nowMs));
 }
 
 function addItem(candidates: Map<string, Counts>, item: Item | undefined): void {

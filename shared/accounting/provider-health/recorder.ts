@@ -2,7 +2,7 @@
 // it to counters that any number of instances share. Statistics never make a call fail or memory grow.
 import { createEveryNth, type Randomness } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
-import { coalesceRuns, type Gathering, type Store } from '../../storage/store/index.ts';
+import { type BatchDelay, coalesceRuns, type Store } from '../../storage/store/index.ts';
 import { type CounterShards, createCounterShards } from './counter-shards.ts';
 import { candidateNameOf, counterName, countersKey, groupOf, windowLifeSeconds, windowMs } from './layout.ts';
 import { bucketOf } from './statistics.ts';
@@ -41,7 +41,7 @@ interface StatisticsRecorderOptions {
   /** Called with the error of every write that failed, for the log. */
   readonly onFailure?: (error: unknown) => void;
   /** Delay of counts. If absent, they are written at once while no other write runs. */
-  readonly gathering?: Gathering | undefined;
+  readonly gathering?: BatchDelay | undefined;
   /**
    * Number of calls that one noted call counts for: if a process has one call at a time, each would be a write of
    * its own. Default: 1.

@@ -4,7 +4,7 @@ import { readKeySpending } from '../../accounting/holds/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import { collect, mapParallel, parallelReads } from '../../foundation/parallel/index.ts';
 import { isKeyExpired, type KeyRecord, type KeyWrite, newApiKey } from '../keys/index.ts';
-import { written } from '../value-forms/index.ts';
+import { withoutUndefined } from '../value-forms/index.ts';
 import { ChangeFailed, refuseUnansweredKey } from './change-failed.ts';
 import { checkGuardrails, modelIdsOf, readWorkspace } from './change-workspaces.ts';
 import { checkContentLog, checkKeyEnd, type KeyChanges, writeKey } from './key-rules.ts';
@@ -64,7 +64,7 @@ export async function updateKey(
   const models = await modelIdsOf(deps, changes.models, ofKey?.models);
   await checkGuardrails(deps, changes.guardrails);
   const { publicId: id, workspace, secretSha256, name } = stored;
-  const wanted = { name, ...written(changes), ...models, publicId: id, workspace, secretSha256 };
+  const wanted = { name, ...withoutUndefined(changes), ...models, publicId: id, workspace, secretSha256 };
   const change = await writeKey(deps.keys, stored, wanted, deps.clock.nowMs());
   return { change, key: await readFigures(deps, await readKey(deps, publicId)) };
 }

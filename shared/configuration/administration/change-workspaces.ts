@@ -5,7 +5,7 @@ import type { CreditAccount } from '../../accounting/credit/index.ts';
 import { parseUsd } from '../../foundation/money/index.ts';
 import { collect } from '../../foundation/parallel/index.ts';
 import type { DocumentWrite } from '../../storage/store/index.ts';
-import { idsWritten } from '../catalogue/index.ts';
+import { resolveListedIds } from '../catalogue/index.ts';
 import type { WorkspaceChanges, WorkspaceDocument, WorkspaceStore } from '../workspaces/index.ts';
 import { ChangeFailed, refuseAs } from './change-failed.ts';
 import type { AdministrationDependencies, OperatorStores } from './operator-stores.ts';
@@ -63,7 +63,11 @@ export async function modelIdsOf<Other>(
   if (!Array.isArray(models)) return {};
   const known = new Set((await catalogues.read())?.models.map(({ id }) => id));
   const idOf = (name: string, index: number): string => {
-    const [id = name, ...others] = idsWritten(name, known, workspaceModels === 'all' ? undefined : workspaceModels);
+    const [id = name, ...others] = resolveListedIds(
+      name,
+      known,
+      workspaceModels === 'all' ? undefined : workspaceModels,
+    );
     const fault = (message: string) => new ChangeFailed('invalid', message, { param: `models[${index}]` });
     if (others.length > 0) throw fault(`${name} may be one of several models: ${[id, ...others].join(', ')}`);
     if (known.has(id)) return id;

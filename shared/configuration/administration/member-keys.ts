@@ -3,7 +3,7 @@ import { parseUsd } from '../../foundation/money/index.ts';
 import { instantOf, readDuration } from '../../foundation/time/index.ts';
 import { fromWrittenKey, type KeyRecord, type WrittenKey, writtenKey } from '../keys/index.ts';
 import { keySettings, type MemberLimit, type Setting } from '../settings/index.ts';
-import { written } from '../value-forms/index.ts';
+import { withoutUndefined } from '../value-forms/index.ts';
 import type { WorkspaceDocument } from '../workspaces/index.ts';
 import { ChangeFailed, refuseAs } from './change-failed.ts';
 import type { KeyChanges } from './key-rules.ts';
@@ -30,7 +30,7 @@ export function memberBounds({ id, member_keys: allowed }: WorkspaceDocument, no
 /** Applies the limits to a new key: absent settings get the upper limit. Throws ChangeFailed above it. */
 export function withinBounds(wanted: KeyChanges, bounds: Bounds): KeyChanges {
   checkWithin(wanted, bounds);
-  return { ...fromWrittenKey(bounds.limits), ...written(wanted) };
+  return { ...fromWrittenKey(bounds.limits), ...withoutUndefined(wanted) };
 }
 
 /** Applies the limits to a change: absent settings keep their values. Throws ChangeFailed. */

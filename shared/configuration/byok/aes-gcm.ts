@@ -16,7 +16,7 @@ const ivBytes = 12;
  */
 const tagBytes = 16;
 
-export interface Encrypted {
+export interface EncryptedText {
   readonly iv: Uint8Array;
   readonly tag: Uint8Array;
   readonly ciphertext: Uint8Array;
@@ -32,7 +32,7 @@ export class SealBroken extends Error {
   }
 }
 
-export function encrypt(key: Uint8Array, clear: Uint8Array, boundTo: string, randomness: Randomness): Encrypted {
+export function encrypt(key: Uint8Array, clear: Uint8Array, boundTo: string, randomness: Randomness): EncryptedText {
   const iv = randomness.bytes(ivBytes);
   const cipher = createCipheriv(algorithm, key, iv, { authTagLength: tagBytes }).setAAD(Buffer.from(boundTo));
   const ciphertext = Buffer.concat([cipher.update(clear), cipher.final()]);
@@ -40,7 +40,7 @@ export function encrypt(key: Uint8Array, clear: Uint8Array, boundTo: string, ran
 }
 
 /** Decrypts. Throws SealBroken without a cause, which could only say which byte is wrong. */
-export function decrypt(key: Uint8Array, { iv, tag, ciphertext }: Encrypted, boundTo: string): Buffer {
+export function decrypt(key: Uint8Array, { iv, tag, ciphertext }: EncryptedText, boundTo: string): Buffer {
   try {
     const decipher = createDecipheriv(algorithm, key, iv, { authTagLength: tagBytes });
     decipher.setAAD(Buffer.from(boundTo)).setAuthTag(tag);
@@ -51,9 +51,10 @@ export function decrypt(key: Uint8Array, { iv, tag, ciphertext }: Encrypted, bou
 }
 
 /** Joins the parts of a wrapped key, which is stored as one sequence of bytes: iv, tag, ciphertext. */
-export const joinEncrypted = ({ iv, tag, ciphertext }: Encrypted): Uint8Array => Buffer.concat([iv, tag, ciphertext]);
+export const joinEncrypted = ({ iv, tag, ciphertext }: EncryptedText): Uint8Array =>
+  Buffer.concat([iv, tag, ciphertext]);
 
-export const splitEncrypted = (bytes: Uint8Array): Encrypted => ({
+export const splitEncrypted = (bytes: Uint8Array): EncryptedText => ({
   iv: bytes.subarray(0, ivBytes),
   tag: bytes.subarray(ivBytes, ivBytes + tagBytes),
   ciphertext: bytes.subarray(ivBytes + tagBytes),

@@ -5,7 +5,7 @@ import { storeCallTimeoutMs } from '../../foundation/constants/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
 import { type Clock, waitAtMost } from '../../foundation/time/index.ts';
 import { StoreUnavailable } from '../../storage/store/index.ts';
-import { decrypt, type Encrypted, encrypt, SealBroken } from './aes-gcm.ts';
+import { decrypt, type EncryptedText, encrypt, SealBroken } from './aes-gcm.ts';
 import { createDataKeys } from './data-keys.ts';
 import { contextText, type KeyWrapper, type SealContext } from './key-wrapper.ts';
 
@@ -84,7 +84,7 @@ export function createKeyVault(options: KeyVaultOptions): KeyVault {
   };
 }
 
-function textOf(dataKey: Buffer, sealed: Encrypted, context: SealContext): string {
+function textOf(dataKey: Buffer, sealed: EncryptedText, context: SealContext): string {
   const bytes = decrypt(dataKey, sealed, contextText(context));
   const text = bytes.toString('utf8');
   bytes.fill(0);

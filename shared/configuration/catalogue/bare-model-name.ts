@@ -4,7 +4,7 @@
  * Resolves a name: an exact id, or a name with a slash, is returned as it is; otherwise every id that ends in `/name`.
  * `isId` tests the whole catalogue; `among` has callable ids.
  */
-export function idsMeantBy(
+export function resolveIds(
   name: string,
   isId: (name: string) => boolean,
   among: () => Iterable<string>,
@@ -16,12 +16,12 @@ export function idsMeantBy(
 }
 
 /** Resolves a name in a configured list: one that matches none of its ids is searched for in the whole catalogue. */
-export function idsWritten(
+export function resolveListedIds(
   name: string,
   ids: ReadonlySet<string>,
   among: Iterable<string> | undefined,
 ): readonly string[] {
   const isId = (one: string) => ids.has(one);
-  const matches = among === undefined ? [name] : idsMeantBy(name, isId, () => among);
-  return matches.length > 1 || matches[0] !== name ? matches : idsMeantBy(name, isId, () => ids);
+  const matches = among === undefined ? [name] : resolveIds(name, isId, () => among);
+  return matches.length > 1 || matches[0] !== name ? matches : resolveIds(name, isId, () => ids);
 }

@@ -253,7 +253,7 @@ export const isOpenAiReasoningModel = (...names: readonly string[]): boolean =>
   names.some((name) => /(^|[./])(gpt-(?!5-chat)[5-9]|o[1-9](-|$))/.test(plainModelName(name)));
 
 /** True from GPT-5.4 on: these models refuse tools together with an effort on chat completions. */
-export const thinksWithToolsOnResponsesOnly = (...names: readonly string[]): boolean =>
+export const thinksWithToolsInResponsesOnly = (...names: readonly string[]): boolean =>
   names.some((name) => /(^|[./])gpt-(5-([4-9]|\d\d)(?!\d)|[6-9])/.test(plainModelName(name)));
 
 /** True for models whose thinking can be switched off. The others call tools on Responses only. */
@@ -263,5 +263,5 @@ export const canBeKeptFromThinking = (...names: readonly string[]): boolean =>
   );
 
 /** True from GPT-5.5 on: these models think although the request does not ask for it. */
-export const thinksUnasked = (...names: readonly string[]): boolean =>
+export const thinksByDefault = (...names: readonly string[]): boolean =>
   names.some((name) => /(^|[./])gpt-(5-([5-9]|\d\d)(?!\d)|[6-9])/.test(plainModelName(name)));

@@ -1,4 +1,4 @@
-export { idsMeantBy, idsWritten } from './bare-model-name.ts';
+export { resolveIds, resolveListedIds } from './bare-model-name.ts';
 export { findAtBedrock, type NamedAtBedrock, readBedrockName } from './bedrock-model-name.ts';
 export {
   type Candidate,
@@ -17,16 +17,16 @@ export {
   plainModelName,
   serves,
   type TokenPrices,
-  thinksUnasked,
-  thinksWithToolsOnResponsesOnly,
+  thinksByDefault,
+  thinksWithToolsInResponsesOnly,
 } from './catalogue.ts';
 export * from './catalogue-document.ts';
 export { type CatalogueReader, createCatalogueReader, refuseWhilePaused } from './catalogue-reader.ts';
 export { type CatalogueStore, createCatalogueStore } from './catalogue-store.ts';
 export * from './credential-pool.ts';
 export {
-  byAnyEffort,
-  byBudget,
+  anyEffortReasoning,
+  budgetReasoning,
   type ModelReasoning,
   reasoningOf,
   relayedEffort,

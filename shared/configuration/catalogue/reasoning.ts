@@ -40,7 +40,7 @@ const fixedReasoning: ModelReasoning = {
 };
 /** Options of an unknown model, at a target that has no default for it. */
 export const unknownModelReasoning: ModelReasoning = { ...fixedReasoning };
-export const byBudget: ModelReasoning = { ...fixedReasoning, kind: 'budget' };
+export const budgetReasoning: ModelReasoning = { ...fixedReasoning, kind: 'budget' };
 const adaptive: ModelReasoning = {
   ...fixedReasoning,
   kind: 'adaptive',
@@ -52,8 +52,8 @@ const byEffort = (least: Effort | undefined, ...efforts: readonly Effort[]): Mod
   efforts,
   least,
 });
-const gemini2: ModelReasoning = { ...byBudget, budgetMax: 24_576 };
-const gemini2Pro: ModelReasoning = { ...byBudget, budgetMax: 32_768 };
+const gemini2: ModelReasoning = { ...budgetReasoning, budgetMax: 24_576 };
+const gemini2Pro: ModelReasoning = { ...budgetReasoning, budgetMax: 32_768 };
 
 /**
  * Models, of which the first match counts. A test compares them with the catalogues of the installed packages, which do
@@ -67,7 +67,7 @@ const models: readonly (readonly [RegExp, ModelReasoning])[] = [
   [/claude-(fable-5|mythos)/, { ...adaptive, least: 'low' }],
   [/claude-(opus|sonnet)-4-6/, { ...adaptive, efforts: ['low', 'medium', 'high', 'max'] }],
   [/claude-opus-4-[78]/, adaptive],
-  [/claude-(opus|sonnet|haiku)-4|claude-3-7/, byBudget],
+  [/claude-(opus|sonnet|haiku)-4|claude-3-7/, budgetReasoning],
   [/claude-(instant|v?2|3)(?=$|[-.:])/, fixedReasoning],
   [/claude-/, adaptive],
   [/gpt-oss/, byEffort('low', 'low', 'medium', 'high')],
@@ -128,7 +128,7 @@ const shares: Readonly<Record<Effort, number>> = {
 };
 const efforts = Object.keys(shares) as readonly Effort[];
 /** Options with any effort that the client asks for. */
-export const byAnyEffort: ModelReasoning = { ...fixedReasoning, kind: 'effort', efforts };
+export const anyEffortReasoning: ModelReasoning = { ...fixedReasoning, kind: 'effort', efforts };
 
 /** Efforts by budget: for a model that knows only effort, a budget becomes the nearest one. */
 const effortByBudget: readonly (readonly [tokensMax: number, effort: Effort])[] = [
@@ -154,8 +154,8 @@ export function thinkingOf(
  * switch converts an effort itself.
  */
 export function relayedEffort(preference: ReasoningPreference, ...names: readonly string[]): string | undefined {
-  const model = reasoningOf(...names) ?? byAnyEffort;
-  const scale = model.kind === 'budget' || model.kind === 'switch' ? byAnyEffort : model;
+  const model = reasoningOf(...names) ?? anyEffortReasoning;
+  const scale = model.kind === 'budget' || model.kind === 'switch' ? anyEffortReasoning : model;
   const thinking = thinkingOf(preference, noBound, scale);
   if (thinking?.kind === 'off') return 'none';
   return thinking !== undefined && 'effort' in thinking ? thinking.effort : undefined;

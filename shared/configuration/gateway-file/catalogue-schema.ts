@@ -6,7 +6,7 @@ import { autoModelId, extraNames, reservedModelPrefix } from '../../foundation/c
 import { parsePricePerMillion, parseUsd } from '../../foundation/money/index.ts';
 import { promptCaches, type unitPriceMembers } from '../catalogue/index.ts';
 import { listedModalities } from '../model-list/index.ts';
-import { exact, limit, text } from '../value-forms/index.ts';
+import { exactDecimal, limit, text } from '../value-forms/index.ts';
 import {
   epochSeconds,
   mapping,
@@ -21,7 +21,7 @@ import { guardrail } from './guardrail-schema.ts';
 import { apis, provider } from './provider-schema.ts';
 import { isMapping } from './yaml-source.ts';
 
-const price = exact.check(
+const price = exactDecimal.check(
   z.refine((usd) => parsePricePerMillion(usd) !== undefined, {
     error: 'must be USD per million tokens with at most six decimals, such as "2.50"',
   }),
@@ -46,7 +46,7 @@ const furtherPrices = {
   image_output_price_per_million: z.optional(price),
 };
 
-const unitPrice = exact.check(
+const unitPrice = exactDecimal.check(
   z.refine((usd) => parseUsd(usd) !== undefined, {
     error: 'must be USD with at most twelve decimals, such as "0.04"',
   }),

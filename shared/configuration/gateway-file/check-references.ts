@@ -1,6 +1,6 @@
 // Checks across sections: duplicate names, unknown names, and values that a provider's kind does not fill in.
 import { autoModelId } from '../../foundation/constants/index.ts';
-import { idsWritten } from '../catalogue/index.ts';
+import { resolveListedIds } from '../catalogue/index.ts';
 import { type ProviderKind, providerKinds } from '../model-list/index.ts';
 import { checkFunction } from './check-functions.ts';
 import {
@@ -169,7 +169,8 @@ function checkPrices(entry: Node, report: Report): void {
 function checkWorkspace(workspace: Node, known: Known, report: Report): void {
   const { models: all } = known;
   const listed = entries(member(workspace, 'models')).flatMap((at) => textOf(at) ?? []);
-  const ofWorkspace = all && listed.length > 0 ? listed.flatMap((name) => idsWritten(name, all, undefined)) : undefined;
+  const ofWorkspace =
+    all && listed.length > 0 ? listed.flatMap((name) => resolveListedIds(name, all, undefined)) : undefined;
   checkModelChoice(workspace, all && { all, ofWorkspace: undefined }, report);
   const keys = member(workspace, 'keys');
   checkUnique([keys], 'name', report);

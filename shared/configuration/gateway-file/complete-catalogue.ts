@@ -8,7 +8,7 @@ import type {
   ServiceDocument,
 } from '../catalogue/index.ts';
 import { type ListedModel, type ModelList, type ProviderKind, providerKindNames } from '../model-list/index.ts';
-import { written } from '../value-forms/index.ts';
+import { withoutUndefined } from '../value-forms/index.ts';
 import { type CatalogueInFile, type EntryInFile, isListedModels, type ModelInFile } from './catalogue-schema.ts';
 import { completeMembers, entryMembers, listedMembers, upstreamModelOf, withTokenPrices } from './complete-entry.ts';
 import {
@@ -59,7 +59,7 @@ export function completeCatalogue(file: CatalogueInFile, sources: CatalogueSourc
 /** Returns the service; its absent fields keep their stored values. */
 const completeService = ({ service }: CatalogueInFile, { former }: CatalogueSources): ServiceDocument => ({
   ...(former?.service ?? serviceDefaults),
-  ...written(service),
+  ...withoutUndefined(service),
 });
 
 /** Returns the guardrails; a guardrail is removed only if the file says so. */

@@ -4,7 +4,7 @@ import { formatUsd } from '../../foundation/money/index.ts';
 import type { Connection, ConnectionChange } from '../byok/index.ts';
 import { type KeyRecord, type WantedKey, writtenKey } from '../keys/index.ts';
 import type { FunctionDocument, FunctionStore, PlannedFunction } from '../stored-functions/index.ts';
-import { written } from '../value-forms/index.ts';
+import { withoutUndefined } from '../value-forms/index.ts';
 import { changedMembers, type MemberChange } from './changed-members.ts';
 import type { PlannedChange } from './planning.ts';
 import { isMapping } from './yaml-source.ts';
@@ -22,7 +22,7 @@ const writtenConnection = ({ policy, budgetPicoUsd, keySource }: Connection) => 
 
 export function keyMembers(former: KeyRecord | undefined, wanted: WantedKey): MemberChange[] {
   if (former === undefined) return [];
-  return changedMembers(writtenKey(former), writtenKey({ ...former, ...written(wanted) }));
+  return changedMembers(writtenKey(former), writtenKey({ ...former, ...withoutUndefined(wanted) }));
 }
 
 /** Returns changes of the revisions that the file names: others stay unchanged. */

@@ -22,7 +22,7 @@ import {
 } from '../keys/index.ts';
 import { loadModelList, type ModelList } from '../model-list/index.ts';
 import type { FunctionRecord } from '../stored-functions/index.ts';
-import { written } from '../value-forms/index.ts';
+import { withoutUndefined } from '../value-forms/index.ts';
 import type { WorkspaceDocument } from '../workspaces/index.ts';
 import { guardrailReferenceIssues, modelReferenceIssues } from './check-references.ts';
 import { isSame, upstreamModelOf } from './complete-entry.ts';
@@ -293,7 +293,7 @@ function listedItems({ providers, models, listed = [] }: CatalogueDocument, list
     // The list may have more of them by now, which an earlier item makes too.
     const storedModels = listedModels.filter(({ id }) => stored.has(id) && !itemById.has(id));
     const names = storedModels.map(({ providers: [entry] }) => entry?.upstream_model);
-    const inFile = written({ from, only: storedModels.length === listedModels.length ? only : names, as });
+    const inFile = withoutUndefined({ from, only: storedModels.length === listedModels.length ? only : names, as });
     for (const [at, { id }] of storedModels.entries()) itemById.set(id, { inFile, from, upstream: names[at] });
   }
   return itemById;
@@ -337,7 +337,7 @@ function shortEntry({ written: _written, ...entry }: ModelProviderDocument, know
     streaming: true,
     max_output_tokens: entry.context_length,
     ...{ rate_limit_rpm: null, rate_limit_tpm: null, rate_limit_tpd: null },
-    ...written(known),
+    ...withoutUndefined(known),
   };
   const params = without({ ...supported_params }, filled);
   return {

@@ -20,7 +20,7 @@ import {
   toIssues,
 } from './fields.ts';
 import { functionSchema } from './function-schema.ts';
-import { checkWith, type Issue, inOrder, type LineOf, oncePerPlace, type Problem, toProblem } from './problems.ts';
+import { checkWith, type Issue, type LineOf, oncePerPlace, type Problem, sortProblems, toProblem } from './problems.ts';
 import { isMapping, readYaml, type YamlSource } from './yaml-source.ts';
 
 // `access`: roles on the management interface.
@@ -160,5 +160,5 @@ export function readSource(source: YamlSource): ReadResult & { readonly issues: 
     return { ok: true, file: checked.value, source: source.value, lineOf: source.lineOf, issues };
   }
   const problems = oncePerPlace(issues).map((issue) => toProblem(issue, source.lineOf(issue.path)));
-  return { ok: false, problems: inOrder(problems), issues };
+  return { ok: false, problems: sortProblems(problems), issues };
 }

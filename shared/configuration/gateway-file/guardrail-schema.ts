@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { parseUsd } from '../../foundation/money/index.ts';
 import { patternFault } from '../../foundation/patterns/index.ts';
 import { type GuardrailDocument, guardrailDirections, personalTypes } from '../catalogue/index.ts';
-import { exact } from '../value-forms/index.ts';
+import { exactDecimal } from '../value-forms/index.ts';
 import { mapping, plainId, positiveInteger, runsDespiteOtherIssues, selectSchema } from './fields.ts';
 import { faultOfUrl } from './provider-address.ts';
 import { auth, awsRegion } from './provider-schema.ts';
@@ -74,7 +74,7 @@ const version = z
   })
   .regex(/^([1-9][0-9]{0,7}|DRAFT)$/, { error: 'must be the number of a version in quotes, such as "1", or DRAFT' });
 
-const unitPrice = exact.check(
+const unitPrice = exactDecimal.check(
   z.refine((written) => parseUsd(written) !== undefined, { error: 'must be USD per 1,000 units such as "0.15"' }),
 );
 const unitPrices = z.record(z.string(), unitPrice).superRefine((prices, context) => {

@@ -1,6 +1,6 @@
 // Walks the values of a file with their places. The checks across sections walk these, not the parsed result, so that
 // one wrong field never hides faults elsewhere.
-import { idsWritten } from '../catalogue/index.ts';
+import { resolveListedIds } from '../catalogue/index.ts';
 import { looksLikeCredential, type Path, quote, suggest } from './problems.ts';
 import { isMapping } from './yaml-source.ts';
 
@@ -55,7 +55,7 @@ export function checkModel(at: Node, models: KnownModels | undefined, report: Re
   const written = textOf(at);
   if (written === undefined || models === undefined) return;
   const known = models.all;
-  const meantIds = idsWritten(written, known, models.ofWorkspace);
+  const meantIds = resolveListedIds(written, known, models.ofWorkspace);
   if (meantIds.length > 1) report(at, `${quote(written)} means several models: ${meantIds.map(quote).join(', ')}`);
   else if (meantIds[0] === written) checkKnown(at, known, 'model', 'models', report);
 }

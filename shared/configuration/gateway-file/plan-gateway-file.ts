@@ -5,9 +5,9 @@ import type { JsonObject } from '../../protocol/wire/index.ts';
 import { writeKey } from '../administration/index.ts';
 import {
   type CatalogueDocument,
-  idsWritten,
   type ModelDocument,
   type ModelProviderDocument,
+  resolveListedIds,
 } from '../catalogue/index.ts';
 import { changedSettings } from '../keys/index.ts';
 import { loadModelList } from '../model-list/index.ts';
@@ -29,9 +29,9 @@ import {
   describe,
   type FileApplyOptions,
   type PlannedChange,
-  type Planning,
+  type PlanningContext,
 } from './planning.ts';
-import { formatProblem, inOrder, type Problem, toProblem } from './problems.ts';
+import { formatProblem, type Problem, sortProblems, toProblem } from './problems.ts';
 import { withoutUnchanged, writtenPlace } from './without-unchanged.ts';
 import { isMapping } from './yaml-source.ts';
 
@@ -104,7 +104,7 @@ export async function planGatewayFile(input: FileApplyOptions): Promise<GatewayF
   const { document: ofFile, filled, issues: faults } = completeCatalogue(options.file, sourcesOf(options, former));
   const catalogue = onStored(options, ofFile, former);
   const modelIds = new Set(catalogue.models.map(({ id }) => id));
-  const planning: Planning = {
+  const planning: PlanningContext = {
     ...options,
     modelIds,
     issues: [...faults],
@@ -123,8 +123,8 @@ export async function planGatewayFile(input: FileApplyOptions): Promise<GatewayF
   const steps = [planCatalogue(planning, former, catalogue)];
   const named = withModelIds(options.file, ofFile.models);
   const file = changedPart(options, named, ofFile);
-  const placeOf: Planning['placeOf'] = (path) => writtenPlace(path, file, named);
-  const rest: Planning = { ...planning, file, issues: [], placeOf };
+  const placeOf: PlanningContext['placeOf'] = (path) => writtenPlace(path, file, named);
+  const rest: PlanningContext = { ...planning, file, issues: [], placeOf };
   for (const [index, workspace] of file.workspaces.entries()) {
     steps.push(...(await planWorkspace(rest, workspace, ['workspaces', index])));
   }
@@ -132,7 +132,7 @@ export async function planGatewayFile(input: FileApplyOptions): Promise<GatewayF
   const { notes, revokedKeys } = planning;
   const issues = [...planning.issues, ...rest.issues.map((issue) => ({ ...issue, path: placeOf(issue.path) }))];
   if (issues.length > 0) {
-    throw new GatewayFileRefused(inOrder(issues.map((issue) => toProblem(issue, options.lineOf?.(issue.path)))));
+    throw new GatewayFileRefused(sortProblems(issues.map((issue) => toProblem(issue, options.lineOf?.(issue.path)))));
   }
   const changes = steps.flatMap(({ planned }) => planned);
   const idsOfFile = new Set(ofFile.models.map(({ id }) => id));
@@ -159,7 +159,11 @@ async function carryOut(steps: readonly ApplyStep[], notes: readonly string[]): 
   return report;
 }
 
-function planCatalogue(planning: Planning, former: CatalogueDocument | undefined, next: CatalogueDocument): ApplyStep {
+function planCatalogue(
+  planning: PlanningContext,
+  former: CatalogueDocument | undefined,
+  next: CatalogueDocument,
+): ApplyStep {
   const { file, stores, nowMs, readBefore } = planning;
   const members = changedMembers(former && shownCatalogue(former), shownCatalogue(next));
   return {
@@ -174,7 +178,7 @@ function planCatalogue(planning: Planning, former: CatalogueDocument | undefined
   }
 }
 
-type Sources = Pick<Planning, 'modelList' | 'region' | 'nowMs' | 'former'>;
+type Sources = Pick<PlanningContext, 'modelList' | 'region' | 'nowMs' | 'former'>;
 
 /** Returns the catalogue of the file, or with the file's changes since it was last applied. */
 function onStored(sources: Sources, ofFile: CatalogueDocument, stored: CatalogueDocument | undefined) {
@@ -198,7 +202,7 @@ function changedPart(
 }
 
 /** Plans the access rules. A file that has `access` replaces all of them, one without leaves them unchanged. */
-async function planAccess({ file: { access: rules }, stores: { access } }: Planning): Promise<ApplyStep[]> {
+async function planAccess({ file: { access: rules }, stores: { access } }: PlanningContext): Promise<ApplyStep[]> {
   if (rules === undefined) return [];
   const former = await access.read();
   const members = changedMembers({ access: former }, { access: rules });
@@ -225,7 +229,7 @@ const shownCatalogue = ({ models, listed: _listed, ...rest }: CatalogueDocument)
   })),
 });
 
-async function planKeySteps(planning: Planning): Promise<ApplyStep[]> {
+async function planKeySteps(planning: PlanningContext): Promise<ApplyStep[]> {
   const { file, placeOf, stores, randomness, nowMs, keepsRevoked = false } = planning;
   const keyInputs = { file, placeOf, keys: stores.keys, cell: stores.cell, randomness, nowMs, keepsRevoked };
   const plan = await planKeys(keyInputs);
@@ -254,7 +258,7 @@ function withModelIds<File extends Pick<GatewayFile, 'workspaces'>>(
 ): File {
   const ids = new Set(models.map(({ id }) => id));
   const idOf = (name: string, among: readonly string[] | undefined): string => {
-    const [id, ...others] = idsWritten(name, ids, among);
+    const [id, ...others] = resolveListedIds(name, ids, among);
     return id === undefined || others.length > 0 ? name : id;
   };
   const resolved = <Owner extends { models?: unknown }>(owner: Owner, among?: readonly string[]): Owner =>

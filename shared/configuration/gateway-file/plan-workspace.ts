@@ -15,10 +15,14 @@ import {
 import { changedMembers } from './changed-members.ts';
 import { connectionMembers, functionMembers } from './describe-changes.ts';
 import { settingsOf, type WorkspaceInFile } from './gateway-file.ts';
-import { type ApplyStep, attempt, changeOf, describe, type Planning } from './planning.ts';
+import { type ApplyStep, attempt, changeOf, describe, type PlanningContext } from './planning.ts';
 import { formatPath, type Issue, type Path, quote, suggest } from './problems.ts';
 
-export async function planWorkspace(planning: Planning, workspace: WorkspaceInFile, path: Path): Promise<ApplyStep[]> {
+export async function planWorkspace(
+  planning: PlanningContext,
+  workspace: WorkspaceInFile,
+  path: Path,
+): Promise<ApplyStep[]> {
   return [
     await planSettings(planning, workspace, path),
     await planConnections(planning, workspace, path),
@@ -27,7 +31,7 @@ export async function planWorkspace(planning: Planning, workspace: WorkspaceInFi
 }
 
 async function planSettings(
-  { stores, modelIds, issues, notes, placeOf }: Planning,
+  { stores, modelIds, issues, notes, placeOf }: PlanningContext,
   workspace: WorkspaceInFile,
   path: Path,
 ) {
@@ -122,7 +126,7 @@ const unusablePresets = ({ presets = [] }: WorkspaceChanges, path: Path): string
     }),
   );
 
-async function planConnections(planning: Planning, { id, byok: { connections } }: WorkspaceInFile, path: Path) {
+async function planConnections(planning: PlanningContext, { id, byok: { connections } }: WorkspaceInFile, path: Path) {
   const { stores, readVariable, issues, notes } = planning;
   if (connections.length === 0) return undefined;
   const nameOf = (provider: string) => `byok connection to ${provider} of ${id}`;
@@ -146,7 +150,7 @@ async function planConnections(planning: Planning, { id, byok: { connections } }
 }
 
 async function planFunctions(
-  { stores, issues, notes, nowMs }: Planning,
+  { stores, issues, notes, nowMs }: PlanningContext,
   { id, functions }: WorkspaceInFile,
   path: Path,
 ) {

@@ -77,7 +77,7 @@ export interface ApplyStep {
   readonly createdKey?: CreatedKey | undefined;
 }
 
-export interface Planning extends FileApplyOptions {
+export interface PlanningContext extends FileApplyOptions {
   readonly modelList: ModelList;
   /** Ids of the models that the file makes. */
   readonly modelIds: ReadonlySet<string>;

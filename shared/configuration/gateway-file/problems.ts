@@ -30,7 +30,7 @@ export const toProblem = ({ path, message }: Issue, line?: number): Problem => (
 export type LineOf = (path: Path) => number | undefined;
 
 /** Sorts problems in the order of the file; those without a line are last. */
-export const inOrder = (problems: readonly Problem[]): Problem[] =>
+export const sortProblems = (problems: readonly Problem[]): Problem[] =>
   problems.toSorted((a, b) => lineOrLast(a) - lineOrLast(b));
 
 const lineOrLast = ({ line }: Problem): number => line ?? Number.MAX_SAFE_INTEGER;

@@ -2,7 +2,7 @@
 import { loadModelList, type ModelList } from '../model-list/index.ts';
 import { completeCatalogue } from './complete-catalogue.ts';
 import { gatewayFileSchema, type ReadResult, readSource } from './gateway-file.ts';
-import { checkWith, type Issue, inOrder, oncePerPlace, type Path, toProblem } from './problems.ts';
+import { checkWith, type Issue, oncePerPlace, type Path, sortProblems, toProblem } from './problems.ts';
 import { isMapping, readYaml } from './yaml-source.ts';
 
 interface ListReadOptions {
@@ -19,7 +19,7 @@ export async function readWithList(text: string, options: ListReadOptions = {}):
   if (read.ok || source.kind === 'unreadable') return read;
   const list = options.modelList ?? (await loadModelList());
   const issues = oncePerPlace([...read.issues, ...listIssues(source.value, read.issues, { ...options, list })]);
-  return { ok: false, problems: inOrder(issues.map((issue) => toProblem(issue, source.lineOf(issue.path)))) };
+  return { ok: false, problems: sortProblems(issues.map((issue) => toProblem(issue, source.lineOf(issue.path)))) };
 }
 
 /** Returns issues of providers and models without another fault. */

@@ -19,7 +19,7 @@ import {
   versionOf,
 } from './function-record.ts';
 import { contentOf, contentPut, type DeclaredRevision, type RevisionText, toText } from './revision-content.ts';
-import { activate, activateRevision, checkQualified, qualify, withStatus } from './transitions.ts';
+import { activate, activateRevision, qualify, requireQualified, withStatus } from './transitions.ts';
 
 interface QualifiedRevision {
   readonly revisionId: string;
@@ -232,7 +232,7 @@ function planRevision(
   // The qualification of a draft belongs to exactly this text.
   const draft = former?.textSha256 === text.textSha256 ? former : newDraft(declared, text);
   if (declared.state !== 'activated') return draft;
-  if (needsQualified) checkQualified(draft, nowMs);
+  if (needsQualified) requireQualified(draft, nowMs);
   return activateRevision(draft, nowMs);
 }
 

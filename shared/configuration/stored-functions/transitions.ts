@@ -24,7 +24,7 @@ export function activateRevision(revision: RevisionRecord, nowMs: number): Revis
 }
 
 /** Throws if a draft has test cases that have not passed, or whose qualification has expired. */
-export function checkQualified(revision: RevisionRecord, nowMs: number): void {
+export function requireQualified(revision: RevisionRecord, nowMs: number): void {
   if (revision.state === 'activated' || !revision.hasCases) return;
   if (revision.qualifiedAtMs === null) {
     throw new WriteRefused(
@@ -39,7 +39,7 @@ export function checkQualified(revision: RevisionRecord, nowMs: number): void {
 /** Makes a qualified revision the active one, and enables the function. The former revision stays callable by pin. */
 export function activate(record: FunctionRecord, revisionId: string, nowMs: number): FunctionRecord {
   const draft = findRevision(record, revisionId);
-  checkQualified(draft, nowMs);
+  requireQualified(draft, nowMs);
   const revision = activateRevision(draft, nowMs);
   if (isExpired(revision, nowMs)) throw new WriteRefused(`revision ${revisionId} of function ${record.id} has expired`);
   return { ...withRevision(record, revision), active: revisionId, status: 'enabled' };

@@ -1,3 +1,3 @@
 export { shapeOf } from './shape-of.ts';
 export * from './single-values.ts';
-export { written } from './written.ts';
+export { withoutUndefined } from './written.ts';

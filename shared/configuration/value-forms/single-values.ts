@@ -24,18 +24,18 @@ export const limit = z.nullable(z.int().check(z.minimum(1, { error: 'must be at 
 
 const isUsd = (written: string): boolean => parseUsd(written) !== undefined;
 /** Exact decimal text: YAML reads 2.50 as a binary fraction, and money must stay exact. */
-export const exact = z.string({
+export const exactDecimal = z.string({
   error: ({ input }) => (typeof input === 'number' ? 'must be written in quotes, such as "2.50"' : undefined),
 });
-export const usd = exact.check(z.refine(isUsd, { error: 'must be an amount of USD such as "25.00"' }));
+export const usd = exactDecimal.check(z.refine(isUsd, { error: 'must be an amount of USD such as "25.00"' }));
 /** Amount above zero: a file may say 0, which allows no spending, but in a single change 0 is taken for a mistake. */
-export const usdAboveZero = exact.check(
+export const usdAboveZero = exactDecimal.check(
   z.refine((written) => isUsd(written) && parseUsd(written) !== 0n, {
     error: 'must be an amount of USD above 0 such as "25.00"',
   }),
 );
 /** Amount, below 0 for a removal. */
-export const usdChange = exact.check(
+export const usdChange = exactDecimal.check(
   z.refine((written) => isUsd(written.replace(/^-/, '')) && parseUsd(written.replace(/^-/, '')) !== 0n, {
     error: 'must be an amount of USD that is not 0, such as "25.00" or "-5"',
   }),

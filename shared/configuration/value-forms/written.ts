@@ -1,5 +1,5 @@
 /** Returns the written fields only: undefined ones are omitted. */
-export const written = <Members extends object>(members: Members) =>
+export const withoutUndefined = <Members extends object>(members: Members) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
     [Name in keyof Members]?: Exclude<Members[Name], undefined>;
   };

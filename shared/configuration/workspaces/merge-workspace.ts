@@ -2,7 +2,7 @@
 // Pure.
 import { functionCallsDefault } from '../../foundation/constants/index.ts';
 import { WriteRefused } from '../../storage/store/index.ts';
-import { written } from '../value-forms/index.ts';
+import { withoutUndefined } from '../value-forms/index.ts';
 import type { PresetChanges, PresetDocument, WorkspaceChanges, WorkspaceDocument } from './workspace-document.ts';
 
 const defaults: Omit<WorkspaceDocument, 'id'> = {
@@ -29,11 +29,11 @@ export function mergeWorkspace(former: WorkspaceDocument | undefined, changes: W
   } = changes;
   return {
     ...base,
-    ...written(settings),
+    ...withoutUndefined(settings),
     ...creditOf(former, changes),
-    data_policy: withoutNulls({ ...base.data_policy, ...written(data_policy ?? {}) }),
+    data_policy: withoutNulls({ ...base.data_policy, ...withoutUndefined(data_policy ?? {}) }),
     ...mergeIdempotency(idempotency),
-    features: { ...base.features, ...written(features ?? {}) },
+    features: { ...base.features, ...withoutUndefined(features ?? {}) },
     presets: mergePresets(base.presets, presets),
     ...mergeFields(base, changes),
   };
@@ -51,7 +51,9 @@ const mergeFields = (base: Pick<WorkspaceDocument, keyof typeof begun>, changes:
   Object.fromEntries(
     (Object.keys(begun) as (keyof typeof begun)[]).flatMap((name) => {
       const change = changes[name];
-      return change === undefined ? [] : [[name, change && { ...begun[name], ...base[name], ...written(change) }]];
+      return change === undefined
+        ? []
+        : [[name, change && { ...begun[name], ...base[name], ...withoutUndefined(change) }]];
     }),
   );
 

@@ -37,7 +37,7 @@ const formerNames: Readonly<Record<string, string>> = { 'x-gzip': 'gzip' };
 export const encodingNames: readonly string[] = Object.keys(encodings);
 
 /** Finds an encoding by its lower-case name; returns undefined for an unknown one. */
-export function encodingNamed(name: string): Encoding | undefined {
+export function findEncoding(name: string): Encoding | undefined {
   const known = Object.hasOwn(formerNames, name) ? formerNames[name] : name;
   return known !== undefined && Object.hasOwn(encodings, known) ? encodings[known] : undefined;
 }

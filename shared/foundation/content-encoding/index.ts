@@ -1,2 +1,2 @@
-export { encodingNamed, encodingNames } from './encodings.ts';
+export { encodingNames, findEncoding } from './encodings.ts';
 export { AnswerNotDecoded, plainBytes } from './plain-bytes.ts';

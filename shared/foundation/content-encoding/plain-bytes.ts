@@ -1,7 +1,7 @@
 // Decompresses an answer as it arrives, so that a bound applies to the plain bytes, and each event of a stream is
 // available with the piece that ends it.
 import { pipeline } from 'node:stream';
-import { type Encoding, encodingNamed } from './encodings.ts';
+import { type Encoding, findEncoding } from './encodings.ts';
 
 /** Thrown when the body of an answer cannot be decompressed. */
 export class AnswerNotDecoded extends Error {
@@ -21,7 +21,7 @@ export class AnswerNotDecoded extends Error {
 export function plainBytes(bytes: AsyncIterator<Buffer>, named: string | undefined): AsyncIterator<Buffer> {
   const name = named?.trim().toLowerCase() ?? '';
   if (name === '' || name === 'identity') return bytes;
-  const plain = unpack(bytes, encodingNamed(name));
+  const plain = unpack(bytes, findEncoding(name));
   return { next: () => plain.next() };
 }
 

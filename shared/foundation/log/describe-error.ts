@@ -1,6 +1,6 @@
 // Describes an error for the log. Messages of other libraries' errors quote their input (a JSON text, a header value),
 // so quoted text and anything that looks like a token is masked; of causes only names and codes are logged.
-import { masked } from './mask-secrets.ts';
+import { maskCharacter } from './mask-secrets.ts';
 
 interface ErrorDescription {
   readonly name: string;
@@ -82,16 +82,16 @@ function causesOf(error: object): string {
 /** Rules in the order of their application: each sees the text that the rules before it have changed. */
 const rules: readonly (readonly [RegExp, string])[] = [
   // `https://user:password@host`, and the values of query parameters: some providers take their key there.
-  [/\/\/[^/\s@]+@/g, `//${masked}@`],
-  [/([?&][\w.-]+=)[^\s&"'<>]+/g, `$1${masked}`],
-  [/\b(?:bearer|basic)\s+\S+/gi, masked],
+  [/\/\/[^/\s@]+@/g, `//${maskCharacter}@`],
+  [/([?&][\w.-]+=)[^\s&"'<>]+/g, `$1${maskCharacter}`],
+  [/\b(?:bearer|basic)\s+\S+/gi, maskCharacter],
   // Prefixes of well-known keys, also of keys that a provider has masked in part.
-  [/\b(?:sk|pk|rk|gsk|csk|xai|hf|ghp|pplx|nvapi)[-_][^\s"',;)]{4,}|\bAIza[\w-]{8,}|\bAKIA\w{8,}/g, masked],
+  [/\b(?:sk|pk|rk|gsk|csk|xai|hf|ghp|pplx|nvapi)[-_][^\s"',;)]{4,}|\bAIza[\w-]{8,}|\bAKIA\w{8,}/g, maskCharacter],
   // A value whose name says that it is a secret. A count of tokens is not a secret, and neither is a sentence about too
   // many of them.
   [
     /(?<!too many )\b((?:api[-_ ]?key|token|secret|password|authorization|credential)s?["']?(?:\s+(?:provided|is|was))?\s*[:=]\s*["']?)(?!\d+\b)[^\s"',;]+/gi,
-    `$1${masked}`,
+    `$1${maskCharacter}`,
   ],
 ];
 
@@ -122,7 +122,7 @@ function isName(run: string): boolean {
 const keyLike = /\bsk-[\w-]{16,}/g;
 
 /** Masks API keys alone, for names and ids of clients, some of which contain their key. */
-export const maskKeys = (text: string): string => text.replaceAll(keyLike, `sk-${masked}`);
+export const maskKeys = (text: string): string => text.replaceAll(keyLike, `sk-${maskCharacter}`);
 
 /**
  * Masks everything that looks like a credential. The time grows with the square of the text's length, so callers cut it
@@ -130,5 +130,5 @@ export const maskKeys = (text: string): string => text.replaceAll(keyLike, `sk-$
  */
 export function redact(text: string, isKnown: (run: string) => boolean = () => false): string {
   const maskedText = rules.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), text);
-  return maskedText.replace(runs, (run) => (isName(run) || isKnown(run) ? run : masked));
+  return maskedText.replace(runs, (run) => (isName(run) || isKnown(run) ? run : maskCharacter));
 }

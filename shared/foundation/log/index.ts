@@ -3,4 +3,4 @@ export type { Metrics } from './embedded-metrics.ts';
 export { escapeControls } from './escape-controls.ts';
 export { createLineBatches } from './line-batches.ts';
 export { createLog, type Log, type LogFields } from './log.ts';
-export { masked, maskSecrets, maskSecretsAcross } from './mask-secrets.ts';
+export { maskCharacter, maskSecrets, maskSecretsAcross } from './mask-secrets.ts';

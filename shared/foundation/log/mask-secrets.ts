@@ -1,7 +1,7 @@
 // Masks known secrets in a text that others wrote, in whatever form it contains them: raw, with the escapes of JSON,
 // URLs or HTML, with nested escapes, and in pieces.
 
-export const masked = '…';
+export const maskCharacter = '…';
 
 /** Maximum depth of nested escapes: a deeper one is not written by accident. */
 const decodingsMax = 3;
@@ -150,7 +150,7 @@ function maskMarked(part: string, isSecret: Uint8Array): string {
   let result = '';
   for (let at = 0; at < part.length; at += 1) {
     if (isSecret[at] === 0) result += part[at];
-    else if (isSecret[at - 1] !== 1) result += masked;
+    else if (isSecret[at - 1] !== 1) result += maskCharacter;
   }
   return result;
 }

@@ -13,7 +13,7 @@ export async function collect<Value>(source: AsyncIterable<Value>): Promise<Valu
  * Joins work that has begun into one promise; undefined if there is none, because most calls have nothing to do at
  * most points.
  */
-export function allBegun(work: readonly (Promise<unknown> | undefined)[]): Promise<unknown> | undefined {
+export function awaitAll(work: readonly (Promise<unknown> | undefined)[]): Promise<unknown> | undefined {
   const begun = work.filter((one) => one !== undefined);
   return begun.length > 1 ? Promise.all(begun) : begun[0];
 }

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../foundation/time/index.ts';
 import { ConnectionStream, type SharedByConnections } from './connection-stream.ts';
 import { frameAt, type Http2Frame, prefaceBytes } from './http2-frames.ts';
-import { malformed } from './node-refusals.ts';
+import { malformedRequest } from './node-refusals.ts';
 
 /** Maximum number of a connection's requests at once. */
 const streamsMax = 100;
@@ -304,7 +304,7 @@ const sessionOptions = {
 
 /** Refuses the rest of a request that takes too long. If its answer has not begun, it says so. */
 function refuseRest(stream: ServerHttp2Stream): void {
-  if (!stream.readableEnded && !stream.destroyed) stream.emit('error', malformed());
+  if (!stream.readableEnded && !stream.destroyed) stream.emit('error', malformedRequest());
 }
 
 // Limits how often something may happen: `burst` times at once, and `perSecond` times a second from then on.

@@ -5,7 +5,7 @@ import { queryOf } from './exchange.ts';
 import type { Http2Request } from './http2-connection.ts';
 import { declaredBytes, incomingBody } from './node-body.ts';
 import type { NodeExchange } from './node-exchange.ts';
-import { malformed, pathOf } from './node-refusals.ts';
+import { malformedRequest, pathOf } from './node-refusals.ts';
 
 export function http2Exchange(
   request: Http2Request,
@@ -20,7 +20,7 @@ export function http2Exchange(
     bodyAsked();
     if (expectsContinue && !stream.headersSent) stream.additionalHeaders({ ':status': 100 });
   });
-  if (bytes > headersMaxBytes) stream.emit('error', malformed());
+  if (bytes > headersMaxBytes) stream.emit('error', malformedRequest());
   const head = { method, path: pathOf(target), query: queryOf(target), headers, scheme, declaredBodyBytes: declared };
   return { head, body, answer: http2Answer(stream), keyFound, cut };
 }

@@ -18,7 +18,7 @@ import {
 /**
  * Errors for the HTTP parser's refusals: a broken request line, too many header bytes, a request that takes too long.
  */
-export const malformed = () =>
+export const malformedRequest = () =>
   fail('invalid_request', { message: 'The HTTP request is malformed, too large or too slow.' });
 
 /** Refuses the rest of a body; its reader gets the error. */
@@ -42,8 +42,8 @@ export async function refuseHead(
   const request = { ...readBrokenHead(head), declaredBodyBytes: 0, readBody: neverRead };
   const arrivedAtMs = dependencies.clock.nowMs();
   const clientGone = new AbortController().signal;
-  const response = await gateway({ ...request, arrivedAtMs }, { clientGone, refusal: malformed() }).catch((cause) =>
-    internalErrorAnswer(cause, dependencies),
+  const response = await gateway({ ...request, arrivedAtMs }, { clientGone, refusal: malformedRequest() }).catch(
+    (cause) => internalErrorAnswer(cause, dependencies),
   );
   writeRawAnswer(connection, response);
   await runFinish(response, dependencies);

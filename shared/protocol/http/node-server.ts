@@ -12,7 +12,7 @@ import { http2Exchange } from './http2-exchange.ts';
 import { declaredBytes, incomingBody } from './node-body.ts';
 import { createNodeConnections, type NodeConnections } from './node-connections.ts';
 import { type NodeExchange, runExchange } from './node-exchange.ts';
-import { isLoopback, malformed, onlyForLoopback, pathOf, refuseHead, refusePlainHttp } from './node-refusals.ts';
+import { isLoopback, malformedRequest, onlyForLoopback, pathOf, refuseHead, refusePlainHttp } from './node-refusals.ts';
 
 /** Time limit for a whole request: 4 MB in this time are 1.1 Mbit/s. */
 const requestTimeoutMs = 30_000;
@@ -125,7 +125,9 @@ export function createNodeServer(
   server.on('checkContinue', serve(true));
   server.on('checkExpectation', serve(false));
   server.on('clientError', (_cause, connection) => {
-    connections.refuse(connection, malformed(), (head) => run(refuseHead(served, { head, connection }, dependencies)));
+    connections.refuse(connection, malformedRequest(), (head) =>
+      run(refuseHead(served, { head, connection }, dependencies)),
+    );
   });
 
   const close = () => closeServer({ server, connections, running, cutting }, closing, clock);

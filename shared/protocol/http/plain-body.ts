@@ -4,7 +4,7 @@
 import { pipeline, type Transform } from 'node:stream';
 import { fail, GatewayError } from '../../errors/index.ts';
 import { plainBodyMaxBytes } from '../../foundation/constants/index.ts';
-import { encodingNamed, encodingNames } from '../../foundation/content-encoding/index.ts';
+import { encodingNames, findEncoding } from '../../foundation/content-encoding/index.ts';
 import { freeBytes, gatherBytes } from '../../foundation/heap/index.ts';
 import { type RequestAllocation, type RequestTake, smallBodyMaxBytes } from '../memory-budget/index.ts';
 import type { GatewayRequest } from './exchange.ts';
@@ -28,7 +28,7 @@ export async function readPlainBody(
 ): Promise<Buffer> {
   const encoding = request.headers[header]?.join(',').trim().toLowerCase() ?? '';
   const isPacked = encoding !== '' && encoding !== 'identity';
-  const decoder = isPacked ? encodingNamed(encoding) : undefined;
+  const decoder = isPacked ? findEncoding(encoding) : undefined;
   if (isPacked && decoder === undefined) {
     throw fail('invalid_request', { message: `The header ${header} must be one of ${encodingNames.join(', ')}.` });
   }

@@ -62,7 +62,7 @@ export interface PromptReader {
   readonly read: SourceReader['read'];
   readonly prompt: HubCall['prompt'];
   /** The first field with thinking that this workspace did not get from the gateway. */
-  readonly strangers: readonly OptionalMember[];
+  readonly unknownFields: readonly OptionalMember[];
 }
 
 /** Reads a call from the conversation and then the rest of a request. */

@@ -17,7 +17,7 @@ export * from './hub-source.ts';
 export { clientCallId, createKnownCalls, type KnownCall, type KnownCalls } from './known-calls.ts';
 export { oneCallAtATime } from './one-call-at-a-time.ts';
 export * from './other-members.ts';
-export { addResults, imagesOfUser, instructionsFirst, withEveryResult } from './prompt-order.ts';
+export { addResults, imagesOfUser, putInstructionsFirst, withEveryResult } from './prompt-order.ts';
 export * from './prompt-parts.ts';
 export * from './read-result.ts';
 export { eventsByPart, partsOfResult } from './result-parts.ts';
@@ -28,7 +28,7 @@ export {
   type OpenedEnvelope,
   phaseOf,
   phaseOptions,
-  sealed,
+  sealSigned,
   signedOptions,
   withOwnSigned,
 } from './signed.ts';

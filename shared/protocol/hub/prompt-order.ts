@@ -6,7 +6,7 @@ import type { ToolMessage, ToolOutput, UserMessage } from './hub-call.ts';
  * Makes instructions at the start the system prompt. Later ones become text of the user, for targets that do not allow
  * them elsewhere, and follow the results of the calls before them, which must come first.
  */
-export function instructionsFirst(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
+export function putInstructionsFirst(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   const start = prompt.findIndex(({ role }) => role !== 'system');
   // Every target requires a message of the user.
   const ordered: LanguageModelV4Prompt = start < 0 ? [] : prompt.slice(0, start);

@@ -4,7 +4,7 @@ import type { LanguageModelV4Prompt, SharedV4ProviderMetadata, SharedV4ProviderO
 import type { SignedEnvelope } from '../wire/index.ts';
 import type { AssistantPart } from './hub-call.ts';
 import type { AnswerHead } from './hub-source.ts';
-import type { Signatures, Signed, SignedBy, SignedPart } from './signatures.ts';
+import type { Signatures, SignedPart, SignedThinking, Signer } from './signatures.ts';
 
 /** Origin of a signature; absent if the client no longer knows it, so that every target may try. */
 interface SignedOrigin {
@@ -24,7 +24,9 @@ export interface OpenedEnvelope extends SignedEnvelope {
 const ownName = 'gw';
 
 /** Returns options for a part of a prompt. */
-export const signedOptions = (signed: Signed & SignedOrigin): SharedV4ProviderOptions => ({ [ownName]: { ...signed } });
+export const signedOptions = (signed: SignedThinking & SignedOrigin): SharedV4ProviderOptions => ({
+  [ownName]: { ...signed },
+});
 
 /** Returns the options of a signed part that was in an envelope. */
 export const envelopeOptions = ({
@@ -55,13 +57,13 @@ export function phaseOf(
 }
 
 /** Returns the envelope. Unsigned thinking is sealed too, because it must not reach another model. */
-export const sealed = (
+export const sealSigned = (
   { origin, model, seal }: AnswerHead,
-  { signature, encrypted, phase }: Signed,
+  { signature, encrypted, phase }: SignedThinking,
   of?: SignedEnvelope['of'],
 ): string => seal({ origin, model, signature, encrypted, phase, of });
 
-export const isSigned = (signed: Signed): boolean => Object.keys(signed).length > 0;
+export const isSigned = (signed: SignedThinking): boolean => Object.keys(signed).length > 0;
 
 /**
  * Returns the prompt with the signatures that this model can read, in its package's format. Other models' signatures
@@ -70,7 +72,7 @@ export const isSigned = (signed: Signed): boolean => Object.keys(signed).length 
 export const withOwnSigned = (
   prompt: LanguageModelV4Prompt,
   target: Pick<Signatures, 'originOf' | 'signedOptions'>,
-  by: SignedBy,
+  by: Signer,
 ): { readonly prompt: LanguageModelV4Prompt; readonly leftOut: readonly string[] } => {
   let foreign: string | undefined;
   const targetPrompt = prompt.flatMap((message): LanguageModelV4Prompt => {
@@ -82,11 +84,11 @@ export const withOwnSigned = (
   return { prompt: targetPrompt, leftOut: foreign === undefined ? [] : [foreign] };
 };
 
-const isMadeBy = ({ origin, model }: SignedOrigin, { originOf }: Pick<Signatures, 'originOf'>, by: SignedBy): boolean =>
+const isMadeBy = ({ origin, model }: SignedOrigin, { originOf }: Pick<Signatures, 'originOf'>, by: Signer): boolean =>
   (origin === undefined || origin === originOf(by)) && (model === undefined || model === by.model);
 
 /** Returns the field; undefined for a part without an envelope, or with an envelope of this model. */
-function fieldOfForeign(part: AssistantPart, target: Pick<Signatures, 'originOf'>, by: SignedBy): string | undefined {
+function fieldOfForeign(part: AssistantPart, target: Pick<Signatures, 'originOf'>, by: Signer): string | undefined {
   const sent = (part.providerOptions?.[ownName] ?? {}) as SignedOrigin;
   return isMadeBy(sent, target, by) ? undefined : sent.field;
 }
@@ -98,11 +100,11 @@ const isSignedPart = (part: AssistantPart): part is Extract<AssistantPart, { typ
 function withOwn(
   part: AssistantPart,
   target: Pick<Signatures, 'originOf' | 'signedOptions'>,
-  by: SignedBy,
+  by: Signer,
 ): AssistantPart[] {
   if (!isSignedPart(part)) return [part];
   const { [ownName]: sent, ...others } = part.providerOptions ?? {};
-  const { origin, model, field: _field, ...signed } = (sent ?? {}) as Signed & SignedOrigin;
+  const { origin, model, field: _field, ...signed } = (sent ?? {}) as SignedThinking & SignedOrigin;
   const isOwn = isMadeBy({ origin, model } as SignedOrigin, target, by);
   // The model's own unsigned thinking may be sent again too: the target decides.
   const isKnown = origin !== undefined || isSigned(signed);

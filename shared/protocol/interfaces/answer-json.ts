@@ -16,7 +16,7 @@ import {
   scanJson,
   type UsageReport,
 } from '../wire/index.ts';
-import { charactersBeside, findLogprobs } from './large-answer.ts';
+import { charactersWithoutLogprobs, findLogprobs } from './large-answer.ts';
 import { membersOf } from './read-members.ts';
 
 /**
@@ -61,7 +61,7 @@ export async function readInTurns<Read>(
   const isLong = text.length > longAnswerCharacters;
   if (isLong) await nextTurn();
   const ends = isLong ? await findLogprobs(text) : undefined;
-  if (charactersBeside(text, ends) > charactersMax) return undefined;
+  if (charactersWithoutLogprobs(text, ends) > charactersMax) return undefined;
   const json = scanAnswer(text, ends);
   if (json === undefined) return undefined;
   if (isLong) await nextTurn();
@@ -82,7 +82,7 @@ export const readAnswerIn = async (
   (readUsage === undefined ? { kind: 'unreadable' } : readUnscanned(text, readUsage, usageMember));
 
 /** Scans an answer again that was accepted before, and has been changed. */
-export async function rescanned(text: string): Promise<JsonText> {
+export async function rescanAnswer(text: string): Promise<JsonText> {
   const json = await readInTurns(text, (scanned) => scanned, largeBodyMaxBytes);
   if (json === undefined) throw new Error('an answer that was changed is no JSON');
   return json;
@@ -92,7 +92,7 @@ export async function rescanned(text: string): Promise<JsonText> {
 async function readUnscanned(text: string, readUsage: UsageReading, usageMember = 'usage'): Promise<ReadAnswer> {
   await nextTurn();
   const ends = await findLogprobs(text);
-  const isLong = charactersBeside(text, ends) > upstreamBodyMaxBytes;
+  const isLong = charactersWithoutLogprobs(text, ends) > upstreamBodyMaxBytes;
   if (!isLong && !isBeyondBounds(text, ends)) return { kind: 'unreadable' };
   await nextTurn();
   return { kind: 'refused', refused: { usage: readUsage(lastObjectIn(text, usageMember)), outputBytes: text.length } };

@@ -26,5 +26,5 @@ export { readAgain } from './read-again.ts';
 export { membersOf, readMembers } from './read-members.ts';
 export { orFault, otherCaseCheck, readPlainBody, refuseDoubles } from './read-plain-body.ts';
 export { type RelayedInput, readListAnswer, relayedInterface, withCostHeader } from './relayed-interface.ts';
-export { estimateCount, nothingUsed, readTokenCount, sizeOfCount } from './token-counts.ts';
+export { estimateCount, readTokenCount, sizeOfCount, zeroUsage } from './token-counts.ts';
 export { claudeToolTokens } from './tool-prompts.ts';

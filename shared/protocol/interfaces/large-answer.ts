@@ -55,7 +55,7 @@ export async function findLogprobs(text: string): Promise<ReadonlyMap<number, nu
 }
 
 /** Returns the length of the text without log probabilities. */
-export function charactersBeside(text: string, ends: ReadonlyMap<number, number> | undefined): number {
+export function charactersWithoutLogprobs(text: string, ends: ReadonlyMap<number, number> | undefined): number {
   let characters = text.length;
   for (const [start, end] of ends ?? []) characters -= end - start;
   return characters;

@@ -15,7 +15,7 @@ import type { Media } from './media-tokens.ts';
 import { membersOf } from './read-members.ts';
 
 /** Usage of a count, which costs nothing. */
-export const nothingUsed: UsageReport = {
+export const zeroUsage: UsageReport = {
   tokens: { input: 0, cached: 0, cacheWrite: 0, cacheWrite1h: 0, output: 0, reasoning: 0 },
   members: {},
 };
@@ -41,7 +41,7 @@ function readCount(json: JsonText): ReadAnswer {
   const { type, error, input_tokens: tokens } = pick(json, 0, countShape) as Record<string, unknown>;
   if (type === 'error' || (error ?? null) !== null) return { kind: 'error', error: readErrorObject(json) };
   if (typeof tokens !== 'number') return { kind: 'unreadable' };
-  return { kind: 'answer', answer: { text: json.text, json, usage: nothingUsed, outputBytes: 0 } };
+  return { kind: 'answer', answer: { text: json.text, json, usage: zeroUsage, outputBytes: 0 } };
 }
 
 interface CountedPrompt {
@@ -70,7 +70,7 @@ export function estimateCount(
   const body = JSON.stringify({ ...beside, [countMember]: inputTokens });
   const scanned = scanJson(body, { depthMax: 1 });
   if (scanned.kind !== 'json') throw new Error('a count that is no JSON');
-  return { text: body, json: scanned.json, usage: nothingUsed, outputBytes: 0 };
+  return { text: body, json: scanned.json, usage: zeroUsage, outputBytes: 0 };
 }
 
 // Estimates the most tokens of a text under common tokenizers, by its characters: a token is a short word of English, a

@@ -8,8 +8,8 @@ import { readAnswerText } from './json-in-answer.ts';
 import { isObject, nestsDeeperThan, plainCopy, UnusableSchema } from './json-value.ts';
 import {
   PatternsTooHeavy,
+  type PreparationState,
   type PreparedSchema,
-  type Preparing,
   prepareSchema,
   type SchemaFault,
 } from './prepare-schema.ts';
@@ -44,7 +44,7 @@ export interface Limits {
  * A value with `over`: the limit that ended the work, or would have. The value is the result if no more time is
  * available elsewhere.
  */
-export interface Timed<Value> {
+export interface TimedResult<Value> {
   readonly value: Value;
   readonly over?: 'schema' | 'value';
 }
@@ -53,12 +53,12 @@ export interface Timed<Value> {
 const preparedSchemas = new WeakMap<object, PreparedSchema>();
 
 /** Returns the prepared schema, or the reason why it cannot be used. */
-function prepare(schema: unknown, limits: Limits): Timed<PreparedSchema | SchemaFault> {
+function prepare(schema: unknown, limits: Limits): TimedResult<PreparedSchema | SchemaFault> {
   const key = typeof schema === 'object' && schema !== null ? schema : undefined;
   const known = key && preparedSchemas.get(key);
   if (known !== undefined) return { value: known };
   const { patternWeightMax } = limits;
-  const preparing: Preparing = { patternWeightMax, fault: new UnusableSchema('', 'takes too long to be read') };
+  const preparing: PreparationState = { patternWeightMax, fault: new UnusableSchema('', 'takes too long to be read') };
   try {
     const run = runBounded(() => prepareSchema(schema, preparing), limits.maxMs);
     if (run.kind === 'time_over') return { value: preparing.fault, over: 'schema' };
@@ -73,19 +73,19 @@ function prepare(schema: unknown, limits: Limits): Timed<PreparedSchema | Schema
 }
 
 /** Returns the prepared schema of one that was found to be usable. */
-function prepareUsable(schema: unknown, limits: Limits): Timed<PreparedSchema | undefined> {
+function prepareUsable(schema: unknown, limits: Limits): TimedResult<PreparedSchema | undefined> {
   const { value, over } = prepare(schema, limits);
   if (over !== undefined) return { value: undefined, over };
   if ('message' in value) throw new Error(`A schema was used that has a fault: ${value.message}`);
   return { value };
 }
 
-export function schemaFault(schema: unknown, limits: Limits): Timed<SchemaFault | undefined> {
+export function schemaFault(schema: unknown, limits: Limits): TimedResult<SchemaFault | undefined> {
   const { value, ...timed } = prepare(schema, limits);
   return { ...timed, value: 'message' in value ? { message: value.message } : undefined };
 }
 
-export function answerCheck(schema: unknown, answer: string, limits: Limits): Timed<AnswerCheck> {
+export function answerCheck(schema: unknown, answer: string, limits: Limits): TimedResult<AnswerCheck> {
   const elapsedMs = startStopwatch();
   const prepared = prepareUsable(schema, limits);
   const read = readAnswerText(answer);
@@ -100,7 +100,7 @@ export function answerCheck(schema: unknown, answer: string, limits: Limits): Ti
   return { ...timed, value: isUnchecked ? { ...invalid, isUnchecked } : invalid };
 }
 
-export function valueProblem(schema: unknown, value: unknown, limits: Limits): Timed<ValueProblem | undefined> {
+export function valueProblem(schema: unknown, value: unknown, limits: Limits): TimedResult<ValueProblem | undefined> {
   const elapsedMs = startStopwatch();
   const prepared = prepareUsable(schema, limits);
   if (nestsDeeperThan(value, answerMaxDepth)) {
@@ -117,10 +117,10 @@ const tooDeep = atRoot('could not be checked: it recurses too deeply');
 
 /** Returns the most informative reason why the value does not satisfy the schema. */
 function firstProblem(
-  { value: prepared, over }: Timed<PreparedSchema | undefined>,
+  { value: prepared, over }: TimedResult<PreparedSchema | undefined>,
   value: unknown,
   leftMs: number,
-): Timed<ValueProblem | undefined> {
+): TimedResult<ValueProblem | undefined> {
   if (prepared === undefined || leftMs < 1) return { value: outOfTime, over: over ?? 'value' };
   const { schema, draft, lookup, wantUnique } = prepared;
   const check = () => withItemsSeen(value, wantUnique, () => validate(value, schema, draft, lookup));

@@ -29,7 +29,7 @@ export interface PreparedSchema {
   readonly wantUnique: readonly Schema[];
 }
 
-export interface Preparing {
+export interface PreparationState {
   /** Bound of the total weight of its patterns; above it PatternsTooHeavy is thrown before another one is compiled. */
   readonly patternWeightMax: number;
   /** The fault to report if the time ends during the current step. */
@@ -39,7 +39,7 @@ export interface Preparing {
 export class PatternsTooHeavy extends Error {}
 
 /** Prepares a schema. Throws UnusableSchema, or PatternsTooHeavy. */
-export function prepareSchema(value: unknown, preparing: Preparing): PreparedSchema {
+export function prepareSchema(value: unknown, preparing: PreparationState): PreparedSchema {
   const { schema: copy, draft } = copySchema(value);
   let weight = 0;
   const weigh = (source: string, path: string): void => {

@@ -1,7 +1,7 @@
 // Opens this folder: every check of a schema begins here. The rest, the validator included, is loaded with the first
 // schema: most requests have none. Work begins on the event loop; if it does not finish at once it goes to a worker.
 import { startStopwatch } from '../../foundation/time/index.ts';
-import type { AnswerCheck, Limits, Timed, ValueProblem } from './check.ts';
+import type { AnswerCheck, Limits, TimedResult, ValueProblem } from './check.ts';
 import { jsonText } from './json-value.ts';
 import type { SchemaFault } from './prepare-schema.ts';
 import {
@@ -72,7 +72,7 @@ const tooMuchMemory = 'takes too much memory to be checked';
 interface Question<Value> {
   readonly schema: unknown;
   readonly job: object;
-  readonly here: (check: typeof import('./check.ts'), limits: Limits) => Timed<Value>;
+  readonly here: (check: typeof import('./check.ts'), limits: Limits) => TimedResult<Value>;
   /** True for a large text, which is never parsed on the event loop: a parser cannot be interrupted. */
   readonly isLarge?: boolean;
   readonly outOfMemory: Value;

@@ -1,13 +1,16 @@
 // Runs the thread of schema-workers.ts: one job at a time, each within its own limit.
 import { parentPort } from 'node:worker_threads';
 import { startStopwatch } from '../../foundation/time/index.ts';
-import type { Limits, Timed } from './check.ts';
+import type { Limits, TimedResult } from './check.ts';
 import type { SchemaJob, WorkerReply } from './schema-workers.ts';
 
 /** The event loop loads this file too, so that a bundle contains the validator once. */
 const loading = import('./check.ts');
 
-function run({ answerCheck, schemaFault, valueProblem }: Awaited<typeof loading>, job: SchemaJob): Timed<unknown> {
+function run(
+  { answerCheck, schemaFault, valueProblem }: Awaited<typeof loading>,
+  job: SchemaJob,
+): TimedResult<unknown> {
   const limits: Limits = { maxMs: job.maxMs, patternWeightMax: Number.POSITIVE_INFINITY };
   switch (job.kind) {
     case 'schema':

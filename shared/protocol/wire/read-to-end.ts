@@ -13,14 +13,14 @@ export interface EndReading {
   /** Returns whether an addition is missing; called at the end. */
   readonly isWanted: () => boolean;
   /** Called at the end, while a later event is awaited: from now on the stream ends soon, or breaks. */
-  readonly endCame: () => void;
+  readonly onEnd: () => void;
 }
 
 /** Yields events that arrived together, parsed. Throws if the stream breaks before its end. */
 export async function* readToEnd<Read>(
   batches: AsyncIterable<readonly EventText[]>,
   read: (event: EventText) => PlacedRead<Read>,
-  { isWanted, endCame }: EndReading,
+  { isWanted, onEnd }: EndReading,
 ): AsyncGenerator<Read[], void, undefined> {
   let isEnded = false;
   try {
@@ -37,7 +37,7 @@ export async function* readToEnd<Read>(
         }
         if (one.place !== 'end') continue;
         isEnded = true;
-        endCame();
+        onEnd();
       }
       if (!wasEnded) yield together;
     }

@@ -219,7 +219,7 @@ const bytesType = /^(audio\/|(application|binary)\/octet-stream)/;
 const loadOtherDelivery = () => import('./other-delivery.ts');
 
 const inClientDelivery: InClientDelivery = async (...received) =>
-  (await loadOtherDelivery()).inClientDelivery(...received);
+  (await loadOtherDelivery()).toClientDelivery(...received);
 
 /** Relays an answer that is not a text: its pieces are passed on as they arrive. */
 async function relayBytes(
@@ -245,11 +245,11 @@ async function relayBytes(
 
 /** Yields the pieces; the answer is complete if the body ends without an error. */
 async function* piecesOf(
-  { body, eventCame }: CandidateAnswer,
+  { body, onEvent }: CandidateAnswer,
   contentType: string,
 ): AsyncGenerator<EventBatch, void, undefined> {
   for await (const bytes of body) {
-    eventCame();
+    onEvent();
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
     if (text !== '') yield { events: [new BytesEvent(contentType, text)] };
   }

@@ -8,8 +8,8 @@ import {
   modelNames,
   openAiNames,
   plainModelName,
-  thinksUnasked,
-  thinksWithToolsOnResponsesOnly,
+  thinksByDefault,
+  thinksWithToolsInResponsesOnly,
 } from '../../configuration/catalogue/index.ts';
 import { type HubApi, type InterfaceId, servingApis } from '../../foundation/constants/index.ts';
 import type { HubNeed, HubNeedKind, RoutedRequest } from '../../protocol/wire/index.ts';
@@ -156,11 +156,11 @@ function canUseResponsesInstead(candidate: Candidate, interfaceId: InterfaceId):
   return (
     'wider' in serving &&
     candidate.provider.apis.includes(serving.wider) &&
-    thinksWithToolsOnResponsesOnly(...openAiNames(candidate))
+    thinksWithToolsInResponsesOnly(...openAiNames(candidate))
   );
 }
 
-const reasonsByDefault = (candidate: Candidate): boolean => thinksUnasked(...openAiNames(candidate));
+const reasonsByDefault = (candidate: Candidate): boolean => thinksByDefault(...openAiNames(candidate));
 
 /** True if the call might be translated. The format is then chosen by the whole body, which has to be parsed for it. */
 export const mayTranslateCandidate = (candidate: Candidate, interfaceId: InterfaceId): boolean =>

@@ -13,13 +13,13 @@ import {
 } from '../providers/index.ts';
 import { failureOfAnswer, unreadableAnswer } from './failure-of-answer.ts';
 
-export type InClientDelivery = typeof inClientDelivery;
+export type InClientDelivery = typeof toClientDelivery;
 
 /**
  * Converts an answer whose delivery differs from the requested one, or that has the type of bytes. `choices` is the
  * number that the request asked for.
  */
-export async function inClientDelivery(
+export async function toClientDelivery(
   received: ReceivedAnswer,
   clientInterface: ClientInterface,
   { stream, choices }: { readonly stream: boolean; readonly choices: number },
@@ -63,7 +63,7 @@ async function asStream(sent: ReceivedAnswer, delivery: DeliveryInterface): Prom
     ...sent,
     isStream: true,
     body: bytesOf(delivery.toEvents(read.answer), delivery.framing?.write),
-    endCame: () => {},
+    onEnd: () => {},
   };
 }
 
@@ -86,7 +86,7 @@ async function asWhole(
   choices: number,
 ): Promise<ReceivedAnswer | NoAnswer> {
   const fold = delivery.openFold();
-  const source = { describe: sent.describe, eventCame: () => {}, endCame: () => {} };
+  const source = { describe: sent.describe, onEvent: () => {}, onEnd: () => {} };
   const received = (delivery.framing?.read ?? readEvents)(sent.body, upstreamEventMaxBytes);
   const batches = readStream(received, delivery.openEventReader(choices), source);
   for await (const { events, failure } of batches) {

@@ -6,7 +6,7 @@ import {
   modelNames,
   openAiNames,
   relayedEffort,
-  thinksUnasked,
+  thinksByDefault,
 } from '../../configuration/catalogue/index.ts';
 import type { ProviderKind } from '../../configuration/model-list/index.ts';
 import type { ReasoningPreference, UpstreamTarget } from '../../protocol/wire/index.ts';
@@ -18,7 +18,7 @@ const targetNamed = ({ entry, model, provider }: Candidate, zdr: boolean, names:
   zdr,
   wantsNoEffortWithTools:
     (provider.reasoning_style ?? 'effort') === 'effort' &&
-    [thinksUnasked, canBeKeptFromThinking].every((holds) => holds(...names)),
+    [thinksByDefault, canBeKeptFromThinking].every((holds) => holds(...names)),
   model: entry.upstream_model,
   takesNewerBound:
     provider.kind === 'azure' ? isOfUnknownMaker(names) : isOfOpenAi(provider.kind) && isOpenAiReasoningModel(...names),

@@ -53,12 +53,12 @@ const checksPerWindow = 4;
 const heldMaxBytes = 8 * 1024 * 1024;
 
 /** The result if there is no memory for an event. */
-export interface NotHeld {
+export interface NoEventMemory {
   readonly kind: 'not_held';
   readonly error: unknown;
 }
 
-export type Stopped = Exclude<CheckedTexts, { readonly kind: 'passed' }> | NotHeld;
+export type Stopped = Exclude<CheckedTexts, { readonly kind: 'passed' }> | NoEventMemory;
 
 /** Events that wait for their check. */
 export class EventWindow {
@@ -94,7 +94,7 @@ export class EventWindow {
   }
 
   /** Adds an event. Returns undefined if it waits now. */
-  async hold(event: AnswerEvent): Promise<NotHeld | undefined> {
+  async hold(event: AnswerEvent): Promise<NoEventMemory | undefined> {
     const { json } = event;
     const texts = event.details.isEndMarker === true ? [] : this.#options.answers.ofEvent(json);
     try {

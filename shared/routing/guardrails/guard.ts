@@ -9,7 +9,7 @@ import {
   type InterfaceGrammar,
   objectAt,
   parsedAt,
-  rescanned,
+  rescanAnswer,
   withTexts,
 } from '../../protocol/interfaces/index.ts';
 import type { CallMemory } from '../../protocol/memory-budget/index.ts';
@@ -28,7 +28,7 @@ import {
   type OpenedGuardrail,
   type TextChecks,
 } from './check-texts.ts';
-import { EventWindow, type EventWindowOptions, type NotHeld, type Stopped } from './event-window.ts';
+import { EventWindow, type EventWindowOptions, type NoEventMemory, type Stopped } from './event-window.ts';
 import { type HttpGuardrailDependencies, httpGuardrail } from './http-guardrail.ts';
 
 export interface GuardOptions extends Omit<TextChecks, 'guardrails'>, HttpGuardrailDependencies {
@@ -169,10 +169,10 @@ async function withoutThinking(
   { thinkingToStop }: InterfaceGrammar,
   masked: MaskedText | undefined,
 ): Promise<MaskedText | undefined> {
-  const body = masked === undefined || masked.dropped.length === 0 ? json : await rescanned(masked.text);
+  const body = masked === undefined || masked.dropped.length === 0 ? json : await rescanAnswer(masked.text);
   const field = thinkingToStop(body);
   if (field === undefined) return masked;
-  const current = masked === undefined || body !== json ? body : await rescanned(masked.text);
+  const current = masked === undefined || body !== json ? body : await rescanAnswer(masked.text);
   return {
     text: rewriteMembers(current, new Map([[field, undefined]])),
     dropped: [...(masked?.dropped ?? []), field],
@@ -223,7 +223,7 @@ interface StoppedStreamOptions {
   /** Called when a guardrail blocks the stream, with the events that it blocks. */
   readonly onBlocked: (dropped: readonly AnswerEvent[]) => void;
   /** Called when the stream ends because a check gave no answer, or because memory is missing. */
-  readonly onFailed: (failed: FailedCheck | NotHeld) => void;
+  readonly onFailed: (failed: FailedCheck | NoEventMemory) => void;
 }
 
 interface StoppedStream {

@@ -4,9 +4,9 @@ import {
   type Catalogue,
   type CatalogueModel,
   findAtBedrock,
-  idsMeantBy,
   type NamedAtBedrock,
   readBedrockName,
+  resolveIds,
 } from '../../configuration/catalogue/index.ts';
 import { fail, type GatewayError, nearestOf, quote } from '../../errors/index.ts';
 import { autoModelId } from '../../foundation/constants/index.ts';
@@ -74,7 +74,7 @@ function idsMeant(name: string, { catalogue, workspace }: VisibilityInput): read
   const { models } = catalogue;
   const isId = (id: string) => id === autoModelId || models.has(id);
   const known = () => (workspace.models === 'all' ? models.keys() : workspace.models.filter((id) => models.has(id)));
-  return idsMeantBy(name, isId, known);
+  return resolveIds(name, isId, known);
 }
 
 /** True if some candidate of its models is called in a way that depends on its whole body. */

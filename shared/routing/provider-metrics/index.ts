@@ -5,7 +5,7 @@ import type { EndedAttempt } from '../../accounting/alerts/index.ts';
 import type { Admission, Permit, ProviderLimiter } from '../../accounting/limits/index.ts';
 import type { Cooldowns, StatisticsReader, StatisticsRecorder } from '../../accounting/provider-health/index.ts';
 import type { Candidate } from '../../configuration/catalogue/index.ts';
-import { allBegun } from '../../foundation/parallel/index.ts';
+import { awaitAll } from '../../foundation/parallel/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import type { ClientInterface } from '../../protocol/interfaces/index.ts';
 import type { AnswerDetails } from '../../protocol/wire/index.ts';
@@ -91,7 +91,7 @@ export function settleAttempts(
 ): Promise<unknown> | undefined {
   const { limiter, recorder, cooldowns, statistics, credentials, clock } = deps;
   const ours = attempts.filter(({ permit }) => permit !== undefined);
-  return allBegun([
+  return awaitAll([
     ...ours.map(({ permit, tokens }) => permit && retryWrite(clock, () => limiter.settle(permit, tokens))),
     recorder.flush(),
     cooldowns.flush(),

@@ -1,6 +1,6 @@
 // Reads a provider's text about its failure, without anything that looks like a credential: for the operator's log
 // shortened, and without the client's text; for the client itself without details of the gateway's accounts.
-import { masked, maskSecrets, maskSecretsAcross, redact } from '../../foundation/log/index.ts';
+import { maskCharacter, maskSecrets, maskSecretsAcross, redact } from '../../foundation/log/index.ts';
 import { isJsonObject } from '../../protocol/wire/index.ts';
 import { innerError } from './error-bodies.ts';
 
@@ -66,11 +66,11 @@ const inOneLine = (text: string): string => text.replace(/[\s\p{Cc}\p{Cf}]+/gu, 
 
 /** Match ids of accounts. */
 const accounts: readonly (readonly [RegExp, string])[] = [
-  [/\borg-(?=[A-Za-z-]*\d)[\w-]{4,}|\borg-\w{16,}/g, `org-${masked}`],
-  [/\bproj_\w{4,}/g, `proj_${masked}`],
-  [/\bprojects\/[^\s/"'`,;)]+/g, `projects/${masked}`],
-  [/\b(project(?:[ _](?:number|id))?["']?[ :=]+["']?)\d{6,}/gi, `$1${masked}`],
-  [/\b(arn:[\w-]*:[\w-]*:[\w-]*:)\d{12}\b/g, `$1${masked}`],
+  [/\borg-(?=[A-Za-z-]*\d)[\w-]{4,}|\borg-\w{16,}/g, `org-${maskCharacter}`],
+  [/\bproj_\w{4,}/g, `proj_${maskCharacter}`],
+  [/\bprojects\/[^\s/"'`,;)]+/g, `projects/${maskCharacter}`],
+  [/\b(project(?:[ _](?:number|id))?["']?[ :=]+["']?)\d{6,}/gi, `$1${maskCharacter}`],
+  [/\b(arn:[\w-]*:[\w-]*:[\w-]*:)\d{12}\b/g, `$1${maskCharacter}`],
 ];
 
 function tellClient(
@@ -81,7 +81,7 @@ function tellClient(
   const { words } = wordsOf(body);
   const start = cut(maskSecrets(words, secrets), readMaxCharacters);
   const isPage = /^\s*</.test(start);
-  const unnamed = [...accounts, [hostPattern(hostname), masked] as const].reduce(
+  const unnamed = [...accounts, [hostPattern(hostname), maskCharacter] as const].reduce(
     (cleanText, [pattern, replacement]) => cleanText.replace(pattern, replacement),
     isPage ? start.replace(markup, ' ') : start,
   );

@@ -32,9 +32,9 @@ export type DescribeText = (body: unknown) => ProviderText | undefined;
 export interface StreamSource {
   readonly describe: DescribeText;
   /** Called when an event, or a part for a package, is complete: the bytes before it need no memory any more. */
-  readonly eventCame: () => void;
+  readonly onEvent: () => void;
   /** Called at the end marker, while a later event is awaited. From now on the body ends soon, or breaks. */
-  readonly endCame: () => void;
+  readonly onEnd: () => void;
 }
 
 /**
@@ -45,7 +45,7 @@ export interface StreamSource {
 export async function* readStream(
   batches: AsyncIterable<EventText[]>,
   reader: EventReader,
-  { describe, eventCame, endCame }: StreamSource,
+  { describe, onEvent, onEnd }: StreamSource,
 ): AsyncGenerator<EventBatch, void, undefined> {
   const isMarked = reader.mayBeMarked === true;
   let hasUsage = false;
@@ -70,8 +70,8 @@ export async function* readStream(
   // Some servers report the usage after the end marker; an event after a final event would belong to another answer.
   const isWanted = () => isMarked || !hasUsage;
   try {
-    for await (const together of readToEnd(batches, read, { isWanted, endCame })) {
-      eventCame();
+    for await (const together of readToEnd(batches, read, { isWanted, onEnd })) {
+      onEvent();
       const events = together.filter((event) => event !== undefined);
       if (events.length > 0 || (fault === undefined && !isEnded)) yield { events };
     }

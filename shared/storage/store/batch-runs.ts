@@ -3,7 +3,7 @@
 import { type Clock, nextTurn } from '../../foundation/time/index.ts';
 
 /** Delay of requests for which no caller waits: a request whose caller waits takes them along. */
-export interface Gathering {
+export interface BatchDelay {
   readonly clock: Pick<Clock, 'after'>;
   /** Returns the delay in milliseconds, 0 for none. Called for each request. */
   readonly gatherMs: () => number;
@@ -18,7 +18,7 @@ type AskForRun<Request> = (request: Request, isAwaited?: boolean) => void;
  */
 export function batchRuns<Request>(
   run: (gathered: readonly Request[]) => Promise<readonly Request[]>,
-  gathering?: Gathering,
+  gathering?: BatchDelay,
 ): AskForRun<Request> {
   let waiting: Request[] = [];
   let isRunning = false;
@@ -65,7 +65,7 @@ export function batchRuns<Request>(
 /** Returns a function for runs with one result: every caller gets the result of the run that had its request. */
 export function coalesceRuns<Request, Result>(
   run: (requests: readonly Request[]) => Promise<Result>,
-  gathering?: Gathering,
+  gathering?: BatchDelay,
 ): (request: Request) => Promise<Result> {
   const ask = batchRuns<{ readonly request: Request; readonly resolve: (result: Promise<Result>) => void }>(
     (gathered) => {

@@ -1,5 +1,5 @@
 export { startAdmissionTime } from './admission-time.ts';
-export { batchRuns, coalesceRuns, type Gathering } from './batch-runs.ts';
+export { type BatchDelay, batchRuns, coalesceRuns } from './batch-runs.ts';
 export { applyChanges, ChangeImpossible, type Changes, removedBy } from './changes.ts';
 export {
   type AttributePath,

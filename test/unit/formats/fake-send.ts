@@ -51,8 +51,8 @@ export function fakeSend(answer: FakeAnswer | AttemptFailure | Error): FakeSend 
         return Buffer.concat(answer.bytes).toString('utf8');
       },
       body: bodyOf(answer),
-      endCame: () => {},
-      eventCame: () => {},
+      onEnd: () => {},
+      onEvent: () => {},
       drain: () => {
         drained += 1;
       },

@@ -27,7 +27,7 @@ async function edit(prompt: string, parts: readonly { readonly bytes: Uint8Array
         contentType: 'application/json',
         readText: async () => answer,
         describe: () => ({}),
-        eventCame: () => {},
+        onEvent: () => {},
       };
     },
     ...{ keep: () => {}, wasDead: () => false, refused: () => undefined },

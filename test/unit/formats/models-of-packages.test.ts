@@ -10,8 +10,8 @@ import {
   type ModelReasoning,
   reasoningOf,
   thinkingOf,
-  thinksUnasked,
-  thinksWithToolsOnResponsesOnly,
+  thinksByDefault,
+  thinksWithToolsInResponsesOnly,
   unknownModelReasoning,
 } from '../../../shared/configuration/catalogue/index.ts';
 import { loadModelList } from '../../../shared/configuration/model-list/index.ts';
@@ -72,7 +72,7 @@ describe('OpenAI', () => {
     if (efforts !== undefined) expect(effortNames(known)).toEqual(efforts);
     expect(isOpenAiReasoningModel(id)).toBe(sampling.temperature !== true);
     if (endpoints?.chat.functionToolsWithReasoning === false) {
-      expect([thinksUnasked(id), thinksWithToolsOnResponsesOnly(id)]).toEqual([true, true]);
+      expect([thinksByDefault(id), thinksWithToolsInResponsesOnly(id)]).toEqual([true, true]);
     }
   });
 });

@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream';
 import { afterEach, describe, expect, it } from '#jest';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import { createNodeConnections } from '../../../shared/protocol/http/node-connections.ts';
-import { malformed } from '../../../shared/protocol/http/node-refusals.ts';
+import { malformedRequest } from '../../../shared/protocol/http/node-refusals.ts';
 import { call, connected } from '../../support/raw-http.ts';
 import { withoutHttp2 } from './fixtures.ts';
 
@@ -149,7 +149,7 @@ it('refuses the heads of a hundred connections in one turn, and those of others 
   while (served.length < 250) await nextTurn();
   for (let turn = 0; turn < 10; turn += 1) await nextTurn();
   const heads: string[] = [];
-  for (const connection of served) connections.refuse(connection, malformed(), (head) => heads.push(head));
+  for (const connection of served) connections.refuse(connection, malformedRequest(), (head) => heads.push(head));
   const counts = [heads.length];
   while (heads.length < 250) {
     await nextTurn();
@@ -158,7 +158,7 @@ it('refuses the heads of a hundred connections in one turn, and those of others 
   expect(counts.filter((count, at) => count !== counts[at - 1])).toEqual([100, 200, 250]);
   expect(new Set(heads)).toEqual(new Set(['GET /late HTTP/1.1\r\nA: ']));
   // Refusing a connection a second time has no effect.
-  for (const connection of served) connections.refuse(connection, malformed(), (head) => heads.push(head));
+  for (const connection of served) connections.refuse(connection, malformedRequest(), (head) => heads.push(head));
   for (let turn = 0; turn < 5; turn += 1) await nextTurn();
   expect(heads).toHaveLength(250);
 });

@@ -8,9 +8,9 @@ import {
   countersKey,
   countersPlaces,
   groupOf,
-  minutesRead,
   modelNameOf,
   modelPartOf,
+  oldestWindowMinutes,
   readCounterName,
   snapshotKey,
   windowMs,
@@ -134,8 +134,8 @@ describe('the layout of the counters', () => {
         expect(new Set(keys).size).toBe(128);
         expect(keys).toContain(countersKey(windowOf(nowMs), groupOf(model), shard));
         expect(keys).toContain(countersKey(windowOf(nowMs - windowMs), groupOf(model), shard));
-        expect(minutesRead(nowMs)).toBeGreaterThanOrEqual(15);
-        expect(minutesRead(nowMs)).toBeLessThan(30);
+        expect(oldestWindowMinutes(nowMs)).toBeGreaterThanOrEqual(15);
+        expect(oldestWindowMinutes(nowMs)).toBeLessThan(30);
       }),
       { numRuns: 30 },
     );

@@ -398,8 +398,8 @@ const role = chunk({ role: 'assistant', content: '' });
 const readStream = (body: AsyncIterable<Uint8Array>, choices = 1) =>
   readEventStream(readEvents(body, 1_000_000), chatCompletions.openEventReader(choices), {
     describe: () => undefined,
-    endCame: () => {},
-    eventCame: () => {},
+    onEnd: () => {},
+    onEvent: () => {},
   });
 const word = chunk({ content: 'Hi' });
 const stop = chunk({}, 'stop');

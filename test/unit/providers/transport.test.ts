@@ -49,8 +49,8 @@ describe('a call to a provider', () => {
       try {
         for await (const _batch of readStream(readEvents(body, 100_000), chatCompletions.openEventReader(1), {
           describe: () => undefined,
-          endCame: () => {},
-          eventCame: () => {},
+          onEnd: () => {},
+          onEvent: () => {},
         }));
       } catch {
         // Another test checks how it broke.

@@ -2,7 +2,7 @@
 // completions.
 import type { ProviderRefusal } from '../call.ts';
 import { lacksRequired, looseSchema } from '../refused-schemas.ts';
-import { isThinker, knowsNoNone, thinksUnasked, thinksWithToolsElsewhere } from '../signature.ts';
+import { isThinker, knowsNoNone, thinksByDefault, thinksWithToolsElsewhere } from '../signature.ts';
 
 /** The fields of either request that are read; the request may have others. */
 export interface OpenAiBody {
@@ -32,7 +32,7 @@ const unknownEffort = (member: string, effort: string): string =>
 
 /** Returns the requested effort. A model that thinks by default counts as asked with an effort. */
 const effortIn = ({ reasoning_effort: effort }: OpenAiBody, model: string): string =>
-  effort ?? (thinksUnasked(model) ? 'its own' : 'none');
+  effort ?? (thinksByDefault(model) ? 'its own' : 'none');
 
 const unknownEfforts: ProviderRefusal<OpenAiBody> = {
   source: 'https://github.com/bolna-ai/bolna/issues/1019',

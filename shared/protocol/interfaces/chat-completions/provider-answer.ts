@@ -24,7 +24,7 @@ import {
   readAnswerIn,
   readErrorObject,
   readUsageMember,
-  rescanned,
+  rescanAnswer,
   textBytesIn,
 } from '../index.ts';
 import { type OutputOfDeltas, outputOfDeltas, uncountedNames } from './output-of-deltas.ts';
@@ -121,7 +121,7 @@ export function withContents(json: JsonText, contents: ReadonlyMap<number, strin
     const text = contents.get(place);
     return content === undefined || text === undefined ? [] : [[content, JSON.stringify(text)] as const];
   });
-  return replaced.length === 0 ? json : rescanned(replaceValues(json, replaced));
+  return replaced.length === 0 ? json : rescanAnswer(replaceValues(json, replaced));
 }
 
 const hasValidIndex = (choice: unknown, position: number): boolean =>
@@ -130,7 +130,7 @@ const hasValidIndex = (choice: unknown, position: number): boolean =>
 /** Applies `reasoning.exclude`: returns the answer without message fields whose name begins with reasoning. */
 export function withoutReasoning(json: JsonText): JsonText | Promise<JsonText> {
   const replaced = messagesWithoutReasoning(json, 'message');
-  return replaced.length === 0 ? json : rescanned(replaceValues(json, replaced));
+  return replaced.length === 0 ? json : rescanAnswer(replaceValues(json, replaced));
 }
 
 /** Returns the text of that answer, with these fields of the answer changed too. */

@@ -16,7 +16,7 @@ const detailNames = [
  * Returns the tokens of reasoning that the report counts next to the completion, as xAI does: the total is the sum of
  * all three. `usage` has the usual names.
  */
-export function reasoningBeside(usage: JsonObject): number {
+export function separateReasoningTokens(usage: JsonObject): number {
   const details = isJsonObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
   const reasoning = toCount(details.reasoning_tokens) ?? 0;
   const parts = (toCount(usage.prompt_tokens) ?? 0) + (toCount(usage.completion_tokens) ?? 0);
@@ -54,7 +54,7 @@ export function readUsageReport(reported: unknown): UsageReport | undefined {
   const input = isJsonObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
   const output = isJsonObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
   const completion = toCount(usage.completion_tokens);
-  const beside = completion === undefined ? 0 : reasoningBeside(usage);
+  const beside = completion === undefined ? 0 : separateReasoningTokens(usage);
   const tokens = {
     input: toCount(usage.prompt_tokens),
     cached: toCount(input.cached_tokens) ?? 0,

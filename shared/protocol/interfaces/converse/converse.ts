@@ -21,7 +21,6 @@ import {
   estimateCount,
   hubMembers,
   membersOf,
-  nothingUsed,
   orFault,
   otherCaseCheck,
   plainGatewayMembers,
@@ -35,6 +34,7 @@ import {
   sizeOfCount,
   withCostHeader,
   withoutGatewayMembers,
+  zeroUsage,
 } from '../index.ts';
 import { openEventReader } from './converse-events.ts';
 import { filesInBuckets, mediaOf } from './converse-media.ts';
@@ -179,6 +179,6 @@ function neverStreamed(): never {
 function readDetails(json: JsonText): ReadAnswer {
   const { inputTokens, message } = pick(json, 0, countShape) as JsonObject;
   if (typeof inputTokens === 'number')
-    return { kind: 'answer', answer: { text: json.text, json, usage: nothingUsed, outputBytes: 0 } };
+    return { kind: 'answer', answer: { text: json.text, json, usage: zeroUsage, outputBytes: 0 } };
   return (message ?? null) === null ? { kind: 'unreadable' } : { kind: 'error', error: readErrorObject(json) };
 }

@@ -25,7 +25,7 @@ import {
   refuseDoubles,
   withoutGatewayMembers,
 } from '../index.ts';
-import { inOneSpelling } from './spelling.ts';
+import { requireOneSpelling } from './spelling.ts';
 
 export const embedContent: ClientInterface = {
   ...embeddings,
@@ -57,7 +57,7 @@ interface EmbeddedContent {
 function read(sent: JsonText, reading: RequestReading): ClientRequest {
   const { path } = reading;
   if (path === undefined) throw new Error('the path of a call of Gemini names no model');
-  const json = inOneSpelling(sent);
+  const json = requireOneSpelling(sent);
   refuseDoubles(json, plainGatewayMembers);
   const body = parseJson(json.text) as JsonObject;
   const isBatch = path.operation === 'batchEmbedContents';

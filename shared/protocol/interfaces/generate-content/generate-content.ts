@@ -6,12 +6,12 @@ import {
   type ClientInterface,
   credentialPlaces,
   membersOf,
-  nothingUsed,
   plainGatewayMembers,
   plainLeftOutOfCacheKey,
   type RejectionToTell,
   readAnswerIn,
   readErrorObject,
+  zeroUsage,
 } from '../index.ts';
 import { readCountRequest, readGenerateRequest } from './generate-request.ts';
 import { openEventReader, readGenerated } from './read-answer.ts';
@@ -71,7 +71,7 @@ function readCount(json: JsonText): ReadAnswer {
   const { error, totalTokens } = pick(json, 0, countShape) as Record<string, unknown>;
   if ((error ?? null) !== null) return { kind: 'error', error: readErrorObject(json) };
   if (toCount(totalTokens) === undefined) return { kind: 'unreadable' };
-  return { kind: 'answer', answer: { text: json.text, json, usage: nothingUsed, outputBytes: 0 } };
+  return { kind: 'answer', answer: { text: json.text, json, usage: zeroUsage, outputBytes: 0 } };
 }
 
 /** Matches Google's words for a prompt that is too long, which its clients look for. */

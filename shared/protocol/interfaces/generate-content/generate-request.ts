@@ -51,7 +51,7 @@ import {
 import { withoutForeignThinking } from './foreign-signatures.ts';
 import { readHubNeeds, readNeeds } from './needs.ts';
 import { contentsOf, fileOf, functionsOf, generationConfigOf, inlineDataOf, partsOf } from './parts.ts';
-import { inOneSpelling } from './spelling.ts';
+import { requireOneSpelling } from './spelling.ts';
 import { listForm, openEventWriter, openListWriter } from './write-stream.ts';
 
 /** Maximum number of candidates, the same as of `n` in a chat completion. */
@@ -118,7 +118,7 @@ export const readGenerateRequest = (json: JsonText, reading: RequestReading): Cl
  */
 export function readCountRequest(json: JsonText, reading: RequestReading): ClientRequest | GatewayError {
   return orFault(() => {
-    const request = check(withoutWrapper(inOneSpelling(json)), reading, true);
+    const request = check(withoutWrapper(requireOneSpelling(json)), reading, true);
     const size = once(() => sizeOfCount(request.size()));
     return { ...request, size };
   });
@@ -142,7 +142,7 @@ function withoutWrapper(json: JsonText): JsonText {
 
 function check(sent: JsonText, { path }: RequestReading, isCounted: boolean): ClientRequest {
   if (path === undefined) throw new Error('the path of a call of Gemini names no model');
-  const json = inOneSpelling(sent);
+  const json = requireOneSpelling(sent);
   const { raw, body: checked } = readPlainBody(json, { schema, reading, refuseOtherCase });
   checkParts(raw);
   const providerState = providerStateOf(raw);

@@ -47,7 +47,7 @@ const freeFields: ReadonlySet<string> = new Set([
 const otherSpelling = /"[a-z]+_[a-z_]+"\s*:/;
 
 /** Throws invalid_request if a field is present in both spellings. */
-export function inOneSpelling(json: JsonText): JsonText {
+export function requireOneSpelling(json: JsonText): JsonText {
   if (!otherSpelling.test(json.text)) return json;
   const renamed: [start: number, end: number, name: string][] = [];
   collect(json, 0, { path: '', names: fields }, renamed);

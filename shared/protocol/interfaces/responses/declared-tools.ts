@@ -52,7 +52,7 @@ const isCallable = (tool: JsonObject): boolean =>
  * Returns a function that says whether one of these choices means the tool: a choice without a name, or of a namespace,
  * means each tool of its type.
  */
-export function meantBy(choices: readonly JsonObject[]): (tool: DeclaredTool) => boolean {
+export function toolMatcher(choices: readonly JsonObject[]): (tool: DeclaredTool) => boolean {
   const chosenKeys = new Set(choices.map(({ type, name, namespace }) => choiceKey(type, name, namespace)));
   return ({ tool: { type, name }, namespace }) =>
     [name, null].some((one) => [namespace, null].some((other) => chosenKeys.has(choiceKey(type, one, other))));

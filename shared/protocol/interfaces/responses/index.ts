@@ -1,4 +1,4 @@
-export { type DeclaredTool, declaredTools, isNeedless, meantBy } from './declared-tools.ts';
+export { type DeclaredTool, declaredTools, isNeedless, toolMatcher } from './declared-tools.ts';
 export { itemType, itemUse } from './item-types.ts';
 export { type EventToWrite, readResponseUsage, writtenEvent } from './response-events.ts';
 export { ownItemId, ownResponseId, responseText } from './response-opening.ts';

@@ -1,7 +1,7 @@
 // Features of a Responses request that not every provider format can express.
 import { type HubNeed, type HubNeedKind, isJsonObject, type JsonObject } from '../../wire/index.ts';
 import { firstOfEachNeed, isWebUrl, preparesCache } from '../index.ts';
-import { declaredTools, meantBy } from './declared-tools.ts';
+import { declaredTools, toolMatcher } from './declared-tools.ts';
 import { itemRoles, itemUse } from './item-types.ts';
 
 export const readHubNeeds = (body: JsonObject): readonly HubNeed[] =>
@@ -52,7 +52,7 @@ function neededChoice(body: JsonObject): HubNeed[] {
   if (declared.length === 0) return [];
   const wanted = isAllowed ? allowed : [choice];
   const isMeant =
-    choice === 'required' ? () => true : meantBy(Array.isArray(wanted) ? wanted.filter(isJsonObject) : []);
+    choice === 'required' ? () => true : toolMatcher(Array.isArray(wanted) ? wanted.filter(isJsonObject) : []);
   const canBeCalled = declared.some((one) => one.isCallable && isMeant(one));
   return [{ kind: canBeCalled ? 'forced_tool' : 'tools', member: 'tool_choice' }];
 }

@@ -21,7 +21,7 @@ import {
   type HubPart,
   type HubSource,
   readCall,
-  type SignedBy,
+  type Signer,
   withEveryResult,
   withOwnSigned,
   withStrictness,
@@ -43,7 +43,7 @@ import { describeWith, openParts, type ReadAttempt, readParts } from './answer-p
 import { boundedSend } from './bounded-send.ts';
 import { failureOfAnswer, untranslatable } from './failure.ts';
 import { createExchange, type Exchange } from './package-exchange.ts';
-import { changesOf, scanWritten, writeSent } from './sent-body.ts';
+import { changesOf, scanPackageBody, writeFinalBody } from './sent-body.ts';
 import { withoutEmptyStops } from './stops.ts';
 import type { HubTarget, TargetCall, ToolArgumentPaths } from './targets/hub-target.ts';
 import { loadTarget } from './targets/index.ts';
@@ -170,13 +170,13 @@ export async function callThroughHub(
 
 /** Returns the body that is sent, made from the one that the package wrote. */
 async function sentBody(text: string, target: HubTarget, targetCall: TargetCall, isLong: boolean) {
-  const written = scanWritten(text);
+  const written = scanPackageBody(text);
   if (isLong) await nextTurn();
   const { changes, leftOut } = changesOf(written, target, targetCall);
   if (isLong) await nextTurn();
   const inside = target.rewriteValues?.(written, targetCall);
   if (isLong) await nextTurn();
-  return { text: writeSent(written, changes, inside), leftOut };
+  return { text: writeFinalBody(written, changes, inside), leftOut };
 }
 
 /** Returns properties of a model, by its names and provider. */
@@ -206,7 +206,7 @@ function factsOf(
   };
 }
 
-const readersOf = ({ originOf, readSigned, refusalOf = () => undefined }: HubTarget, by: SignedBy) => ({
+const readersOf = ({ originOf, readSigned, refusalOf = () => undefined }: HubTarget, by: Signer) => ({
   origin: originOf(by),
   readSigned,
   refusalOf,

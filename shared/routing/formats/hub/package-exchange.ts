@@ -109,7 +109,7 @@ export function createExchange({
   async function read(sent: ReceivedAnswer): Promise<Response> {
     isRead = true;
     if (sent.isStream) {
-      const bounded = boundedStream(target.readStream(sent.body, takeOut, sent.endCame), noteBroken);
+      const bounded = boundedStream(target.readStream(sent.body, takeOut, sent.onEnd), noteBroken);
       partEmitted = bounded.partEmitted;
       return new Response(bounded.stream, { headers: { 'content-type': target.streamType } });
     }
@@ -136,7 +136,7 @@ export function createExchange({
     hasOtherDelivery,
     partEmitted() {
       partEmitted();
-      answer?.eventCame();
+      answer?.onEvent();
     },
   };
 }

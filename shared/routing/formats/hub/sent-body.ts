@@ -23,7 +23,7 @@ interface SentChanges {
 
 // Each of these takes a step of its own if the body is long.
 
-export function scanWritten(text: string): JsonText {
+export function scanPackageBody(text: string): JsonText {
   const scanned = scanJson(text, { depthMax: bodyDepthMax });
   if (scanned.kind !== 'json') throw new Error('a package wrote a body that is no JSON');
   return scanned.json;
@@ -38,7 +38,7 @@ export function changesOf(json: JsonText, target: HubTarget, targetCall: TargetC
   return { changes, leftOut };
 }
 
-export const writeSent = (json: JsonText, changes: SentChanges['changes'], inside: RewrittenValues): string =>
+export const writeFinalBody = (json: JsonText, changes: SentChanges['changes'], inside: RewrittenValues): string =>
   withoutHalves(rewriteMembers(json, changes, 0, inside));
 
 type RewrittenValues = Parameters<typeof rewriteMembers>[3];

@@ -38,7 +38,11 @@ export function openHubCall(body: JsonObject, open: Envelopes['open']): CallRead
 }
 
 /** Converts the request. `inside` lists the fields inside the messages. */
-function toHubCall(body: JsonObject, { prompt, strangers }: PromptReader, inside: readonly OptionalMember[]): HubCall {
+function toHubCall(
+  body: JsonObject,
+  { prompt, unknownFields }: PromptReader,
+  inside: readonly OptionalMember[],
+): HubCall {
   const format = isJsonObject(body.response_format) ? body.response_format : {};
   const stop = typeof body.stop === 'string' ? [body.stop] : body.stop;
   const call: HubCall = {
@@ -55,7 +59,7 @@ function toHubCall(body: JsonObject, { prompt, strangers }: PromptReader, inside
     ...toToolOptions(body),
     reasoning: readReasoning(body),
     parallelToolCalls: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : undefined,
-    optional: [...readOptional(body), ...inside, ...strangers],
+    optional: [...readOptional(body), ...inside, ...unknownFields],
   };
   return withTopMarks(call, body);
 }

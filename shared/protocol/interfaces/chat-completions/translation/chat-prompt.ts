@@ -32,12 +32,12 @@ import { type Envelopes, isJsonObject, type JsonObject, type SignedEnvelope } fr
 
 export function openPrompt(open: Envelopes['open']): PromptReader {
   const prompt: LanguageModelV4Prompt = [];
-  const strangers: OptionalMember[] = [];
+  const unknownFields: OptionalMember[] = [];
   const reading = {
     calls: createKnownCalls(),
     open,
     foundStranger(member: string): void {
-      if (strangers.length === 0) strangers.push({ name: 'other', member, value: true });
+      if (unknownFields.length === 0) unknownFields.push({ name: 'other', member, value: true });
     },
   };
   function read(message: JsonObject, at: number): void {
@@ -46,7 +46,7 @@ export function openPrompt(open: Envelopes['open']): PromptReader {
     else if (message.role === 'system' || message.role === 'developer') prompt.push(...toSystem(message));
     else prompt.push(...toUser(message));
   }
-  return { prompt, strangers, read };
+  return { prompt, unknownFields, read };
 }
 
 const toSystem = (message: JsonObject): LanguageModelV4Prompt =>

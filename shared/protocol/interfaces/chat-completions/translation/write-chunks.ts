@@ -9,7 +9,7 @@ import {
   mediaMembers,
   type PartOf,
   phaseOf,
-  sealed,
+  sealSigned,
   tokensOf,
 } from '../../../hub/index.ts';
 import { type ChunkFields, openChunkWriter } from '../chunk-writer.ts';
@@ -208,13 +208,13 @@ function openThinkingDeltas(head: AnswerHead): ThinkingDeltas {
       const signed = signature !== undefined && (isShown || encrypted === undefined) && isNew(block, signature);
       const deltas: Delta[] = [];
       if (text !== '' || signed) {
-        const signing = signed ? { signature: sealed(head, { signature }) } : {};
+        const signing = signed ? { signature: sealSigned(head, { signature }) } : {};
         const one = detail(block, { type: 'reasoning.text', text, ...signing });
         deltas.push({ ...(text === '' ? {} : { reasoning: text }), reasoning_details: [one] });
         last = { type: one.type, text: '', index: one.index };
       }
       if (encrypted !== undefined && isNew(block, encrypted)) {
-        const data = sealed(head, { encrypted });
+        const data = sealSigned(head, { encrypted });
         const one = detail(`encrypted of ${block}`, { type: 'reasoning.encrypted', data });
         deltas.push({ reasoning_details: [one] });
         last = { type: one.type, data: '', index: one.index };
@@ -233,7 +233,7 @@ function openThinkingDeltas(head: AnswerHead): ThinkingDeltas {
       last = undefined;
       if (signature === undefined || !isNew(block, signature)) return called;
       const of = callId === undefined ? {} : { id: callId };
-      const data = sealed(head, { signature }, callId === undefined ? 'text' : { call: callId });
+      const data = sealSigned(head, { signature }, callId === undefined ? 'text' : { call: callId });
       return [...called, { reasoning_details: [detail(`of ${block}`, { type: 'reasoning.encrypted', data, ...of })] }];
     },
   };
@@ -282,7 +282,7 @@ type ToolCall = Extract<LanguageModelV4Content, { type: 'tool-call' }>;
 
 function toToolCall({ toolCallId, toolName, input, providerMetadata }: ToolCall, head: AnswerHead) {
   const { signature } = head.readSigned(providerMetadata);
-  const signed = signature === undefined ? undefined : sealed(head, { signature }, { call: toolCallId });
+  const signed = signature === undefined ? undefined : sealSigned(head, { signature }, { call: toolCallId });
   return {
     id: toolCallId,
     type: 'function',
@@ -301,7 +301,7 @@ function toImage(part: LanguageModelV4Content, head: AnswerHead): object[] {
   if (part.type !== 'file' || base64 === undefined) return [];
   const image = { type: 'image_url', image_url: { url: `data:${part.mediaType};base64,${base64}` } };
   const { signature } = head.readSigned(part.providerMetadata);
-  return [{ ...image, ...extraContent(signature === undefined ? undefined : sealed(head, { signature })) }];
+  return [{ ...image, ...extraContent(signature === undefined ? undefined : sealSigned(head, { signature })) }];
 }
 
 type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';

@@ -33,7 +33,7 @@ export function openHubCall(body: JsonObject, names: ToolNames, open: Envelopes[
   return { read: prompt.read, end: () => toHubCall(body, names, prompt) };
 }
 
-function toHubCall(body: JsonObject, names: ToolNames, { prompt, strangers }: PromptReader): HubCall {
+function toHubCall(body: JsonObject, names: ToolNames, { prompt, unknownFields }: PromptReader): HubCall {
   const maker = inside(body.additionalModelRequestFields);
   const { tools, toolChoice, parallelToolCalls, leftOut } = toToolOptions(body.toolConfig, maker.tool_choice, names);
   const { temperature, topP, stopSequences } = inside(body.inferenceConfig);
@@ -49,7 +49,7 @@ function toHubCall(body: JsonObject, names: ToolNames, { prompt, strangers }: Pr
     ...(toolChoice === undefined ? {} : { toolChoice }),
     reasoning: readReasoning(body)?.reasoning,
     parallelToolCalls,
-    optional: [...leftOut, ...readOptional(body), ...strangers],
+    optional: [...leftOut, ...readOptional(body), ...unknownFields],
   };
 }
 

@@ -13,8 +13,8 @@ import {
   isSigned,
   type PartOf,
   phaseOf,
-  type Signed,
-  sealed,
+  type SignedThinking,
+  sealSigned,
   type ToolNames,
   tokensOf,
 } from '../../../hub/index.ts';
@@ -87,16 +87,16 @@ export function openConverseEvents(
 /** Writes texts and thinking. */
 function openTexts({ readSigned }: AnswerHead, blocks: ConverseBlocks) {
   /** Signature of a text that has not begun yet: it precedes the text. */
-  let signedNext: Signed = {};
+  let signedNext: SignedThinking = {};
   /**
    * Signature of a text that was written already: it is sent only before a call that follows, since a client takes the
    * last block for the answer.
    */
-  let signedText: Signed = {};
+  let signedText: SignedThinking = {};
   /** The signature that was written: a package repeats it with every piece of a text. */
-  let written: Signed = {};
+  let written: SignedThinking = {};
 
-  function beginText(id: string, signed: Signed): void {
+  function beginText(id: string, signed: SignedThinking): void {
     if (isSigned(signed)) blocks.addSignature(signed, 'text');
     written = signed;
     blocks.begin('text', id);
@@ -241,7 +241,7 @@ interface OpenBlock {
   /** Input of a tool call, which is an object. */
   readonly input: InputWriter;
   /** Signature of the thinking, or of the part next to it. */
-  signed: Signed;
+  signed: SignedThinking;
   readonly of?: SignedEnvelope['of'];
 }
 
@@ -276,7 +276,7 @@ function createConverseBlocks(head: AnswerHead, writer: ConverseWriter) {
     const { kind, input, signed, of } = open;
     open = undefined;
     if (kind === 'toolUse') addInputText(input.end());
-    if (kind === 'thinking') writer.addSignature(sealed(head, signed, of));
+    if (kind === 'thinking') writer.addSignature(sealSigned(head, signed, of));
     writer.close();
   }
 
@@ -312,7 +312,7 @@ function createConverseBlocks(head: AnswerHead, writer: ConverseWriter) {
       close();
     },
     /** Adds the signature of a text or a call, as a block of its own. */
-    addSignature(signed: Signed, of: SignedEnvelope['of']) {
+    addSignature(signed: SignedThinking, of: SignedEnvelope['of']) {
       begin('thinking', '', { signed, of });
       writer.addThinking('');
       close();

@@ -1,10 +1,10 @@
 // Sends thinking with a call. Clients of Google's interface send the signature of a call again, but many drop the parts
 // with thoughts before it; a model that must get its thinking back would refuse the result. So the envelope of a call
 // contains the thinking before it too.
-import type { AnswerHead, OpenedEnvelope, Signed } from '../../../hub/index.ts';
+import type { AnswerHead, OpenedEnvelope, SignedThinking } from '../../../hub/index.ts';
 import { isJsonObject, parseInnerJson } from '../../../wire/index.ts';
 
-export interface Thought extends Signed {
+export interface Thought extends SignedThinking {
   readonly text: string;
 }
 
@@ -15,7 +15,7 @@ const thoughtsMaxCharacters = 256 * 1024;
 export function sealCall(
   head: AnswerHead,
   call: string,
-  signatureOfCall: Signed,
+  signatureOfCall: SignedThinking,
   thoughts: readonly Thought[],
 ): string | undefined {
   const isShort = thoughts.reduce((sum, { text }) => sum + text.length, 0) <= thoughtsMaxCharacters;

@@ -40,7 +40,7 @@ export function openHubCall(body: JsonObject, names: ToolNames, open: Envelopes[
 function toHubCall(
   body: JsonObject,
   names: ToolNames,
-  { prompt, strangers }: PromptReader,
+  { prompt, unknownFields }: PromptReader,
   inside: readonly OptionalMember[],
 ): HubCall {
   const settings = generationConfigOf(body);
@@ -60,7 +60,7 @@ function toHubCall(
     ...toToolOptions(body, names),
     reasoning: readReasoning(settings),
     parallelToolCalls: undefined,
-    optional: [...readOptional(body, settings), ...inside, ...strangers],
+    optional: [...readOptional(body, settings), ...inside, ...unknownFields],
   };
 }
 

@@ -45,7 +45,7 @@ interface Known extends ContentsReading {
 
 export function openPrompt({ systemInstruction }: JsonObject, reading: ContentsReading): PromptReader {
   const prompt: LanguageModelV4Prompt = instructionsOf(systemInstruction);
-  const strangers: OptionalMember[] = [];
+  const unknownFields: OptionalMember[] = [];
   const known: Known = {
     ...reading,
     calls: createKnownCalls(),
@@ -54,7 +54,7 @@ export function openPrompt({ systemInstruction }: JsonObject, reading: ContentsR
     hasReasoning: false,
     thought: [],
     foundStranger(member) {
-      if (strangers.length === 0) strangers.push({ name: 'other', member, value: true });
+      if (unknownFields.length === 0) unknownFields.push({ name: 'other', member, value: true });
     },
   };
   let wasModel = false;
@@ -66,7 +66,7 @@ export function openPrompt({ systemInstruction }: JsonObject, reading: ContentsR
     if (isModel) addModel(prompt, listed, `contents[${at}].parts`, known);
     else addUser(prompt, listed, known);
   }
-  return { prompt, strangers, read };
+  return { prompt, unknownFields, read };
 }
 
 function instructionsOf(instruction: unknown): LanguageModelV4Prompt {

@@ -9,8 +9,8 @@ import {
   type HubPart,
   type PartOf,
   phaseOf,
-  type Signed,
-  sealed,
+  type SignedThinking,
+  sealSigned,
   type ToolNames,
   tokensOf,
 } from '../../../hub/index.ts';
@@ -54,7 +54,7 @@ export function openChunks(head: AnswerHead, names: ToolNames, emit: EmitChunk):
       add({ text: part.delta });
     }
     if (phase !== undefined)
-      add({ text: '', thoughtSignature: encodeEnvelope(sealed(head, { phase }, 'text_before')) });
+      add({ text: '', thoughtSignature: encodeEnvelope(sealSigned(head, { phase }, 'text_before')) });
   }
 
   function addCall(part: PartOf<'tool-call'>): void {
@@ -105,7 +105,7 @@ export function openChunks(head: AnswerHead, names: ToolNames, emit: EmitChunk):
 
 /** Writes thoughts as parts of their own. The last part, without text, has the signature. */
 function openThinking(head: AnswerHead, add: (part: JsonObject) => void, count: (text: string) => void) {
-  let open: (Signed & { readonly id: string; text: string }) | undefined;
+  let open: (SignedThinking & { readonly id: string; text: string }) | undefined;
   let thoughts: Thought[] = [];
 
   function end(): void {
@@ -113,7 +113,7 @@ function openThinking(head: AnswerHead, add: (part: JsonObject) => void, count: 
     const { id: _id, text, ...signed } = open;
     open = undefined;
     thoughts.push({ text, ...signed });
-    add({ text: '', thought: true, thoughtSignature: encodeEnvelope(sealed(head, signed)) });
+    add({ text: '', thought: true, thoughtSignature: encodeEnvelope(sealSigned(head, signed)) });
   }
 
   return {

@@ -2,11 +2,11 @@
 import type { FoldedAnswer } from '../../../hub/index.ts';
 import { parseInnerJson } from '../../../wire/index.ts';
 import { openMessageFold } from '../stream-fold.ts';
-import type { EmitEvent, Used } from './write-message-events.ts';
+import type { EmitEvent, EndUsage } from './write-message-events.ts';
 
 export function foldMessage() {
   const fold = openMessageFold((text) => parseInnerJson(text)?.value);
-  let end: Used | undefined;
+  let end: EndUsage | undefined;
 
   const add: EmitEvent = (event, used) => {
     fold.add({ ...event });

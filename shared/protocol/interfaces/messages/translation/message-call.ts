@@ -42,7 +42,7 @@ export function openHubCall(body: JsonObject, names: ToolNames, open: Envelopes[
 function toHubCall(
   body: JsonObject,
   names: ToolNames,
-  { prompt, strangers }: PromptReader,
+  { prompt, unknownFields }: PromptReader,
   inside: readonly OptionalMember[],
 ): HubCall {
   const { tools, toolChoice, parallelToolCalls, leftOut } = toToolOptions(body, names);
@@ -58,7 +58,7 @@ function toHubCall(
     ...(toolChoice === undefined ? {} : { toolChoice }),
     reasoning: readReasoning(body),
     parallelToolCalls,
-    optional: [...leftOut, ...readOptional(body), ...inside, ...strangers],
+    optional: [...leftOut, ...readOptional(body), ...inside, ...unknownFields],
   };
   return withTopMarks(call, body);
 }

@@ -38,12 +38,12 @@ interface MessagePromptReading {
 export function openPrompt({ system }: JsonObject, reading: MessagePromptReading): PromptReader {
   const prompt: LanguageModelV4Prompt = [...toSystem(system)];
   const calls = createKnownCalls();
-  const strangers: OptionalMember[] = [];
+  const unknownFields: OptionalMember[] = [];
   const known = {
     ...reading,
     calls,
     foundStranger(member: string): void {
-      if (strangers.length === 0) strangers.push({ name: 'other', member, value: true });
+      if (unknownFields.length === 0) unknownFields.push({ name: 'other', member, value: true });
     },
   };
   function read(message: JsonObject, at: number): void {
@@ -51,7 +51,7 @@ export function openPrompt({ system }: JsonObject, reading: MessagePromptReading
     else if (message.role === 'system') prompt.push(...toSystem(message.content));
     else addUser(prompt, message.content, calls);
   }
-  return { prompt, strangers, read };
+  return { prompt, unknownFields, read };
 }
 
 const toSystem = (content: unknown): LanguageModelV4Prompt =>

@@ -14,8 +14,8 @@ import {
   mediaMembers,
   type PartOf,
   phaseOf,
-  type Signed,
-  sealed,
+  type SignedThinking,
+  sealSigned,
   type ToolNames,
   tokensOf,
 } from '../../../hub/index.ts';
@@ -23,16 +23,16 @@ import type { SignedEnvelope, TokenReport, UsageReport } from '../../../wire/ind
 import { type MessageEvent, openMessageWriter } from '../event-writer.ts';
 
 /** Usage for the event with the stop reason. */
-export interface Used {
+export interface EndUsage {
   /** Undefined when the provider reported nothing. */
   readonly report: UsageReport | undefined;
   readonly outputBytes: number;
 }
 
-export type EmitEvent = (event: MessageEvent, used?: Used) => void;
+export type EmitEvent = (event: MessageEvent, used?: EndUsage) => void;
 
 export function openMessageEvents(head: AnswerHead, names: ToolNames, emit: EmitEvent): (part: HubPart) => void {
-  let used: Used | undefined;
+  let used: EndUsage | undefined;
   const writer = openMessageWriter((event) => {
     if (event.type !== 'message_start') start();
     emit(event, event.type === 'message_delta' ? used : undefined);
@@ -116,16 +116,16 @@ type ContentBlocks = ReturnType<typeof openContentBlocks>;
 
 function openContentBlocks({ readSigned }: AnswerHead, blocks: Blocks) {
   /** Signature of a text that has not begun yet: it precedes the text. */
-  let signedNext: Signed = {};
+  let signedNext: SignedThinking = {};
   /**
    * Signature of a text that was written already. It is sent only before a tool call that follows, because a client
    * takes the last block for the answer, and Gemini requires only signatures of calls again.
    */
-  let signedText: Signed = {};
+  let signedText: SignedThinking = {};
   /** The signature that was written: a package repeats it with every piece of a text. */
-  let written: Signed = {};
+  let written: SignedThinking = {};
 
-  function beginText(id: string, signed: Signed): void {
+  function beginText(id: string, signed: SignedThinking): void {
     if (isSigned(signed)) blocks.addSignature(signed, 'text');
     written = signed;
     blocks.beginText(id);
@@ -190,7 +190,7 @@ interface OpenBlock {
   /** Input of a tool call. */
   readonly input: InputWriter;
   /** Signature of the thinking, or of the part next to it. */
-  signed: Signed;
+  signed: SignedThinking;
   readonly of?: SignedEnvelope['of'];
 }
 
@@ -221,7 +221,7 @@ function createBlocks(head: AnswerHead, writer: ReturnType<typeof openMessageWri
     if (open === undefined) return;
     const { kind, input, signed, of } = open;
     open = undefined;
-    if (kind === 'thinking') writer.addSignature(sealed(head, signed, of));
+    if (kind === 'thinking') writer.addSignature(sealSigned(head, signed, of));
     if (kind === 'tool_use') addInput(input.end());
     writer.close();
   }
@@ -248,7 +248,7 @@ function createBlocks(head: AnswerHead, writer: ReturnType<typeof openMessageWri
   }
 
   /** Adds the signature of a text or a call, as a block of its own. */
-  function addSignature(signed: Signed, of: SignedEnvelope['of']): void {
+  function addSignature(signed: SignedThinking, of: SignedEnvelope['of']): void {
     beginThinking('', { signed, of });
     close();
   }

@@ -3,10 +3,10 @@
 import type { FoldedAnswer } from '../../../hub/index.ts';
 import type { TokenReport } from '../../../wire/index.ts';
 import { openResponseFold } from '../stream-fold.ts';
-import { type ResponseEnd, responseText, toReport, type Writing } from './response-object.ts';
+import { type ResponseContext, type ResponseEnd, responseText, toReport } from './response-object.ts';
 import type { ResponseSink } from './write-response-events.ts';
 
-export function foldResponse(writing: Writing) {
+export function foldResponse(writing: ResponseContext) {
   const fold = openResponseFold();
   let outputBytes = 0;
   let ended: { readonly end: ResponseEnd; readonly tokens: TokenReport | undefined } | undefined;

@@ -21,7 +21,7 @@ import {
   withTopMarks,
 } from '../../../hub/index.ts';
 import { isEffort, isJsonObject, type JsonObject } from '../../../wire/index.ts';
-import { type DeclaredTool, declaredTools, isNeedless, meantBy } from '../declared-tools.ts';
+import { type DeclaredTool, declaredTools, isNeedless, toolMatcher } from '../declared-tools.ts';
 import type { ClientTool, ClientTools } from './client-tools.ts';
 import { freeformParameters } from './freeform-input.ts';
 import { leftOutOfTool, reasoningFields, textFields, useInInput } from './item-fields.ts';
@@ -46,7 +46,7 @@ export function openHubCall(body: JsonObject, reading: ResponsePromptReading): C
 function toHubCall(
   body: JsonObject,
   { tools, toolChoice, leftOut }: ResponseToolOptions,
-  { prompt, strangers }: Omit<PromptReader, 'read'>,
+  { prompt, unknownFields }: Omit<PromptReader, 'read'>,
   inside: readonly OptionalMember[],
 ): HubCall {
   const format = isJsonObject(body.text) && isJsonObject(body.text.format) ? body.text.format : {};
@@ -59,7 +59,7 @@ function toHubCall(
     ...(toolChoice === undefined ? {} : { toolChoice }),
     reasoning: readReasoning(body.reasoning),
     parallelToolCalls: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : undefined,
-    optional: [...leftOut, ...readOptional(body), ...inside, ...strangers],
+    optional: [...leftOut, ...readOptional(body), ...inside, ...unknownFields],
   };
   return withTopMarks(call, body);
 }
@@ -190,7 +190,7 @@ function toTool(tool: JsonObject, name: string): LanguageModelV4FunctionTool {
 type Named = ReadonlyMap<string, DeclaredTool>;
 
 function namesMeant(choices: readonly JsonObject[], tools: Named): string[] {
-  const isMeant = meantBy(choices);
+  const isMeant = toolMatcher(choices);
   return [...tools].flatMap(([name, one]) => (isMeant(one) ? [name] : []));
 }
 

@@ -6,7 +6,7 @@ import { ownResponseId, responseText as writeResponseText } from '../response-op
 import type { ClientTools } from './client-tools.ts';
 
 /** The parts of one answer that its writers share. */
-export interface Writing {
+export interface ResponseContext {
   readonly head: AnswerHead;
   readonly tools: ClientTools;
   /** Returns the settings that the response repeats from its request, as the JSON text of an object. */
@@ -35,7 +35,7 @@ interface Output {
 }
 
 /** Returns the response. `end` is absent while the answer continues. */
-export function responseText({ head, settings }: Writing, end?: ResponseEnd, output?: Output): string {
+export function responseText({ head, settings }: ResponseContext, end?: ResponseEnd, output?: Output): string {
   return writeResponseText({
     id: ownResponseId(head.id),
     createdSeconds: head.createdSeconds,

@@ -59,7 +59,7 @@ export function openPrompt(
     read: (item) => addItem(reading, item),
     end: () => ({
       prompt: reading.entries.flatMap((entry) => ('role' in entry ? [entry] : toMessages(entry))),
-      strangers: reading.thinking.strangers,
+      unknownFields: reading.thinking.unknownFields,
     }),
   };
 }
@@ -133,13 +133,13 @@ interface ReadThinking {
   readonly envelopes: ReadonlyMap<JsonObject, OpenedEnvelope>;
   /** Envelopes by the call that they sign. */
   readonly signedCalls: ReadonlyMap<string, OpenedEnvelope>;
-  readonly strangers: readonly OptionalMember[];
+  readonly unknownFields: readonly OptionalMember[];
 }
 
 function readThinking(input: unknown, open: Envelopes['open']): ReadThinking {
   const envelopes = new Map<JsonObject, OpenedEnvelope>();
   const signedCalls = new Map<string, OpenedEnvelope>();
-  const strangers: OptionalMember[] = [];
+  const unknownFields: OptionalMember[] = [];
   for (const [at, item] of (Array.isArray(input) ? input : []).entries()) {
     const { type, encrypted_content: sealed } = isJsonObject(item) ? item : {};
     if (type !== 'reasoning' || typeof sealed !== 'string' || sealed === '') continue;
@@ -147,12 +147,12 @@ function readThinking(input: unknown, open: Envelopes['open']): ReadThinking {
     const opened = open(sealed);
     const envelope = opened && { ...opened, field };
     if (envelope !== undefined) envelopes.set(item, envelope);
-    else if (strangers.length === 0) {
-      strangers.push({ name: 'other', member: field, value: true });
+    else if (unknownFields.length === 0) {
+      unknownFields.push({ name: 'other', member: field, value: true });
     }
     if (typeof envelope?.of === 'object') signedCalls.set(envelope.of.call, envelope);
   }
-  return { envelopes, signedCalls, strangers };
+  return { envelopes, signedCalls, unknownFields };
 }
 
 function addReasoning(reading: PromptState, item: JsonObject): void {

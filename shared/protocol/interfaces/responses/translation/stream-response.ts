@@ -2,7 +2,7 @@
 import type { AnswerEvent } from '../../../wire/index.ts';
 import { type EventToWrite, writtenEvent } from '../response-events.ts';
 import { ownResponseId } from '../response-opening.ts';
-import { responseText, toReport, type Writing } from './response-object.ts';
+import { type ResponseContext, responseText, toReport } from './response-object.ts';
 import type { ResponseSink } from './write-response-events.ts';
 
 const isOfItem = (type: string): boolean => type.startsWith('response.output_item.');
@@ -12,7 +12,7 @@ const isOfItem = (type: string): boolean => type.startsWith('response.output_ite
  */
 const reasoningItem = '"type":"reasoning"';
 
-export function streamResponse(writing: Writing, give: (event: AnswerEvent) => void): ResponseSink {
+export function streamResponse(writing: ResponseContext, give: (event: AnswerEvent) => void): ResponseSink {
   const responseId = ownResponseId(writing.head.id);
   let sequenceNumber = 0;
   let outputBytes = 0;

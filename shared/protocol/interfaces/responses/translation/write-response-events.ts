@@ -6,8 +6,8 @@ import {
   type HubPart,
   isSigned,
   type PartOf,
-  type Signed,
-  sealed,
+  type SignedThinking,
+  sealSigned,
   tokensOf,
 } from '../../../hub/index.ts';
 import {
@@ -29,7 +29,7 @@ import type { ClientTool } from './client-tools.ts';
 import { type FreeformReader, freeformReader } from './freeform-input.ts';
 import { ownTools } from './own-tools.ts';
 import { imageOf } from './response-items.ts';
-import { type ResponseEnd, responseEnd, type Writing } from './response-object.ts';
+import { type ResponseContext, type ResponseEnd, responseEnd } from './response-object.ts';
 
 export interface ResponseSink {
   readonly emit: EmitResponseEvent;
@@ -37,7 +37,7 @@ export interface ResponseSink {
   readonly end: (end: ResponseEnd, tokens: TokenReport | undefined, model: string) => void;
 }
 
-export function openResponseEvents(writing: Writing, { emit, end }: ResponseSink): (part: HubPart) => void {
+export function openResponseEvents(writing: ResponseContext, { emit, end }: ResponseSink): (part: HubPart) => void {
   const { head } = writing;
   const items = createOutputItems(head, openResponseWriter(emit));
   const open = createOpenItem(items);
@@ -88,7 +88,7 @@ export function openResponseEvents(writing: Writing, { emit, end }: ResponseSink
 }
 
 // Writes tool calls of an answer as items, in pieces or whole.
-function openCallItems({ head, tools }: Writing, items: OutputItems, open: OpenItem) {
+function openCallItems({ head, tools }: ResponseContext, items: OutputItems, open: OpenItem) {
   /** Calls that have begun, and are not complete. */
   const begun = new Set<string>();
 
@@ -135,9 +135,9 @@ function openCallItems({ head, tools }: Writing, items: OutputItems, open: OpenI
 function openContentItems({ readSigned }: AnswerHead, items: OutputItems, open: OpenItem) {
   const { newId, writer } = items;
   /** Signature of a text that has not begun yet: it precedes the text. */
-  let signedNext: Signed = {};
+  let signedNext: SignedThinking = {};
   /** The signature that was written: a package repeats it with every piece of a text. */
-  let written: Signed = {};
+  let written: SignedThinking = {};
 
   function beginMessage(key: string) {
     open.close();
@@ -148,7 +148,7 @@ function openContentItems({ readSigned }: AnswerHead, items: OutputItems, open: 
     return begun;
   }
 
-  function addDelta({ id: key, delta }: PartOf<'text-delta'>, signed: Signed): void {
+  function addDelta({ id: key, delta }: PartOf<'text-delta'>, signed: SignedThinking): void {
     const isNext = open.text('message')?.key !== key;
     if (isNext && isSigned(signed)) {
       open.close();
@@ -210,7 +210,7 @@ interface OpenText {
   readonly id: string;
   key: string;
   text: string;
-  signed: Signed;
+  signed: SignedThinking;
 }
 
 interface OpenCall {
@@ -326,8 +326,8 @@ function createOutputItems(head: AnswerHead, writer: ResponseWriter) {
   const newId = (prefix: string) => ownItemId(prefix, head.id, writer.place());
 
   /** Adds the signature of a text or a call, as an item of its own. */
-  function addSignature(signed: Signed, of: NonNullable<SignedEnvelope['of']>): void {
-    const item = { id: newId('rs'), type: 'reasoning', summary: [], encrypted_content: sealed(head, signed, of) };
+  function addSignature(signed: SignedThinking, of: NonNullable<SignedEnvelope['of']>): void {
+    const item = { id: newId('rs'), type: 'reasoning', summary: [], encrypted_content: sealSigned(head, signed, of) };
     writer.beginItem(item);
     writer.endItem(item);
   }
@@ -349,6 +349,6 @@ function createOutputItems(head: AnswerHead, writer: ResponseWriter) {
     writer.endItem({ ...message, status: 'completed', content: [{ type: 'refusal', refusal }] });
   }
 
-  const seal = (signed: Signed) => sealed(head, signed);
+  const seal = (signed: SignedThinking) => sealSigned(head, signed);
   return { writer, newId, addSignature, addImage, addRefusal, seal };
 }

@@ -2,11 +2,11 @@
 import { OpenAICompatibleChatLanguageModel } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import {
-  byAnyEffort,
+  anyEffortReasoning,
   canBeKeptFromThinking,
   isOpenAiReasoningModel,
-  thinksUnasked,
-  thinksWithToolsOnResponsesOnly,
+  thinksByDefault,
+  thinksWithToolsInResponsesOnly,
 } from '../../../../configuration/catalogue/index.ts';
 import { openAiStopsMax, upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
 import { createDistinctIds, formatsOwnEnd, type HubCall } from '../../../../protocol/hub/index.ts';
@@ -153,7 +153,7 @@ export const target: HubTarget = {
     return ruled === undefined ? [] : [[ruled.value, ruled.text]];
   },
   // Many servers refuse an unknown field, so a style in the file means that they know it.
-  unknownReasoning: ({ reasoning_style: style }) => (style === undefined ? undefined : byAnyEffort),
+  unknownReasoning: ({ reasoning_style: style }) => (style === undefined ? undefined : anyEffortReasoning),
   supportedOptions: (target) =>
     new Set([
       ...carriedNames(reportedWords(target)),
@@ -243,8 +243,8 @@ function thinkingOptions(target: TargetCall): JsonObject {
 /** True for a model that refuses tools together with an effort, even its own default. */
 const isKeptFromThinking = ({ call, openAiNames, thinking, provider }: TargetCall): boolean =>
   call.tools !== undefined &&
-  (thinking === undefined ? thinksUnasked(...openAiNames) : thinking.kind !== 'off') &&
-  thinksWithToolsOnResponsesOnly(...openAiNames) &&
+  (thinking === undefined ? thinksByDefault(...openAiNames) : thinking.kind !== 'off') &&
+  thinksWithToolsInResponsesOnly(...openAiNames) &&
   (provider.reasoning_style ?? 'effort') === 'effort';
 
 const effortOf = ({ call, thinking }: TargetCall): string[] =>
@@ -268,7 +268,7 @@ function readableCompletion(text: string): string {
   return rewriteMembers(json, new Map(Object.entries({ ...choices, usage })));
 }
 
-async function* chatEvents(bytes: AsyncIterable<Uint8Array>, _takeOut: unknown, endCame: () => void): Bytes {
+async function* chatEvents(bytes: AsyncIterable<Uint8Array>, _takeOut: unknown, onEnd: () => void): Bytes {
   let isFinished = false;
   let hasUsage = false;
   /** Set after an event that is not a chunk: then an end without a finish reason is a failure. */
@@ -295,7 +295,7 @@ async function* chatEvents(bytes: AsyncIterable<Uint8Array>, _takeOut: unknown, 
   const batches = readEvents(bytes, upstreamEventMaxBytes);
   try {
     // The answer is complete at the end, however the connection ends after it; but some servers report the usage there.
-    for await (const together of readToEnd(batches, read, { isWanted: () => !hasUsage, endCame })) {
+    for await (const together of readToEnd(batches, read, { isWanted: () => !hasUsage, onEnd })) {
       yield eventBytes(together.flat().map((text) => ({ text })));
     }
   } catch (error) {

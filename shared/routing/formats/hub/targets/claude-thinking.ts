@@ -6,7 +6,7 @@ import { thinkingMinTokens } from '../../../../configuration/catalogue/index.ts'
 import {
   type HubCall,
   imagesOfUser,
-  instructionsFirst,
+  putInstructionsFirst,
   withCacheMarksMax,
   withMarksOfOurs,
 } from '../../../../protocol/hub/index.ts';
@@ -114,7 +114,7 @@ export function claudeOptions(
     ...options,
     // Claude refuses a blank stop.
     ...(stops === undefined ? {} : { stopSequences: stops.filter((stop) => stop.trim() !== '') }),
-    prompt: imagesOfUser(instructionsFirst(call.prompt)),
+    prompt: imagesOfUser(putInstructionsFirst(call.prompt)),
     ...(isAny ? { responseFormat: anyJsonSchema } : {}),
     providerOptions: {
       anthropic: {

@@ -4,7 +4,7 @@ import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { Thinking } from '../../../../configuration/catalogue/index.ts';
 import { upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
 import { nextTurn } from '../../../../foundation/time/index.ts';
-import { instructionsFirst, type ToolPart } from '../../../../protocol/hub/index.ts';
+import { putInstructionsFirst, type ToolPart } from '../../../../protocol/hub/index.ts';
 import { scanAnswer } from '../../../../protocol/interfaces/index.ts';
 import {
   findMember,
@@ -60,7 +60,7 @@ export const target: HubTarget = {
     const { call } = target;
     return {
       ...callOptions(target),
-      prompt: oneTextInResults(instructionsFirst(call.prompt)),
+      prompt: oneTextInResults(putInstructionsFirst(call.prompt)),
       // Gemini's own JSON mode does not work together with tools.
       ...(isAnyJson(call) && call.tools !== undefined ? { responseFormat: anyJsonSchema } : {}),
     };

@@ -1,7 +1,7 @@
 // Translates calls to Anthropic's Messages.
 
 import { AnthropicLanguageModel } from '@ai-sdk/anthropic/internal';
-import { byBudget } from '../../../../configuration/catalogue/index.ts';
+import { budgetReasoning } from '../../../../configuration/catalogue/index.ts';
 import { isJsonObject, type JsonObject, type JsonText } from '../../../../protocol/wire/index.ts';
 import { anthropicEvents, messageUsage, withKnownBlocks } from './anthropic-events.ts';
 import { atMost, claudeOrigin, nonEmpty, read, readObject } from './body-members.ts';
@@ -40,7 +40,7 @@ export const target: HubTarget = {
     };
   },
   // Other vendors' models with this format accept Claude's older options.
-  unknownReasoning: () => byBudget,
+  unknownReasoning: () => budgetReasoning,
   supportedOptions: new Set([
     'cache_marks',
     'cache_options',

@@ -1,7 +1,7 @@
 // Corrects `usage` with the fields of OpenAI's formats: counts, and details of them.
 
 import { reasoningAdded } from '../../../../protocol/hub/index.ts';
-import { reasoningBeside, withUsualNames } from '../../../../protocol/interfaces/chat-completions/index.ts';
+import { separateReasoningTokens, withUsualNames } from '../../../../protocol/interfaces/chat-completions/index.ts';
 import { lastObjectIn } from '../../../../protocol/interfaces/index.ts';
 import { readResponseUsage } from '../../../../protocol/interfaces/responses/index.ts';
 import { isJsonObject, type JsonObject, toCount, type UsageReport } from '../../../../protocol/wire/index.ts';
@@ -51,7 +51,7 @@ export const chatUsage: OpenAiUsageShape = {
  */
 function withAllReasoning(reported: JsonObject): JsonObject {
   const usage = withUsualNames(reported);
-  const beside = reasoningBeside(usage);
+  const beside = separateReasoningTokens(usage);
   if (beside === 0) return usage;
   return {
     ...usage,

@@ -4,8 +4,8 @@ import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/prov
 import {
   type AssistantMessage,
   imagesOfUser,
-  instructionsFirst,
   isMarked,
+  putInstructionsFirst,
   type ToolMessage,
   type ToolResult,
   type UserMessage,
@@ -21,7 +21,7 @@ export function plainPrompt(
   isStrictTemplate: boolean,
   hasThinkingParts = false,
 ): LanguageModelV4Prompt {
-  const ordered = isStrictTemplate ? oneInstruction(instructionsFirst(prompt)) : resultsFirst(prompt);
+  const ordered = isStrictTemplate ? oneInstruction(putInstructionsFirst(prompt)) : resultsFirst(prompt);
   return imagesOfUser(
     ordered.flatMap((message) => {
       if (message.role === 'tool') return plainResults(message);
