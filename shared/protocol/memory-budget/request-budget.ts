@@ -79,9 +79,7 @@ export class RequestBudget {
   readonly #copiesMaxBytes: number;
   readonly #uploads = new Set<RequestHolder>();
   #isJudging = false;
-  /**
-   * The one call that may use more than is counted, until it gives memory back: calls that all wait to grow never end.
-   */
+  /** The one call that may exceed its count until it gives memory back. Calls that all wait to grow would never end. */
   #beyond: RequestHolder | undefined;
 
   /** `copiesMaxBytes` is the part of it for copies that no call waits for. */
