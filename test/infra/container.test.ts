@@ -91,7 +91,7 @@ describe('a stage with tasks', () => {
       User: 'node',
       ReadonlyRootFilesystem: true,
       StopTimeout: 120,
-      Command: ['--max-old-space-size=1228', 'index.cjs'],
+      Command: ['--max-old-space-size=1228', '--max-semi-space-size=32', 'index.cjs'],
       LogConfiguration: { LogDriver: 'awslogs', Options: { mode: 'non-blocking' } },
     });
     const { endMaxMs, answerMaxMs, settleMaxMs } = containerStop;

@@ -74,9 +74,11 @@ const formOf = (model: string, file: string, bytes: number): string =>
   '--x\r\nContent-Disposition: form-data; name="prompt"\r\n\r\nWider.\r\n' +
   `--x\r\nContent-Disposition: form-data; name="${file}"; filename="a"\r\nContent-Type: image/png\r\n\r\n${'a'.repeat(bytes)}\r\n--x--\r\n`;
 
-const bytesOf = (gateway: Gateway, key: string, body: object): string => {
+const bytesOf = (gateway: Gateway, key: string, body: object, headers: Record<string, string> = {}): string => {
   const text = JSON.stringify(body);
-  const head = `POST /v1/chat/completions HTTP/1.1\r\nHost: ${new URL(gateway.url).host}\r\nAuthorization: Bearer ${key}\r\n`;
+  const { host } = new URL(gateway.url);
+  const lines = Object.entries({ host, authorization: `Bearer ${key}`, ...headers });
+  const head = `POST /v1/chat/completions HTTP/1.1\r\n${lines.map((line) => `${line.join(': ')}\r\n`).join('')}`;
   return `${head}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
 };
 
@@ -165,7 +167,8 @@ const cached = chat('bench/large', { cache: { ttl: 3_600 } });
 const replayed = { 'idempotency-key': 'the-same' };
 
 const streamed = chat('bench/events', { stream: true });
-const mixed = chat('bench/slow', { messages: [{ role: 'user', content: `漢字 ${'word '.repeat(740_000)}` }] });
+const mixed = (model: string) =>
+  chat(model, { messages: [{ role: 'user', content: `漢字 ${'word '.repeat(740_000)}` }] });
 const parts = Array.from({ length: 24_000 }, (_none, at) => ({ type: 'text', text: `${'word '.repeat(20)}${at}` }));
 
 const attacks: readonly Attack[] = [
@@ -176,6 +179,10 @@ const attacks: readonly Attack[] = [
   {
     name: '1,200 streams of 65 KB events that are not read',
     run: (gateway, key) => unread(gateway, 1_200, bytesOf(gateway, key, streamed), unreadMs),
+  },
+  {
+    name: '8 edits of 24 MB, translated',
+    run: calls(8, '/images/edits', formOf('bench/gemini-edits-image', 'image', 24_000_000), formType),
   },
   {
     name: '24 edits of 24 MB, translated',
@@ -190,7 +197,11 @@ const attacks: readonly Attack[] = [
     run: calls(120, '/audio/transcriptions', formOf('bench/sound', 'file', 24_000_000), formType),
   },
   { name: 'slow forms of 21 MB of two keys', run: slowForms },
-  { name: '40 bodies of 3.7 MB with CJK, relayed', run: calls(40, '/chat/completions', mixed) },
+  { name: '40 bodies of 3.7 MB with CJK, relayed', run: calls(40, '/chat/completions', mixed('bench/slow')) },
+  {
+    name: '40 bodies of 3.7 MB with CJK, translated',
+    run: calls(40, '/chat/completions', mixed('bench/slow-message')),
+  },
   {
     name: '32 bodies of 3.3 MB in 24,000 text parts, translated',
     run: calls(32, '/chat/completions', chat('bench/slow-message', { messages: [{ role: 'user', content: parts }] })),
@@ -199,6 +210,10 @@ const attacks: readonly Attack[] = [
   {
     name: '150 connections that do not read one cached answer of 8 MB',
     run: (gateway, key) => unread(gateway, 150, bytesOf(gateway, key, cached), unreadMs),
+  },
+  {
+    name: '150 connections that do not read one replayed answer of 8 MB',
+    run: (gateway, key) => unread(gateway, 150, bytesOf(gateway, key, chat('bench/large'), replayed), unreadMs),
   },
   { name: '300 replays of one answer of 8 MB', run: calls(300, '/chat/completions', chat('bench/large'), replayed) },
   { name: '40 answers of 8 MB of vectors', run: calls(40, '/embeddings', { model: 'bench/vectors', input: 'a' }) },

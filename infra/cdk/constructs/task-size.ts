@@ -28,9 +28,16 @@ export const isTaskSize = ({ cpu, memoryMiB }: TaskSettings): boolean => {
 
 /** Share of the JavaScript heap. The rest is for buffers, sockets and threads. */
 const heapShare = 0.6;
-/** Returns options of Node. The young heap keeps its default size, because attackers can grow it by 96 MB. */
+/**
+ * Size of each half of the young heap, which a process in use reaches. By default the halves may double while many
+ * answers are unread or many heads do not end, and they stay so.
+ */
+const youngHalfMiB = 32;
+
+/** Returns options of Node. */
 export const heapOptions = ({ memoryMiB }: TaskSettings): readonly string[] => [
   `--max-old-space-size=${Math.floor(memoryMiB * heapShare)}`,
+  `--max-semi-space-size=${youngHalfMiB}`,
 ];
 
 /**
