@@ -172,18 +172,14 @@ interface Bundle {
 }
 
 /** Bundles `<sourceRoot>/<entry>` into `<outputRoot>/<name>/<file>`, each with its on-demand modules. */
-export async function writeBundles(
-  sourceRoot: string,
-  outputRoot: string,
-  names: readonly BundleName[] = bundleNames,
-): Promise<Bundle[]> {
+async function writeBundles(sourceRoot: string, outputRoot: string): Promise<Bundle[]> {
   const meta = join(outputRoot, 'meta');
-  const entries = names.flatMap((name) => entriesOf(definitions[name]));
+  const entries = bundleNames.flatMap((name) => entriesOf(definitions[name]));
   // A missing file is reported where it is loaded.
   const loaded = Object.values(onDemand).filter((module) => existsSync(join(sourceRoot, module)));
   const built = await buildModules(sourceRoot, [...new Set([...entries, ...loaded])], meta);
   return Promise.all(
-    names.map((name) =>
+    bundleNames.map((name) =>
       writeBundle({ name, sourceRoot, folder: join(outputRoot, name), meta: join(meta, name), built }),
     ),
   );

@@ -48,6 +48,7 @@ export async function serveConsole(): Promise<ServedConsole> {
     { requests: 'optional' },
   );
   const gateway = await startHarness({
+    mayLeaveFaults: true,
     models: {
       'acme/echo': [{ provider: 'acme', upstream: 'echo', more: { rate_limit_rpm: 1_000, rate_limit_tpd: 9_000_000 } }],
       'both/fallback': [

@@ -68,6 +68,7 @@ const modelsOf = (provider: (typeof serving)[number]) =>
 
 export const startClientGateway = (): Promise<Harness> =>
   startHarness({
+    mayLeaveFaults: true,
     moreWorkspaces: [{ id: 'poor', credit_usd: '0', keys: [{ name: 'first', key: poorKey }] }],
     models: {
       ...providersOfFormats.models,

@@ -20,7 +20,7 @@ let gateway: Harness;
 beforeAll(async () => {
   const models: Record<string, object[]> = {};
   for (const api of apis) {
-    for (const behaviour of ['echo', 'tools', 'usage:1000:500:300:120:200:80', 'error-429', 'error-after-role']) {
+    for (const behaviour of ['echo', 'tools', 'usage:1000:500:300:120:200:80', 'error-429']) {
       models[`${api}/${behaviour.split(':')[0]}`] = [
         { provider: api, upstream: `${named[api]}/${behaviour}`, more: { max_output_tokens: 4_096 } },
       ];

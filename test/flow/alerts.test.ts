@@ -348,9 +348,11 @@ describe('an alert of a provider', () => {
       workspace: { features: { byok: true } },
       key: {},
     });
-    const response = await harness.post(hello('acme/refusing'), { 'x-byok-key': 'wrong' });
+    const body = hello('acme/refusing', { provider: { only: 'acme' } });
+    const response = await harness.post(body, { 'x-byok-key': 'wrong' });
     expect(response.status).toBeGreaterThanOrEqual(400);
     await response.text();
+    expect(harness.simulator.calls.map(({ status }) => status)).toEqual([401]);
     await harness.settled();
     await harness.composition.alerts.close();
     expect(received()).toEqual([]);

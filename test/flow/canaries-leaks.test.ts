@@ -47,7 +47,9 @@ describe.each(auths)('a secret that is sent in $sentIn to a provider of $api', (
       { provider: 'acme', key: { env: 'GW_TEST_CANARY_STORED' }, policy: 'always', budget_usd: '5' },
     ];
     harness = await startHarness({
-      models: Object.fromEntries(upstreams.map((upstream) => [`acme/${upstream}`, [{ provider: 'acme', upstream }]])),
+      models: Object.fromEntries(
+        ['echo', ...upstreamsOf(api)].map((upstream) => [`acme/${upstream}`, [{ provider: 'acme', upstream }]]),
+      ),
       providers: { acme: { apis: [api], auth, accepts_byok_header: true } },
       workspace: { features: { byok: true } },
       moreWorkspaces: [
@@ -102,6 +104,12 @@ describe.each(auths)('a secret that is sent in $sentIn to a provider of $api', (
       );
       await keep(await harness.post(body, { ...names('stored'), authorization: `Bearer ${stored}` }));
     }
+  });
+
+  it('was in the answers of a provider that leaks', () => {
+    const leaking = harness.simulator.calls.filter(({ behaviour }) => behaviour === 'error-leak');
+    expect(leaking.length).toBeGreaterThanOrEqual(6);
+    for (const { headers, answerText } of leaking) expect(answerText).toContain(headers[sentIn]?.slice(scheme.length));
   });
 
   it('is in no answer to a request that is refused', async () => {

@@ -34,7 +34,6 @@ beforeAll(async () => {
     models: {
       'all/echo': on('all'),
       'all/request': on('all', 'echo-request'),
-      'all/endless': on('all', 'endless:1'),
       'all/cut': on('all', 'error-after-chunks:2'),
       'all/huge': on('all', 'huge:900000'),
       'all/failing': on('all', 'error-500'),

@@ -42,7 +42,7 @@ describe('guardrails on output', () => {
   let harness: Harness;
 
   beforeAll(async () => {
-    guardrail = await startScriptedGuardrail();
+    guardrail = await startScriptedGuardrail(() => ({ action: 'pass' }));
     const rules = {
       kind: 'http',
       url: guardrail.url,
@@ -80,10 +80,7 @@ describe('guardrails on output', () => {
     await harness.stop();
     await guardrail.stop();
   });
-  beforeEach(() => {
-    guardrail.clear();
-    guardrail.answer(() => ({ action: 'pass' }));
-  });
+  beforeEach(() => guardrail.clear());
 
   const by = (key: string) => ({ authorization: `Bearer ${key}` });
   const interfaces = spokenInterfaces.filter(({ id }) => wholeOf[id] !== undefined);

@@ -149,7 +149,7 @@ describe('images of Gemini and Nova Canvas', () => {
   });
 
   it('falls back before anything was made, and reports a prompt that was blocked', async () => {
-    const answered = await post({ model: 'gemini-fails' });
+    const answered = await post({ model: 'gemini-fails', provider: { order: ['google', 'bedrock'] } });
     expect([answered.status, answered.headers.get('x-gw-provider')]).toEqual([200, 'bedrock']);
     const blocked = await post({ model: 'gemini-blocks' });
     expect([blocked.status, await blocked.json()]).toMatchObject([

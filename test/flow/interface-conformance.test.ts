@@ -6,6 +6,7 @@ import { expectBalancedAccount, expectBalancedTables } from '../support/balanced
 import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, type ServedGateway, startHarness } from '../support/harness.ts';
+import { sendRequest } from '../support/http-client.ts';
 import { countOutcomes, outcomeOf } from '../support/outcomes.ts';
 import { spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
 
@@ -83,7 +84,7 @@ describe.each(pairs)('in $name', ({ name: pair, path, api, hello }) => {
     headers: Record<string, string> = {},
     { of = '', door = harness as ServedGateway } = {},
   ) =>
-    fetch(`${door.url}${path}`, {
+    sendRequest(`${door.url}${path}`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${keys[of === '' ? pair : `${pair}-${of}`]}`,

@@ -78,7 +78,7 @@ describe.each([...spokenInterfaces, ...translatedInterfaces, ...wholeInterfaces]
     let faults: FaultGateway;
 
     beforeAll(async () => {
-      const alone = [...failing, ...rejecting, ...limiting];
+      const alone = [...played, ...rejected, ...limited];
       const good = { input_price_per_million: '9' };
       faults = await startFaultGateway({ speaks, alone, backed: replaced, good });
       ({ gateway } = faults);
@@ -106,6 +106,7 @@ describe.each([...spokenInterfaces, ...translatedInterfaces, ...wholeInterfaces]
       expect(response.headers.get('retry-after')).toBeNull();
       expect(text).not.toMatch(/canary|Incorrect|nginx|current quota|insufficient_quota|warming up|status_\d/);
       expect(faults.calledProviders()).toEqual(['bad']);
+      faults.expectSent(upstream);
     });
 
     it.each(rejected)('is invalid_request if every provider rejected it: %s', async (upstream) => {
@@ -113,6 +114,7 @@ describe.each([...spokenInterfaces, ...translatedInterfaces, ...wholeInterfaces]
       const { reason } = (await response.clone().json()) as { reason?: string };
       await expectError(response, 400, 'invalid_request', reason === undefined ? {} : { reason });
       if (upstream.includes('context')) expect(reason).toBe('context_length_exceeded');
+      faults.expectSent(upstream);
     });
 
     it.each(limited)('is rate_limited if every provider is: %s', async (upstream) => {
@@ -120,6 +122,7 @@ describe.each([...spokenInterfaces, ...translatedInterfaces, ...wholeInterfaces]
       await expectError(response, 429, 'rate_limited');
       expect(response.headers.get('retry-after')).toBe(upstream.endsWith(':7') ? '7' : '1');
       expect(response.headers.get('x-should-retry')).toBeNull();
+      faults.expectSent(upstream);
     });
   },
 );

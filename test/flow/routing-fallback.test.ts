@@ -5,7 +5,8 @@ import { afterEach, describe, expect, it } from '#jest';
 import { createProviderLimiter, type ProviderLimiter } from '../../shared/accounting/limits/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, type HarnessOptions, hello, startHarness } from '../support/harness.ts';
-import { startMuteServer, startScriptedProvider } from '../support/scripted-provider.ts';
+import { startScriptedProvider } from '../support/scripted-provider.ts';
+import { startMuteServer } from '../support/socket-server.ts';
 import { type WatchedClock, watchedClock } from '../support/watched-clock.ts';
 
 const started: { stop(): Promise<void> }[] = [];
@@ -207,7 +208,8 @@ describe('what providers say together', () => {
     await expectError(await gateway.post(hello('acme/differ')), 400, 'invalid_request');
     const streamed = hello('acme/differ', { stream: true });
     await expectError(await gateway.post(streamed), 400, 'invalid_request');
-    expect(asked(gateway)).toEqual(['a', 'b', 'c', 'a', 'b', 'c', 'a', 'b', 'c']);
+    await expectError(await gateway.post(hello('acme/silent')), 400, 'invalid_request');
+    expect(asked(gateway)).toEqual(['a', 'b', 'c', 'a', 'b', 'c', 'a', 'b', 'c', 'a', 'b']);
   });
 });
 

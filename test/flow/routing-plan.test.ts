@@ -20,8 +20,13 @@ const routes = [
   reject('middle', { ...price('1', '5'), ...params('tools', 'json_schema') }),
   reject('cheap', { ...price('2', '3'), ...params('tools'), streaming: false }),
   reject('twin', { ...price('2', '3'), ...params('json_mode') }),
-  reject('unset', price('0.1', '0.1')),
-  reject('unpriced', { input_price_per_million: null, output_price_per_million: null }),
+  // No call may reach these: it would be served.
+  { provider: 'unset', upstream: 'echo', more: price('0.1', '0.1') },
+  {
+    provider: 'unpriced',
+    upstream: 'echo',
+    more: { input_price_per_million: null, output_price_per_million: null },
+  },
 ];
 const all = ['cheap', 'twin', 'middle', 'dear'];
 
@@ -99,7 +104,7 @@ describe('a request', () => {
         'acme/model': routes,
         'acme/small': one('small', '1.5'),
         'acme/large': one('large', '0.5'),
-        'acme/hidden': one('hidden', '0.1'),
+        'acme/hidden': [{ provider: 'hidden', upstream: 'echo', more: { ...price('0.1', '0.1'), ...params() } }],
       },
       providers,
       moreWorkspaces: [

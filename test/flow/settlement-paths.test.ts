@@ -35,7 +35,6 @@ const alone = [
   'silent',
   'slow:300',
   'slow-chunks:10',
-  'stall:3',
 ];
 const models = {
   ...Object.fromEntries(alone.map((upstream) => [`alone/${upstream}`, [{ provider: 'acme', upstream }]])),

@@ -77,7 +77,13 @@ describe.each(spoken)('a silent provider of $name', ({ hello, ...speaks }) => {
   });
 
   it('in a stream is given up after its first-chunk time, role and comments or not', async () => {
-    for (const model of ['backed/silent', 'backed/role', 'backed/comments']) {
+    const sent: readonly (readonly [model: string, sent: RegExp])[] = [
+      ['backed/silent', /^$/],
+      ['backed/role', /"assistant"(?![\s\S]*Hello)/],
+      // Converse has no comments.
+      ['backed/comments', speaks.api === 'converse' ? /^$/ : /^(: keep-alive\n\n)+$/],
+    ];
+    for (const [model, answerText] of sent) {
       gateway.simulator.clear();
       const answer = gateway.post(hello(model, { stream: true }));
       await called(1);
@@ -87,6 +93,7 @@ describe.each(spoken)('a silent provider of $name', ({ hello, ...speaks }) => {
       expect(contentOf(lines)).toContain('simulated by the provider good');
       expect(text).not.toMatch(/"error"|keep-alive/);
       await given('slow');
+      expect(calls()[0]?.answerText).toMatch(answerText);
     }
   });
 
@@ -96,6 +103,9 @@ describe.each(spoken)('a silent provider of $name', ({ hello, ...speaks }) => {
     // Half of the body has been sent; its arrival starts the idle time, so both limits pass here.
     clock.advance(45_000);
     expect((await (await answer).json()) as object).toMatchObject({ usage: { provider: 'good', attempts: 2 } });
+    const sent = calls()[0]?.answerText ?? '';
+    expect(sent).toMatch(/^\{"/);
+    expect(() => JSON.parse(sent)).toThrow('JSON');
   });
 });
 

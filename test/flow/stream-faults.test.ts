@@ -68,7 +68,6 @@ const afterOutput: readonly [upstream: string, code: string][] = [
 ];
 
 const finished = 'json-instead-of-stream';
-const all = [...[...beforeOutput, ...afterOutput].map(([upstream]) => upstream), finished];
 
 describe.each([...spokenInterfaces, ...translatedInterfaces])(
   'a stream of $name that breaks',
@@ -85,7 +84,7 @@ describe.each([...spokenInterfaces, ...translatedInterfaces])(
     beforeAll(async () => {
       faults = await startFaultGateway({
         speaks,
-        alone: all,
+        alone: failing.map(([upstream]) => upstream),
         backed: [...replaced, ...afterOutput.map(([upstream]) => upstream), finished],
         good: { output_price_per_million: '9.00' },
       });
@@ -115,12 +114,14 @@ describe.each([...spokenInterfaces, ...translatedInterfaces])(
           // Clients of Responses look for this reason only in a stream that failed.
           expect([response.status, brokenWith(text)]).toEqual([200, 'context_length_exceeded']);
           expect(faults.calledProviders()).toEqual(['bad']);
+          faults.expectSent(upstream);
           return;
         }
         const { reason } = JSON.parse(text) as { reason?: string };
         await expectError(response, status, code, reason === undefined ? {} : { reason });
         expect(text).not.toMatch(/canary|Incorrect API key|nginx|warming up/);
         expect(faults.calledProviders()).toEqual(['bad']);
+        faults.expectSent(upstream);
       },
     );
 
@@ -149,6 +150,7 @@ describe.each([...spokenInterfaces, ...translatedInterfaces])(
         expect(text).not.toMatch(/"(finish|stop)_reason":"/);
         expect(text).not.toMatch(/canary|Incorrect API key|server had an error|Rate limit reached|maximum context/);
         expect(faults.calledProviders()).toEqual(['bad']);
+        faults.expectSent(upstream);
       },
     );
   },

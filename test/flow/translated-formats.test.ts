@@ -6,6 +6,7 @@ import type { PicoUsd } from '../../shared/foundation/money/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { sendRequest } from '../support/http-client.ts';
 import { contentOf, readStream } from '../support/read-stream.ts';
 import { recordHolds } from '../support/recorded-holds.ts';
 
@@ -138,7 +139,7 @@ async function pay(
   const { spent } = await gateway.credit();
   holds.length = 0;
   gateway.simulator.clear();
-  const response = await fetch(gateway.url + paths[client], {
+  const response = await sendRequest(gateway.url + paths[client], {
     method: 'POST',
     headers: { authorization: `Bearer ${gateway.key}` },
     body: JSON.stringify({ model, stream, ...bodies[client](bound) }),

@@ -1,6 +1,5 @@
 // Why a provider was not reached: operators see it wherever they look, and clients never do.
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { attemptLine } from '../../infra/local/terminal-log.ts';
 import { callDocument, operatorCallDocument } from '../../shared/accounting/call-records/index.ts';
@@ -9,30 +8,17 @@ import { startForwardProxy } from '../support/forward-proxy.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { operatorOf } from '../support/operator-requests.ts';
 import { startServerWith, trustTestAuthority } from '../support/refused-certificates.ts';
+import { startSocketServer, unusedPort } from '../support/socket-server.ts';
 
 interface Stoppable {
   stop(): Promise<void>;
 }
 const running: Stoppable[] = [];
 
-/** Opens a port of this machine and calls `onSocket` for each of its connections. */
-async function startRawServer(onSocket: (socket: Socket) => void): Promise<number> {
-  const sockets = new Set<Socket>();
-  const server: Server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-    onSocket(socket);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  running.push({
-    async stop() {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await once(server, 'close');
-    },
-  });
-  return (server.address() as AddressInfo).port;
+async function startRaw(treat: (socket: Socket) => void): Promise<number> {
+  const server = await startSocketServer(treat);
+  running.push(server);
+  return server.port;
 }
 
 async function startSecure(name: Parameters<typeof startServerWith>[0]): Promise<string> {
@@ -41,32 +27,22 @@ async function startSecure(name: Parameters<typeof startServerWith>[0]): Promise
   return `https://localhost:${server.port}`;
 }
 
-/** Returns a port at which nothing listens. */
-async function unusedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
 /** Addresses of faulty servers by the reason that the gateway reports. */
 const servers: Readonly<Record<string, () => Promise<string>>> = {
   dns_not_found: async () => 'https://nobody.invalid',
   refused: async () => `https://127.0.0.1:${await unusedPort()}`,
   reset: async () =>
-    `http://127.0.0.1:${await startRawServer((socket) => socket.once('data', () => socket.resetAndDestroy()))}`,
-  closed: async () => `http://127.0.0.1:${await startRawServer((socket) => socket.once('data', () => socket.end()))}`,
+    `http://127.0.0.1:${await startRaw((socket) => socket.once('data', () => socket.resetAndDestroy()))}`,
+  closed: async () => `http://127.0.0.1:${await startRaw((socket) => socket.once('data', () => socket.end()))}`,
   tls_self_signed: () => startSecure('selfSigned'),
   tls_unknown_authority: () => startSecure('unknownAuthority'),
   tls_expired: () => startSecure('expired'),
   tls_not_yet_valid: () => startSecure('notYetValid'),
   tls_wrong_name: () => startSecure('otherName'),
   not_tls: async () =>
-    `https://127.0.0.1:${await startRawServer((socket) => socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')))}`,
+    `https://127.0.0.1:${await startRaw((socket) => socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')))}`,
   not_http: async () =>
-    `http://127.0.0.1:${await startRawServer((socket) => socket.once('data', () => socket.end('SSH-2.0-OpenSSH_9.2\r\n')))}`,
+    `http://127.0.0.1:${await startRaw((socket) => socket.once('data', () => socket.end('SSH-2.0-OpenSSH_9.2\r\n')))}`,
   proxy_status_407: async () => 'https://behind.example',
 };
 const advice: Readonly<Record<string, string>> = {

@@ -1,15 +1,13 @@
 // Forms and bytes through the uploaded bundle, in events as function URLs send them.
 import { afterAll, beforeAll, beforeEach, expect, it } from '#jest';
-import { writeBundles } from '../../infra/build/bundle.ts';
 import { lambdaEnvironment } from '../../infra/local/lambda-env.ts';
 import { spokenPieces } from '../../infra/local/simulator/formats/openai-speech.ts';
-import { projectRoot } from '../../infra/verify/verify-step.ts';
 import { plainBodyMaxBytes } from '../../shared/foundation/constants/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { builtBundle } from '../support/built-bundles.ts';
 import { type BundleAnswer, type BundledFunction, startBundledFunction } from '../support/bundled-function.ts';
 import { describeOnDynamo, startDynamoTestStore } from '../support/dynamodb.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const free = { input_price_per_million: '0', output_price_per_million: '0', supported_params: {} };
 const audio = Buffer.concat(spokenPieces('one two three four', 'wav'));
@@ -19,7 +17,6 @@ describeOnDynamo('the uploaded bundle', () => {
   let gateway: BundledFunction;
 
   beforeAll(async () => {
-    const [bundle] = await writeBundles(projectRoot, temporaryFolder(), ['gateway']);
     const testStore = await startDynamoTestStore();
     harness = await startHarness({
       testStore,
@@ -34,7 +31,7 @@ describeOnDynamo('the uploaded bundle', () => {
       },
     });
     const env = lambdaEnvironment({ stage: testStore.stage, dynamodbUrl: testStore.endpoint });
-    gateway = await startBundledFunction(bundle?.file ?? '', env);
+    gateway = await startBundledFunction(await builtBundle('gateway'), env);
   });
   beforeEach(() => harness.simulator.clear());
   afterAll(async () => {

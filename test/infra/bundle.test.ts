@@ -3,9 +3,8 @@ import { execFile, execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
@@ -38,6 +37,7 @@ import {
   sendJson,
   startScriptedProvider,
 } from '../support/scripted-provider.ts';
+import { awsError, startScriptedServer } from '../support/scripted-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { eventually } from '../support/watched-clock.ts';
 import { synthesizeStage } from './synthesized-stage.ts';
@@ -530,26 +530,18 @@ describe('the build of the project', () => {
 
   it('reads what every call needs while Lambda loads it, and loads although nothing answers', async () => {
     for (const name of functionNames) {
-      const asked: string[] = [];
-      const refusing = createServer((request, response) => {
-        asked.push(String(request.headers['x-amz-target']));
-        response
-          .writeHead(400, { 'content-type': 'application/x-amz-json-1.0' })
-          .end('{"__type":"ValidationException"}');
-      });
-      await once(refusing.listen(0, '127.0.0.1'), 'listening');
-      const { port } = refusing.address() as AddressInfo;
+      const refusing = await startScriptedServer([awsError(400, 'ValidationException')]);
       const env = {
         ...{ [environmentNames.stage]: 'build', AWS_REGION: 'us-east-1', AWS_EC2_METADATA_DISABLED: 'true' },
         ...{ AWS_ACCESS_KEY_ID: 'none', AWS_SECRET_ACCESS_KEY: 'none' },
-        AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${port}`,
+        AWS_ENDPOINT_URL_DYNAMODB: refusing.endpoint,
       };
       const load = `
         globalThis.awslambda = { streamifyResponse: (handler) => handler, HttpResponseStream: {} };
         import(process.argv[1]).then(({ handler }) => process.exit(typeof handler === 'function' ? 0 : 1));`;
       await promisify(execFile)(process.execPath, ['--eval', load, join(output, name, 'index.mjs')], { env });
-      refusing.close();
-      expect(asked).toContain('DynamoDB_20120810.GetItem');
+      expect(refusing.operations()).toContain('GetItem');
+      await refusing.stop();
     }
   });
 

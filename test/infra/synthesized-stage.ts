@@ -1,6 +1,8 @@
-// Stages as the deployment sees them, with a stub in place of the bundles. The test files of one worker share each
-// stage, so no test changes one.
-import { mkdirSync, writeFileSync } from 'node:fs';
+// Stages as the deployment sees them, around a stub in place of the bundles. The test files of a run share each stage:
+// the first that asks for it synthesizes it, the others of its worker get the same templates, and other workers read
+// them from a file. No test changes a stage.
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
@@ -11,7 +13,7 @@ import { GatewayStage } from '../../infra/cdk/stage.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 import type { ThisDeployment } from '../../infra/cdk/this-deployment.ts';
 import type { TableName } from '../../shared/foundation/constants/index.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { runFolder, temporaryFolder } from '../support/temporary-folder.ts';
 
 export interface SynthesizedStage {
   readonly settings: StageSettings;
@@ -68,20 +70,42 @@ export function synthesizeStage(
   overrides: Partial<StageSettings> = {},
   options: SynthesisOptions = {},
 ): SynthesizedStage {
+  const known = stageSettings[stage];
+  if (known === undefined) throw new Error(`there is no stage ${stage}`);
+  const settings = { ...known, ...overrides };
   const id = JSON.stringify([stage, overrides, options]);
-  const found = synthesized.get(id) ?? synthesize(stage, overrides, options);
+  const found = synthesized.get(id) ?? {
+    ...withTemplates(readOrWrite(id, () => synthesize(stage, settings, options))),
+    settings,
+  };
   synthesized.set(id, found);
   return found;
 }
 
+type StageText = Omit<SynthesizedStage, 'settings' | 'data' | 'api'> & Record<'data' | 'api', Record<string, unknown>>;
+
+const withTemplates = ({ data, api, ...stage }: StageText): Omit<SynthesizedStage, 'settings'> => ({
+  ...stage,
+  data: Template.fromJSON(data),
+  api: Template.fromJSON(api),
+});
+
+/** Two workers that need the same stage at once both synthesize it, and write the same. */
+function readOrWrite(id: string, synthesizeText: () => StageText): StageText {
+  const file = join(runFolder(), `stage-${createHash('sha256').update(id).digest('hex')}.json`);
+  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as StageText;
+  const text = synthesizeText();
+  const written = `${file}.${process.pid}`;
+  writeFileSync(written, JSON.stringify(text));
+  renameSync(written, file);
+  return text;
+}
+
 function synthesize(
   stage: string,
-  overrides: Partial<StageSettings>,
+  settings: StageSettings,
   { withoutTables = [], commit = 'a1b2c3d', ...deployment }: SynthesisOptions,
-): SynthesizedStage {
-  const known = stageSettings[stage];
-  if (known === undefined) throw new Error(`there is no stage ${stage}`);
-  const settings = { ...known, ...overrides };
+): StageText {
   // The tree of constructs is left out, because no test reads it.
   const app = new App({ context: cdkContext, outdir: temporaryFolder(), treeMetadata: false });
   const { data, api } = new GatewayStage(app, stage, {
@@ -96,9 +120,8 @@ function synthesize(
   }
   const report = new AwsSolutionsChecks(app).validateScope(app);
   return {
-    settings,
-    data: Template.fromStack(data),
-    api: Template.fromStack(api),
+    data: Template.fromStack(data).toJSON(),
+    api: Template.fromStack(api).toJSON(),
     terminationProtection: data.terminationProtection,
     environment: data.environment,
     stackTags: data.tags.tagValues(),

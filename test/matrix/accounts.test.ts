@@ -1,10 +1,10 @@
 // Which account serves a call, and which headers and fields reach it, for every interface at every format.
 import { expect } from '#jest';
 import { expectError } from '../support/expect-error.ts';
+import { goodKey } from '../support/gated-provider.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type OperatorRequests, operatorOf } from '../support/operator-requests.ts';
 import { askRows, type MatrixCell } from './ask-rows.ts';
-import { goodKey } from './gated-provider.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: documents of the management interface.
 type Any = any;

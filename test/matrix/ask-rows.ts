@@ -2,11 +2,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { expectBalancedTables } from '../support/balanced-books.ts';
 import { framesAsEvents } from '../support/frames-as-events.ts';
+import { type GatedProvider, type GateMode, startGatedProvider } from '../support/gated-provider.ts';
 import { newKey, type Route } from '../support/gateway-file.ts';
 import { type Harness, type HarnessOptions, startHarness } from '../support/harness.ts';
+import { sendRequest } from '../support/http-client.ts';
 import type { Json } from '../support/provider-answers.ts';
 import { columns, type MatrixColumn } from './columns.ts';
-import { type GatedProvider, type GateMode, startGatedProvider } from './gated-provider.ts';
 import { pendingCells } from './pending.ts';
 import { always, askedCells, type Group, type RowOf, reasonOf } from './rows.ts';
 
@@ -113,7 +114,8 @@ export function askRows<One extends Group>(
   let gate: GatedProvider;
   beforeAll(async () => {
     gate = await startGatedProvider((provider) => harness.simulator.urlOf(provider));
-    harness = await startHarness({ ...catalogueOf(models, unservable, gate.urlOf), ...(await options?.()) });
+    const catalogue = catalogueOf(models, unservable, gate.urlOf);
+    harness = await startHarness({ ...catalogue, mayLeaveFaults: true, ...(await options?.()) });
   });
   afterAll(async () => {
     await harness.settled();
@@ -160,7 +162,7 @@ function cellOf(column: MatrixColumn, harness: Harness, gate: GatedProvider): Ma
       const fields = fieldsOf(call);
       const isForm = entry.files !== undefined && !('images' in fields);
       const path = entry.pathOf?.(`${name}/${call.model}`, delivery === 'stream') ?? base + entry.path;
-      const response = await fetch(new URL(harness.url).origin + path, {
+      const response = await sendRequest(new URL(harness.url).origin + path, {
         method: 'POST',
         headers: {
           authorization: `Bearer ${key}`,
@@ -168,7 +170,7 @@ function cellOf(column: MatrixColumn, harness: Harness, gate: GatedProvider): Ma
           ...headers,
         },
         body: isForm ? formOf(fields, entry.files ?? {}) : JSON.stringify(fields),
-        ...(signal && { signal }),
+        signal,
       });
       return framesAsEvents(response);
     },

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from '#jest';
 import { storeCallTimeoutMs } from '../../shared/foundation/constants/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
@@ -13,6 +11,7 @@ import {
   type ScriptedServer,
   startScriptedServer,
 } from '../support/scripted-server.ts';
+import { startSocketServer, unusedPort } from '../support/socket-server.ts';
 
 const randomness = { uuid: () => '', bytes: () => Buffer.alloc(0), fraction: () => 0 };
 const cleanups: (() => unknown)[] = [];
@@ -50,12 +49,7 @@ const throttles = ['ThrottlingException', 'ProvisionedThroughputExceededExceptio
 
 describe('a store that is down', () => {
   it('gives StoreUnavailable for every call', async () => {
-    const closed = createServer().listen(0, '127.0.0.1');
-    await once(closed, 'listening');
-    const { port } = closed.address() as AddressInfo;
-    closed.close();
-    await once(closed, 'close');
-    const store = storeOn(`http://127.0.0.1:${port}`);
+    const store = storeOn(`http://127.0.0.1:${await unusedPort()}`);
     await expect(store.get('keys', 'a')).rejects.toThrow(StoreUnavailable);
     await expect(store.put(creation)).rejects.toThrow(StoreUnavailable);
     await expect(store.update(increment)).rejects.toThrow(StoreUnavailable);
@@ -140,14 +134,13 @@ describe('a store in trouble', () => {
 describe('connections to the store', () => {
   it('are closed, with the request that they carry, when its caller gives up', async () => {
     const [arrived, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const silent = createServer((socket) => {
+    const silent = await startSocketServer((socket) => {
       socket.once('data', () => arrived.resolve());
       socket.once('close', () => closed.resolve());
-    }).listen(0, '127.0.0.1');
-    cleanups.push(() => silent.close());
-    await once(silent, 'listening');
+    });
+    cleanups.push(() => silent.stop());
     const caller = new AbortController();
-    const store = storeOn(`http://127.0.0.1:${(silent.address() as AddressInfo).port}`);
+    const store = storeOn(`http://127.0.0.1:${silent.port}`);
     const reading = store.get('keys', 'a', { signal: caller.signal });
     await arrived.promise;
     caller.abort();

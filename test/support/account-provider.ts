@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createFaultScript } from './fault-script.ts';
 
 /** Status that an account answers with. */
 export type Account = 200 | 400 | 401 | 402 | 429 | 500;
@@ -46,7 +47,11 @@ const commonLength = (one: string, other: string): number => {
 
 export async function startAccountProvider(accounts: Readonly<Record<string, Account>>): Promise<AccountProvider> {
   const states = new Map(Object.entries(accounts));
-  const unsent = new Set<Account>([...states.values()].filter((status) => status !== 200));
+  const script = createFaultScript('an account provider');
+  const scriptFault = (status: Account) => {
+    if (status !== 200) script.script(String(status));
+  };
+  for (const status of states.values()) scriptFault(status);
   const prompts = new Map<string, string[]>();
   const calls: AccountCall[] = [];
   let answered = 0;
@@ -59,7 +64,7 @@ export async function startAccountProvider(accounts: Readonly<Record<string, Acc
       const cached = Math.max(0, ...known.map((one) => commonLength(one, prompt)));
       const [promptTokens, cachedTokens] = [Math.ceil(prompt.length / 4), Math.floor(cached / 4)];
       calls.push({ key, body, promptTokens, cachedTokens });
-      unsent.delete(status);
+      script.sent(String(status));
       if (status === 200) prompts.set(key, [...known, prompt]);
       outgoing.writeHead(status, { 'content-type': 'application/json' });
       answered += 1;
@@ -76,7 +81,7 @@ export async function startAccountProvider(accounts: Readonly<Record<string, Acc
     calls,
     accounts: {
       set(key, status) {
-        if (status !== 200) unsent.add(status);
+        scriptFault(status);
         return states.set(key, status);
       },
       delete: (key) => states.delete(key),
@@ -85,7 +90,7 @@ export async function startAccountProvider(accounts: Readonly<Record<string, Acc
       server.close();
       server.closeAllConnections();
       await once(server, 'close');
-      if (unsent.size > 0) throw new Error(`no account ever answered ${[...unsent].join(', ')}`);
+      script.check();
     },
   };
 }

@@ -6,6 +6,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { z } from 'zod';
+import { createFaultScript } from './fault-script.ts';
 
 const anyValue = z.union([
   z.strictObject({ stringValue: z.string() }),
@@ -71,7 +72,7 @@ export interface Collector {
   /** Returns the spans in the order of their arrival. */
   readonly spans: () => CollectedSpan[];
   clear(): void;
-  /** Closes the listener. */
+  /** Closes the listener. Rejects if a mode that a test has set has met no export. */
   stop(): Promise<void>;
 }
 
@@ -104,6 +105,8 @@ const toCollected = (span: z.infer<typeof spanSchema>): CollectedSpan => ({
 });
 
 export async function startCollector(): Promise<Collector> {
+  const script = createFaultScript('a collector');
+  let mode: CollectorMode = 'accept';
   const exports: Collector['exports'] = [];
   const parsed = () => exports.map(({ text }) => exportSchema.parse(JSON.parse(text)));
   const server: Server = createServer(async (request, response) => {
@@ -116,7 +119,7 @@ export async function startCollector(): Promise<Collector> {
       text: gunzipSync(body).toString(),
       bytes: body.length,
     });
-    const { mode } = collector;
+    script.sent(String(mode));
     if (mode === 'hang') return;
     if (mode === 'die') return void request.socket.destroy();
     response.writeHead(typeof mode === 'number' ? mode : 200, { 'content-type': 'application/json' });
@@ -124,9 +127,15 @@ export async function startCollector(): Promise<Collector> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const collector: Collector = {
+  return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/traces`,
-    mode: 'accept',
+    get mode() {
+      return mode;
+    },
+    set mode(next) {
+      if (next !== 'accept') script.script(String(next));
+      mode = next;
+    },
     exports,
     resource: () => plainAttributes(parsed().at(-1)?.resourceSpans[0]?.resource.attributes ?? []),
     spans: () =>
@@ -140,7 +149,7 @@ export async function startCollector(): Promise<Collector> {
       server.close();
       server.closeAllConnections();
       await closed;
+      script.check();
     },
   };
-  return collector;
 }

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type RequestListener, request } fro
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
+import { createFaultScript, type FaultScript } from './fault-script.ts';
 
 /** A certificate for `provider.example` and `proxy.example`, valid until 2120, that only tests trust. */
 const certificate = `-----BEGIN CERTIFICATE-----
@@ -47,7 +48,10 @@ export interface ForwardProxy extends Served {
   readonly authorizations: (string | undefined)[];
   /** Server names that clients sent to the proxy before it showed its certificate. */
   readonly serverNames: (string | false | null)[];
-  /** Makes the proxy answer with this status and connect to no host; undefined makes it serve again. */
+  /**
+   * Makes the proxy answer with this status and connect to no host; undefined makes it serve again. The stop of the proxy
+   * rejects if it has refused nobody.
+   */
   refuseWith(status: number | undefined): void;
 }
 
@@ -56,11 +60,13 @@ export async function startForwardProxy(
   portOf: Readonly<Record<string, number>>,
   isEncrypted = false,
 ): Promise<ForwardProxy> {
+  const script = createFaultScript('a forward proxy');
   const requests: string[] = [];
   const authorizations: (string | undefined)[] = [];
   const serverNames: ForwardProxy['serverNames'] = [];
   let refusal: number | undefined;
   const note = ({ method, url, headers }: IncomingMessage): string => {
+    script.sent(String(refusal));
     requests.push(`${method} ${url}`);
     authorizations.push(headers['proxy-authorization']);
     return String(url);
@@ -92,17 +98,18 @@ export async function startForwardProxy(
     client.pipe(onward).pipe(client);
   });
   return {
-    ...(await serve(server)),
+    ...(await serve(server, script)),
     requests,
     authorizations,
     serverNames,
     refuseWith(status) {
+      if (status !== undefined) script.script(String(status));
       refusal = status;
     },
   };
 }
 
-async function serve(server: Server): Promise<Served> {
+async function serve(server: Server, script?: FaultScript): Promise<Served> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
@@ -116,6 +123,7 @@ async function serve(server: Server): Promise<Served> {
       server.close();
       for (const socket of sockets) socket.destroy();
       await once(server, 'close');
+      script?.check();
     },
   };
 }

@@ -1,12 +1,11 @@
 // Parts that every gateway of a test shares: a store and the provider simulator.
 import { localAdapters } from '../../infra/local/open-composition.ts';
-import type { Simulator } from '../../infra/local/simulator/index.ts';
 import { type Composition, createComposition } from '../../shared/composition/index.ts';
 import type { TelemetryEnvironment } from '../../shared/foundation/environment/index.ts';
 import { createLog } from '../../shared/foundation/log/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import type { Store } from '../../shared/storage/store/index.ts';
-import { startTestSimulator } from './test-simulator.ts';
+import { startTestSimulator, type TestSimulator } from './test-simulator.ts';
 import type { TestStore } from './test-store.ts';
 
 export interface BackendOptions {
@@ -28,7 +27,7 @@ export interface BackendOptions {
 type LogOptions = Parameters<typeof createLog>[0];
 
 export interface GatewayBackends {
-  readonly simulator: Simulator;
+  readonly simulator: TestSimulator;
   /** Every line that a gateway logged. */
   readonly logLines: string[];
   createComposition(options: BackendOptions): Composition;

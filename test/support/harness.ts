@@ -10,6 +10,7 @@ import type { Clock } from '../../shared/foundation/time/index.ts';
 import type { Item, Store } from '../../shared/storage/store/index.ts';
 import { startGatewayBackends } from './gateway-backends.ts';
 import { applyGatewayText, type FileParts, gatewayFileText, newKey } from './gateway-file.ts';
+import { sendRequest } from './http-client.ts';
 import { readRecords } from './read-records.ts';
 import { type GatewayServer, serveGateway } from './serve-gateway.ts';
 import type { SpokenInterface } from './spoken-interfaces.ts';
@@ -37,6 +38,8 @@ export interface GatewayOptions {
 export interface HarnessOptions extends FileParts, GatewayOptions {
   /** Store of the test, which the harness stops. Default: a store in memory. */
   readonly testStore?: TestStore | undefined;
+  /** Whether faults of the gateway file need no call: suites share the file, or it is generated. Default: false. */
+  readonly mayLeaveFaults?: boolean | undefined;
   /** The interface of `post` and of all providers. Default: chat completions. */
   readonly speaks?: Pick<SpokenInterface, 'api' | 'path'> | undefined;
 }
@@ -77,6 +80,7 @@ export async function startHarness({
   wrapStore,
   replace,
   speaks,
+  mayLeaveFaults = false,
   testStore: givenStore,
   ...parts
 }: HarnessOptions): Promise<Harness> {
@@ -88,8 +92,13 @@ export async function startHarness({
   const answeredIds: string[] = [];
   // This composition is separate from the gateways: operators' work must not count as theirs.
   const operator = backends.createComposition({ clock, store: testStore.store });
-  const apply = (file: FileParts) =>
-    applyGatewayText(operator, gatewayFileText({ apis: speaks && [speaks.api], ...file }, simulator.urlOf, key));
+  const apply = (file: FileParts) => {
+    for (const { provider, upstream } of Object.values(file.models).flat()) {
+      const isSimulated = file.providers?.[provider]?.base_url === undefined;
+      if (isSimulated && !mayLeaveFaults) simulator.expectFault(provider, upstream);
+    }
+    return applyGatewayText(operator, gatewayFileText({ apis: speaks && [speaks.api], ...file }, simulator.urlOf, key));
+  };
   const open = async (options: GatewayOptions = {}): Promise<ServedGateway> => {
     const store = options.wrapStore?.(testStore.store) ?? testStore.store;
     const real = backends.createComposition({
@@ -139,16 +148,16 @@ function requestsTo(
   path = '/chat/completions',
 ): Pick<ServedGateway, 'post' | 'postTo' | 'get'> {
   const postTo: ServedGateway['postTo'] = (to, body, headers = {}, signal) =>
-    fetch(url + to, {
+    sendRequest(url + to, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     });
   return {
     postTo,
     post: (body, headers, signal) => postTo(path, body, headers, signal),
-    get: (to, headers = {}) => fetch(url + to, { headers: { authorization: `Bearer ${key}`, ...headers } }),
+    get: (to, headers = {}) => sendRequest(url + to, { headers: { authorization: `Bearer ${key}`, ...headers } }),
   };
 }
 

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWTHeaderParameters, type JWTPayload, SignJWT } from 'jose';
 import { systemClock } from '../../shared/foundation/time/index.ts';
+import { createFaultScript } from './fault-script.ts';
 
 export const clientId = 'gw-console';
 
@@ -11,9 +12,10 @@ export interface IdentityProvider {
   /** Requests for its documents since the start. */
   readonly requests: string[];
   /** Contents that are served in place of a document, by its path. `hang` means that no answer is sent. */
-  readonly replaced: Map<string, string | 'hang'>;
+  readonly replaced: Pick<Map<string, string | 'hang'>, 'set' | 'clear'>;
   /** Returns the token of a person whose e-mail address is verified. Claims that are undefined are omitted. */
   token(claims: JWTPayload, header?: Partial<JWTHeaderParameters>): Promise<string>;
+  /** Rejects if a replaced document was never asked for. */
   stop(): Promise<void>;
 }
 
@@ -24,6 +26,7 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
   const { publicKey, privateKey } = await generateKeyPair('ES256');
   const keys = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: 'k1', alg: 'ES256', use: 'sig' }] });
   const requests: string[] = [];
+  const script = createFaultScript('an identity provider');
   const replaced = new Map<string, string>();
   let issuer = '';
   const discovery = () =>
@@ -35,6 +38,7 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
     });
   const server = createServer(({ url = '' }, response) => {
     requests.push(url);
+    script.sent(url);
     const text = replaced.get(url) ?? (url === keysPath ? keys : discovery());
     if (text !== 'hang') response.setHeader('content-type', 'application/json').end(text);
   });
@@ -43,7 +47,13 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
   return {
     issuer,
     requests,
-    replaced,
+    replaced: {
+      set(path, text) {
+        script.script(path);
+        return replaced.set(path, text);
+      },
+      clear: () => replaced.clear(),
+    },
     token(claims, header) {
       const nowSeconds = Math.floor(systemClock.nowMs() / 1_000);
       const times = { iat: nowSeconds, exp: nowSeconds + 600 };
@@ -53,6 +63,7 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
     async stop() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
+      script.check();
     },
   };
 }

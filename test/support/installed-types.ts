@@ -1,12 +1,9 @@
 // Types of installed packages, read by TypeScript itself: a package's own declarations say which names it has.
-import { join } from 'node:path';
+import type { ChildProcess } from 'node:child_process';
+import { dirname, join } from 'node:path';
 import { API, type Checker, type Type } from 'typescript/unstable/sync';
 import { projectRoot } from './source-files.ts';
 
-/** Nothing is written into this folder: both files exist only for the compiler. */
-const folder = join(projectRoot, 'installed-types');
-const configPath = join(folder, 'tsconfig.json');
-const typesPath = join(folder, 'types.ts');
 const config = {
   compilerOptions: { module: 'nodenext', target: 'esnext', strict: true, skipLibCheck: true, types: [] },
   files: ['types.ts'],
@@ -81,6 +78,33 @@ function literalsIn(symbol: ReturnType<Checker['getPropertyOfType']>, checker: C
     : membersOfUnion(type).flatMap((one) => (one.isStringLiteralType() ? [one.value] : []));
 }
 
+interface Compiler {
+  readonly api: API;
+  /** Files that exist only for the compiler, by path. */
+  readonly texts: Map<string, string>;
+}
+
+/** The worker's compiler: the suites share it, because most of its work is to read the packages. It ends with the worker. */
+let shared: Compiler | undefined;
+
+function compiler(): Compiler {
+  if (shared !== undefined) return shared;
+  const texts = new Map<string, string>();
+  const isFolder = (path: string) => [...texts.keys()].some((text) => dirname(text) === path);
+  const api = new API({
+    cwd: projectRoot,
+    fs: {
+      readFile: (path) => texts.get(path),
+      fileExists: (path) => (texts.has(path) ? true : undefined),
+      directoryExists: (path) => (isFolder(path) ? true : undefined),
+    },
+  });
+  // The package has no public function for this; without it jest in one process would wait for the compiler forever.
+  (api as unknown as { client: { channel: { child: ChildProcess } } }).client.channel.child.unref();
+  shared = { api, texts };
+  return shared;
+}
+
 const membersOfUnion = (type: Type): readonly Type[] => (type.isUnionType() ? type.getTypes() : [type]);
 
 function readTypes<Read>(
@@ -90,36 +114,25 @@ function readTypes<Read>(
 ): Readonly<Record<string, Read>> {
   const names = Object.keys(types);
   const lines = names.map((name, place) => `export type T${place} = ${types[name]};`);
-  const texts = new Map([
-    [configPath, JSON.stringify(config)],
-    [typesPath, `${imports}\n${lines.join('\n')}\n`],
-  ]);
-  const api = new API({
-    cwd: projectRoot,
-    fs: {
-      readFile: (path) => texts.get(path),
-      fileExists: (path) => (texts.has(path) ? true : undefined),
-      directoryExists: (path) => (path === folder ? true : undefined),
-    },
-  });
-  try {
-    const project = api.updateSnapshot({ openProjects: [configPath] }).getProject(configPath);
-    const source = project?.program.getSourceFile(typesPath);
-    if (project === undefined || source === undefined) throw new Error('TypeScript has not opened the types');
-    const faults = project.program.getSemanticDiagnostics(typesPath);
-    if (faults.length > 0) throw new Error(`a type is not what it was: ${JSON.stringify(faults[0])}`);
-    const { checker } = project;
-    const module = checker.getSymbolAtLocation(source);
-    const exported = new Map((module ? checker.getExportsOfModule(module) : []).map((one) => [one.name, one]));
-    return Object.fromEntries(
-      names.map((name, place) => {
-        const symbol = exported.get(`T${place}`);
-        if (symbol === undefined) throw new Error(`${name}: is not there`);
-        const type = checker.getDeclaredTypeOfSymbol(symbol);
-        return [name, read(type, name, checker)];
-      }),
-    );
-  } finally {
-    api.close();
-  }
+  const { api, texts } = compiler();
+  // Nothing is written into this folder: both files exist only for the compiler.
+  const folder = join(projectRoot, `installed-types-${texts.size}`);
+  const [configPath, typesPath] = [join(folder, 'tsconfig.json'), join(folder, 'types.ts')];
+  texts.set(configPath, JSON.stringify(config)).set(typesPath, `${imports}\n${lines.join('\n')}\n`);
+  const project = api.updateSnapshot({ openProjects: [configPath] }).getProject(configPath);
+  const source = project?.program.getSourceFile(typesPath);
+  if (project === undefined || source === undefined) throw new Error('TypeScript has not opened the types');
+  const faults = project.program.getSemanticDiagnostics(typesPath);
+  if (faults.length > 0) throw new Error(`a type is not what it was: ${JSON.stringify(faults[0])}`);
+  const { checker } = project;
+  const module = checker.getSymbolAtLocation(source);
+  const exported = new Map((module ? checker.getExportsOfModule(module) : []).map((one) => [one.name, one]));
+  return Object.fromEntries(
+    names.map((name, place) => {
+      const symbol = exported.get(`T${place}`);
+      if (symbol === undefined) throw new Error(`${name}: is not there`);
+      const type = checker.getDeclaredTypeOfSymbol(symbol);
+      return [name, read(type, name, checker)];
+    }),
+  );
 }

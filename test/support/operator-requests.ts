@@ -1,6 +1,7 @@
 // The management interface of a gateway, as an operator's program calls it.
 import { createOperator } from '../../shared/configuration/administration/index.ts';
 import type { Harness } from './harness.ts';
+import { sendRequest } from './http-client.ts';
 
 export interface OperatorAnswer {
   readonly status: number;
@@ -33,10 +34,10 @@ export async function operatorOf(
 /** Sends requests with an operator key, or with the token of a person. */
 export function asOperator(gateway: Pick<Harness, 'url'>, key: string): OperatorRequests {
   const send: OperatorRequests['send'] = async (method, path, body, headers = {}) => {
-    const response = await fetch(`${gateway.url}/manage${path}`, {
+    const response = await sendRequest(`${gateway.url}/manage${path}`, {
       method,
       headers: { authorization: `Bearer ${key}`, ...headers },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      body: typeof body === 'string' || body === undefined ? body : JSON.stringify(body),
     });
     const copy = response.clone();
     const isJson = response.headers.get('content-type')?.startsWith('application/json');

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { createFaultScript } from './fault-script.ts';
 
 const privateKey = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgiPD43YJ/D7xj2Ull
@@ -94,11 +95,14 @@ export function trustTestAuthority(): () => void {
   return () => setDefaultCACertificates(trusted);
 }
 
-/** Starts a server, which the returned function stops. */
+/** Starts a server. Its stop rejects if nobody has seen its certificate. */
 export async function startServerWith(name: keyof typeof certificates) {
+  const script = createFaultScript('a server with a certificate');
+  script.script(name);
   const server = createServer({ key: privateKey, cert: certificates[name] }, (_request, response) =>
     response.end('{}'),
   );
+  server.on('connection', () => script.sent(name));
   server.on('tlsClientError', () => {});
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -109,6 +113,7 @@ export async function startServerWith(name: keyof typeof certificates) {
       server.close();
       server.closeAllConnections();
       await once(server, 'close');
+      script.check();
     },
   };
 }

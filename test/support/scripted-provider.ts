@@ -1,8 +1,7 @@
 // A provider whose answers a test writes itself, byte by byte: for formats that the simulator does not have.
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 import { type Harness, startHarness } from './harness.ts';
 
 export interface ScriptedProvider {
@@ -44,26 +43,6 @@ export async function startScriptedProvider(
       await once(server, 'close');
       const isWrong = requests === 'none' ? bodies.length > 0 : requests === 'required' && bodies.length === 0;
       if (isWrong) throw new Error(`a scripted provider was asked ${bodies.length} times`);
-    },
-  };
-}
-
-/** Starts a server that accepts connections and never sends a byte: the TLS handshake of a client never completes. */
-export async function startMuteServer(): Promise<{ port: number; connected: Promise<unknown>; stop(): Promise<void> }> {
-  const sockets = new Set<Socket>();
-  const server = createTcpServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-  });
-  const connected = once(server, 'connection');
-  const port = await listen(server);
-  return {
-    port,
-    connected,
-    async stop() {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await once(server, 'close');
     },
   };
 }

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createFaultScript } from './fault-script.ts';
 
 /**
  * 'lost': the request is read completely and its answer is never sent. 'cut': its answer breaks off in the middle.
@@ -44,7 +45,7 @@ export interface ScriptedServer {
   readonly firstRequest: Promise<void>;
   /** Closes every connection that is open now. */
   hangUp(): void;
-  /** Rejects if a listed fault was never shown. */
+  /** Rejects if a listed fault was never sent. */
   stop(): Promise<void>;
 }
 
@@ -52,6 +53,9 @@ export interface ScriptedServer {
 export async function startScriptedServer(
   behaviours: readonly [ScriptedBehaviour, ...ScriptedBehaviour[]],
 ): Promise<ScriptedServer> {
+  const script = createFaultScript('a scripted server');
+  const faultAt = (at: number) => `${JSON.stringify(behaviours[at])} to request ${at + 1}`;
+  for (const [at, behaviour] of behaviours.entries()) if (isFault(behaviour)) script.script(faultAt(at));
   const requests: ReceivedRequest[] = [];
   const arrived = Promise.withResolvers<void>();
   let connections = 0;
@@ -60,6 +64,7 @@ export async function startScriptedServer(
     for await (const chunk of request) body += chunk;
     const behaviour = behaviours[Math.min(requests.length, behaviours.length - 1)] ?? behaviours[0];
     const { method = '', url: path = '', headers } = request;
+    script.sent(faultAt(requests.length));
     requests.push({ method, path, headers, body });
     arrived.resolve();
     if (behaviour === 'silent') return;
@@ -84,8 +89,7 @@ export async function startScriptedServer(
       server.closeAllConnections();
       server.close();
       await once(server, 'close');
-      const unsent = behaviours.slice(requests.length).filter(isFault);
-      if (unsent.length > 0) throw new Error(`a scripted server never showed these faults: ${JSON.stringify(unsent)}`);
+      script.check();
     },
   };
 }

@@ -4,12 +4,11 @@ import Sequencer from '@jest/test-sequencer';
 
 /** Slow suites, the slowest first. A missing suite costs seconds of a run, and has no other effect. */
 const longSuites = [
-  'browser/console',
+  'browser/browser',
   'infra/bundle-units',
   'infra/package',
   'infra/bundle',
   'flow/processes',
-  'browser/console-use',
   'matrix/limits',
   'matrix/replays',
   'faults/storms',

@@ -1,6 +1,7 @@
 // Google's token endpoint, as documented for service accounts (RFC 7523), and an account of it.
 import { createVerify, generateKeyPairSync } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+import { createFaultScript } from './fault-script.ts';
 import { startScriptedProvider } from './scripted-provider.ts';
 
 const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -19,6 +20,7 @@ export interface TokenEndpoint {
   answer: TokenAnswer;
   /** Returns the JSON of a service account of this endpoint, over several lines as Google's console writes it. */
   account(): string;
+  /** Rejects if a failure that a test has set was never sent. */
   stop(): Promise<void>;
 }
 
@@ -28,20 +30,28 @@ export const tokenAnswer = (access_token: string, expires_in = 3_599): TokenAnsw
 });
 
 export async function startTokenEndpoint(): Promise<TokenEndpoint> {
+  const script = createFaultScript('a token endpoint');
+  let answer = tokenAnswer('token-1');
   const send = (outgoing: ServerResponse) => {
-    const { answer } = endpoint;
+    script.sent(JSON.stringify(answer));
     if (answer === 'nothing') return;
     outgoing.writeHead(answer.status, { 'content-type': 'application/json' });
     outgoing.end(JSON.stringify(answer.body));
   };
   const server = await startScriptedProvider(send, { requests: 'optional' });
   const url = `${server.url}/token`;
-  const endpoint: TokenEndpoint = {
+  return {
     url,
     get requests() {
       return server.bodies.map(readRequest);
     },
-    answer: tokenAnswer('token-1'),
+    get answer() {
+      return answer;
+    },
+    set answer(next) {
+      if (next === 'nothing' || next.status >= 400) script.script(JSON.stringify(next));
+      answer = next;
+    },
     account: () =>
       JSON.stringify(
         {
@@ -53,9 +63,11 @@ export async function startTokenEndpoint(): Promise<TokenEndpoint> {
         null,
         2,
       ),
-    stop: server.stop,
+    async stop() {
+      await server.stop();
+      script.check();
+    },
   };
-  return endpoint;
 }
 
 function readRequest(body: string): TokenRequest {

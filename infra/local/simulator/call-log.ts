@@ -18,6 +18,8 @@ export interface LoggedRequest {
   readonly body: unknown;
   readonly bodyText: string;
   readonly receivedAtMs: number;
+  /** Beginning of the sent body. */
+  answerText: string;
   /** Status of the answer; null while the call runs, and if nothing was sent. */
   status: number | null;
   /** Whether the answer was sent completely, broken off by the simulator, or abandoned by the client. */

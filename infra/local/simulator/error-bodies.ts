@@ -68,18 +68,7 @@ const named: readonly OpenAiError[] = [
 ];
 
 const otherForms: Readonly<Record<string, unknown>> = {
-  anthropic: { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' }, request_id: 'req_1' },
-  bedrock: { message: 'Input is too long for requested model.' },
-  fastapi: { detail: [{ loc: ['body', 'messages'], msg: 'field required', type: 'value_error.missing' }] },
   flat: { error: 'model runner has unexpectedly stopped' },
-  gemini: [{ error: { code: 400, message: 'Request contains an invalid argument.', status: 'INVALID_ARGUMENT' } }],
-  vllm: {
-    object: 'error',
-    message: "This model's maximum context length is 8192 tokens. However, you requested 9001 tokens.",
-    type: 'BadRequestError',
-    param: null,
-    code: 400,
-  },
 };
 
 /**

@@ -33,7 +33,7 @@ export async function serveRequest(state: ServerState, request: IncomingMessage,
   const { clock, randomness, paceMs, log, requestsOn, storedResponses } = state;
   const read = await readRequest(request);
   const answer = answerRequest(read, state);
-  const call = receivedCall(read, answer.behaviour, clock.nowMs());
+  const call = receivedCall(read, answer, clock.nowMs());
   const earlierOnConnection = requestsOn.get(request.socket) ?? 0;
   requestsOn.set(request.socket, earlierOnConnection + 1);
   const earlierCalls = log.add(call);
@@ -47,6 +47,8 @@ export async function serveRequest(state: ServerState, request: IncomingMessage,
 
 interface Answer {
   readonly behaviour: string;
+  /** The model that the format has read; undefined if it has read none. */
+  readonly model?: string;
   readonly steps: (context: CallContext) => Steps;
 }
 
@@ -90,13 +92,14 @@ function answerRequest(
   if (refusal !== undefined) return invalid(refusal);
   const { name, parameters, behaviour, isFault } = chooseBehaviour(request.model);
   const known = { provider, name, parameters, format, request, path: pathBelowBase, body, bodyText, headers };
-  if (!isFault) return { behaviour: name, steps: (context) => behaviour({ ...context, ...known }) };
+  const { model } = request;
+  if (!isFault) return { behaviour: name, model, steps: (context) => behaviour({ ...context, ...known }) };
   const steps = (context: CallContext) => {
     const [newId, sameId] = repeatedIds(context.newId);
     const call = { ...context, ...known, newId };
     return scriptedFaults.watch(call, behaviour(call), echo({ ...call, newId: sameId, keep: () => {} }));
   };
-  return { behaviour: name, steps };
+  return { behaviour: name, model, steps };
 }
 
 /** Serves the log itself: GET lists it, DELETE empties it. */
@@ -111,14 +114,15 @@ function modelOf({ chosen, body }: ReadRequest): string | undefined {
   return typeof model === 'string' ? model : undefined;
 }
 
-function receivedCall(read: ReadRequest, behaviour: string, receivedAtMs: number): LoggedRequest {
+function receivedCall(read: ReadRequest, { behaviour, model }: Answer, receivedAtMs: number): LoggedRequest {
   const { chosen, pathBelowBase: _partOfPath, isTooLarge: _refused, ...received } = read;
   return {
     ...received,
     format: chosen?.format.name ?? null,
-    model: modelOf(read) ?? null,
+    model: modelOf(read) ?? model ?? null,
     behaviour,
     receivedAtMs,
+    answerText: '',
     status: null,
     ended: false,
     closedEarly: false,
@@ -144,7 +148,25 @@ function perform(state: ServerState, steps: Steps, response: ServerResponse, cal
   const breaking = () => {
     isBreaking = true;
   };
-  return play(steps, { response, clock: state.clock, gone: gone.signal, breaking });
+  return play(call === undefined ? steps : noted(steps, call), {
+    response,
+    clock: state.clock,
+    gone: gone.signal,
+    breaking,
+  });
+}
+
+/** Maximum length of the beginning that the log has of an answer. */
+const answerTextMax = 4_000;
+
+/** Notes the beginning of what is sent. */
+function* noted(steps: Steps, call: LoggedRequest): Steps {
+  for (const step of steps) {
+    if (step.kind === 'write' && call.answerText.length < answerTextMax) {
+      call.answerText += Buffer.from(step.bytes).toString('utf8', 0, answerTextMax - call.answerText.length);
+    }
+    yield step;
+  }
 }
 
 /**

@@ -1,6 +1,5 @@
 // After a broken connection the gateway concludes whether the provider may have read the request.
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '#jest';
 import {
   ConnectionBroken,
@@ -10,22 +9,17 @@ import {
 } from '../../../shared/foundation/outgoing/index.ts';
 import { type Clock, systemClock } from '../../../shared/foundation/time/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
+import { type SocketServer, startSocketServer, unusedPort } from '../../support/socket-server.ts';
 
-const servers: Server[] = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close();
+const servers: SocketServer[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.stop();
 });
 
-async function serverThat(treats: (socket: Socket) => void): Promise<{ port: number; sockets: Set<Socket> }> {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-    treats(socket);
-  }).listen(0, '127.0.0.1');
+async function serverThat(treat: (socket: Socket) => void): Promise<SocketServer> {
+  const server = await startSocketServer(treat);
   servers.push(server);
-  await once(server, 'listening');
-  return { port: (server.address() as AddressInfo).port, sockets };
+  return server;
 }
 
 const idleSocketMs = 15_000;
@@ -48,9 +42,7 @@ const readAll = ({ body }: OutgoingAnswer) => readText(body, 1_000);
 
 describe('a request that got no answer', () => {
   it('never left if nothing listens', async () => {
-    const { port } = await serverThat(() => {});
-    servers.splice(0).map((server) => server.close());
-    expect(await sendTo(`http://127.0.0.1:${port}`)).toMatchObject({ mayHaveArrived: false });
+    expect(await sendTo(`http://127.0.0.1:${await unusedPort()}`)).toMatchObject({ mayHaveArrived: false });
   });
 
   it('never left if the name is unknown', async () => {
@@ -60,7 +52,6 @@ describe('a request that got no answer', () => {
   });
 
   it('never left if connecting took too long', async () => {
-    const { port } = await serverThat(() => {});
     const timeIsUp: Clock = {
       ...systemClock,
       after(_delayMs, callback) {
@@ -68,7 +59,7 @@ describe('a request that got no answer', () => {
         return () => {};
       },
     };
-    const error = await sendTo(`http://127.0.0.1:${port}`, timeIsUp);
+    const error = await sendTo(`http://127.0.0.1:${await unusedPort()}`, timeIsUp);
     expect(error).toMatchObject({ mayHaveArrived: false, cause: { message: 'connect timeout' } });
   });
 

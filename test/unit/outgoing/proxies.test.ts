@@ -18,7 +18,7 @@ import {
   startTlsServer,
   trustTestCertificate,
 } from '../../support/forward-proxy.ts';
-import { startMuteServer } from '../../support/scripted-provider.ts';
+import { startMuteServer } from '../../support/socket-server.ts';
 
 const proxied = (variables: Record<string, string>, url: string): string | undefined => {
   const proxy = createProxies(readProxyEnvironment(variables)).of(new URL(url));

@@ -3,39 +3,6 @@ import { schemaInstance } from '../../../infra/local/simulator/schema-instance.t
 import { watchedClock } from '../../support/watched-clock.ts';
 import { ask, chunksOf, contentOf, streamed, withSimulator } from './simulated.ts';
 
-describe('error answers', () => {
-  it('lets the model name choose the code and the wait', () =>
-    withSimulator(async (simulator) => {
-      const { error } = JSON.parse((await ask(simulator, 'error-400:context_length_exceeded')).text);
-      expect(error.code).toBe('context_length_exceeded');
-      expect(error.message).toMatch(/maximum context length/);
-      expect(JSON.parse((await ask(simulator, 'error-400:my_own')).text).error.code).toBe('my_own');
-      expect((await ask(simulator, 'error-429:7')).headers['retry-after']).toBe('7');
-      const quota = await ask(simulator, 'error-429:insufficient_quota:30');
-      expect([quota.headers['retry-after'], JSON.parse(quota.text).error.type]).toEqual(['30', 'insufficient_quota']);
-      expect(JSON.parse((await ask(simulator, 'error-400:vllm')).text)).toMatchObject({ object: 'error', code: 400 });
-    }));
-});
-
-describe('broken connections', () => {
-  it('resets before the headers, and does not count that as a client that left', () =>
-    withSimulator(async (simulator) => {
-      await expect(ask(simulator, 'reset')).rejects.toMatchObject({ code: 'ECONNRESET' });
-      await simulator.until(([call]) => call?.ended === true);
-      expect(simulator.calls[0]).toMatchObject({ behaviour: 'reset', closedEarly: false, status: null });
-    }));
-
-  it('recovers: once refused, or after N failures, for each provider and name alone', () =>
-    withSimulator(async (simulator) => {
-      await expect(ask(simulator, 'refuse-once')).rejects.toThrow();
-      expect((await ask(simulator, 'refuse-once')).status).toBe(200);
-      const statuses = [];
-      for (let call = 0; call < 4; call += 1) statuses.push((await ask(simulator, 'flaky:2')).status);
-      expect(statuses).toEqual([500, 500, 200, 200]);
-      expect((await ask(simulator, 'flaky:1:tag')).status).toBe(500);
-    }));
-});
-
 describe('a scripted fault', () => {
   it('is reported if it changed no answer: of a format, its JSON or its streams, or if the request was refused', () =>
     withSimulator(async (simulator) => {
@@ -74,38 +41,6 @@ describe('pauses', () => {
       { clock },
     );
   });
-
-  it.each([
-    ['stall:1', 'Hello!', 2],
-    ['stall-after-role', '', 1],
-    ['trickle-comments:1', '', 3],
-  ])('%s says "%s" and then nothing, no finish reason and no end mark', (model, said, events) =>
-    withSimulator(async (simulator) => {
-      const client = new AbortController();
-      let text = '';
-      const hasEvents = Promise.withResolvers<void>();
-      const onPiece = (piece: string) => {
-        text += piece;
-        if (text.split('\n\n').length > events) hasEvents.resolve();
-      };
-      const answer = ask(simulator, model, streamed, { signal: client.signal, onPiece });
-      await hasEvents.promise;
-      // A whole stream of another call passes meanwhile.
-      await ask(simulator, 'echo', streamed);
-      client.abort();
-      await answer;
-      expect([contentOf(text), text.includes(': keep-alive')]).toEqual([said, events === 3]);
-      expect(text).not.toMatch(events === 3 ? /data:/ : /DONE|"stop"/);
-    }),
-  );
-
-  it('stalls a JSON answer in the middle of its declared length', () =>
-    withSimulator(async (simulator) => {
-      const client = new AbortController();
-      const answer = await ask(simulator, 'stall', {}, { signal: client.signal, onPiece: () => client.abort() });
-      expect(answer.isBroken).toBe(true);
-      expect(answer.text.length * 2).toBeLessThanOrEqual(Number(answer.headers['content-length']));
-    }));
 });
 
 describe('instances of schemas', () => {

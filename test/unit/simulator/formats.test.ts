@@ -59,25 +59,7 @@ const ask = (format: FormatCase, model: string, isStream = false, headers = {}, 
   });
 
 describe.each(formats)('$name', (format) => {
-  it('fails before output with the status asked for and words of its own, JSON or stream', async () => {
-    for (const status of [400, 429, 500, 503]) {
-      for (const isStream of [false, true]) {
-        const answer = await ask(format, `error-${status}:11`, isStream);
-        expect([answer.status, answer.headers['retry-after']]).toEqual([status, '11']);
-        expect(answer.headers['content-type']).toBe('application/json');
-        expect(answer.text).toMatch(/"message":"[^"]/);
-      }
-    }
-    expect((await ask(format, 'error-html')).headers['content-type']).toBe('text/html');
-    await expect(ask(format, 'reset')).rejects.toMatchObject({ code: 'ECONNRESET' });
-    expect((await ask(format, `flaky:1:${format.name}`)).status).toBe(500);
-    expect((await ask(format, `flaky:1:${format.name}`)).status).toBe(200);
-  });
-
-  it('repeats the received credential where asked to, and sends on where a redirect leads', async () => {
-    const header = format.keyHeader ?? 'authorization';
-    const leak = await ask(format, 'error-leak', false, { [header]: 'sk-canary' });
-    expect([leak.status, leak.text.includes('sk-canary')]).toEqual([format.refused, true]);
+  it('leads a redirect to a provider of its own server, which would log a call', async () => {
     const redirect = await ask(format, 'redirect');
     const [path] = format.path('redirect', false).split('?');
     expect([redirect.status, redirect.headers.location]).toEqual([307, `/redirected/v1${path}`]);
@@ -128,27 +110,6 @@ describe.each(streaming)('a stream of $name', (format) => {
     const huge = await ask(format, 'huge:20000', true);
     expect(huge.text.split('lorem').length).toBeGreaterThan(1_000);
   });
-
-  it.each(['silent', 'stall:1', 'stall-after-role', 'trickle-comments:1', 'endless:1'])(
-    '%s goes on until the client leaves',
-    async (model) => {
-      const client = new AbortController();
-      simulator.clear();
-      const url = `${simulator.url}${format.path(model, true)}`;
-      let text = '';
-      const onPiece = (piece: string) => {
-        text += piece;
-        if (text.split('and on').length > 3) client.abort();
-      };
-      const answer = send(url, format.body(model, true), { headers: version, signal: client.signal, onPiece });
-      const ended = answer.catch((reason) => reason);
-      await simulator.until((calls) => calls.length === 1);
-      if (model !== 'endless:1') client.abort();
-      await simulator.until(([call]) => call?.ended === true);
-      expect(simulator.calls[0]).toMatchObject({ behaviour: model.split(':')[0], closedEarly: true });
-      await ended;
-    },
-  );
 });
 
 describe('ConverseStream on the wire', () => {
@@ -191,19 +152,5 @@ describe('ConverseStream on the wire', () => {
       ':content-type': 'application/json',
       ':message-type': 'event',
     });
-  });
-
-  it('ends with an exception in the words of the format, or with its connection', async () => {
-    const [code, cut] = ['error-after-chunks:2:rate_limit_exceeded', 'cut:2'].map((model) =>
-      send(`${simulator.url}/model/${encodeURIComponent(model)}/converse-stream`, { messages }),
-    );
-    const { events } = eventsOf((await code) as WireAnswer);
-    expect(events).toHaveLength(4);
-    expect(events[3]?.headers).toMatchObject({
-      ':message-type': 'exception',
-      ':exception-type': 'throttlingException',
-    });
-    const broken = (await cut) as WireAnswer;
-    expect([broken.isBroken, eventsOf(broken).events.length]).toEqual([true, 3]);
   });
 });

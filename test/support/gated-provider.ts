@@ -3,6 +3,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createFaultScript } from './fault-script.ts';
+import { sendRequest } from './http-client.ts';
 
 /**
  * Modes. 'held': no answer begins. 'unfinished': no answer ends. Both last until the next release. 'keyed': a call with
@@ -22,6 +24,7 @@ export interface GatedProvider {
   readonly refused: readonly string[];
   /** Releases everything that is held now. */
   release(): void;
+  /** Rejects if a mode that a provider has was never met. */
   stop(): Promise<void>;
 }
 
@@ -41,13 +44,15 @@ function cited(bytes: Buffer, type: string): Buffer {
 
 /** Starts the provider. `simulatorUrl` returns the URL of a provider of the simulator. */
 export async function startGatedProvider(simulatorUrl: (provider: string) => string): Promise<GatedProvider> {
+  const script = createFaultScript('a gated provider');
   const refused: string[] = [];
   const held = new Set<string>();
   let gate = Promise.withResolvers<void>();
   let arrival = Promise.withResolvers<void>();
 
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    const [, mode, provider = '', , ...below] = (incoming.url ?? '').split('/');
+    const [, mode = '', provider = '', , ...below] = (incoming.url ?? '').split('/');
+    script.sent(mode);
     const pieces: Buffer[] = [];
     for await (const piece of incoming as AsyncIterable<Buffer>) pieces.push(piece);
     const received = Buffer.concat(pieces);
@@ -66,7 +71,7 @@ export async function startGatedProvider(simulatorUrl: (provider: string) => str
       await released;
     }
     const { host: _host, connection: _connection, 'content-length': _length, ...headers } = incoming.headers;
-    const answer = await fetch(`${simulatorUrl(provider)}/${below.join('/')}`, {
+    const answer = await sendRequest(`${simulatorUrl(provider)}/${below.join('/')}`, {
       method: 'POST',
       headers: headers as Record<string, string>,
       body,
@@ -96,7 +101,10 @@ export async function startGatedProvider(simulatorUrl: (provider: string) => str
   await once(server, 'listening');
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    urlOf: (mode, provider) => `${origin}/${mode}/${provider}/v1`,
+    urlOf(mode, provider) {
+      script.script(mode);
+      return `${origin}/${mode}/${provider}/v1`;
+    },
     refused,
     async arrived(provider) {
       while (!held.has(provider)) await arrival.promise;
@@ -111,6 +119,7 @@ export async function startGatedProvider(simulatorUrl: (provider: string) => str
       server.close();
       server.closeAllConnections();
       await once(server, 'close');
+      script.check();
     },
   };
 }

@@ -1,14 +1,11 @@
 // The console as operators use it: rules that hold in every view, sorting, searching, and the questions that a removal
 // asks.
-import type { Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { connectionFaultText } from '../../shared/foundation/constants/index.ts';
 import { hello } from '../support/harness.ts';
-import { startChromium } from './chromium.ts';
 import { watchWindows } from './console-window.ts';
 import { type ServedConsole, serveConsole } from './served-console.ts';
-
-const browser = await startChromium();
 
 const views = ['overview', 'calls', 'workspaces', 'keys', 'operators', 'models', 'functions', 'configuration'] as const;
 /** Views whose main part is a table. */
@@ -44,9 +41,7 @@ const faultsOfLayout = `(() => {
   };
 })()`;
 
-if (typeof browser === 'string') {
-  it(`the console was not used in a browser: ${browser}`, () => expect(browser).toMatch(/^Chromium /));
-} else {
+export function testUse(browser: Browser): void {
   describe('the console in use', () => {
     let served: ServedConsole;
     const windows = watchWindows(browser);
@@ -55,7 +50,6 @@ if (typeof browser === 'string') {
     });
     afterEach(() => windows.close());
     afterAll(async () => {
-      await browser.close();
       await served.stop();
     });
 

@@ -1,6 +1,6 @@
 // The console in a real browser, against a gateway with real calls. If Chromium does not start, the suite prints a line
 // that says so and tests nothing.
-import type { Download, Locator, Page } from 'playwright-core';
+import type { Browser, Download, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { spokenPieces } from '../../infra/local/simulator/formats/openai-speech.ts';
 import {
@@ -16,7 +16,6 @@ import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { collect } from '../../shared/foundation/parallel/index.ts';
 import { hello } from '../support/harness.ts';
 import { allSet, samples, valueAt } from '../support/setting-samples.ts';
-import { startChromium } from './chromium.ts';
 import { type ConsoleWindow, openWindow, type WindowOptions, watchWindows } from './console-window.ts';
 import {
   hostile,
@@ -27,13 +26,7 @@ import {
   serveConsole,
 } from './served-console.ts';
 
-const browser = await startChromium();
-
-if (typeof browser === 'string') {
-  const notRun = `the console was not opened in a browser: ${browser}`;
-  process.stderr.write(`${notRun}\n`);
-  it(notRun, () => expect(browser).toMatch(/^Chromium /));
-} else {
+export function testConsole(browser: Browser): void {
   describe('the console', () => {
     let served: ServedConsole;
     const windows = watchWindows(browser);
@@ -42,7 +35,6 @@ if (typeof browser === 'string') {
     });
     afterEach(() => windows.close());
     afterAll(async () => {
-      await browser.close();
       await served.stop();
     });
 

@@ -1,5 +1,5 @@
 // People sign in to the console at a certified OpenID Connect provider, in a real browser.
-import type { Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { createWholeGateway } from '../../infra/container/routes.ts';
 import { builtFiles } from '../../infra/local/built-files.ts';
@@ -7,14 +7,9 @@ import { type Harness, startHarness } from '../support/harness.ts';
 import { clientId } from '../support/identity-provider.ts';
 import { type RealProvider, startRealProvider } from '../support/real-identity-provider.ts';
 import { type GatewayServer, serveGateway } from '../support/serve-gateway.ts';
-import { startChromium } from './chromium.ts';
 import { watchWindows } from './console-window.ts';
 
-const browser = await startChromium();
-
-if (typeof browser === 'string') {
-  it(`nobody signed in with a browser: ${browser}`, () => expect(browser).toMatch(/^Chromium /));
-} else {
+export function testSignIn(browser: Browser): void {
   describe('people sign in to the console', () => {
     let provider: RealProvider;
     let gateway: Harness;
@@ -38,7 +33,6 @@ if (typeof browser === 'string') {
     });
     afterEach(() => windows.close());
     afterAll(async () => {
-      await browser.close();
       await server.close();
       await gateway.stop();
       await provider.stop();
