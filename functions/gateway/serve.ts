@@ -26,10 +26,13 @@ export const serveCall =
     const received = receive(deps, clientInterface, request, scope, operation);
     const key = findKey(deps, received);
     const refusal: RefusedBodies = {};
-    const serve = await open(deps, received, key, refusal).catch((error: unknown) => {
+    let serve: Serve;
+    try {
+      serve = await open(deps, received, key, refusal);
+    } catch (error) {
       scope.deferred.addUncharged(() => writeRefusal(deps, received, key, { ...refusal, error }));
       throw error;
-    });
+    }
     return serve();
   };
 
@@ -52,11 +55,10 @@ async function open(
   return () => serveAndSettle(deps, admitted, answerPlain);
 }
 
-async function answerPlain(deps: GatewayDependencies, call: ServedCall<RoutedCall>): Promise<CallResult> {
-  const { run, result } = await provide(deps, call, call.admitted.planned.effective);
-  if (result.kind === 'failed') return failed(run, result.error);
-  return respond(deps, call, run, result);
-}
+const answerPlain = (deps: GatewayDependencies, call: ServedCall<RoutedCall>): Promise<CallResult> =>
+  provide(deps, call, call.admitted.planned.effective).then(({ run, result }) =>
+    result.kind === 'failed' ? failed(run, result.error) : respond(deps, call, run, result),
+  );
 
 type Opening = Awaited<ReturnType<typeof identify>> & { readonly refusal: RefusedBodies };
 

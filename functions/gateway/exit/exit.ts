@@ -32,7 +32,7 @@ export function passAnswer(
   return decision.kind === 'guarded' ? guardAnswer(decision.guard, provided, choices) : pass(provided);
 }
 
-type PassedOrError = Passed<ProvidedAnswer> | GatewayError;
+export type PassedOrError = Passed<ProvidedAnswer> | GatewayError;
 
 async function guardAnswer(guard: CallGuard, provided: ProvidedAnswer, choices: number): Promise<PassedOrError> {
   if (provided.kind === 'stream') {

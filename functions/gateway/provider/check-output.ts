@@ -13,7 +13,7 @@ type OutputVerdict =
   /** The answer fails the schema. `mayRetry` is false where another answer would fail the same way. */
   | { readonly kind: 'mismatch'; readonly mismatch: string; readonly mayRetry: boolean };
 
-interface CheckedOutput {
+export interface CheckedOutput {
   readonly charge: Charge;
   readonly verdict: OutputVerdict;
 }

@@ -8,12 +8,12 @@ import type { ProvidedAnswer, ProviderOutcome } from '../provider-call.ts';
 import type { PlannedModelCall, ProviderCall, ServedCall, StepLimits } from '../stages.ts';
 import type { AttemptOutcome } from './attempt-candidate.ts';
 import { createCandidateQueue } from './candidate-queue.ts';
-import { createOutputCheck } from './check-output.ts';
+import { type CheckedOutput, createOutputCheck } from './check-output.ts';
 import type { FailedAttempt } from './conclude.ts';
 import { callNext, chargeAnswer, openAttempts, openProviderCall } from './provider-attempts.ts';
 
 /** `step` is undefined for the model call of a plain call or of a prompt. */
-export async function provide(
+export function provide(
   deps: GatewayDependencies,
   served: ServedCall,
   modelCall: PlannedModelCall,
@@ -21,12 +21,13 @@ export async function provide(
 ): Promise<ProviderOutcome> {
   const startedAtMs = deps.clock.nowMs();
   const loop = openLoop(deps, openProviderCall(served, modelCall, step));
-  const result = await callUntilAnswered(loop).catch((error: unknown) => ({ kind: 'failed', error }) as const);
-  const upstreamMs = deps.clock.nowMs() - startedAtMs;
-  const { queue, attempts } = loop;
-  const { ended, count: attemptCount, firstOutputAtMs } = attempts;
-  const [queuedMs, unusedPermit] = [queue.queuedMs(), queue.unusedPermit()];
-  return { run: { attempts: ended, attemptCount, queuedMs, upstreamMs, firstOutputAtMs, unusedPermit }, result };
+  const end = (result: ProviderOutcome['result']): ProviderOutcome => {
+    const upstreamMs = deps.clock.nowMs() - startedAtMs;
+    const { ended, count: attemptCount, firstOutputAtMs } = loop.attempts;
+    const [queuedMs, unusedPermit] = [loop.queue.queuedMs(), loop.queue.unusedPermit()];
+    return { run: { attempts: ended, attemptCount, queuedMs, upstreamMs, firstOutputAtMs, unusedPermit }, result };
+  };
+  return callUntilAnswered(loop).then(end, (error: unknown) => end({ kind: 'failed', error }));
 }
 
 /** Opens the loop of one call: its candidates, and their attempts. */
@@ -51,20 +52,19 @@ async function callUntilAnswered(loop: ProviderLoop): Promise<ProviderOutcome['r
       break;
     }
     const { admitted, outcome } = await callNext(deps, call, { next, queue, attempts });
-    const after =
-      outcome.kind === 'failure' ? fallBack(loop, admitted, outcome.failure) : await accept(loop, admitted, outcome);
+    const accepting =
+      outcome.kind === 'failure' ? fallBack(loop, admitted, outcome.failure) : accept(loop, admitted, outcome);
+    const after = accepting instanceof Promise ? await accepting : accepting;
     if (after === 'end') break;
     if (after !== 'next') return after;
   }
-  const { count } = attempts;
-  const details = {
-    attempts: count,
-    deadlineIsOver: call.parsed.deadline.isOver(),
-    schemaMismatch: output.lastMismatch(),
-  };
+  const [deadlineIsOver, schemaMismatch] = [call.parsed.deadline.isOver(), output.lastMismatch()];
   // The module is loaded with the first call that no provider has answered.
   const { conclude } = await import('./conclude.ts');
-  return { kind: 'failed', error: conclude(call, failures, details) };
+  return {
+    kind: 'failed',
+    error: conclude(call, failures, { attempts: attempts.count, deadlineIsOver, schemaMismatch }),
+  };
 }
 
 /** True while the client is there and the call was not stopped. */
@@ -87,12 +87,12 @@ function fallBack(
   return charge !== undefined || refusal !== undefined ? 'end' : 'next';
 }
 
-/** Returns the answer; where it fails its schema, whether the candidate is called again. */
-async function accept(
+/** Returns the answer; if it fails its schema, whether the candidate is called again. */
+function accept(
   { call: { parsed, modelCall }, queue, attempts, output }: ProviderLoop,
   admitted: AdmittedCandidate,
   outcome: Exclude<AttemptOutcome, { readonly kind: 'failure' }>,
-): Promise<ProvidedAnswer | 'next' | 'end'> {
+): ProvidedAnswer | 'next' | 'end' | Promise<ProvidedAnswer | 'next' | 'end'> {
   attempts.firstOutputAtMs = outcome.answeredAtMs;
   if (outcome.kind === 'stream') {
     const isRelayed = outcome.reachedVia.format === servingApis[parsed.clientInterface.id].native;
@@ -101,18 +101,19 @@ async function accept(
     return { ...outcome, admitted };
   }
   const { answer, reachedVia, release } = outcome;
+  const judge = ({ charge, verdict }: CheckedOutput): ProvidedAnswer | 'next' | 'end' => {
+    const schemaMismatch = verdict.kind === 'mismatch' ? verdict.mismatch : undefined;
+    // The answer itself is not referred to: an attempt lives until the call is settled.
+    const details = { model: answer.model, finishReasons: answer.finishReasons };
+    attempts.end(admitted, 'ok', outcome.answeredAtMs, { charge, details, schemaMismatch, reachedVia });
+    if (verdict.kind === 'accepted') {
+      modelCall.bodyMemory.letGo();
+      return { kind: 'json', answer: verdict.answer, release, admitted, reachedVia };
+    }
+    release();
+    if (verdict.mayRetry) queue.again(admitted.candidate);
+    return verdict.mayRetry ? 'next' : 'end';
+  };
   const checking = output.check(admitted, answer);
-  const { charge, verdict } = checking instanceof Promise ? await checking : checking;
-  const schemaMismatch = verdict.kind === 'mismatch' ? verdict.mismatch : undefined;
-  // The answer itself is not referred to: an attempt lives until the call is settled.
-  const details = { model: answer.model, finishReasons: answer.finishReasons };
-  attempts.end(admitted, 'ok', outcome.answeredAtMs, { charge, details, schemaMismatch, reachedVia });
-  if (verdict.kind === 'accepted') {
-    modelCall.bodyMemory.letGo();
-    return { kind: 'json', answer: verdict.answer, release, admitted, reachedVia };
-  }
-  release();
-  if (!verdict.mayRetry) return 'end';
-  queue.again(admitted.candidate);
-  return 'next';
+  return checking instanceof Promise ? checking.then(judge) : judge(checking);
 }

@@ -51,12 +51,13 @@ export async function callNext(deps: GatewayDependencies, call: ProviderCall, { 
     admitted = queue.renewed(admitted);
     outcome = await attempt(deps, call, admitted, silenceMs);
   }
+  if (outcome.kind !== 'stream') call.modelCall.bodyMemory.allocation.keep('relayedSent');
   if (outcome.kind !== 'failure' || outcome.failure.isUnavailable !== true) attempts.count += 1;
   return { admitted, outcome };
 }
 
 /** Calls one candidate within the memory of its request. */
-async function attempt(
+function attempt(
   deps: GatewayDependencies,
   call: ProviderCall,
   admitted: AdmittedCandidate,
@@ -64,16 +65,15 @@ async function attempt(
 ): Promise<AttemptOutcome> {
   const { request, bodyMemory } = call.modelCall;
   const format = chooseFormat(admitted.candidate, request);
-  try {
-    const preparing = bodyMemory.prepare(format?.kind === 'relay' ? 'relayed' : 'translated');
-    if (preparing !== undefined) await preparing;
-  } catch (error) {
-    if (error instanceof GatewayError) return { kind: 'failure', failure: noMemory(error) };
-    throw error;
-  }
-  const outcome = await attemptCandidate(deps, call, admitted, rulesOf(call, admitted, { format, silenceLimitMs }));
-  if (outcome.kind !== 'stream') bodyMemory.allocation.keep('relayedSent');
-  return outcome;
+  const begin = () => attemptCandidate(deps, call, admitted, rulesOf(call, admitted, { format, silenceLimitMs }));
+  const preparing = bodyMemory.prepare(format?.kind === 'relay' ? 'relayed' : 'translated');
+  return preparing === undefined ? begin() : preparing.then(begin, failWithoutMemory);
+}
+
+/** Returns the error of a body that has no memory as a failure of the attempt. */
+function failWithoutMemory(error: unknown): AttemptOutcome {
+  if (error instanceof GatewayError) return { kind: 'failure', failure: noMemory(error) };
+  throw error;
 }
 
 const noMemory = (refusal: GatewayError): AttemptFailure => ({

@@ -28,7 +28,7 @@ import { withKeepAlive } from './keep-alive.ts';
 import { openStoringAccountMemory } from './remember-storing-account.ts';
 import { bytesTypeOf, streamHeadersOf } from './stream-type.ts';
 
-interface StreamedCall extends AnsweredCall {
+export interface StreamedCall extends AnsweredCall {
   readonly stream: OpenStream;
   /** Checks the whole answer against its schema, if there is one. */
   readonly schemaCheck: StreamSchemaCheck | undefined;

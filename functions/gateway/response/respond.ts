@@ -4,37 +4,30 @@ import { GatewayError } from '../../../shared/errors/index.ts';
 import { collectedStreamMaxBytes, headerNames } from '../../../shared/foundation/constants/index.ts';
 import { awaitAll } from '../../../shared/foundation/parallel/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
-import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import { jsonHeaders } from '../../../shared/protocol/router/index.ts';
-import type { AnswerEvent } from '../../../shared/protocol/wire/index.ts';
+import type { AnswerEvent, WrittenAnswer } from '../../../shared/protocol/wire/index.ts';
 import type { Charge } from '../../../shared/routing/billing/index.ts';
 import type { ReachedVia } from '../../../shared/routing/formats/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import { decisionOf, passAnswer, respondWith } from '../exit/exit.ts';
+import { decisionOf, type PassedOrError, passAnswer, respondWith } from '../exit/exit.ts';
 import type { ProvidedAnswer, ProviderRun } from '../provider-call.ts';
 import type { AdmittedCall, CallResult, EndedCall, RoutedCall, ServedCall } from '../stages.ts';
 import { chargedCost } from './answer-cost.ts';
 import { type AnsweredCall, sourceOf } from './answered-call.ts';
 import { cacheWriter } from './cacheable-events.ts';
-import { AnswerStream } from './event-stream.ts';
+import { AnswerStream, type StreamedCall } from './event-stream.ts';
 import { leftOutHeader } from './left-out-header.ts';
 import { openStoringAccountMemory } from './remember-storing-account.ts';
-
-interface Responded {
-  readonly response: GatewayResponse;
-  /** Called once, after the last byte. */
-  readonly end: () => Omit<EndedCall, 'run' | 'error'>;
-}
 
 /** Length up to which a body is copied, counted or written within a few milliseconds. */
 const longBodyCharacters = 4 * 1024 * 1024;
 
-export async function respond(
+export function respond(
   deps: GatewayDependencies,
   call: ServedCall<RoutedCall>,
   provideRun: ProviderRun,
   provided: ProvidedAnswer,
-): Promise<CallResult> {
+): CallResult | Promise<CallResult> {
   const { admitted } = call;
   const { identified, effective } = admitted.planned;
   const { request, size } = effective;
@@ -42,26 +35,34 @@ export async function respond(
   const schemaCheck = provided.kind === 'stream' ? request.schemaCheck?.openStream(identified.schemaWork) : undefined;
   const seen = schemaCheck === undefined ? provided : withEventsSeen(provided, schemaCheck.add);
   const passing = passAnswer(decisionOf(admitted.guard), seen, size.choices);
-  const passed = passing instanceof Promise ? await passing : passing;
-  if (passed instanceof GatewayError) return failedRun(provideRun, passed);
-  const run = withLeftOut(provideRun, passed.reachedVia);
-  const answered = { call, run, provided: passed, headers: servedHeaders(deps, admitted, run, passed) };
-  const isJson = passed.kind === 'json';
-  const { response, end } = isJson
-    ? await jsonResponse(deps, answered, passed)
-    : streamResponse(deps, { ...answered, stream: passed.stream, schemaCheck });
-  const refusal = isJson ? undefined : passed.stream.refusal;
-  if (refusal === undefined) return { response, end: () => endedCall(run, undefined, end()) };
-  // The rest is read to its end without being sent, so that its usage is charged.
-  await response.finish?.();
-  return { response: undefined, error: refusal, ended: endedCall(run, refusal, end()) };
+  const answer = (passed: PassedOrError): CallResult | Promise<CallResult> => {
+    if (passed instanceof GatewayError) return failedRun(provideRun, passed);
+    const run = withLeftOut(provideRun, passed.reachedVia);
+    const answered = { call, run, provided: passed, headers: servedHeaders(deps, admitted, run, passed) };
+    return passed.kind === 'json'
+      ? jsonResult(deps, answered, passed)
+      : streamResult(deps, { ...answered, stream: passed.stream, schemaCheck });
+  };
+  return passing instanceof Promise ? passing.then(answer) : answer(passing);
 }
 
-const endedCall = (
-  run: ProviderRun,
-  error: GatewayError | undefined,
-  { stream, writeCache }: ReturnType<Responded['end']>,
-): EndedCall => ({ run, error, stream, writeCache });
+function streamResult(deps: GatewayDependencies, streamed: StreamedCall): CallResult | Promise<CallResult> {
+  const { run, provided, stream } = streamed;
+  const { refusal } = stream;
+  const events = new AnswerStream(deps, streamed);
+  const endedWith = (error: GatewayError | undefined): EndedCall => {
+    const { stream, writeCache } = events.ended();
+    return { run, error, stream, writeCache };
+  };
+  if (refusal !== undefined) {
+    // The rest is read to its end without being sent, so that its usage is charged.
+    return events.readOn().then(() => ({ response: undefined, error: refusal, ended: endedWith(refusal) }));
+  }
+  const { headers, body } = events;
+  const closeBroken = (why: 'failed' | 'over_time') => events.closeBroken(why);
+  const response = respondWith(provided, { headers, body, closeBroken, finish: () => events.readOn() });
+  return { response, end: () => endedWith(undefined) };
+}
 
 const failedRun = (run: ProviderRun, error: GatewayError): CallResult => ({
   response: undefined,
@@ -92,18 +93,33 @@ function withEventsSeen(provided: ProvidedStream | ProvidedAnswer, see: (event: 
   return { ...provided, stream: { ...provided.stream, rest: seen() } };
 }
 
-async function jsonResponse(
+type ProvidedJson = Extract<ProvidedAnswer, { readonly kind: 'json' }>;
+
+function jsonResult(
   deps: GatewayDependencies,
   answered: AnsweredCall,
-  { answer, release }: Extract<ProvidedAnswer, { readonly kind: 'json' }>,
-): Promise<Responded> {
-  const { call, provided, headers } = answered;
-  const { planned, bill, claims } = call.admitted;
+  provided: ProvidedJson,
+): CallResult | Promise<CallResult> {
+  const { planned, bill } = answered.call.admitted;
   const charge = bill.charges.at(-1);
   if (charge === undefined) throw new Error('an answer was given that nothing was charged for');
-  const written = planned.effective.request.writeAnswer(answer, chargedCost(answered, charge, answer.usage));
+  const written = planned.effective.request.writeAnswer(
+    provided.answer,
+    chargedCost(answered, charge, provided.answer.usage),
+  );
+  const respondWritten = () => writtenResult(deps, answered, provided, { charge, written });
   // Later steps read the whole body again.
-  if (written.body.length > longBodyCharacters) await nextTurn();
+  return written.body.length > longBodyCharacters ? nextTurn().then(respondWritten) : respondWritten();
+}
+
+function writtenResult(
+  deps: GatewayDependencies,
+  answered: AnsweredCall,
+  { answer, release }: ProvidedJson,
+  { charge, written }: { readonly charge: Charge; readonly written: WrittenAnswer },
+): CallResult | Promise<CallResult> {
+  const { call, run, provided, headers } = answered;
+  const { planned, claims } = call.admitted;
   const answerHeaders = { ...headers, ...jsonHeaders, ...written.headers };
   const response = { ...respondWith(provided, { headers: answerHeaders, body: written.body }), body: written.body };
   const { text } = answer;
@@ -117,8 +133,8 @@ async function jsonResponse(
     call.settleEarly?.(),
     storingAccountMemory.written(),
   ]);
-  if (last !== undefined) await last;
-  return { response, end: () => ({ stream: undefined, writeCache }) };
+  const result = { response, end: () => ({ run, error: undefined, stream: undefined, writeCache }) };
+  return last === undefined ? result : last.then(() => result);
 }
 
 /**
@@ -129,14 +145,6 @@ const jsonCacheWriter = (deps: GatewayDependencies, answered: AnsweredCall, char
   cacheWriter(deps, answered.call.admitted, answered.provided.reachedVia, charge, () =>
     text.length > collectedStreamMaxBytes ? undefined : { kind: 'json', text },
   );
-
-function streamResponse(deps: GatewayDependencies, streamed: ConstructorParameters<typeof AnswerStream>[1]): Responded {
-  const events = new AnswerStream(deps, streamed);
-  const { headers, body } = events;
-  const closeBroken = (why: 'failed' | 'over_time') => events.closeBroken(why);
-  const response = respondWith(streamed.provided, { headers, body, closeBroken, finish: () => events.readOn() });
-  return { response, end: () => events.ended() };
-}
 
 function servedHeaders(
   { clock }: GatewayDependencies,

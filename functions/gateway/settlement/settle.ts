@@ -122,12 +122,13 @@ interface Settling {
   readonly admittedAtMs: number;
 }
 
-async function settle(
+/** Returns undefined if there is nothing to wait for. Never rejects. */
+function settle(
   deps: GatewayDependencies,
   { admitted, content }: ServedCall,
   { holds, admittedAtMs }: Settling,
   ended: EndedCall,
-): Promise<void> {
+): Promise<unknown> | undefined {
   const { clock, limiter, log } = deps;
   const times = { admittedAtMs, settlingAtMs: clock.nowMs() };
   const { planned, claims } = admitted;
@@ -158,7 +159,8 @@ async function settle(
   const money = step('money', () => charged);
   const settledAttempts = step('attempts', () => settleAttempts(deps, attempts));
 
-  const begun = [
+  // None of them rejects.
+  return awaitAll([
     money,
     settledAttempts,
     step('alerts', () =>
@@ -173,9 +175,7 @@ async function settle(
     step('attempt_lines', () => logFailedAttempts(log, planned, attempts)),
     step('charge_lines', () => logChargesOverHold(log, admitted)),
     step('record', () => record.writeBehind({ deadline, content: content?.write(deadline), charged })),
-  ];
-  // None of them rejects.
-  for (const one of begun) if (one !== undefined) await one;
+  ]);
 }
 
 /** Returns the end of the call with the attempt of its stream, which ended with the stream. */

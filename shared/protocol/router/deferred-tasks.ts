@@ -1,6 +1,7 @@
 // Runs the work that a request defers until after its last byte: settlement, and the release of a refused call's
 // reservations. The work runs on every exit, errors included.
 import type { Log } from '../../foundation/log/index.ts';
+import { awaitAll } from '../../foundation/parallel/index.ts';
 import { type Clock, waitAtMost } from '../../foundation/time/index.ts';
 
 /** Time limit of work without a charge: reservations of such a call expire by themselves, and a record is not money. */
@@ -42,7 +43,8 @@ export function createDeferredTasks(
     while (tasks.length > 0) {
       const due = tasks;
       tasks = [];
-      for (const running of due.map(runOne)) if (running !== undefined) await running;
+      const running = awaitAll(due.map(runOne));
+      if (running !== undefined) await running;
     }
   };
   return {
