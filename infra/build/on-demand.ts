@@ -4,7 +4,7 @@ import { listedInterfaceIds, servingApis, taskInterfaceIds } from '../../shared/
 const hubApis = new Set(
   Object.values(servingApis).flatMap((serving): readonly string[] => [
     ...serving.throughHub,
-    ...('ofKinds' in serving ? Object.values(serving.ofKinds) : []),
+    ...('apisByKind' in serving ? Object.values(serving.apisByKind) : []),
   ]),
 );
 

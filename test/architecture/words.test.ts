@@ -103,6 +103,13 @@ describe('what ships', () => {
     expect(found).toEqual([]);
   });
 
+  it('says "next to", "together with" or "in addition to" in a comment of shared, not "beside"', () => {
+    const found = readSourceFiles(['shared']).flatMap(({ path, text }) =>
+      [...text.matchAll(/^\s*(?:\/\/|\/?\*).*(?<!`)\b[Bb]eside\b(?!`).*/gm)].map(([line]) => `${path} ${line.trim()}`),
+    );
+    expect(found).toEqual([]);
+  });
+
   it('cites no paragraph of a document that is not here: each rule has its own words', () => {
     const everything = [...shipped, ...readSourceFiles(['test'])];
     const cited = everything.flatMap(({ path, text }) =>

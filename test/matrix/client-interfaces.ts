@@ -56,7 +56,7 @@ interface Entry {
 
 /** An entry with the model of each kind of provider that has its own form of the interface. */
 type InterfaceEntry<Id extends InterfaceId> = Entry &
-  ((typeof servingApis)[Id] extends { readonly ofKinds: infer Kinds }
+  ((typeof servingApis)[Id] extends { readonly apisByKind: infer Kinds }
     ? { readonly kinds: Readonly<Record<keyof Kinds, string>> }
     : { readonly kinds?: undefined });
 

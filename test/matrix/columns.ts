@@ -28,17 +28,17 @@ export interface MatrixColumn extends Way {
 }
 
 type Entry = (typeof clientInterfaces)[InterfaceId];
-type Serving = { native: string; throughHub: readonly string[]; ofKinds?: Readonly<Record<string, string>> };
+type Serving = { native: string; throughHub: readonly string[]; apisByKind?: Readonly<Record<string, string>> };
 
 const servings: readonly Serving[] = interfaceIds.map((id) => servingApis[id]);
 const formats = [...new Set(servings.flatMap(({ native, throughHub }) => [native, ...throughHub]))];
 
 /** Throws if the entry lacks the model for a kind of provider. */
 function waysOf(id: InterfaceId, entry: Entry): Way[] {
-  const { native, throughHub, ofKinds = {} }: Serving = servingApis[id];
+  const { native, throughHub, apisByKind = {} }: Serving = servingApis[id];
   const isTranslated = entry.isRefusedTranslated !== true;
   const models: Readonly<Record<string, string>> = entry.kinds ?? {};
-  const unnamed = Object.keys(ofKinds).find((kind) => models[kind] === undefined);
+  const unnamed = Object.keys(apisByKind).find((kind) => models[kind] === undefined);
   if (unnamed !== undefined) throw new Error(`${id} has no model of the kind ${unnamed}`);
   const spoken = formats.map((format) => ({
     format,
@@ -46,7 +46,7 @@ function waysOf(id: InterfaceId, entry: Entry): Way[] {
     provider: { apis: [format] },
     upstream: '',
   })) satisfies Way[];
-  const byKind = Object.keys(ofKinds).map((kind) => ({
+  const byKind = Object.keys(apisByKind).map((kind) => ({
     format: `kind ${kind}`,
     service: 'kind',
     provider: { kind, apis: [native] },

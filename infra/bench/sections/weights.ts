@@ -199,7 +199,7 @@ function modelOf({ id, packageModels: kindOfModels }: ClientInterface, path: Req
   const [api] = throughHub;
   if (path !== 'translated') return { provider: `apis: [${native}]`, upstream: 'silent' };
   if (api !== undefined) return { provider: `apis: [${api}]`, upstream: 'silent' };
-  const kinds = 'ofKinds' in serving ? Object.keys(serving.ofKinds) : [];
+  const kinds = 'apisByKind' in serving ? Object.keys(serving.apisByKind) : [];
   const kind = kinds.find((one) => one === 'google') ?? kinds[0];
   return {
     provider: `kind: ${kind}, apis: [${native}]`,

@@ -68,8 +68,8 @@ const openAiPath = /\/open(ai|api)(\/|$)/;
  */
 function apiOfKind({ kind, base_url }: CalledProvider, interfaceId: InterfaceId): HubApi | undefined {
   const serving = servingApis[interfaceId];
-  if (!('ofKinds' in serving) || kind === undefined || openAiPath.test(base_url)) return undefined;
-  return (serving.ofKinds as Readonly<Partial<Record<typeof kind, HubApi>>>)[kind];
+  if (!('apisByKind' in serving) || kind === undefined || openAiPath.test(base_url)) return undefined;
+  return (serving.apisByKind as Readonly<Partial<Record<typeof kind, HubApi>>>)[kind];
 }
 
 /**

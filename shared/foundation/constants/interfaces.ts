@@ -2,25 +2,25 @@ interface Serving {
   readonly native: string;
   readonly throughHub: readonly string[];
   readonly countsOnly?: true;
-  readonly wider?: string;
+  readonly widerApi?: string;
   readonly isAlwaysTranslated?: boolean;
-  readonly ofKinds?: Readonly<Record<string, string>>;
+  readonly apisByKind?: Readonly<Record<string, string>>;
 }
 
 const imageModels = { bedrock: 'converse', google: 'generate-content', vertex: 'generate-content' } as const;
 
 /**
  * Client interfaces by their stored names, each with the provider interfaces that can serve it: calls of its `native`
- * one are relayed unchanged, the others are translated, ordered by how much they can express. `wider`: a translated one
+ * one are relayed unchanged, the others are translated, ordered by how much they can express. `widerApi`: a translated one
  * that can express more than the native one. `isAlwaysTranslated`: calls are translated even if an operator has
- * switched translation off. `ofKinds`: kinds of providers with a format of their own, each with the interface whose
+ * switched translation off. `apisByKind`: kinds of providers with a format of their own, each with the interface whose
  * package writes that format. `countsOnly`: no model runs, so nothing is reserved.
  */
 export const servingApis = {
   'chat-completions': {
     native: 'chat-completions',
     throughHub: ['messages', 'responses', 'converse', 'generate-content'],
-    wider: 'responses',
+    widerApi: 'responses',
     isAlwaysTranslated: true,
   },
   messages: { native: 'messages', throughHub: ['responses', 'converse', 'generate-content', 'chat-completions'] },
@@ -58,24 +58,24 @@ export const servingApis = {
   'embed-content': {
     native: 'embeddings',
     throughHub: [],
-    ofKinds: { bedrock: 'converse', google: 'generate-content', vertex: 'vertex' },
+    apisByKind: { bedrock: 'converse', google: 'generate-content', vertex: 'vertex' },
   },
   embeddings: {
     native: 'embeddings',
     throughHub: [],
-    ofKinds: { bedrock: 'converse', google: 'generate-content', vertex: 'vertex' },
+    apisByKind: { bedrock: 'converse', google: 'generate-content', vertex: 'vertex' },
   },
-  images: { native: 'images', throughHub: [], ofKinds: imageModels },
-  'image-edits': { native: 'images', throughHub: [], ofKinds: imageModels },
+  images: { native: 'images', throughHub: [], apisByKind: imageModels },
+  'image-edits': { native: 'images', throughHub: [], apisByKind: imageModels },
   moderations: { native: 'moderations', throughHub: [] },
   speech: { native: 'speech', throughHub: [] },
   transcriptions: { native: 'transcriptions', throughHub: [] },
-  rerank: { native: 'rerank', throughHub: [], ofKinds: { bedrock: 'converse' } },
+  rerank: { native: 'rerank', throughHub: [], apisByKind: { bedrock: 'converse' } },
 } as const satisfies Readonly<Record<string, Serving>>;
 export type InterfaceId = keyof typeof servingApis;
 export const interfaceIds = Object.keys(servingApis) as readonly InterfaceId[];
 
-type ApiOfKinds<One> = One extends { readonly ofKinds: Readonly<Record<string, infer Api>> } ? Api : never;
+type ApiOfKinds<One> = One extends { readonly apisByKind: Readonly<Record<string, infer Api>> } ? Api : never;
 /**
  * Interfaces of providers to which calls of another interface are translated, and formats of single kinds of providers.
  */

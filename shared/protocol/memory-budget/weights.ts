@@ -133,7 +133,7 @@ export const requestBytes = (paths: readonly RequestPath[], size: RequestSize): 
 /** Returns the paths that a call of an interface may take: to a provider with the same interface, and to others. */
 export function pathsOf(id: InterfaceId): readonly RequestPath[] {
   const serving = servingApis[id];
-  const isTranslated = serving.throughHub.length > 0 || 'ofKinds' in serving;
+  const isTranslated = serving.throughHub.length > 0 || 'apisByKind' in serving;
   return isTranslated ? ['read', 'relayed', 'translated', 'guarded'] : ['read', 'relayed', 'guarded'];
 }
 

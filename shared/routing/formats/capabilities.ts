@@ -154,8 +154,8 @@ export type CandidateFormat =
 function canUseResponsesInstead(candidate: Candidate, interfaceId: InterfaceId): boolean {
   const serving = servingApis[interfaceId];
   return (
-    'wider' in serving &&
-    candidate.provider.apis.includes(serving.wider) &&
+    'widerApi' in serving &&
+    candidate.provider.apis.includes(serving.widerApi) &&
     thinksWithToolsInResponsesOnly(...openAiNames(candidate))
   );
 }
@@ -185,7 +185,7 @@ export function chooseFormat(
       ({ kind }) => kind === 'effort_with_tools' || (kind === 'tools_without_effort' && reasonsByDefault(candidate)),
     );
   if (isRelayable && !needsResponses()) return { kind: 'relay' };
-  const kind = 'ofKinds' in servingApis[interfaceId] ? 'task' : 'hub';
+  const kind = 'apisByKind' in servingApis[interfaceId] ? 'task' : 'hub';
   const formats = hubApisFor(candidate, interfaceId).map(
     (api) =>
       ({ kind, api, unsupportedNeeds: hubNeeds().filter((need) => isUnsupported(candidate, api, need)) }) as const,

@@ -481,7 +481,7 @@ it('copies without a waiting reader are kept if there is memory, in a quarter', 
 });
 
 describe('the table of weights', () => {
-  const isTranslated = (id: InterfaceId) => servingApis[id].throughHub.length > 0 || 'ofKinds' in servingApis[id];
+  const isTranslated = (id: InterfaceId) => servingApis[id].throughHub.length > 0 || 'apisByKind' in servingApis[id];
   const text = { textBytes: 1_000_000, tableBytes: 100_000, formBytes: 0 };
   const form = { textBytes: 20_000, tableBytes: 0, formBytes: 1_000_000 };
 

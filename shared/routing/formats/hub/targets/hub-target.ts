@@ -143,6 +143,9 @@ export interface HubTarget extends Signatures {
   readonly rerankingModels?: RerankTarget;
   /** Absent if the package has no embedding models, or providers of the format offer them in OpenAI's interface. */
   readonly embeddingModels?: EmbeddingTarget;
+
+  // The request: used before anything is sent.
+
   readonly openModel: (options: ModelOptions) => LanguageModelV4;
   /**
    * Returns the reasoning style of models that are in no row of the table of reasoning models; undefined if no effort
@@ -165,8 +168,16 @@ export interface HubTarget extends Signatures {
   readonly supportedOptions: ReadonlySet<OptionalName> | ((call: TargetCall) => ReadonlySet<OptionalName>);
   /** The schema subset for strict tools; absent if the provider accepts any schema, or has no strict tools. */
   readonly strictness?: Strictness;
+  /**
+   * Returns the stop sequences that the target does not support, so that the gateway ends the answer at them. Absent if
+   * the target supports all.
+   */
+  readonly unsupportedStops?: (call: TargetCall) => readonly string[];
   /** Returns the paths of the request's fields whose values the target changes. */
   readonly changedPaths?: (call: TargetCall) => readonly string[];
+
+  // The answer: a stream, or a whole answer.
+
   /** The media type of a stream. */
   readonly streamType: string;
   /**
@@ -191,6 +202,9 @@ export interface HubTarget extends Signatures {
    * estimated.
    */
   readonly usageIn?: (text: string) => UsageReport | undefined;
+
+  // The outcome: used after the package has read the answer.
+
   /**
    * Returns whether an answer without content means that the provider refused the prompt. Absent if the provider
    * reports that with an HTTP status.
@@ -207,9 +221,4 @@ export interface HubTarget extends Signatures {
    */
   readonly isEmptyAnswerFailure?: true;
   readonly refusalOf?: RefusalOf;
-  /**
-   * Returns the stop sequences that the target does not support, so that the gateway ends the answer at them. Absent if
-   * the target supports all.
-   */
-  readonly unsupportedStops?: (call: TargetCall) => readonly string[];
 }
