@@ -2,7 +2,7 @@
 // one waits in line, as long as its call may; the first in line may exceed the third, one at a time, so that answers
 // which all wait for their next step come to an end. Answers that their clients do not read are ended in favour of
 // waiting ones, the longest unread first.
-import { fail } from '../../errors/index.ts';
+import { fail, type GatewayError } from '../../errors/index.ts';
 import { requestBudgetMs } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 
@@ -125,6 +125,11 @@ export class AnswerBudget {
     this.giveBack(holder, 0);
   }
 
+  /** Returns the error for an answer whose wait has ended, or whose call has. */
+  refusal(): GatewayError {
+    return fail('RATE_LIMITER_UNAVAILABLE', { message: memoryFull, exhausted: 'process_memory' });
+  }
+
   #fits(addedBytes: number): boolean {
     return this.bytes + addedBytes <= this.maxBytes;
   }
@@ -141,7 +146,7 @@ export class AnswerBudget {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const leave = () => {
       if (!this.#line.delete(waiting)) return;
-      reject(fail('RATE_LIMITER_UNAVAILABLE', { message: memoryFull, exhausted: 'process_memory' }));
+      reject(this.refusal());
       this.#serve();
     };
     const waiting: Waiting = { holder, addedBytes, letIn: resolve, turn: 'none' };

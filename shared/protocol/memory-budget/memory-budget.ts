@@ -44,7 +44,7 @@ export interface CallMemory {
   standStill(bytes: number, end: () => void): void;
   /** Called when the client reads again, or has left. */
   moveOn(): void;
-  /** Releases all memory. Later bytes of the call are not counted. */
+  /** Releases all memory. From then on a long answer gets none, and other bytes of the call are not counted. */
   end(): void;
 }
 
@@ -154,7 +154,8 @@ class MemoryOfCall implements CallMemory {
       take: (bytes, take) => {
         // An answer that is larger than the whole budget counts as the whole budget.
         const addedBytes = Math.min(bytes, answers.maxBytes) - bytesInUse;
-        if (this.#hasEnded || addedBytes <= 0) return undefined;
+        if (addedBytes <= 0) return undefined;
+        if (this.#hasEnded) return take.mayWait ? Promise.reject(answers.refusal()) : undefined;
         const waits = answers.take(this.#answer, addedBytes, take);
         if (waits === undefined) bytesInUse += addedBytes;
         return waits?.then(() => {

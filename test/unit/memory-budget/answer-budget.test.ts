@@ -156,6 +156,15 @@ describe('the memory of an answer', () => {
     expect(budget.bytesInUse()).toBe(0);
   });
 
+  it('is not taken by a long answer that is loaded after the end of its call: nobody would read it', async () => {
+    const { budget, answer } = openBudget();
+    const memory = budget.open();
+    memory.end();
+    const [late, short] = [answer(100 * kib, { memory }), answer(kib, { memory, mayWait: false })];
+    await settled();
+    expect([late.value, short.value, budget.bytesInUse()]).toEqual(['RATE_LIMITER_UNAVAILABLE', 'at once', 0]);
+  });
+
   it('ends every answer that takes it step by step, whatever they take, and is all released', async () => {
     const lengths = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 12 });
     await fc.assert(
