@@ -110,6 +110,8 @@ export async function startCollector(): Promise<Collector> {
   const exports: Collector['exports'] = [];
   const parsed = () => exports.map(({ text }) => exportSchema.parse(JSON.parse(text)));
   const server: Server = createServer(async (request, response) => {
+    // An exporter that waits for 20 ms may have left before its export is read.
+    script.sent(String(mode));
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
     const body = Buffer.concat(parts);
@@ -119,7 +121,6 @@ export async function startCollector(): Promise<Collector> {
       text: gunzipSync(body).toString(),
       bytes: body.length,
     });
-    script.sent(String(mode));
     if (mode === 'hang') return;
     if (mode === 'die') return void request.socket.destroy();
     response.writeHead(typeof mode === 'number' ? mode : 200, { 'content-type': 'application/json' });

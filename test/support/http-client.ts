@@ -46,6 +46,7 @@ class AnswerBody {
   readonly message: IncomingMessage;
   readonly #failureOf: FailureOf;
   #bytes: Promise<Bytes> | undefined;
+  #isStreaming = false;
 
   constructor(message: IncomingMessage, failureOf: FailureOf) {
     this.message = message;
@@ -68,19 +69,22 @@ class AnswerBody {
     return this.#bytes;
   }
 
+  /** Whether a part of the body has been read as a stream. */
+  get isStreaming(): boolean {
+    return this.#isStreaming;
+  }
+
+  /** Reads nothing until its first read, so that a test may look at the stream and then read the body as a whole. */
   stream(): ReadableStream<Bytes> {
     const { message } = this;
-    const bytes = this.#bytes;
-    if (bytes !== undefined) {
-      return new ReadableStream<Bytes>({
-        async pull(controller) {
-          controller.enqueue(await bytes);
-          controller.close();
-        },
-      });
-    }
-    return new ReadableStream<Bytes>({
-      start: (controller) => {
+    const source = {
+      pull: async (controller: ReadableStreamDefaultController<Bytes>) => {
+        if (this.#bytes !== undefined) {
+          controller.enqueue(await this.#bytes);
+          return controller.close();
+        }
+        if (this.#isStreaming) return void message.resume();
+        this.#isStreaming = true;
         this.#listen(
           (piece) => {
             controller.enqueue(new Uint8Array(piece));
@@ -90,9 +94,9 @@ class AnswerBody {
           (reason) => controller.error(reason),
         );
       },
-      pull: () => void message.resume(),
       cancel: () => void message.destroy(),
-    });
+    };
+    return new ReadableStream<Bytes>(source, { highWaterMark: 0 });
   }
 
   #listen(onPiece: (piece: Buffer) => void, onEnd: () => void, onFailure: (reason: unknown) => void): void {
@@ -109,7 +113,7 @@ function answerOf(body: AnswerBody): Response {
   for (let at = 0; at < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
   let stream: ReadableStream<Bytes> | undefined;
   const bytes = async (): Promise<Bytes> =>
-    stream === undefined ? body.bytes() : new Uint8Array(await new Response(stream).arrayBuffer());
+    stream !== undefined && body.isStreaming ? new Uint8Array(await new Response(stream).arrayBuffer()) : body.bytes();
   const text = async () => new TextDecoder().decode(await bytes());
   const read = {
     bytes,
