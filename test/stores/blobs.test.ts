@@ -162,6 +162,18 @@ describe('a packed text', () => {
     expect(await unpackText(await packText(text))).toBe(text);
   });
 
+  it('leaves no bytes to collect when it was unpacked', async () => {
+    const packed = await packText('x'.repeat(6_000_000));
+    const left: number[] = [];
+    // The runtime may collect after one of them.
+    for (let time = 0; time < 4; time += 1) {
+      const formerBytes = process.memoryUsage().arrayBuffers;
+      expect(await unpackText(packed)).toHaveLength(6_000_000);
+      left.push(process.memoryUsage().arrayBuffers - formerBytes);
+    }
+    expect(Math.max(...left)).toBeLessThan(1_000_000);
+  });
+
   it('is not believed once a bit has changed', async () => {
     const { bytes: packed, sha256 } = await packText('hello');
     const damaged = packed.map((byte, index) => (index === 12 ? byte ^ 1 : byte));

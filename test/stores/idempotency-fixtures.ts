@@ -34,15 +34,18 @@ export function keyScenario(
     clock,
     key,
     newOwner: () => `owner-${++owners}`,
-    claim: (owner: string, fingerprint = 'f') =>
-      records.claim({
-        workspace,
-        key,
-        owner,
-        fingerprint: fingerprintNamed(fingerprint),
-        nowMs: clock.nowMs(),
-        leaseUntilMs: clock.nowMs() + holdLifeMs,
-      }),
+    claim: (owner: string, fingerprint = 'f', options?: Parameters<typeof records.claim>[1]) =>
+      records.claim(
+        {
+          workspace,
+          key,
+          owner,
+          fingerprint: fingerprintNamed(fingerprint),
+          nowMs: clock.nowMs(),
+          leaseUntilMs: clock.nowMs() + holdLifeMs,
+        },
+        options,
+      ),
     complete: (owner: string, result: Parameters<typeof records.complete>[0]['result']) =>
       records.complete({ workspace, key, owner, result, nowMs: clock.nowMs() }),
     release: (owner: string) => records.release({ workspace, key, owner }),

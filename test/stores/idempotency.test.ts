@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { createSpanStore, type StoredResult } from '../../shared/accounting/idempotency/index.ts';
 import { holdLifeMs } from '../../shared/foundation/constants/index.ts';
 import { sha256Hex, systemRandomness } from '../../shared/foundation/ids/index.ts';
+import { createMemoryBudget } from '../../shared/protocol/memory-budget/index.ts';
 import { type BlobStore, memoryBlobs } from '../../shared/storage/blobs/index.ts';
 import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { anyText } from '../support/any-text.ts';
@@ -76,6 +77,42 @@ onEachStore((start) => {
   ];
 
   describe('a stored result', () => {
+    it('is loaded at once by as many calls as have memory for it, also where calls end while they load it', async () => {
+      const [blobs, clock] = [memoryBlobs(), manualClock()];
+      const budget = createMemoryBudget(clock, { maxBytes: 21_000_000 });
+      const [twoBegun, mayLoad] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      let begun = 0;
+      const get = async (key: string) => {
+        begun += 1;
+        if (begun === 2) twoBegun.resolve();
+        await mayLoad.promise;
+        return await blobs.get(key);
+      };
+      const call = keyScenario(database.store, { blobs: { ...blobs, get }, clock });
+      const body = incompressible(1_000_000);
+      await call.claim('a');
+      await call.complete('a', resultOf(body));
+      const claim = (owner: string) => {
+        const memory = budget.open();
+        return { memory, outcome: call.claim(owner, 'f', { allocation: memory.openAnswer() }) };
+      };
+      const ended = Array.from({ length: 8 }, (_, at) => claim(`ended-${at}`));
+      const outcomes = Promise.allSettled(ended.map(({ outcome }) => outcome));
+      await twoBegun.promise;
+      for (const { memory } of ended) memory.end();
+      const last = claim('last');
+      await database.store.get('idempotency', 'none');
+      expect([begun, budget.bytesInUse()]).toEqual([2, 6_000_000]);
+      mayLoad.resolve();
+      const replay = await last.outcome;
+      expect(replay.kind === 'done' && replay.result.body === body).toBe(true);
+      const refused = (await outcomes).filter((one) => one.status === 'rejected');
+      expect(refused.map(({ reason }) => reason.code)).toEqual(new Array(6).fill('RATE_LIMITER_UNAVAILABLE'));
+      expect([begun, budget.bytesInUse()]).toEqual([3, 3_000_000]);
+      last.memory.end();
+      expect(budget.bytesInUse()).toBe(0);
+    });
+
     it.each(bodies)('is replayed byte for byte: %s', async (_name, body, place) => {
       const blobs = recordingBlobs();
       const call = keyScenario(database.store, { blobs });

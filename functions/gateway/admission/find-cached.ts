@@ -56,7 +56,7 @@ export function findCached(
     if (cache?.refresh === true) return cacheUse('REFRESH', store);
     const allocation = scope.memory.openAnswer();
     const answer = await responseCache.read(keysOf(effective.plan[0].model.id), clock.nowMs(), { allocation });
-    const content = answer && (await readCached(call, answer));
+    const content = answer && (await allocation.during(() => readCached(call, answer)));
     if (answer === undefined || content === undefined) return cacheUse('MISS', store);
     return {
       resolution: { rank: 'cache', ready: { kind: 'cached', allocation, answer, content, call, owner, claims } },

@@ -3,7 +3,7 @@
 
 import { resultPrefix, storedAnswerMaxBytes } from '../../foundation/constants/index.ts';
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
-import { type AnswerAllocation, takeAnswer } from '../../protocol/memory-budget/index.ts';
+import { type AnswerAllocation, loadAnswer } from '../../protocol/memory-budget/index.ts';
 import { type BlobStore, inlineMaxBytes, packText, textBytesIn, unpackText } from '../../storage/blobs/index.ts';
 import {
   absent,
@@ -162,7 +162,7 @@ const unknownTextBytes = 8 * 1024 * 1024;
 
 interface LoadOptions extends CallOptions {
   /** Memory of the call that loads an answer. */
-  readonly allocation?: Pick<AnswerAllocation, 'take'> | undefined;
+  readonly allocation?: Pick<AnswerAllocation, 'take' | 'during'> | undefined;
 }
 
 /**
@@ -172,12 +172,13 @@ interface LoadOptions extends CallOptions {
  */
 async function loadBody(blobs: BlobStore, body: PackedBody, { allocation, ...options }: LoadOptions): Promise<string> {
   const textBytes = 'bytes' in body ? textBytesIn(body.bytes) : (body.textBytes ?? unknownTextBytes);
-  if (allocation !== undefined) await takeAnswer(allocation, { replayed: textBytes });
-  const bytes = 'bytes' in body ? body.bytes : await orUnavailable(blobs.get(body.blobKey, options));
-  if (bytes === undefined) throw new Error('the stored result of an idempotency key is gone from the blob store');
-  const text = await unpackText({ bytes, sha256: body.sha256 });
-  if (text === undefined) throw new Error('the stored result of an idempotency key is damaged');
-  return text;
+  return await loadAnswer(allocation, { replayed: textBytes }, async () => {
+    const bytes = 'bytes' in body ? body.bytes : await orUnavailable(blobs.get(body.blobKey, options));
+    if (bytes === undefined) throw new Error('the stored result of an idempotency key is gone from the blob store');
+    const text = await unpackText({ bytes, sha256: body.sha256 });
+    if (text === undefined) throw new Error('the stored result of an idempotency key is damaged');
+    return text;
+  });
 }
 
 async function orUnavailable<Value>(answer: Promise<Value>): Promise<Value> {

@@ -4,8 +4,8 @@ import { GatewayError } from '../../errors/index.ts';
 import {
   type AnswerAllocation,
   answerBytes,
+  loadAnswer,
   type MemoryBudget,
-  takeAnswer,
 } from '../../protocol/memory-budget/index.ts';
 import { inlineMaxBytes, packText, textBytesIn, unpackText } from '../../storage/blobs/index.ts';
 import type { CallOptions, Item, Store } from '../../storage/store/index.ts';
@@ -20,7 +20,7 @@ interface CacheLife {
 
 interface ReadOptions extends CallOptions {
   /** Memory of the call that reads an answer. */
-  readonly allocation?: Pick<AnswerAllocation, 'take'> | undefined;
+  readonly allocation?: Pick<AnswerAllocation, 'take' | 'during'> | undefined;
 }
 
 export interface ResponseCache {
@@ -102,11 +102,11 @@ function charactersOf({ content }: CachedAnswer): number {
 
 async function answerOf(item: Item, allocation: ReadOptions['allocation']): Promise<CachedAnswer> {
   const bytes = item.answer_gzip as Uint8Array;
-  const textBytes = textBytesIn(bytes);
-  if (allocation !== undefined) await takeAnswer(allocation, { cached: textBytes });
-  const text = await unpackText({ bytes, sha256: item.answer_sha256 as string });
-  if (text === undefined) throw new Error('a cached answer is damaged');
-  return JSON.parse(text) as CachedAnswer;
+  return await loadAnswer(allocation, { cached: textBytesIn(bytes) }, async () => {
+    const text = await unpackText({ bytes, sha256: item.answer_sha256 as string });
+    if (text === undefined) throw new Error('a cached answer is damaged');
+    return JSON.parse(text) as CachedAnswer;
+  });
 }
 
 /** Tokens as they were billed, from which the usage fields are written. */

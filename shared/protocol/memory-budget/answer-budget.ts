@@ -102,9 +102,12 @@ export class AnswerBudget {
     this.#serve();
   }
 
-  /** Releases everything except unread bytes, and ends the waits. */
-  end(holder: AnswerHolder): void {
+  endWaits(holder: AnswerHolder): void {
     for (const leave of [...(holder.leaves ?? [])]) leave();
+  }
+
+  /** Releases everything except unread bytes. */
+  releaseAll(holder: AnswerHolder): void {
     this.giveBack(holder, holder.allocatedBytes);
   }
 

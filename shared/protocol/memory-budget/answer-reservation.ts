@@ -31,6 +31,21 @@ export function takeAnswer(
   return allocation.take(answerBytes(parts) + otherBytes, { mayWait, signal });
 }
 
+/**
+ * Runs work that loads these parts once there is memory for them. They are counted until it has ended, also where the
+ * call ends before: work that cannot be stopped would otherwise fill memory that the next call gets.
+ */
+export async function loadAnswer<Value>(
+  allocation: Pick<AnswerAllocation, 'take' | 'during'> | undefined,
+  parts: AnswerParts,
+  load: () => Promise<Value>,
+): Promise<Value> {
+  if (allocation === undefined) return await load();
+  const waits = takeAnswer(allocation, parts);
+  if (waits !== undefined) await waits;
+  return await allocation.during(load);
+}
+
 /** Thrown when the wait for the memory of a provider's answer ends without it. */
 export class AnswerNotKept extends Error {
   override readonly name = 'AnswerNotKept';

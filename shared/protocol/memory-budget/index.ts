@@ -1,4 +1,10 @@
-export { AnswerNotKept, type AnswerReservation, openAnswerReservation, takeAnswer } from './answer-reservation.ts';
+export {
+  AnswerNotKept,
+  type AnswerReservation,
+  loadAnswer,
+  openAnswerReservation,
+  takeAnswer,
+} from './answer-reservation.ts';
 export { type BodyAllocation, noRequest, openBodyAllocation, sizeOfRequest } from './body-allocation.ts';
 export type { Collect } from './collections.ts';
 export {

@@ -44,7 +44,10 @@ export interface CallMemory {
   standStill(bytes: number, end: () => void): void;
   /** Called when the client reads again, or has left. */
   moveOn(): void;
-  /** Releases all memory. From then on a long answer gets none, and other bytes of the call are not counted. */
+  /**
+   * Releases all memory; that of answers once no more of them is loaded. From then on a long answer gets none, and
+   * other bytes of the call are not counted.
+   */
   end(): void;
 }
 
@@ -63,6 +66,11 @@ export interface RequestAllocation {
 export interface AnswerAllocation {
   /** Raises it to at least this many bytes. Rejects with RATE_LIMITER_UNAVAILABLE if the wait for them was ended. */
   take(bytes: number, take: AnswerTake): Promise<void> | undefined;
+  /**
+   * Runs work that fills the memory, which stays reserved until the work has ended, also after the end of the call.
+   * Rejects with RATE_LIMITER_UNAVAILABLE if the call has ended before.
+   */
+  during<Value>(work: () => Promise<Value>): Promise<Value>;
   /** Releases all but this many bytes. */
   keepOnly(bytes: number): void;
 }
@@ -127,6 +135,8 @@ class MemoryOfCall implements CallMemory {
   readonly #budget: Budget;
   readonly #requests: RequestHolder[] = [];
   readonly #answer: AnswerHolder = openAnswerHolder();
+  /** Number of loads that still fill the memory of the answer. */
+  #loads = 0;
   #hasEnded = false;
 
   constructor(budget: Budget) {
@@ -162,6 +172,7 @@ class MemoryOfCall implements CallMemory {
           bytesInUse += addedBytes;
         });
       },
+      during: (work) => this.#during(work),
       keepOnly: (bytes) => {
         const givenBack = Math.max(0, bytesInUse - bytes);
         if (this.#hasEnded || givenBack === 0) return;
@@ -187,6 +198,19 @@ class MemoryOfCall implements CallMemory {
       released(holder.bytes);
       requests.end(holder);
     }
-    answers.end(this.#answer);
+    answers.endWaits(this.#answer);
+    if (this.#loads === 0) answers.releaseAll(this.#answer);
+  }
+
+  async #during<Value>(work: () => Promise<Value>): Promise<Value> {
+    const { answers } = this.#budget;
+    if (this.#hasEnded) throw answers.refusal();
+    this.#loads += 1;
+    try {
+      return await work();
+    } finally {
+      this.#loads -= 1;
+      if (this.#hasEnded && this.#loads === 0) answers.releaseAll(this.#answer);
+    }
   }
 }

@@ -62,9 +62,9 @@ export const answerWeights = {
   ofPart: 2,
   /** A written answer: its text, and its bytes for the client. */
   written: 2,
-  /** An answer loaded for a retry: unpacked in pieces, as one piece, and as a text. */
+  /** An answer loaded for a retry: its unpacked bytes, the pieces of its text, and the text. */
   replayed: 3,
-  /** An answer loaded from the cache: its pieces, one piece, the text, and the parsed value. */
+  /** An answer loaded from the cache: the same, and the parsed value. */
   cached: 4,
   /** An answer while it is written to the cache: the original, the compressed text, and its bytes. */
   stored: 3,

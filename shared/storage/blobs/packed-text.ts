@@ -34,6 +34,9 @@ export const textBytesIn = ({ buffer, byteOffset, byteLength }: Uint8Array): num
 
 const lengthBytes = 4;
 
+/** Size of zlib's buffers for shorter texts. */
+const chunkMinBytes = 64 * 1024;
+
 /**
  * Returns undefined when these are not the bytes that were packed. Without `sha256` the caller proves it by another
  * value next to the text.
@@ -41,9 +44,13 @@ const lengthBytes = 4;
 export async function unpackText({ bytes, sha256 }: Partial<PackedText>): Promise<string | undefined> {
   if (bytes === undefined || (sha256 !== undefined && sha256Hex(bytes) !== sha256)) return undefined;
   try {
-    const plain = await promisify(gunzip)(bytes, { maxOutputLength: textMaxBytes });
+    // One buffer for the whole text: buffers of the usual size would wait for their collection, twice the memory. It
+    // has a further byte, because zlib allocates another buffer once one is full.
+    const chunkSize = Math.max(chunkMinBytes, textBytesIn(bytes) + 1);
+    const plain = await promisify(gunzip)(bytes, { maxOutputLength: textMaxBytes, chunkSize });
     const text = textOfBytes(plain);
-    freeBytes(plain);
+    // Short texts are in a buffer that they share with others.
+    if (plain.length >= chunkMinBytes) freeBytes(new Uint8Array(plain.buffer));
     return text;
   } catch {
     return undefined;

@@ -165,6 +165,41 @@ describe('the memory of an answer', () => {
     expect([late.value, short.value, budget.bytesInUse()]).toEqual(['RATE_LIMITER_UNAVAILABLE', 'at once', 0]);
   });
 
+  it('stays reserved until the answer is loaded, also after the end of its call, whose waits end at once', async () => {
+    const { budget, answer } = openBudget();
+    const [loading, next] = [answer(answerMaxBytes), answer(answerMaxBytes)];
+    const loads = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
+    const works = loads.map(({ promise }) => loading.allocation.during(() => promise));
+    const more = answer(kib, { memory: loading.memory });
+    loading.memory.end();
+    loads[0].resolve();
+    await works[0];
+    await settled();
+    expect([next.value, more.value, budget.bytesInUse()]).toEqual([
+      'waits',
+      'RATE_LIMITER_UNAVAILABLE',
+      answerMaxBytes,
+    ]);
+    loads[1].reject(new Error('is gone'));
+    await expect(works[1]).rejects.toThrow('is gone');
+    await settled();
+    expect([next.value, budget.bytesInUse()]).toEqual(['later', answerMaxBytes]);
+    next.memory.end();
+    expect(budget.bytesInUse()).toBe(0);
+  });
+
+  it('is filled by no answer whose call has ended before it is loaded', async () => {
+    const { answer } = openBudget();
+    const { allocation, memory } = answer(kib);
+    memory.end();
+    let isLoaded = false;
+    const load = async () => {
+      isLoaded = true;
+    };
+    await expect(allocation.during(load)).rejects.toMatchObject({ code: 'RATE_LIMITER_UNAVAILABLE' });
+    expect(isLoaded).toBe(false);
+  });
+
   it('ends every answer that takes it step by step, whatever they take, and is all released', async () => {
     const lengths = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 12 });
     await fc.assert(
