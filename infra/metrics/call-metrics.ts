@@ -100,17 +100,20 @@ function countFailure({ failures }: Series, { provider, model, outcome }: LogFie
   failures.inc({ cause: String(outcome), provider: String(provider), model: String(model) });
 }
 
+const tokenFields = {
+  input: 'gen_ai.usage.input_tokens',
+  cached_input: 'cached_input_tokens',
+  output: 'gen_ai.usage.output_tokens',
+  reasoning: 'reasoning_tokens',
+} as const;
+const tokenKinds = ['input', 'cached_input', 'output', 'reasoning'] as const;
+
 function countCall(series: Series, fields: LogFields, model: string): void {
   const labels = { provider: String(fields['gen_ai.provider.name'] ?? ''), model };
-  const tokens = {
-    input: fields['gen_ai.usage.input_tokens'],
-    cached_input: fields.cached_input_tokens,
-    output: fields['gen_ai.usage.output_tokens'],
-    reasoning: fields.reasoning_tokens,
-  };
   series.calls.inc({ ...outcomeOf(fields), ...labels });
-  for (const [kind, value] of Object.entries(tokens)) {
-    if (Number(value) > 0) series.tokens.inc({ kind, ...labels }, Number(value));
+  for (const kind of tokenKinds) {
+    const value = Number(fields[tokenFields[kind]]);
+    if (value > 0) series.tokens.inc({ kind, ...labels }, value);
   }
   const { cost_usd: cost, total_ms: totalMs, first_byte_ms: firstMs, gateway_ms: gatewayMs } = fields;
   if (Number(cost) > 0) series.cost.inc({ payer: payerOf(fields), ...labels }, Number(cost));

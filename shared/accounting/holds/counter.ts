@@ -103,7 +103,7 @@ interface TimedAttribute {
 
 export function readTimedAttributes(item: Item, kind: TimedKind): TimedAttribute[] {
   const timed: TimedAttribute[] = [];
-  for (const name of Object.keys(item)) {
+  for (const name in item) {
     if (!name.startsWith(timedKinds[kind])) continue;
     timed.push({ name, atMs: momentOf(name), value: item[name] });
   }
@@ -128,7 +128,7 @@ export const heldAttribute = (kind: HeldKind, expiresAtMs: number, bucketSeconds
 
 /** Returns true if attributes of a kind have ended at a moment. */
 export function hasTimedUntil(item: Item, kind: TimedKind, untilMs: number): boolean {
-  for (const name of Object.keys(item)) {
+  for (const name in item) {
     if (name.startsWith(timedKinds[kind]) && momentOf(name) <= untilMs) return true;
   }
   return false;

@@ -147,9 +147,11 @@ export function createCounters({
       balances,
       slot: slotBucket === undefined ? undefined : { bucket: slotBucket, limit: slotsMax },
     };
-    return writer
-      .reserve({ table, key, owner: hold.owner }, () => demand)
-      .then((outcome): TakeOutcome => (outcome.kind === 'reserved' ? { kind: 'taken' } : outcome));
+    return writer.reserve(
+      { table, key, owner: hold.owner },
+      () => demand,
+      (outcome): TakeOutcome => (outcome.kind === 'reserved' ? { kind: 'taken' } : outcome),
+    );
   }
 
   function hasSpareSlots(counter: Counter): boolean {

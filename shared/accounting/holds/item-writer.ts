@@ -25,7 +25,7 @@ import {
   requestsOf,
 } from './plan-write.ts';
 import type { AfterCall, Assess, Assessment, ReservationOutcome, SettlementOutcome } from './requests.ts';
-import { contentionError, createSettleOnce, type SettleOnce } from './settle-once.ts';
+import { contentionError, createSettleOnce, type SettleOnce, type WriteEnded } from './settle-once.ts';
 import { createMark, type Mark, withMarks } from './settlement-mark.ts';
 
 /** Longest time that a request may wait in the process for its turn. */
@@ -44,12 +44,13 @@ export interface ItemWriter {
   /**
    * Reserves. Throws StoreUnavailable, also for a request that waited too long for its turn. Then the amount may have
    * been taken; it cannot be settled, and expires. `owner` is the owner of the later settlement. `known` is an older
-   * copy of the item, which saves a read and decides nothing.
+   * copy of the item, which saves a read and decides nothing. `toResult` makes the result of the outcome.
    */
-  reserve<Assessed extends Assessment>(
+  reserve<Assessed extends Assessment, Result = ReservationOutcome<Assessed>>(
     address: ItemAddress & { readonly owner?: string | undefined; readonly known?: Item | undefined },
     assess: Assess<Assessed>,
-  ): Promise<ReservationOutcome<Assessed>>;
+    toResult?: (outcome: ReservationOutcome<Assessed>) => Result,
+  ): Promise<Result>;
   /**
    * Settles once per owner and item, however often it is called; 'gone': settled before, or this process has made no
    * such reservation. A charge without a reservation is made each time. Throws StoreUnavailable: then it has to be
@@ -134,34 +135,68 @@ export function createItemWriter({ store, clock, randomness, gathering }: ItemWr
   const newTurn = () => ({ number: nextNumber(), arrivedAtMs: clock.nowMs(), asks: 0 });
 
   return {
-    reserve<Assessed extends Assessment>(
+    reserve<Assessed extends Assessment, Result = ReservationOutcome<Assessed>>(
       address: Parameters<ItemWriter['reserve']>[0],
       assess: Assess<Assessed>,
-    ): Promise<ReservationOutcome<Assessed>> {
+      toResult: (outcome: ReservationOutcome<Assessed>) => Result = (outcome) => outcome as Result,
+    ): Promise<Result> {
       const queue = queueOf(address);
       const { owner, known } = address;
       // The age of the known copy is unknown.
       if (known !== undefined) queue.seen ??= { item: known, atMs: 0, number: 0 };
-      const { promise, resolve, reject } = Promise.withResolvers<ReservationOutcome>();
-      queue.enter({ assess, owner, resolve, reject, isReadLater: false, ...newTurn() });
       // A queue serves reservations of all kinds, and refuses each only for its own conditions.
-      return promise as Promise<ReservationOutcome<Assessed>>;
+      const { promise, ...answers } = resultsOf((outcome) => toResult(outcome as ReservationOutcome<Assessed>));
+      queue.enter({ assess, owner, ...answers, isReadLater: false, ...newTurn() });
+      return promise;
     },
 
     settle: (address, settlement, { isAwaited, transaction, part } = {}) => {
       if (transaction !== undefined) {
-        const write = () => settleIn({ clock, nextNumber }, transaction, queueOf(address), settlement);
+        const write = (ended: WriteEnded) =>
+          settleIn({ clock, nextNumber }, transaction, queueOf(address), settlement, ended);
         // A reservation without its slot remains to be settled.
-        return part === 'slot' ? write() : settleOnce.settle(address, settlement, write);
+        return part === 'slot' ? write(() => {}) : settleOnce.settle(address, settlement, write);
       }
-      return settleOnce.settle(address, settlement, () => {
-        const { promise, resolve, reject } = Promise.withResolvers<SettlementOutcome>();
-        queueOf(address).enter({ settlement, owner: address.owner, resolve, reject, ...newTurn() }, isAwaited);
+      return settleOnce.settle(address, settlement, (ended) => {
+        const { promise, ...answers } = answersOf(ended);
+        queueOf(address).enter({ settlement, owner: address.owner, ...answers, ...newTurn() }, isAwaited);
         return promise;
       });
     },
 
     seen: ({ table, key }) => queues.get(`${table} ${key}`)?.seen?.item,
+  };
+}
+
+/** Returns a promise of the result that `toResult` makes of an outcome. */
+function resultsOf<Result>(toResult: (outcome: ReservationOutcome) => Result) {
+  const { promise, resolve, reject } = Promise.withResolvers<Result>();
+  return {
+    promise,
+    resolve(outcome: ReservationOutcome) {
+      try {
+        resolve(toResult(outcome));
+      } catch (error) {
+        reject(error);
+      }
+    },
+    reject,
+  };
+}
+
+/** Returns a promise of an outcome. `ended` is called before its caller continues. */
+function answersOf(ended: WriteEnded) {
+  const { promise, resolve, reject } = Promise.withResolvers<SettlementOutcome>();
+  return {
+    promise,
+    resolve(outcome: SettlementOutcome) {
+      ended(true);
+      resolve(outcome);
+    },
+    reject(error: unknown) {
+      ended(false);
+      reject(error);
+    },
   };
 }
 
@@ -174,6 +209,7 @@ function settleIn(
   transaction: StoreTransaction,
   written: WrittenItem,
   settlement: AfterCall,
+  ended: WriteEnded,
 ): Promise<SettlementOutcome> {
   const { table, key } = written;
   const question = { number: nextNumber(), atMs: clock.nowMs() };
@@ -186,11 +222,12 @@ function settleIn(
     if (kind === 'refused') throw new Error('a settlement was refused by the item that it was planned for');
     return { kind: 'settled', item, wasLate: planned.settled.some(({ wasLate }) => wasLate) };
   };
-  return transaction.add(settle).then((outcome) => {
+  const committed = (outcome: SettlementOutcome) => {
     const isNewest = written.seen === undefined || written.seen.number < question.number;
     if (outcome.kind === 'settled' && isNewest) written.seen = { item: outcome.item, ...question };
-    return outcome;
-  });
+    ended(true);
+  };
+  return transaction.add(settle, { committed, failed: () => ended(false) });
 }
 
 /** Answers requests that need no write. */

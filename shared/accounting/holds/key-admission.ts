@@ -103,9 +103,11 @@ export function admitKey(
   if (fault !== undefined) return Promise.reject(fault);
   const publicId = itemIdOf(request);
   const address = { table: 'keys', key: publicId, known, owner: hold?.owner } as const;
-  return writer
-    .reserve(address, (seen, nowMs) => assessWithHold(request, buckets, seen, nowMs))
-    .then((outcome) => admissionOf(request, publicId, outcome));
+  return writer.reserve(
+    address,
+    (seen, nowMs) => assessWithHold(request, buckets, seen, nowMs),
+    (outcome) => admissionOf(request, publicId, outcome),
+  );
 }
 
 function admissionOf(

@@ -44,9 +44,12 @@ export interface SettleOnce {
   settle(
     address: ItemAddress & { readonly owner: string },
     settlement: AfterCall,
-    write: () => Promise<SettlementOutcome>,
+    write: (ended: WriteEnded) => Promise<SettlementOutcome>,
   ): Promise<SettlementOutcome>;
 }
+
+/** Called once, before the caller of the write continues. `isAnswered` is false if the write failed. */
+export type WriteEnded = (isAnswered: boolean) => void;
 
 const nameOf = ({ table, key }: ItemAddress, owner = ''): string => `${table} ${key} ${owner}`;
 
@@ -96,21 +99,20 @@ export function createSettleOnce({ store, clock }: SettleOnceOptions): SettleOnc
   function settleNow(
     name: string,
     address: ItemAddress,
-    write: () => Promise<SettlementOutcome>,
+    write: (ended: WriteEnded) => Promise<SettlementOutcome>,
   ): Promise<SettlementOutcome> {
     const doubt = doubtful.get(name);
-    if (doubt !== undefined) return settleAgain(name, address, doubt).finally(() => underWay.delete(name));
-    return write().then(
-      (answer) => {
-        open.delete(name);
-        underWay.delete(name);
-        return answer;
-      },
-      (error: unknown) => {
-        underWay.delete(name);
-        throw error;
-      },
-    );
+    let hasEnded = false;
+    const settled =
+      doubt === undefined
+        ? write((isAnswered) => {
+            hasEnded = true;
+            if (isAnswered) open.delete(name);
+            underWay.delete(name);
+          })
+        : settleAgain(name, address, doubt).finally(() => underWay.delete(name));
+    if (!hasEnded) underWay.set(name, settled);
+    return settled;
   }
 
   async function settleAgain(name: string, address: ItemAddress, doubt: DoubtfulWrite): Promise<SettlementOutcome> {
@@ -155,9 +157,7 @@ export function createSettleOnce({ store, clock }: SettleOnceOptions): SettleOnc
       if (resolved.has(name)) return Promise.resolve(reportOnce(name));
       // A reservation that was not taken must not be removed from its bucket, which contains those of others.
       if (settlement.kind === 'settle' && !open.has(name)) return Promise.resolve(gone());
-      const settled = settleNow(name, address, write);
-      underWay.set(name, settled);
-      return settled;
+      return settleNow(name, address, write);
     },
   };
 }

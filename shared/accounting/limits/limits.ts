@@ -46,15 +46,16 @@ export interface CallDemand {
  */
 export function demandsOf({ rpm, tpm, tpd }: EntryLimits, call: CallDemand): LimitDemand[] {
   const tokens = Math.max(1, Math.ceil(call.tokens));
-  const demands = [
-    [requestsPerMinute, rpm, call.requests],
-    [tokensPerMinute, tpm, tokens],
-    [tokensPerDay, tpd, tokens],
-  ] as const;
-  return demands.flatMap(([window, limit, amount]) =>
-    limit === null ? [] : [{ window, amount: BigInt(Math.min(amount, limit)), limit: BigInt(limit) }],
-  );
+  const demands: LimitDemand[] = [];
+  if (rpm !== null) demands.push(demandOf(requestsPerMinute, rpm, call.requests));
+  if (tpm !== null) demands.push(demandOf(tokensPerMinute, tpm, tokens));
+  if (tpd !== null) demands.push(demandOf(tokensPerDay, tpd, tokens));
+  return demands;
 }
+
+const demandOf = (window: Window, limit: number, amount: number): LimitDemand => ({
+  ...{ window, amount: BigInt(Math.min(amount, limit)), limit: BigInt(limit) },
+});
 
 // An entry whose limit is above the write rate of one item is counted in several items (shards), each with its exact
 // part of every limit. DynamoDB writes one item 1,000 times a second at most; half of that is planned for, the other

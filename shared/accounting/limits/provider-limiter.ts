@@ -74,11 +74,14 @@ export function createProviderLimiter({ writer, clock, randomness }: ProviderLim
     const key = limitItemKey(limited, shard);
     const demands = demandsOf(shardLimitsOf(limits, shard, shardCount), call);
     const prepare = (draft: UpdateDraft) => draft.set('expires_at_epoch_seconds', expiryOf(clock.nowMs()));
-    const counting = writer.reserve({ table: 'limits', key }, () => ({ counts: demands, prepare }));
-    return counting.then((outcome): Admission => {
-      if (outcome.kind === 'limited') return { kind: 'limited', retryAfterMs: outcome.retryAfterMs };
-      return { kind: 'admitted', permit: { key, id: randomness.uuid(), countedAtMs: outcome.atMs, demands } };
-    });
+    return writer.reserve(
+      { table: 'limits', key },
+      () => ({ counts: demands, prepare }),
+      (outcome): Admission => {
+        if (outcome.kind === 'limited') return { kind: 'limited', retryAfterMs: outcome.retryAfterMs };
+        return { kind: 'admitted', permit: { key, id: randomness.uuid(), countedAtMs: outcome.atMs, demands } };
+      },
+    );
   }
 
   /** Ends a permit. `amountOf` is the call's real use of a limit. */

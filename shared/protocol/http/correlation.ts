@@ -50,11 +50,12 @@ export function readCorrelation(
 ): ReadCorrelation {
   const faults: string[] = [];
   const read = (name: string, shape: RegExp): string | undefined => {
-    const [value, ...more] = headers[name] ?? [];
-    if (value === undefined) return undefined;
-    if (ignoresTraceparent && name === headerNames.traceparent && (more.length > 0 || !shape.test(value)))
-      return undefined;
-    if (more.length > 0) faults.push(`${name} was sent twice`);
+    const values = headers[name];
+    const value = values?.[0];
+    if (values === undefined || value === undefined) return undefined;
+    const isTwice = values.length > 1;
+    if (ignoresTraceparent && name === headerNames.traceparent && (isTwice || !shape.test(value))) return undefined;
+    if (isTwice) faults.push(`${name} was sent twice`);
     else if (!shape.test(value)) faults.push(`${name} is malformed`);
     else return value;
     return undefined;

@@ -72,14 +72,16 @@ export async function readInTurns<Read>(
  * Reads a provider's answer. `readUsage` reads from an answer that is not passed on what it is charged by; absent if
  * nothing is charged.
  */
-export const readAnswerIn = async (
+export async function readAnswerIn(
   text: string,
   read: (json: JsonText) => ReadAnswer,
   readUsage?: UsageReading,
   usageMember?: string,
-): Promise<ReadAnswer> =>
-  (await readInTurns(text, read)) ??
-  (readUsage === undefined ? { kind: 'unreadable' } : readUnscanned(text, readUsage, usageMember));
+): Promise<ReadAnswer> {
+  const short = text.length > longAnswerCharacters ? undefined : scanAnswer(text);
+  const answer = short === undefined ? await readInTurns(text, read) : read(short);
+  return answer ?? (readUsage === undefined ? { kind: 'unreadable' } : readUnscanned(text, readUsage, usageMember));
+}
 
 /** Scans an answer again that was accepted before, and has been changed. */
 export async function rescanAnswer(text: string): Promise<JsonText> {

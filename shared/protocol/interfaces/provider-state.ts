@@ -176,7 +176,7 @@ function addParts(value: unknown, trail: (string | number)[], add: Add): void {
   let hasIds = false;
   let hasParts = false;
   // The loop visits the few fields of an object, not all names that are known: a body may have 90,000 objects.
-  for (const name of Object.keys(value)) {
+  for (const name in value) {
     hasIds ||= idFields.has(name) || (name === 'type' && stateTypes.has(value.type));
     hasParts ||= partFields.has(name);
   }

@@ -111,9 +111,14 @@ function readHex(text: string, from: number): number {
   return unit;
 }
 
+const words = ['true', 'false', 'null'];
+
 /** Returns the end of the number, `true`, `false` or `null` at `from`; -1 if there is none. */
 export function endOfScalar(text: string, from: number): number {
-  for (const word of ['true', 'false', 'null']) if (text.startsWith(word, from)) return from + word.length;
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] as string;
+    if (text.startsWith(word, from)) return from + word.length;
+  }
   let at = from;
   let isNumber = true;
   const skipDigits = () => {

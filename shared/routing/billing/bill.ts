@@ -82,13 +82,13 @@ export function openBill(): Bill {
     charges,
     usage: () => sumBilledUsage(charges.map(({ usage }) => usage)),
     upstreamCost: () => charges.reduce((sum, { cost }) => addCosts(sum, cost), noCost),
-    totalOf: (payer, provider) =>
-      charges
-        .filter(
-          (charge) =>
-            charge.payer === payer && (provider ?? charge.candidate.provider.id) === charge.candidate.provider.id,
-        )
-        .reduce((sum, { cost }) => sum + cost.total, 0n),
+    totalOf(payer, provider) {
+      let total = 0n;
+      for (const { payer: payerOfThis, candidate, cost } of charges) {
+        if (payerOfThis === payer && (provider ?? candidate.provider.id) === candidate.provider.id) total += cost.total;
+      }
+      return total;
+    },
   };
 }
 
@@ -131,13 +131,14 @@ interface CountedAnswer {
 function overHoldOf({ usage, reported, output, size, inputTokensMax }: CountedAnswer): readonly OverHold[] {
   const { seconds, images, requests = 1 } = size.units ?? {};
   const inputTokens = usage.promptTokens > inputTokensMax ? reported?.tokens.input : undefined;
-  const counts: readonly (readonly [CountedUnit, number | undefined, number | undefined])[] = [
-    ['input tokens', inputTokens, inputTokensMax],
-    ['seconds', reported?.seconds, seconds],
-    ['images', output.units?.images?.count, images?.count],
-    ['search units', reported?.requests, requests],
-  ];
-  return counts.flatMap(([unit, counted, held]) =>
-    counted === undefined || held === undefined || counted <= held ? [] : [{ unit, reported: counted, held }],
-  );
+  const over: OverHold[] = [];
+  addOverHold(over, 'input tokens', inputTokens, inputTokensMax);
+  addOverHold(over, 'seconds', reported?.seconds, seconds);
+  addOverHold(over, 'images', output.units?.images?.count, images?.count);
+  addOverHold(over, 'search units', reported?.requests, requests);
+  return over;
+}
+
+function addOverHold(over: OverHold[], unit: CountedUnit, reported: number | undefined, held: number | undefined) {
+  if (reported !== undefined && held !== undefined && reported > held) over.push({ unit, reported, held });
 }

@@ -28,7 +28,9 @@ const withoutGuesses = ({ reportedCounts, ...usage }: BilledUsage): BilledUsage 
 
 function unitsOf(usages: readonly BilledUsage[]): CountedUnits | undefined {
   const sums: Record<string, number> = {};
-  for (const { units: { images, characters, seconds, requests } = {} } of usages) {
+  for (const { units } of usages) {
+    if (units === undefined) continue;
+    const { images, characters, seconds, requests } = units;
     // Calls that only count tokens are billed as no request.
     const counted = { images: images?.count, characters, seconds, search_units: requests || undefined };
     for (const [name, amount] of Object.entries(counted)) {

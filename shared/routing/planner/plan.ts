@@ -45,7 +45,7 @@ export function makePlan(request: RoutedRequest, input: PlanInput): Plan | Gatew
   const models = [request.model, ...request.fallbackModels];
   const unknown = models.find((model) => visibleCandidates(model, input, request) === undefined);
   if (unknown !== undefined) return failUnknownModel(unknown, input, request);
-  const plans = models.map((model) => planModel({ ...request, model }, input));
+  const plans = models.map((model) => planModel(model === request.model ? request : { ...request, model }, input));
   const [first, ...rest] = new Set(plans.flatMap((plan) => (plan instanceof GatewayError ? [] : plan)));
   const error = plans.find((plan) => plan instanceof GatewayError);
   if (first !== undefined) return bringsInput(request.providerState) ? [first] : [first, ...rest];
@@ -57,10 +57,12 @@ function planModel(request: RoutedRequest, input: PlanInput): readonly Candidate
   // A key of the client's replaces each credential alike.
   const isAsked = (candidate: Candidate) =>
     (candidate.provider.credential ?? 1) === 1 || input.byok?.sourceOf(candidate) === undefined;
-  const visible = visibleCandidates(request.model, input, request)?.filter(isAsked) ?? [];
+  const candidates = visibleCandidates(request.model, input, request) ?? [];
+  const visible = candidates.every(isAsked) ? candidates : candidates.filter(isAsked);
   let remaining = request.model === autoModelId ? madeFor(request.interfaceId, visible) : visible;
   const pricesOf = pricesOfCall(request);
   for (const { refuse, keeps } of readConditions(request, input, pricesOf)) {
+    if (remaining.length > 0 && remaining.every(keeps)) continue;
     const admitted = remaining.filter(keeps);
     if (admitted.length === 0) return refuse(remaining);
     remaining = admitted;

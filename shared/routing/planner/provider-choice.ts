@@ -22,16 +22,10 @@ export interface ProviderChoice {
 
 /** Reads the choice. `order` with `allow_fallbacks: false` means these providers only, as on OpenRouter. */
 export function readProviderChoice({ only, ignore, order, allowFallbacks }: ProviderPreferences): ProviderChoice {
-  const pinned = (ids: readonly string[]) => {
-    const pins = new Set(ids);
-    return (providerId: string) => pins.has(providerId);
-  };
-  const ignored = pinned(ignore);
-  const rules: [member: string, admits: (providerId: string) => boolean][] = [
-    ['provider.ignore', (providerId) => !ignored(providerId)],
-  ];
-  if (!allowFallbacks && order.length > 0) rules.unshift(['provider.order', pinned(order)]);
-  if (only !== undefined) rules.unshift(['provider.only', pinned(only)]);
+  const rules: [member: string, admits: (providerId: string) => boolean][] = [];
+  if (only !== undefined) rules.push(['provider.only', (providerId) => only.includes(providerId)]);
+  if (!allowFallbacks && order.length > 0) rules.push(['provider.order', (providerId) => order.includes(providerId)]);
+  if (ignore.length > 0) rules.push(['provider.ignore', (providerId) => !ignore.includes(providerId)]);
   return {
     admits: (providerId) => rules.every(([, admits]) => admits(providerId)),
     excludingMember(providerIds) {

@@ -40,7 +40,8 @@ interface SqliteStoreParts {
 }
 
 export function createSqliteStore({ items, transactions, wait, describe }: SqliteStoreParts): Store {
-  const unavailable = (error: unknown) => Promise.reject(new StoreUnavailable(describe(error)));
+  const toError = (error: unknown) => new StoreUnavailable(describe(error));
+  const unavailable = (error: unknown) => Promise.reject(toError(error));
 
   function orUnavailable<Value>(call: () => Promise<Value>): Promise<Value> {
     try {
@@ -57,8 +58,13 @@ export function createSqliteStore({ items, transactions, wait, describe }: Sqlit
     });
 
   /** Queues a write. `prepare` runs before the transaction, and returns the work inside it. */
-  const write = <Value>(options: CallOptions, weight: number, prepare: () => () => Value): Promise<Value> =>
-    orUnavailable(() => transactions.ask({ weight, run: prepare(), signal: options.signal }));
+  function write<Value>({ signal }: CallOptions, weight: number, prepare: () => () => Value): Promise<Value> {
+    try {
+      return transactions.ask({ weight, run: prepare(), signal, toError });
+    } catch (error) {
+      return unavailable(error);
+    }
+  }
 
   async function* pages(options: CallOptions, open: (after: Row | undefined) => Iterable<Row>): AsyncGenerator<Item> {
     for (let after: Row | undefined; ; ) {

@@ -13,6 +13,8 @@ interface StoreWork<Value> {
   /** Does the work. Throws if it cannot be done, and has then changed nothing. */
   readonly run: () => Value;
   readonly signal?: AbortSignal | undefined;
+  /** Makes the error with which the call rejects of its cause. */
+  readonly toError?: (cause: unknown) => Error;
 }
 
 interface TransactionsOptions {
@@ -31,13 +33,13 @@ interface TransactionsOptions {
 }
 
 export interface Transactions {
-  /** Queues the work. Rejects with the reason of the signal, with the error of `run`, or with SQLite's error. */
+  /** Queues the work. The cause of a rejection is the reason of the signal, the error of `run`, or SQLite's error. */
   ask<Value>(work: StoreWork<Value>): Promise<Value>;
   /** Resolves when all queued work has its answer. */
   end(): Promise<void>;
 }
 
-interface Waiting extends StoreWork<unknown> {
+interface Waiting extends Omit<StoreWork<unknown>, 'toError'> {
   /** Resolves with the result of `run`. */
   readonly resolve: (value: unknown) => void;
   readonly reject: (cause: unknown) => void;
@@ -95,7 +97,9 @@ export function createTransactions(options: TransactionsOptions): Transactions {
   return {
     ask: <Value>(work: StoreWork<Value>) => {
       const { promise, resolve, reject } = Promise.withResolvers<Value>();
-      waiting.push({ ...work, resolve: resolve as (value: unknown) => void, reject });
+      const { weight, run, signal, toError } = work;
+      const rejectWith = (cause: unknown) => reject(toError === undefined ? cause : toError(cause));
+      waiting.push({ weight, run, signal, resolve: resolve as (value: unknown) => void, reject: rejectWith });
       serving ??= new Promise<void>(atTurnEnd).then(serve);
       return promise;
     },

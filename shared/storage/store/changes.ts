@@ -64,7 +64,7 @@ function eachOf<Value>(
   change: (attribute: string, value: Value) => void,
 ): void {
   if (changes === undefined) return;
-  for (const attribute of Object.keys(changes)) change(attribute, changes[attribute] as Value);
+  for (const attribute in changes) change(attribute, changes[attribute] as Value);
 }
 
 /** Returns the attributes that are absent afterwards, whatever they were. */

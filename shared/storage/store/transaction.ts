@@ -7,9 +7,15 @@ export interface StoreTransaction {
    * Adds a write. `write` runs with the others in the order of their additions and does not wait; if one throws, no
    * write of any is made. Rejects if the transaction was not made. Throws once the transaction has begun.
    */
-  add<Value>(write: (items: TransactionItems) => Value): Promise<Value>;
+  add<Value>(write: (items: TransactionItems) => Value, end?: TransactionEnd<Value>): Promise<Value>;
   /** Begins the transaction. Its outcome is that of the additions. */
   commit(): void;
+}
+
+/** Called before the caller of an addition continues. */
+interface TransactionEnd<Value> {
+  readonly committed: (value: Value) => void;
+  readonly failed: () => void;
 }
 
 /** Runs one addition, and returns a function that reports the result to its caller once the commit is made. */
@@ -20,14 +26,20 @@ export function openTransaction(transact: NonNullable<Store['transact']>): Store
   const rejections: ((error: unknown) => void)[] = [];
   let isBegun = false;
   return {
-    add<Value>(write: (items: TransactionItems) => Value) {
+    add<Value>(write: (items: TransactionItems) => Value, end?: TransactionEnd<Value>) {
       if (isBegun) throw new Error('a write was added to a transaction that is begun');
       const { promise, resolve, reject } = Promise.withResolvers<Value>();
       additions.push((items) => {
         const value = write(items);
-        return () => resolve(value);
+        return () => {
+          end?.committed(value);
+          resolve(value);
+        };
       });
-      rejections.push(reject);
+      rejections.push((error) => {
+        end?.failed();
+        reject(error);
+      });
       return promise;
     },
     commit() {

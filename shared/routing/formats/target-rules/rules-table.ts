@@ -138,7 +138,17 @@ export const isOpenAiTarget = (candidate: CandidateForRules): boolean =>
   candidate.provider.kind === 'azure' ||
   isOpenAiReasoningModel(...openAiNames(candidate));
 
+const knownRules = new WeakMap<CandidateForRules, Partial<Record<HubApi, TargetRules>>>();
+
+/** Returns the rules. They are found once for each candidate of a catalogue. */
 export function rulesOf(api: HubApi, candidate: CandidateForRules): TargetRules {
+  const known = knownRules.get(candidate) ?? {};
+  knownRules.set(candidate, known);
+  known[api] ??= findRules(api, candidate);
+  return known[api];
+}
+
+function findRules(api: HubApi, candidate: CandidateForRules): TargetRules {
   const { kind } = candidate.provider;
   const names = modelNames(candidate).map(plainModelName);
   const matches = (row: Row): boolean =>
