@@ -30,7 +30,7 @@ import {
   type PaidKeyRequest,
 } from './key-admission.ts';
 import { keyCharge } from './key-limits.ts';
-import type { Insufficient, Settlement, SettlementOutcome } from './requests.ts';
+import type { CounterReserved, Insufficient, Settlement, SettlementOutcome } from './requests.ts';
 
 export interface Counters {
   /**
@@ -66,6 +66,8 @@ export interface Counters {
 }
 
 type TakeOutcome = { readonly kind: 'taken' } | Insufficient;
+const toTaken = (outcome: CounterReserved | Insufficient): TakeOutcome =>
+  outcome.kind === 'reserved' ? { kind: 'taken' } : outcome;
 
 interface CountersOptions extends ItemWriterOptions {
   /** Lifetime of a reservation from the arrival of its call. */
@@ -147,11 +149,7 @@ export function createCounters({
       balances,
       slot: slotBucket === undefined ? undefined : { bucket: slotBucket, limit: slotsMax },
     };
-    return writer.reserve(
-      { table, key, owner: hold.owner },
-      () => demand,
-      (outcome): TakeOutcome => (outcome.kind === 'reserved' ? { kind: 'taken' } : outcome),
-    );
+    return writer.reserve({ table, key, owner: hold.owner }, () => demand, toTaken);
   }
 
   function hasSpareSlots(counter: Counter): boolean {
