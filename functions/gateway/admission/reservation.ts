@@ -118,7 +118,8 @@ export async function reserveAll(rounds: Rounds, context: ReserveContext): Promi
       const checked = await checkBefore(resolution, later, context).catch(failed);
       return end(started, { ...checked, key: checked.key ?? key }, context);
     }
-    holdings = Object.assign({}, holdings, ...outcomes.map((outcome) => outcome.holdings));
+    holdings = { ...holdings };
+    for (const outcome of outcomes) Object.assign(holdings, outcome.holdings);
     plan = outcomes.find((outcome) => outcome.plan !== undefined)?.plan ?? plan;
   }
   return { holdings, plan, key };
@@ -152,28 +153,40 @@ async function checkBefore(
   context: ReserveContext,
 ): Promise<Ended> {
   const checks = later.flatMap(({ rank, check }) =>
-    check !== undefined && ranks.indexOf(rank) < ranks.indexOf(resolution.rank)
-      ? reserveOne({ rank, reserve: check })
-      : [],
+    check !== undefined && ranks.indexOf(rank) < ranks.indexOf(resolution.rank) ? checkOne(rank, check) : [],
   );
   if (checks.length === 0) return { resolution };
   const checked = await context.admissionTime.wait(Promise.all(checks));
   return { resolution: resolve([{ resolution }, ...checked], context) ?? resolution, key: keyOf(checked) };
 }
 
-/** Starts the reservations of a round together, and adds them to `started`. */
+/** Starts the reservations of a round together, and adds them to `started`. Rejects with the first failure. */
 function reserveRound(
   started: Started[],
   round: readonly Reservation[],
   { admissionTime }: ReserveContext,
 ): Promise<readonly ReservationResult[]> {
-  const running = round.map((reservation) => {
-    const reserved = reserveOne(reservation);
+  const { promise, resolve, reject } = Promise.withResolvers<readonly ReservationResult[]>();
+  const results = round.map(() => nothingReserved);
+  let running = round.length;
+  for (const [at, reservation] of round.entries()) {
+    const end = (result: ReservationResult): ReservationResult => {
+      results[at] = result;
+      running -= 1;
+      if (running === 0) resolve(results);
+      return result;
+    };
+    const reserved = reservation.reserve().then(end, (error: unknown) => {
+      if (error instanceof StoreUnavailable) return end(unavailable(reservation, error));
+      reject(error);
+      return nothingReserved;
+    });
     started.push({ reservation, reserved });
-    return reserved;
-  });
-  return admissionTime.wait(Promise.all(running));
+  }
+  return admissionTime.wait(promise);
 }
+
+const nothingReserved: ReservationResult = {};
 
 interface Ended {
   readonly resolution: Resolution;
@@ -204,10 +217,15 @@ const releaseLater = (
 ): void => deferred.add(() => releaseAll(some, resolution, (release) => retryWrite(clock, release)));
 
 /** Turns a failure of the store into an error like any other: an error of a better rank may still win over it. */
-const reserveOne = ({ rank, reserve, releaseUncertain }: Reservation): Promise<ReservationResult> =>
-  reserve().catch((error: unknown) => {
+const unavailable = (
+  { rank, releaseUncertain }: Pick<Reservation, 'rank' | 'releaseUncertain'>,
+  error: StoreUnavailable,
+): ReservationResult => ({ ...refused(rank, error), release: releaseUncertain });
+
+const checkOne = (rank: Rank, check: NonNullable<Reservation['check']>): Promise<ReservationResult> =>
+  check().catch((error: unknown) => {
     if (!(error instanceof StoreUnavailable)) throw error;
-    return { ...refused(rank, error), release: releaseUncertain };
+    return unavailable({ rank }, error);
   });
 
 /**
@@ -215,9 +233,11 @@ const reserveOne = ({ rank, reserve, releaseUncertain }: Reservation): Promise<R
  * over an answer that exists already.
  */
 function resolve(outcomes: readonly ReservationResult[], { refuseModels }: ReserveContext): Resolution | undefined {
-  const [first] = outcomes
-    .flatMap(({ resolution }) => resolution ?? [])
-    .toSorted((a, b) => ranks.indexOf(a.rank) - ranks.indexOf(b.rank));
+  let first: Resolution | undefined;
+  for (const { resolution } of outcomes) {
+    if (resolution === undefined) continue;
+    if (first === undefined || ranks.indexOf(resolution.rank) < ranks.indexOf(first.rank)) first = resolution;
+  }
   const key = keyOf(outcomes);
   const refusal = key && refuseModels(key, first?.ready);
   const isFirst =

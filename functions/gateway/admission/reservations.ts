@@ -110,12 +110,16 @@ function holdRounds(deps: GatewayDependencies, call: PlannedCall, owner: string)
  * refuse, and all are one round.
  */
 function inRounds(groups: readonly ReservationGroup[]): Reservation[][] {
-  const rounds: Reservation[][] = [[]];
+  const rounds: Reservation[][] = [];
+  let round: Reservation[] = [];
   for (const { reservations, mayRefuse } of groups) {
-    rounds.at(-1)?.push(...reservations.filter((one) => one !== undefined));
-    if (mayRefuse) rounds.push([]);
+    for (const reservation of reservations) if (reservation !== undefined) round.push(reservation);
+    if (!mayRefuse || round.length === 0) continue;
+    rounds.push(round);
+    round = [];
   }
-  return rounds.filter((round) => round.length > 0);
+  if (round.length > 0) rounds.push(round);
+  return rounds;
 }
 
 /**

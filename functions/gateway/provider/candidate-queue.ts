@@ -103,7 +103,7 @@ export function createCandidateQueue(deps: GatewayDependencies, call: ProviderCa
   }
 
   return {
-    waiting: () => new Set(candidates.map(({ entry }) => entry)).size,
+    waiting: () => (candidates.length < 2 ? candidates.length : new Set(candidates.map(({ entry }) => entry)).size),
     failed({ entry, provider: { credential } }, { kind, refusedCredential, hasNoQuota }) {
       const isOfCredential = kind === 'rate_limited' || refusedCredential === true || hasNoQuota === true;
       if (credential === undefined || isOfCredential) return;

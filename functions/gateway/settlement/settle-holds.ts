@@ -67,9 +67,9 @@ interface Held {
 type End = (options?: SettlementOptions) => Promise<SettlementOutcome | undefined>;
 
 export function openCallHolds(deps: GatewayDependencies, call: AdmittedCall): CallHolds {
-  const { clock, counters, log } = deps;
+  const { clock, counters } = deps;
   const { transact } = deps.store;
-  const { held, charged, isLate } = openHeld(deps, call);
+  const { held, charged } = openHeld(deps, call);
   /** Release of slots without their money, while it runs. */
   let releasing: Promise<void> | undefined;
   const endAll = (some: readonly OpenHeld[], deadline: Deadline, options?: SettlementOptions) =>
@@ -99,24 +99,12 @@ export function openCallHolds(deps: GatewayDependencies, call: AdmittedCall): Ca
     if (failed?.status === 'rejected') throw failed.reason;
   }
 
-  async function settleMoney(deadline: Deadline, record: CallRecordWrite): Promise<void> {
+  function settleMoney(deadline: Deadline, record: CallRecordWrite): Promise<void> {
     const money = held.filter(({ kind }) => kind === 'money');
-    try {
-      if (transact === undefined) return await settleAll(money, deadline);
-      // The settlement depends on whether a slot is still held.
-      if (releasing !== undefined) await releasing;
-      await settleWithRecord({ clock, transact }, money, deadline, record);
-    } finally {
-      if (isLate()) {
-        const message =
-          'The hold of a call had expired before the call was settled: its cost was charged although nothing was held for it any more.';
-        log.error({
-          event: 'settlement_late',
-          message,
-          correlation_id: call.planned.identified.parsed.scope.correlationId,
-        });
-      }
-    }
+    if (transact === undefined) return settleAll(money, deadline);
+    const settle = () => settleWithRecord({ clock, transact }, money, deadline, record);
+    // The settlement depends on whether a slot is still held.
+    return releasing === undefined ? settle() : releasing.then(settle);
   }
 
   return {
@@ -171,14 +159,15 @@ interface OpenHeld extends Pick<Held, 'kind' | 'slotsIn'> {
 }
 
 function openHeld(deps: GatewayDependencies, call: AdmittedCall) {
-  let wasLate = false;
+  let isLate = false;
   const charged: ChargedCounter[] = [];
   // Alerts are decided by the item as the charge leaves it.
   const needsItem = call.planned.identified.catalogue.service.alerts != null;
-  const held = heldBy(deps, call).map(({ end, releaseSlot, chargedAs, ...one }): OpenHeld => {
+  const held = heldBy(deps, call).map(({ kind, slotsIn, end, releaseSlot, chargedAs }): OpenHeld => {
     let isSlotReleased = false;
     return {
-      ...one,
+      kind,
+      slotsIn,
       end: idempotentOnce(
         (options) =>
           end({
@@ -188,7 +177,8 @@ function openHeld(deps: GatewayDependencies, call: AdmittedCall) {
           }),
         (outcome) => {
           if (outcome?.kind !== 'settled') return;
-          wasLate ||= outcome.wasLate;
+          if (outcome.wasLate && !isLate) logLate(deps, call);
+          isLate ||= outcome.wasLate;
           if (needsItem && chargedAs !== undefined) charged.push(chargedAs(outcome.item));
         },
       ),
@@ -202,7 +192,13 @@ function openHeld(deps: GatewayDependencies, call: AdmittedCall) {
         ),
     };
   });
-  return { held, charged, isLate: () => wasLate };
+  return { held, charged };
+}
+
+function logLate({ log }: GatewayDependencies, { planned }: AdmittedCall): void {
+  const message =
+    'The hold of a call had expired before the call was settled: its cost was charged although nothing was held for it any more.';
+  log.error({ event: 'settlement_late', message, correlation_id: planned.identified.parsed.scope.correlationId });
 }
 
 function heldBy(
@@ -260,7 +256,7 @@ function heldBy(
       end: unknownOutcome((options) => slotPools.release(slot, options)),
     }),
   );
-  return [ofKey, ofCredit, ...ofBudgets, ...ofTokens, ...ofPools].filter((one) => one !== undefined);
+  return [ofKey, ...(ofCredit === undefined ? [] : [ofCredit]), ...ofBudgets, ...ofTokens, ...ofPools];
 }
 
 const unknownOutcome =

@@ -135,7 +135,7 @@ function settle(
   const { parsed, workspace, catalogue } = planned.identified;
   const { scope } = parsed;
   const { run, stream, writeCache } = ended;
-  const { endsAtMs = Number.POSITIVE_INFINITY } = scope;
+  const { endsAtMs = Number.POSITIVE_INFINITY, trace } = scope;
   const leftMs = endsAtMs - lastWriteMs - times.settlingAtMs;
   const deadline = startDeadline(clock, times.settlingAtMs, Math.max(0, Math.min(settlementBudgetMs, leftMs)));
   /** Returns undefined where the step needs no waiting. */
@@ -157,21 +157,21 @@ function settle(
   const record = openRecord(deps, admitted, stream === undefined ? ended : endedWith(ended, attempts), times);
   const charged = holds.settleMoney(deadline, record);
   const money = step('money', () => charged);
-  const settledAttempts = step('attempts', () => settleAttempts(deps, attempts));
+  const settledAttempts = settleAttempts(deps, attempts).map((work) => step('attempts', work));
 
   // None of them rejects.
   return awaitAll([
     money,
-    settledAttempts,
+    ...settledAttempts,
     step('alerts', () =>
-      lookForAlerts(deps, catalogue, { before: [money, settledAttempts], holds, attempts, deadline }),
+      lookForAlerts(deps, catalogue, { before: [money, ...settledAttempts], holds, attempts, deadline }),
     ),
     step('tokens', () => holds.settle('tokens', deadline)),
     step('slots', () => holds.settle('slots', deadline)),
-    step('response_cache', () => writeCache?.()),
+    writeCache && step('response_cache', writeCache),
     step('claims', () => claims.settle(claimsEndOf(ended), deadline)),
-    step('spans', () => scope.trace && addSpans(deps, scope.trace, { planned, content }, attempts)),
-    step('unused_permit', () => unusedPermit && retryWrite(clock, () => limiter.release(unusedPermit), { deadline })),
+    trace && step('spans', () => addSpans(deps, trace, { planned, content }, attempts)),
+    unusedPermit && step('unused_permit', () => retryWrite(clock, () => limiter.release(unusedPermit), { deadline })),
     step('attempt_lines', () => logFailedAttempts(log, planned, attempts)),
     step('charge_lines', () => logChargesOverHold(log, admitted)),
     step('record', () => record.writeBehind({ deadline, content: content?.write(deadline), charged })),

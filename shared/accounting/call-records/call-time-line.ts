@@ -84,6 +84,8 @@ export function partsOfGateway(
   admittedMs: number,
   checks: readonly TimedCheck[] = [],
 ): readonly TimedPart[] {
+  const admission: TimedPart = { part: 'admission', startMs: 0, ms: admittedMs };
+  if (checks.length === 0) return [admission];
   const spans = new Map<string, { readonly startMs: number; readonly endMs: number }>();
   for (const { id, direction, startedAtMs, ms } of checks) {
     const name = `${direction} ${id}`;
@@ -91,7 +93,7 @@ export function partsOfGateway(
     spans.set(name, { startMs: spans.get(name)?.startMs ?? startMs, endMs: startMs + ms });
   }
   return [
-    { part: 'admission', startMs: 0, ms: admittedMs },
+    admission,
     ...[...spans.values()].map(
       ({ startMs, endMs }, at): TimedPart => ({ part: 'guardrail', at, startMs, ms: endMs - startMs }),
     ),

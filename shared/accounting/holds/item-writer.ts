@@ -121,8 +121,11 @@ export function createItemWriter({ store, clock, randomness, gathering }: ItemWr
       const sent = await write(queue, planned, { nowMs, areOthersLeft: remaining.length > 0 });
       if (sent.kind === 'again') return [...sent.requests, ...remaining];
       const { item } = sent;
-      for (const { waiting, wasLate } of planned.settled) waiting.resolve({ kind: 'settled', item, wasLate });
-      for (const { resolve } of planned.reserved) resolve({ kind: 'reserved', item, atMs: nowMs });
+      // The callers continue once this run has ended: what they ask for next is then served at once.
+      queueMicrotask(() => {
+        for (const { waiting, wasLate } of planned.settled) waiting.resolve({ kind: 'settled', item, wasLate });
+        for (const { resolve } of planned.reserved) resolve({ kind: 'reserved', item, atMs: nowMs });
+      });
       return remaining;
     } catch (error) {
       // The item could not be read, or is invalid by a fault of the gateway, for example because a stored limit is not
@@ -238,8 +241,11 @@ function decide(item: WrittenItem, requests: readonly QueuedRequest[], nowMs: nu
   for (const request of reservations)
     request.isReadLater = item.seen !== undefined && item.seen.number > request.number;
   const { answered, gone, write } = planWrite(reservations, inTime.filter(isSettlement), item.seen, nowMs);
-  for (const [{ resolve }, outcome] of answered) resolve(outcome);
-  for (const { resolve } of gone) resolve({ kind: 'gone' });
+  if (answered.length + gone.length > 0)
+    queueMicrotask(() => {
+      for (const [{ resolve }, outcome] of answered) resolve(outcome);
+      for (const { resolve } of gone) resolve({ kind: 'gone' });
+    });
   const inWrite = write === undefined ? 0 : write.settled.length + write.reserved.length;
   if (answered.length + gone.length + inWrite === inTime.length) return { write, remaining: [] };
   const isDone = new Set<QueuedRequest>([...answered.map(([request]) => request), ...gone, ...requestsOf(write)]);

@@ -111,16 +111,20 @@ const inPieces = <Value>(values: readonly Value[], sizeMax: number): Value[][] =
 
 function countersOf({ model, provider, latencyMs, firstTokenMs, outcome }: ObservedCall): string[] {
   const name = candidateNameOf(model, provider);
-  const counters = {
-    ok: () => [counterName(name, 'latency', bucketOf(latencyMs))],
-    failed: () => [counterName(name, 'failed')],
-    refused: () => [counterName(name, 'failed'), counterName(name, 'refused')],
-    rate_limited: () => [counterName(name, 'rateLimited')],
-    invalid: () => [counterName(name, 'invalid')],
-  };
-  const counted = counters[outcome]();
-  return firstTokenMs === undefined ? counted : [...counted, counterName(name, 'firstToken', bucketOf(firstTokenMs))];
+  const counted =
+    outcome === 'ok'
+      ? [counterName(name, 'latency', bucketOf(latencyMs))]
+      : failureCounters[outcome].map((counter) => counterName(name, counter));
+  if (firstTokenMs !== undefined) counted.push(counterName(name, 'firstToken', bucketOf(firstTokenMs)));
+  return counted;
 }
+
+const failureCounters = {
+  failed: ['failed'],
+  refused: ['failed', 'refused'],
+  rate_limited: ['rateLimited'],
+  invalid: ['invalid'],
+} as const;
 
 async function writeCounts(
   store: StatisticsRecorderOptions['store'],

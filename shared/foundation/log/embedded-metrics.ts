@@ -13,16 +13,38 @@ export interface Metrics {
 }
 
 export function embedMetrics({ dimensions, series, values }: Metrics, nowMs: number): Record<string, unknown> {
-  const CloudWatchMetrics: Record<string, unknown>[] = [];
+  const CloudWatchMetrics: Declaration[] = [];
   const embedded: Record<string, unknown> = { _aws: { Timestamp: nowMs, CloudWatchMetrics } };
   for (const one of series) {
-    if (!one.dimensions.every((name) => name === 'stage' || dimensions[name] !== undefined)) continue;
-    const Metrics: { readonly Name: string; readonly Unit: string }[] = [];
-    // CloudWatch refuses a line that declares a metric without a value.
-    for (const Name of one.metrics) if (values[Name] !== undefined) Metrics.push({ Name, Unit: values[Name].unit });
-    CloudWatchMetrics.push({ Namespace: brand, Dimensions: [one.dimensions], Metrics });
+    if (one.dimensions.every((name) => name === 'stage' || dimensions[name] !== undefined))
+      CloudWatchMetrics.push(declarationOf(one, values));
   }
-  for (const name of Object.keys(dimensions)) if (dimensions[name] !== undefined) embedded[name] = dimensions[name];
-  for (const name of Object.keys(values)) embedded[name] = values[name]?.value;
+  for (const name in dimensions) if (dimensions[name] !== undefined) embedded[name] = dimensions[name];
+  for (const name in values) embedded[name] = values[name]?.value;
   return embedded;
+}
+
+type OneSeries = Metrics['series'][number];
+
+interface Declaration {
+  readonly Namespace: string;
+  readonly Dimensions: readonly (readonly string[])[];
+  readonly Metrics: readonly { readonly Name: string; readonly Unit: string }[];
+}
+
+/** The last declaration of each series: calls of one kind have the same values. */
+const lastDeclarations = new WeakMap<OneSeries, Declaration>();
+
+function declarationOf(one: OneSeries, values: Metrics['values']): Declaration {
+  // CloudWatch refuses a line that declares a metric without a value.
+  let count = 0;
+  for (const name of one.metrics) if (values[name] !== undefined) count += 1;
+  const last = lastDeclarations.get(one);
+  const isSame = ({ Name, Unit }: Declaration['Metrics'][number]) => values[Name]?.unit === Unit;
+  if (last !== undefined && last.Metrics.length === count && last.Metrics.every(isSame)) return last;
+  const named = one.metrics.filter((name) => values[name] !== undefined);
+  const Metrics = named.map((Name) => ({ Name, Unit: String(values[Name]?.unit) }));
+  const declaration = { Namespace: brand, Dimensions: [one.dimensions], Metrics };
+  lastDeclarations.set(one, declaration);
+  return declaration;
 }

@@ -5,7 +5,6 @@ import type { EndedAttempt } from '../../accounting/alerts/index.ts';
 import type { Admission, Permit, ProviderLimiter } from '../../accounting/limits/index.ts';
 import type { Cooldowns, StatisticsReader, StatisticsRecorder } from '../../accounting/provider-health/index.ts';
 import type { Candidate } from '../../configuration/catalogue/index.ts';
-import { awaitAll } from '../../foundation/parallel/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import type { ClientInterface } from '../../protocol/interfaces/index.ts';
 import type { AnswerDetails } from '../../protocol/wire/index.ts';
@@ -82,25 +81,28 @@ export function reportAttempt(
 }
 
 /**
- * Corrects the limit counters to the real tokens and writes pending data, after the last byte. Everything is awaited: a
- * process that Lambda freezes halfway through a refresh would leave it to the next request.
+ * Returns the work after the last byte: it corrects the limit counters to the real tokens and writes pending data.
+ * Everything is awaited: a process that Lambda freezes halfway through a refresh would leave it to the next request.
  */
 export function settleAttempts(
-  deps: ProviderMetricsDependencies,
+  { limiter, recorder, cooldowns, statistics, credentials, clock }: ProviderMetricsDependencies,
   attempts: readonly Attempt[],
-): Promise<unknown> | undefined {
-  const { limiter, recorder, cooldowns, statistics, credentials, clock } = deps;
-  const ours = attempts.filter(({ permit }) => permit !== undefined);
-  return awaitAll([
-    ...ours.map(({ permit, tokens }) => permit && retryWrite(clock, () => limiter.settle(permit, tokens))),
-    recorder.flush(),
-    cooldowns.flush(),
-    statistics.settled(),
-    // A credential may have been replaced in its store: the next call should have the new one.
-    ours.some(({ outcome }) => outcome !== 'ok' && outcome.refusedCredential === true)
-      ? credentials.refresh()
-      : undefined,
-  ]);
+): readonly (() => Promise<unknown> | undefined)[] {
+  const works: (() => Promise<unknown> | undefined)[] = [];
+  let isRefused = false;
+  for (const { permit, tokens, outcome } of attempts) {
+    if (permit === undefined) continue;
+    works.push(() => retryWrite(clock, () => limiter.settle(permit, tokens)));
+    isRefused ||= outcome !== 'ok' && outcome.refusedCredential === true;
+  }
+  works.push(
+    () => recorder.flush(),
+    () => cooldowns.flush(),
+    () => statistics.settled(),
+  );
+  // A credential may have been replaced in its store: the next call should have the new one.
+  if (isRefused) works.push(() => credentials.refresh());
+  return works;
 }
 
 /** Returns the attempts that say something about the provider, for alerts. */
