@@ -12,7 +12,7 @@ const fullPlan = {
   /** The targets of the latency section alternate, so that a disturbance of the machine affects all of them. */
   latencyTurns: 5,
   jsonPerTurn: { 1: 50, 32: 256 },
-  streamsPerTurn: { 1: 20, 32: 48 },
+  streamsPerTurn: { 1: 8, 32: 64 },
   /** At most as many numbers as the gateway file has crowds. */
   atOnce: [300, 1_000],
   /** Number of calls that are made one by one, while others are in flight. */
@@ -29,7 +29,7 @@ const fullPlan = {
 export type BenchPlan = typeof fullPlan;
 
 const quickPlan: BenchPlan = {
-  ...{ latencyTurns: 2, jsonPerTurn: { 1: 30, 32: 128 }, streamsPerTurn: { 1: 10, 32: 32 } },
+  ...{ latencyTurns: 2, jsonPerTurn: { 1: 30, 32: 128 }, streamsPerTurn: { 1: 4, 32: 32 } },
   ...{ atOnce: [300], further: 10, busy: 320, memory: 2_000 },
   waiting: { calls: 300, waitMs: 3_000, measuredMs: 6_000 },
   rows: '',

@@ -68,7 +68,7 @@ export function openRecord(
   const timeLine = () => timeLineOf(parsed, ended.run.attempts, times, deps.clock.nowMs());
   return {
     write(transaction) {
-      const record = { ...toRecord(deps, call, ended), timeLine: timeLine() };
+      const record = toRecord(deps, call, ended, timeLine());
       describe(parsed, record);
       return deps.records.write(record, transaction);
     },
@@ -78,7 +78,7 @@ export function openRecord(
   };
 
   async function writeWhole({ deadline, content, charged }: RecordWriting): Promise<void> {
-    const record = toRecord(deps, call, ended);
+    const record = toRecord(deps, call, ended, timeLine());
     const contentLog = await content;
     const isCharged = await charged.then(
       () => true,
@@ -144,7 +144,12 @@ function describe({ scope, clientInterface }: ParsedCall, record: CallRecord): v
   scope.details.call = callDetails(record, clientInterface.telemetryOperation);
 }
 
-function toRecord(deps: GatewayDependencies, call: AdmittedCall, ended: EndedCall): CallRecord {
+function toRecord(
+  deps: GatewayDependencies,
+  call: AdmittedCall,
+  ended: EndedCall,
+  timeLine: readonly TimedPart[],
+): CallRecord {
   const nowMs = deps.clock.nowMs();
   const { planned, key, owner, bill } = call;
   const { identified, effective, terms } = planned;
@@ -179,6 +184,7 @@ function toRecord(deps: GatewayDependencies, call: AdmittedCall, ended: EndedCal
     queuedMs: run.queuedMs,
     firstOutputMs: firstOutputAtMs === undefined ? undefined : firstOutputAtMs - parsed.arrivedAtMs,
     gatewayMs: Math.max(0, ownUntilMs - parsed.arrivedAtMs - run.upstreamMs),
+    timeLine,
   };
 }
 

@@ -48,7 +48,7 @@ interface ComparisonPlan {
  */
 const fullPlan: ComparisonPlan = {
   ...{ turns: 16, flushMs, firstCalls: 640 },
-  ...{ jsonPerTurn: { 1: 40, 32: 1_280 }, streamsPerTurn: { 1: 16, 32: 192 } },
+  ...{ jsonPerTurn: { 1: 40, 32: 1_280 }, streamsPerTurn: { 1: 8, 32: 192 } },
 };
 const quickPlan: ComparisonPlan = { ...fullPlan, turns: 4 };
 /** Pauses on one connection, because the work that a call leaves after its answer is done during the next call. */

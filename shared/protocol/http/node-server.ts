@@ -95,7 +95,7 @@ export function createNodeServer(
   const serve = (expectsContinue: boolean) => (incoming: IncomingMessage, outgoing: ServerResponse) => {
     // Both streams can fail while they wait for their turn: without a listener that would end the process.
     outgoing.on('error', () => {});
-    const head = { ...headOf(incoming), scheme } as const;
+    const head = headOf(incoming, scheme);
     const beforeReading = () => expectsContinue && outgoing.writeContinue();
     const body = incomingBody(incoming, head.declaredBodyBytes, beforeReading);
     connections.begin(incoming, outgoing, () => {
@@ -185,11 +185,11 @@ async function closeServer(open: OpenServer, closing: ClosingTimes, clock: Clock
   await ended;
 }
 
-function headOf(incoming: IncomingMessage): Omit<NodeExchange['head'], 'scheme'> {
+function headOf(incoming: IncomingMessage, scheme: 'http' | 'https'): NodeExchange['head'] {
   const { method = '', url = '/' } = incoming;
   const headers = incoming.headersDistinct as GatewayRequest['headers'];
   const declaredBodyBytes = declaredBytes(incoming.headers);
-  return { method, path: pathOf(url), query: queryOf(url), headers, declaredBodyBytes };
+  return { method, path: pathOf(url), query: queryOf(url), headers, scheme, declaredBodyBytes };
 }
 
 const serverOptions = {

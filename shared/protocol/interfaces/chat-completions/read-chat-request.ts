@@ -150,18 +150,13 @@ function toChatRequest(raw: JsonObject, text: () => JsonText, plain = raw): Chat
 
 /** Returns the largest bound, because each provider uses another of the names. */
 function readOutputBound(body: CheckedBody): Pick<ChatRequest, 'maxOutputTokens' | 'isOutputOpen' | 'namesNoBound'> {
-  let most: number | undefined;
-  let namesNoBound = true;
-  let isOpen = false;
-  for (const name of outputBoundNames) {
-    const bound = body[name];
-    if ((bound ?? null) === null) continue;
-    namesNoBound = false;
-    if (typeof bound === 'number' && Number.isInteger(bound) && bound > 0) most = Math.max(most ?? bound, bound);
-    else isOpen = true;
-  }
-  const maxOutputTokens = most === undefined ? undefined : Math.min(most, Number.MAX_SAFE_INTEGER);
-  return { maxOutputTokens, isOutputOpen: namesNoBound || isOpen, namesNoBound };
+  const sent = outputBoundNames.map((name) => body[name]).filter((bound) => (bound ?? null) !== null);
+  const numbers = sent.filter((bound) => typeof bound === 'number' && Number.isInteger(bound) && bound > 0) as number[];
+  return {
+    maxOutputTokens: numbers.length === 0 ? undefined : Math.min(Math.max(...numbers), Number.MAX_SAFE_INTEGER),
+    isOutputOpen: sent.length === 0 || numbers.length < sent.length,
+    namesNoBound: sent.length === 0,
+  };
 }
 
 /** Returns response_format.json_schema.schema. Its validity is checked later. */
