@@ -90,7 +90,7 @@ describe('the price of a token', () => {
     expect(await servedBy(await chat('output', { ...long, ...under({ prompt: 1 }) }))).toBe('one');
   });
 
-  it('is that of a cache write if the client marks a part of its prompt, and only there', async () => {
+  it('is that of a cache write if the client marks a part of its prompt, and only then', async () => {
     const cache_control = { type: 'ephemeral' };
     const marked = showing({ type: 'text', text: 'Hello', cache_control });
     expect(await servedBy(await chat('writes'))).toBe('one');

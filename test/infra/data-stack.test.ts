@@ -116,7 +116,7 @@ describe.each(Object.keys(stageSettings))('the data stack of %s', (stage) => {
     for (const statement of statements.slice(2)) expect(JSON.stringify(statement)).toContain('AutoDelete');
   });
 
-  it('empties the bucket before it is deleted if the stage is disposable, and nowhere else', () => {
+  it('empties the bucket before its deletion if the stage is disposable, and in no other stage', () => {
     data.resourceCountIs('Custom::S3AutoDeleteObjects', settings.removal === 'destroy' ? 1 : 0);
   });
 
