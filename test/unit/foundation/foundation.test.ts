@@ -322,7 +322,7 @@ describe('a time budget', () => {
 describe('the secret with the accepted origins', () => {
   const read = (text: string | undefined) => readEnvironment({ GW_STAGE: 'dev', GW_ORIGIN_SECRET: text });
 
-  it('is looked for at the address that its variable names, and is absent if the variable is not set', () => {
+  it('has the name that its variable gives, and is absent if the variable is not set', () => {
     expect(read(undefined).originSecret).toBeUndefined();
     for (const name of ['gw/dev/origin', 'arn:aws:secretsmanager:eu-west-1:111122223333:secret:gw/dev/origin-a1b2c3'])
       expect(read(name).originSecret).toBe(name);
