@@ -2,8 +2,9 @@
 // whose values are DynamoDB's already goes through the plain client, which keeps the middleware of its commands and
 // reads and writes JSON as it is. A command of the document client, which converts values, makes its middleware again
 // each time: only operators' calls use it.
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { getEndpointFromInstructions } from '@smithy/core/endpoints';
 import { type AwsAccess, awsAccess, awsClientSettings, clientSigner, plainJsonProtocol } from '../aws-clients/index.ts';
 
 /**
@@ -76,6 +77,7 @@ export function createDynamoClient(clientOptions: DynamoClientOptions = {}): Dyn
     toMiddleware: 'retryMiddleware',
     override: true,
   });
+  plain.middlewareStack = withOneEndpoint(plain);
   // A client that keeps its middleware is given no options of a call.
   const signals = new WeakMap<object, AbortSignal>();
   plain.middlewareStack.add(
@@ -94,6 +96,36 @@ export function createDynamoClient(clientOptions: DynamoClientOptions = {}): Dyn
   };
   return { send: send as DynamoClient['send'], destroy: () => settings.requestHandler.destroy() };
 }
+
+/**
+ * Returns the middleware of a client that finds the endpoint of each kind of command once: a client that keeps its
+ * middleware keeps their context. The SDK reads the ten values that determine an endpoint again for each request,
+ * although none is of the request where no account has an endpoint of its own.
+ */
+function withOneEndpoint({ middlewareStack: stack, config }: DynamoDBClient): DynamoDBClient['middlewareStack'] {
+  const found = (next: (sending: unknown) => Promise<unknown>, context: { endpointV2?: Endpoint }) => {
+    return async (sending: unknown) => {
+      context.endpointV2 ??= await getEndpointFromInstructions({}, GetItemCommand, { ...config });
+      return next(sending);
+    };
+  };
+  return {
+    ...stack,
+    concat(ofCommand) {
+      const whole = stack.concat(ofCommand);
+      // A command brings the SDK's own.
+      whole.addRelativeTo(found as never, {
+        name: 'endpointV2Middleware',
+        relation: 'before',
+        toMiddleware: 'serializerMiddleware',
+        override: true,
+      });
+      return whole;
+    },
+  };
+}
+
+type Endpoint = Awaited<ReturnType<typeof getEndpointFromInstructions>>;
 
 /** What a step of the SDK's middleware is given. */
 interface Sending {

@@ -1,5 +1,7 @@
+import { createHook } from 'node:async_hooks';
 import { Agent } from 'node:http';
 import { PassThrough } from 'node:stream';
+import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { Sha256 } from '@smithy/core/checksum';
 import { HttpRequest } from '@smithy/core/protocols';
 import { isTransientError } from '@smithy/core/retry';
@@ -247,6 +249,26 @@ describe('a command to DynamoDB', () => {
       const { headers: expected } = await plain.sign(request, { signingDate });
       expect(authorization).toBe(expected.authorization);
     }
+  });
+
+  it('finds the endpoint with its first command: a further one makes at most 60 promises, those of its server among them', async () => {
+    const client = createDynamoClient(
+      awsAccess({ region: 'eu-west-1', credentials: async () => awsIdentity, clock: systemClock }),
+    );
+    const read = () => client.send(new GetItemCommand({ TableName: 'gw-dev-keys', Key: { pk: { S: 'a' } } }));
+    for (let reads = 0; reads < 2; reads += 1) await read();
+    let promises = 0;
+    const counting = createHook({
+      init(_id, type) {
+        if (type === 'PROMISE') promises += 1;
+      },
+    }).enable();
+    await read();
+    counting.disable();
+    client.destroy();
+    const hosts = server.requests.slice(-3).map(({ headers }) => headers.host);
+    expect(hosts).toEqual(Array(3).fill(new URL(server.endpoint).host));
+    expect(promises).toBeLessThanOrEqual(60);
   });
 });
 
