@@ -30,6 +30,8 @@ interface GatewayStart {
 const thisTree = join(import.meta.dirname, '../../..');
 const lookIntervalMs = 20;
 
+export type GatewayProcess = Awaited<ReturnType<typeof startGateway>>;
+
 export async function startGateway(start: GatewayStart) {
   const { tree = thisTree, name = 'gw', configFile, storeUrl, folder, environment = {}, nodeOptions = [] } = start;
   // The log lines of a deployed stage go into a file. If they went into a pipe, this process would have to read them
