@@ -96,8 +96,8 @@ export interface Windows {
   /** The windows that were opened since the last close. */
   readonly opened: readonly ConsoleWindow[];
   /**
-   * Without options, returns the shared window of the file as the test before left it, because another window needs a
-   * process that begins slowly.
+   * Without options, returns the shared window of the file as the test before left it, because a new browser context
+   * takes long to begin.
    */
   open(origin: string, options?: WindowOptions): Promise<ConsoleWindow>;
   /** Closes the windows after each test. Fails if a fault was noted in one of them. */

@@ -243,7 +243,7 @@ describe('export', () => {
     const other = await startLocalStore();
     try {
       expect((await operate(`apply -f ${other.write('exported.yaml', out)} ${other.option}`)).code).toBe(0);
-      // Each workspace has its list of models, even an empty one.
+      // Each model has its limit, or none.
       expect(listsIn(JSON.parse((await operate(`workspaces list ${other.option} --json`)).out))).toEqual(lists);
     } finally {
       await other.stop();

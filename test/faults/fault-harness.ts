@@ -70,8 +70,7 @@ export async function startFaultHarness(options: FaultHarnessOptions = {}): Prom
   function openComposition({ plan = () => undefined, wrap }: FaultyGatewayOptions): Composition {
     const processClock = wrap?.clock(clock) ?? clock;
     const client = faultyClient(realClient, plan, witness.see);
-    // The store's calls have a very long time limit, because time-outs on a busy machine would be faults that the
-    // witness does not see.
+    // The client has no time limit of its own, because a busy machine would cause faults that the witness does not see.
     const faulty = wrap?.client(client) ?? client;
     const store = createDynamoStore({
       client: faulty,

@@ -92,10 +92,7 @@ describe('the price of a month', () => {
   const stages = Object.fromEntries(Object.keys(stageSettings).map((stage) => [stage, partsOf(stage)]));
   const { dev, staging, prod } = stages as Record<'dev' | 'staging' | 'prod', ReturnType<typeof partsOf>>;
   const series = [...requestMetricSeries, ...attemptMetricSeries];
-  /**
-   * Returns how many metrics of the log lines have this dimension beside the stage; undefined counts the metrics of the
-   * stage alone.
-   */
+  /** Returns how many metrics of the log lines have a dimension, and the metric that a filter derives from them. */
   const metricsBy = (name?: string) =>
     series.flatMap(({ dimensions, metrics }) => ((dimensions as readonly string[])[1] === name ? metrics : [])).length;
 

@@ -38,9 +38,6 @@ import type { GatewayDependencies } from '../dependencies.ts';
 import type { ParsedBody, ParsedCall, ReceivedCall } from '../stages.ts';
 import { readAttribution, readCallHeaders, readPassedOn, readTagsHeader } from './read-call-headers.ts';
 
-/** A longer body is processed in steps: between two of them other work of the event loop runs. */
-const longBodyBytes = 64 * 1024;
-
 type Times = Pick<GatewayDependencies, 'clock' | 'times'>;
 
 /** Reads the headers only, so that the key is looked up while the body is being received. */
@@ -65,7 +62,8 @@ export function receive(
       scope.memory.openRequest(),
       taking,
     );
-    if (bodyBytes > longBodyBytes) await nextTurn();
+    const isLong = body.kind !== 'unreadable' && body.json.isLong;
+    if (isLong) await nextTurn();
     const model = body.kind === 'unreadable' ? undefined : (path?.model ?? readModel(body.json));
     // On a function call a revoked key has its own code, whatever else is wrong with a valid body.
     const asksFunction = clientInterface.callsFunctions && model?.startsWith(reservedModelPrefix) === true;
@@ -73,7 +71,7 @@ export function receive(
     const call = readCall(deps, request, scope, body, shape);
     if (call instanceof GatewayError) allocation.end();
     parsed = { model, asksFunction, call };
-    if (bodyBytes > longBodyBytes) await nextTurn();
+    if (isLong) await nextTurn();
     return parsed;
   }
   const { arrivedAtMs } = request;

@@ -3,7 +3,7 @@
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { collectedStreamMaxBytes, headerNames } from '../../../shared/foundation/constants/index.ts';
 import { awaitAll } from '../../../shared/foundation/parallel/index.ts';
-import { nextTurn } from '../../../shared/foundation/time/index.ts';
+import { inOneTurn, nextTurn } from '../../../shared/foundation/time/index.ts';
 import { jsonHeaders } from '../../../shared/protocol/router/index.ts';
 import type { AnswerEvent, WrittenAnswer } from '../../../shared/protocol/wire/index.ts';
 import type { Charge } from '../../../shared/routing/billing/index.ts';
@@ -18,9 +18,6 @@ import { cacheWriter } from './cacheable-events.ts';
 import { AnswerStream, type StreamedCall } from './event-stream.ts';
 import { leftOutHeader } from './left-out-header.ts';
 import { openStoringAccountMemory } from './remember-storing-account.ts';
-
-/** Length up to which a body is copied, counted or written within a few milliseconds. */
-const longBodyCharacters = 4 * 1024 * 1024;
 
 export function respond(
   deps: GatewayDependencies,
@@ -109,7 +106,7 @@ function jsonResult(
   );
   const respondWritten = () => writtenResult(deps, answered, provided, { charge, written });
   // Later steps read the whole body again.
-  return written.body.length > longBodyCharacters ? nextTurn().then(respondWritten) : respondWritten();
+  return written.body.length > inOneTurn.passedBytes ? nextTurn().then(respondWritten) : respondWritten();
 }
 
 function writtenResult(

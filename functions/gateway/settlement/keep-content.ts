@@ -1,6 +1,7 @@
 // Stores the bodies of one call: as its client sent and got them, and as providers got them where that differs. They
 // are collected while the call runs, and written after the answer. No call waits for this, and none fails because of
 // it.
+
 import {
   type ContentDocument,
   contentMaxBytes,
@@ -11,7 +12,7 @@ import { effectiveContentLog, readKeySetting } from '../../../shared/configurati
 import { type ContentKeep, frameStreamType } from '../../../shared/foundation/constants/index.ts';
 import { sha256Hex } from '../../../shared/foundation/ids/index.ts';
 import { maskCharacter, maskKeys } from '../../../shared/foundation/log/index.ts';
-import { nextTurn, waitAtMost } from '../../../shared/foundation/time/index.ts';
+import { inOneTurn, nextTurn, waitAtMost } from '../../../shared/foundation/time/index.ts';
 import { eventsOfFrameText } from '../../../shared/protocol/event-frames/index.ts';
 import type { BodyPart, GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import { answerBytes, type Copies, textBytesInMemory } from '../../../shared/protocol/memory-budget/index.ts';
@@ -162,15 +163,12 @@ function withinBounds(document: ContentDocument): ContentDocument {
   return { ...document, request, answer, sent, blocked, cut };
 }
 
-/** Number of characters that are masked within a few milliseconds. */
-const longCharacters = 64 * 1024;
-
 async function withoutSecrets(
   taken: Taken,
   { isRequestCut, isAnswerCut, isBlockedCut, secrets }: Masking,
 ): Promise<ContentDocument> {
   const clean = async (text: string, isCut: boolean): Promise<string> => {
-    if (text.length > longCharacters) await nextTurn();
+    if (text.length > inOneTurn.checkedCharacters) await nextTurn();
     return (isCut ? maskCutContent : maskContent)(text, secrets);
   };
   const { request, answer, sent, blocked } = taken;

@@ -11,7 +11,7 @@ import {
 import { modelsOfKey, readKeySetting } from '../../../shared/configuration/keys/index.ts';
 import { fail, GatewayError, quote } from '../../../shared/errors/index.ts';
 import { headerNames, requestBudgetMs, upstreamBodyMaxBytes } from '../../../shared/foundation/constants/index.ts';
-import { startDeadline, type TimeBudget } from '../../../shared/foundation/time/index.ts';
+import { inOneTurn, startDeadline, type TimeBudget } from '../../../shared/foundation/time/index.ts';
 import type { BodyPart, GatewayResponse, HeaderValues } from '../../../shared/protocol/http/index.ts';
 import { answerJson, rescanAnswer, vendorHeaders } from '../../../shared/protocol/interfaces/index.ts';
 import { responses } from '../../../shared/protocol/interfaces/responses/index.ts';
@@ -147,8 +147,6 @@ async function ask(
   }
 }
 
-/** Number of characters that are scanned within a few milliseconds. */
-const longCharacters = 256 * 1024;
 async function read(
   { clock, times }: GatewayDependencies,
   { request, id, isStream, decision, arrivedAtMs }: StoredCall,
@@ -182,7 +180,7 @@ async function read(
     text === '' && request.method === 'DELETE' ? JSON.stringify({ id, object: 'response', deleted: true }) : text;
   if (body?.trimStart().startsWith('{') !== true)
     return { kind: 'failure', failure: { kind: 'failed', cause: 'unreadable' } };
-  const json = body.length > longCharacters ? await rescanAnswer(body) : answerJson(body);
+  const json = body.length > inOneTurn.jsonCharacters ? await rescanAnswer(body) : answerJson(body);
   const passed = await passWhole(decision, { text: body, json, finishReasons: undefined });
   if (passed instanceof GatewayError) throw passed;
   memory.release({ written: passed.text.length });

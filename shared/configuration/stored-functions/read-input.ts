@@ -2,7 +2,7 @@
 // as free text or as one JSON object that satisfies a schema.
 import { isDeepStrictEqual } from 'node:util';
 import { fail, type GatewayError } from '../../errors/index.ts';
-import { nextTurn } from '../../foundation/time/index.ts';
+import { inOneTurn, nextTurn } from '../../foundation/time/index.ts';
 import { checkValue, type SchemaWork } from '../../protocol/json-schema/index.ts';
 import { isJsonObject, type JsonObject, readJsonBody } from '../../protocol/wire/index.ts';
 import type { MessageTemplate, RevisionContent } from './function-document.ts';
@@ -11,9 +11,6 @@ import { revisionReferences } from './template.ts';
 
 export type FunctionInput = string | JsonObject;
 
-/** Length from which other work of the event loop runs before an input is parsed, and before it is checked. */
-const longInputCharacters = 32 * 1024;
-
 /** Reads the declared input from the text of a message. Throws invalid_function_request. */
 export async function readDeclaredInput(
   content: RevisionContent,
@@ -21,10 +18,10 @@ export async function readDeclaredInput(
   work?: SchemaWork,
 ): Promise<FunctionInput> {
   if (content.input.type === 'text') return text;
-  if (text.length > longInputCharacters) await nextTurn();
+  if (text.length > inOneTurn.checkedCharacters) await nextTurn();
   const read = readJsonBody(Buffer.from(text));
   if (read.kind === 'unreadable') throw refuse('The input message must hold exactly one JSON object and nothing else.');
-  if (text.length > longInputCharacters) await nextTurn();
+  if (text.length > inOneTurn.checkedCharacters) await nextTurn();
   await checkInput(content, read.value, work);
   return read.value;
 }

@@ -3,11 +3,12 @@ import { createHash, createHmac, createSecretKey, hash, timingSafeEqual } from '
 /** Returns the SHA-256 as 64 hex digits. */
 export const sha256Hex = (content: string | Uint8Array): string => hash('sha256', content, 'hex');
 
-/** Number of bytes that are hashed within a few milliseconds. */
-const pieceBytes = 2 * 1024 * 1024;
-
-/** Hashes long bytes in steps; `nextTurn` is awaited between them. */
-export async function sha256OfLong(content: Uint8Array, nextTurn: () => Promise<void>): Promise<string> {
+/** Hashes long bytes in steps of some bytes; `nextTurn` is awaited between them. */
+export async function sha256OfLong(
+  content: Uint8Array,
+  pieceBytes: number,
+  nextTurn: () => Promise<void>,
+): Promise<string> {
   const hashing = createHash('sha256');
   for (let at = 0; at < content.length; at += pieceBytes) {
     if (at > 0) await nextTurn();

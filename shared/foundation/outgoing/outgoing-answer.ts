@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
 import { plainBytes } from '../content-encoding/index.ts';
-import { type Clock, nextTurn } from '../time/index.ts';
+import { type Clock, inOneTurn, nextTurn } from '../time/index.ts';
 
 export interface OutgoingAnswer {
   readonly status: number;
@@ -80,8 +80,6 @@ function piecesOf(incoming: IncomingMessage): { readonly bytes: AsyncIterator<Bu
   };
 }
 
-/** Number of bytes that are decoded within a few milliseconds. */
-const longBodyBytes = 2 * 1024 * 1024;
 const byteOrderMark = '\ufeff';
 
 /** Reads a text to its end; returns undefined, with the read part dropped, when it is longer than `maxBytes`. */
@@ -108,7 +106,7 @@ export async function readText(
     parts.push(decoder.write(bytes));
   }
   // Many long bodies may end in the same turn.
-  if (size > longBodyBytes) await nextTurn();
+  if (size > inOneTurn.passedBytes) await nextTurn();
   const text = decoder === undefined ? decoded(first) : parts.join('') + decoder.end();
   return text.startsWith(byteOrderMark) ? text.slice(1) : text;
 }

@@ -97,3 +97,26 @@ export const nextTurn = (): Promise<void> =>
   new Promise((resolve) => {
     if (waitingForTurn.push(resolve) === 1) setImmediate(giveTurn);
   });
+
+const [kibibyte, mebibyte] = [1024, 1024 * 1024];
+
+/**
+ * How much of each kind of work is done in one turn of the event loop: some 20 ms of a busy processor. What is longer
+ * is divided, with `nextTurn` in between. The kinds differ by what a character costs.
+ */
+export const inOneTurn = {
+  /**
+   * One JSON text whose values are read, checked, parsed, translated or quoted, and its values: the worst, a mebibyte of
+   * half surrogates, takes more than 50 ms.
+   */
+  jsonCharacters: 512 * kibibyte,
+  jsonValues: 10_000,
+  /** Messages of a request, or parts of an answer, which become several objects each. */
+  items: 512,
+  /** Bytes of a stream, whose events are parsed and written one by one: some hundred of the smallest. */
+  eventBytes: 16 * kibibyte,
+  /** Texts that are compared with many patterns, or with a schema. */
+  checkedCharacters: 64 * kibibyte,
+  /** Bytes that are only searched, hashed, decoded, copied or sent. */
+  passedBytes: 2 * mebibyte,
+} as const;

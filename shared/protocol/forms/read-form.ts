@@ -10,7 +10,7 @@ import {
 } from '@remix-run/multipart-parser';
 import { fail, GatewayError } from '../../errors/index.ts';
 import { sha256Hex, sha256OfLong } from '../../foundation/ids/index.ts';
-import { nextTurn } from '../../foundation/time/index.ts';
+import { inOneTurn, nextTurn } from '../../foundation/time/index.ts';
 import { type BodyText, readRequestBody, scanJson } from '../wire/index.ts';
 import { FormBody, type FormPart, fieldOf, plainName } from './form-body.ts';
 import type { FormFields, FormReading, FormText } from './form-fields.ts';
@@ -66,8 +66,6 @@ async function readParts(bytes: Buffer, boundary: string): Promise<readonly Form
   return parts;
 }
 
-/** Bytes in which a boundary is found within a few milliseconds, whatever they are. */
-const pieceBytes = 1024 * 1024;
 /** Bound of a boundary with its line ends, and the headers after it. */
 const partStartMaxBytes = headMaxBytes + 256;
 
@@ -90,7 +88,7 @@ async function* partsInTurns(bytes: Buffer, boundary: string, parser: MultipartP
  * the piece after them.
  */
 function pieceEnd(bytes: Buffer, boundary: string, from: number): number {
-  const end = from + pieceBytes;
+  const end = from + inOneTurn.passedBytes;
   if (end + partStartMaxBytes >= bytes.length) return bytes.length;
   const start = end - partStartMaxBytes;
   const line = `\r\n--${boundary}`;
@@ -175,7 +173,7 @@ const fileText = async ({ fileName, mediaType, bytes }: FormPart): Promise<strin
     file_name: fileName,
     type: mediaType,
     bytes: bytes.length,
-    sha256: await sha256OfLong(bytes, nextTurn),
+    sha256: await sha256OfLong(bytes, inOneTurn.passedBytes, nextTurn),
   });
 
 function fieldText({ name, bytes, fileName }: FormPart): { readonly name: string; readonly text: string } {

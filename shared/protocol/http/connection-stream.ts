@@ -3,7 +3,6 @@
 // from the client.
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import { freeBytes } from '../../foundation/heap/index.ts';
 import type { OpenConnections } from './open-connections.ts';
 
 /** Bytes that are read while others wait, so that a closed connection is noticed. */
@@ -45,8 +44,6 @@ export abstract class ConnectionStream extends Duplex {
     close: () => this.destroy(),
   };
   #countedBytes = 0;
-  /** The bytes of which the waiting ones are the rest; undefined if they are few. */
-  #read: Buffer | undefined;
   #isPassing = false;
   #isReleased = false;
 
@@ -140,7 +137,6 @@ export abstract class ConnectionStream extends Duplex {
   protected dropInput(): void {
     this.hasInputEnded = true;
     this.waiting = nothing;
-    this.#read = undefined;
     this.#count();
   }
 
@@ -152,7 +148,6 @@ export abstract class ConnectionStream extends Duplex {
       const piece = this.#nextPiece();
       if (piece === undefined) break;
       this.push(piece);
-      if (this.waiting.length === 0) this.#leaveRead();
       this.onPassed();
     }
     this.#isPassing = false;
@@ -170,14 +165,7 @@ export abstract class ConnectionStream extends Duplex {
   #receive(bytes: Buffer): void {
     if (this.hasInputEnded) return;
     this.waiting = this.waiting.length === 0 ? bytes : Buffer.concat([this.waiting, bytes]);
-    this.#read = this.waiting.length < freedReadMinBytes ? undefined : this.waiting;
     this.pass();
-  }
-
-  /** Frees a read that the parser has copied: V8 collects it late, and uploads would grow the process by their speed. */
-  #leaveRead(): void {
-    if (this.#read !== undefined && this.readableLength === 0) freeBytes(this.#read);
-    this.#read = undefined;
   }
 
   /** Takes the next piece of the waiting bytes. An empty view of them would keep the whole read in memory. */
@@ -199,6 +187,3 @@ export abstract class ConnectionStream extends Duplex {
 }
 
 const nothing: Buffer = Buffer.alloc(0);
-
-/** Shorter reads are collected soon enough. */
-const freedReadMinBytes = 16 * 1024;

@@ -2,7 +2,7 @@
 // rejects: a failure after the first byte is reported in the stream or the log, and one thrown into the Lambda runtime
 // would kill it.
 import { frameStreamType } from '../../foundation/constants/index.ts';
-import { nextTurn, untilAborted, waitAtMost, waitsUntilAborted } from '../../foundation/time/index.ts';
+import { inOneTurn, nextTurn, untilAborted, waitAtMost, waitsUntilAborted } from '../../foundation/time/index.ts';
 import { providerSocketBytes, textBytesInMemory } from '../memory-budget/index.ts';
 import type { AdapterDependencies, BodyPart, GatewayResponse } from './exchange.ts';
 
@@ -17,10 +17,6 @@ const closeMaxMs = 2_000;
  * stream fails.
  */
 const pieceMaxCharacters = 16 * 1024;
-/**
- * Characters that are written in one turn of the event loop: a fast reader would otherwise take a whole text in one.
- */
-const turnMaxCharacters = 2 * 1024 * 1024;
 
 /** The part of a stream that is used: the Lambda runtime's is a facade and no `Writable`. */
 export interface TextSink {
@@ -189,7 +185,8 @@ async function writeText(text: string, writing: Writing, behindBytes = 0): Promi
       await drained(writing, characterBytes * leftCharacters + behindBytes);
     }
     written += piece.length;
-    if (written <= turnMaxCharacters) continue;
+    // A fast reader would take the whole text in one turn.
+    if (written <= inOneTurn.passedBytes) continue;
     await nextTurn();
     written = 0;
   }

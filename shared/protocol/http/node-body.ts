@@ -1,9 +1,9 @@
 // Reads the body of a request on demand, bounded in size, no faster than its reader takes it.
-import { IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { fail, GatewayError } from '../../errors/index.ts';
 import { formBodyMaxBytes, plainBodyMaxBytes } from '../../foundation/constants/index.ts';
-import { freeBytes, gatherBytes } from '../../foundation/heap/index.ts';
+import { gatherBytes } from '../../foundation/heap/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import type { BodyReading } from './exchange.ts';
 
@@ -35,8 +35,6 @@ export function incomingBody(request: Readable, declaredBytes: number, beforeRea
   });
   let isRead = false;
   let isGivenUp = false;
-  // Chunks of HTTP/1.1 are copies of the parser; those of HTTP/2 are views of what its session still reads.
-  const ownsChunks = request instanceof IncomingMessage;
 
   const read = ({ maxBytes = plainBodyMaxBytes, came, signal }: BodyReading): Promise<Buffer> =>
     new Promise((resolve, reject) => {
@@ -56,7 +54,6 @@ export function incomingBody(request: Readable, declaredBytes: number, beforeRea
       const onData = (chunk: Buffer) => {
         if (gathered.length + chunk.length > maxBytes) return refuse(fail('request_too_large'));
         gathered.add(chunk);
-        if (ownsChunks) freeBytes(chunk);
         const waits = came?.(gathered.length);
         if (waits === undefined) return;
         request.pause();
@@ -119,7 +116,6 @@ export function discardRest(request: IncomingMessage, clock: Clock): Promise<voi
     }
     function onData(chunk: Buffer) {
       size += chunk.length;
-      freeBytes(chunk);
       if (size > discardMaxBytes) settle();
     }
     request.on('data', onData).on('end', settle).on('close', settle).resume();

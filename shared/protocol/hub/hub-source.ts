@@ -1,7 +1,7 @@
 // Defines what a client's interface implements, so that its requests can be translated to any format. This is also the
 // one place that gives turns while a request is read.
 import type { SharedV4ProviderMetadata } from '@ai-sdk/provider';
-import { nextTurn } from '../../foundation/time/index.ts';
+import { inOneTurn, nextTurn } from '../../foundation/time/index.ts';
 import { type AnswerEvent, type Envelopes, isJsonObject, type JsonAnswer, type JsonObject } from '../wire/index.ts';
 import type { HubCall, HubPart, OptionalMember } from './hub-call.ts';
 import type { Signatures } from './signatures.ts';
@@ -87,15 +87,12 @@ export interface SourceReader {
  */
 export type HubSource = (body: JsonObject, envelopes: Envelopes) => SourceReader;
 
-/** Number of messages that are read within a few milliseconds. */
-const readAtOnce = 1_024;
-
 /** Reads a request, with turns of the event loop for others while its conversation is long. */
 export async function readCall({ conversation, read, end }: SourceReader): Promise<SourceCall> {
   if (!Array.isArray(conversation)) return end();
   for (const [at, message] of conversation.entries()) {
     if (isJsonObject(message)) read(message, at);
-    if (at % readAtOnce === readAtOnce - 1) await nextTurn();
+    if (at % inOneTurn.items === inOneTurn.items - 1) await nextTurn();
   }
   return end();
 }

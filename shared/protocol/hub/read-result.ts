@@ -1,6 +1,6 @@
 // Reads images and usage from an answer.
 import type { LanguageModelV4File, LanguageModelV4Usage } from '@ai-sdk/provider';
-import { nextTurn } from '../../foundation/time/index.ts';
+import { inOneTurn, nextTurn } from '../../foundation/time/index.ts';
 import {
   isJsonObject,
   type JsonObject,
@@ -108,14 +108,11 @@ const bytesPerToken = 3;
 /** Estimates the count for an interface that reports it if the provider did not. */
 export const estimatedOutputTokens = (outputBytes: number): number => Math.ceil(outputBytes / bytesPerToken);
 
-/** Bytes that are decoded within a few milliseconds. */
-const pieceMaxBytes = 2 * 1024 * 1024;
-
 /**
  * Returns a whole answer for a package, which decodes a long one piece by piece, and parses it after the last piece.
  */
 export const jsonResponse = (text: string): Response =>
-  new Response(text.length > pieceMaxBytes ? inPieces(Buffer.from(text)) : text, {
+  new Response(text.length > inOneTurn.passedBytes ? inPieces(Buffer.from(text)) : text, {
     headers: { 'content-type': 'application/json' },
   });
 
@@ -128,8 +125,8 @@ function inPieces(bytes: Uint8Array): ReadableStream<Uint8Array> {
         controller.close();
         return;
       }
-      controller.enqueue(bytes.subarray(at, at + pieceMaxBytes));
-      at += pieceMaxBytes;
+      controller.enqueue(bytes.subarray(at, at + inOneTurn.passedBytes));
+      at += inOneTurn.passedBytes;
     },
   });
 }

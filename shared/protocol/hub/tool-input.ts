@@ -36,8 +36,11 @@ const bareMaxCharacters = 1_024;
 const blanks = /[ \t\n\r]+/y;
 const bareCharacters = /[\w+.-]+/y;
 const bareValue = /^(true|false|null|-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)$/;
-const plainCharacters = /[^"\\\p{Cc}]+/uy;
-const wholeEscape = /\\(["\\/bfnrt]|u[\da-fA-F]{4})/y;
+/**
+ * Matches text and escapes inside a string. The number of escapes is bounded, because V8 remembers each while it
+ * searches.
+ */
+const textAndEscapes = /[^"\\\p{Cc}]*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})[^"\\\p{Cc}]*){0,512}/uy;
 const begunEscape = /^\\(u[\da-fA-F]{0,3})?$/;
 /** True for characters that JSON requires to be escaped. */
 const isControl = (character: string): boolean => character < ' ';
@@ -104,8 +107,8 @@ class InputReading implements InputWriter {
       else this.#out += text;
       return read;
     };
-    const plain = this.#take(plainCharacters);
-    if (plain !== '') return write(plain);
+    const text = this.#take(textAndEscapes);
+    if (text !== '') return write(text);
     const character = this.#rest[this.#at] ?? '';
     if (character === '"') {
       const isName = this.#state === 'name';
@@ -115,8 +118,6 @@ class InputReading implements InputWriter {
     }
     // Models write raw line ends inside strings.
     if (character !== '\\') return write(isControl(character) ? JSON.stringify(character).slice(1, -1) : character, 1);
-    const escaped = this.#take(wholeEscape);
-    if (escaped !== '') return write(escaped);
     return !isEnd && begunEscape.test(this.#rest.slice(this.#at, this.#at + 6)) ? 0 : this.#go('broken', 0);
   }
 

@@ -5,7 +5,7 @@ import {
   upstreamBodyMaxBytes,
   upstreamErrorMaxBytes,
 } from '../../foundation/constants/index.ts';
-import { nextTurn } from '../../foundation/time/index.ts';
+import { inOneTurn, nextTurn } from '../../foundation/time/index.ts';
 import type { ReadAnswer } from '../wire/index.ts';
 import {
   endOfBrackets,
@@ -28,9 +28,6 @@ const boundsWith = (unreadEnds: ReadonlyMap<number, number> | undefined) =>
   unreadEnds === undefined ? answerBounds : { ...answerBounds, unreadEnds };
 /** Length up to which every text is within these bounds: it can neither be nested deeper nor have more values. */
 export const shortEventCharacters = 2 * answerBounds.depthMax;
-
-/** Number of characters that are read within a few milliseconds. */
-const longAnswerCharacters = 256 * 1024;
 
 /** Returns undefined for a text that is not a JSON object, or exceeds the bounds of an answer. */
 export function scanAnswer(text: string, unreadEnds?: ReadonlyMap<number, number>): JsonText | undefined {
@@ -58,7 +55,7 @@ export async function readInTurns<Read>(
   read: (json: JsonText) => Read,
   charactersMax = upstreamBodyMaxBytes,
 ): Promise<Read | undefined> {
-  const isLong = text.length > longAnswerCharacters;
+  const isLong = text.length > inOneTurn.jsonCharacters;
   if (isLong) await nextTurn();
   const ends = isLong ? await findLogprobs(text) : undefined;
   if (charactersWithoutLogprobs(text, ends) > charactersMax) return undefined;

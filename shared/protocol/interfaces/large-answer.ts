@@ -1,11 +1,8 @@
 // Finds the ends of log probabilities in turns: they make an answer long, and the gateway reads none of them, so the
 // one pass over the answer can skip them.
 import { largeBodyMaxBytes, upstreamBodyMaxBytes } from '../../foundation/constants/index.ts';
-import { nextTurn } from '../../foundation/time/index.ts';
+import { inOneTurn, nextTurn } from '../../foundation/time/index.ts';
 import { createBracketReader, findMember, type RoutedRequest } from '../wire/index.ts';
-
-/** Number of characters that are read in one pass within a few milliseconds. */
-const largeCharacters = 2 * 1024 * 1024;
 
 const memberName = '"logprobs"';
 /**
@@ -32,9 +29,9 @@ export function answerMaxBytes(request: RoutedRequest): number {
 
 /** Finds the end of each list or object of log probabilities, by its start. Returns undefined for a short text. */
 export async function findLogprobs(text: string): Promise<ReadonlyMap<number, number> | undefined> {
-  if (text.length <= largeCharacters) return undefined;
+  if (text.length <= inOneTurn.passedBytes) return undefined;
   const ends = new Map<number, number>();
-  let turnEnd = largeCharacters;
+  let turnEnd = inOneTurn.passedBytes;
   let at = text.indexOf(memberName);
   for (let names = 0; at >= 0 && names < namesMax; names += 1, at = text.indexOf(memberName, at + 1)) {
     beforeBracket.lastIndex = at + memberName.length;
@@ -44,7 +41,7 @@ export async function findLogprobs(text: string): Promise<ReadonlyMap<number, nu
     let end = readTo(turnEnd);
     for (; end < 0 && turnEnd < text.length; end = readTo(turnEnd)) {
       await nextTurn();
-      turnEnd += largeCharacters;
+      turnEnd += inOneTurn.passedBytes;
     }
     if (end < 0) break;
     ends.set(start, end);

@@ -1,6 +1,6 @@
 // Handles long values in the text of an answer that the gateway never parses: vectors, images. A few inputs already
 // produce more numbers than the bound of JSON values, so each value counts as one, whether it is numbers or base64.
-import { nextTurn } from '../../foundation/time/index.ts';
+import { inOneTurn, nextTurn } from '../../foundation/time/index.ts';
 
 export interface LongValues {
   /** Name of the field that contains each value, quotation marks included. */
@@ -18,8 +18,6 @@ const beforeValue = /\s{0,16}:\s{0,16}[["]/y;
 /** Matches the inside of a value that consists of numbers; the next one of base64. */
 const numbers = /^[\d\s,.eE+-]*$/;
 const base64 = /^[\w+/=-]*$/;
-/** Number of characters that are searched within a few milliseconds. */
-const turnCharacters = 4 * 1024 * 1024;
 
 interface WithoutValues {
   /** The same JSON with an empty list, or an empty text, in place of each value. */
@@ -60,7 +58,7 @@ export async function takeOutValues(text: string, looked: LongValues): Promise<W
     values.push(isLong ? value : '');
     from = isLong ? start + value.length : start;
     searched += end < 0 ? valueMaxCharacters : end;
-    if (searched > turnCharacters) {
+    if (searched > inOneTurn.passedBytes) {
       await nextTurn();
       searched = 0;
     }

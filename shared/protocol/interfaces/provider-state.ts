@@ -178,7 +178,7 @@ function addParts(value: unknown, trail: (string | number)[], add: Add): void {
   // The loop visits the few fields of an object, not all names that are known: a body may have 90,000 objects.
   for (const name in value) {
     hasIds ||= idFields.has(name) || (name === 'type' && stateTypes.has(value.type));
-    hasParts ||= partFields.has(name);
+    hasParts ||= typeof value[name] === 'object' && partFields.has(name);
   }
   if (hasIds) for (const id of idsIn(value)) add(pathOf(trail), id);
   if (!hasParts) return;

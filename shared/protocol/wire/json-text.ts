@@ -1,6 +1,7 @@
 // Defines JSON text and the positions of its values. The gateway parses the values that it reads and relays the rest as
 // it was written: parsing every value and name of a body of 1 MB can block the process for longer than a hundred calls
 // take.
+import { inOneTurn } from '../../foundation/time/index.ts';
 import { quote } from './json-tokens.ts';
 
 /**
@@ -16,10 +17,6 @@ interface Member {
 }
 
 const noTable = new Int32Array(0);
-
-/** Size up to which the translation of a text, in one go, takes less than 50 ms. */
-const atOnceMaxCharacters = 512 * 1024;
-const atOnceMaxValues = 10_000;
 
 export class JsonText {
   #text: string;
@@ -48,7 +45,7 @@ export class JsonText {
 
   /** True if work on the whole text is divided into turns of the event loop. */
   get isLong(): boolean {
-    return this.#text.length > atOnceMaxCharacters || this.next(0) > atOnceMaxValues;
+    return this.#text.length > inOneTurn.jsonCharacters || this.next(0) > inOneTurn.jsonValues;
   }
 
   /** Size of the table of positions. */

@@ -1,11 +1,7 @@
 // Parses a long text piece by piece: V8 parses a text at once, and takes 60 ms for an object of 90,000 fields.
-import { nextTurn } from '../../foundation/time/index.ts';
+import { inOneTurn, nextTurn } from '../../foundation/time/index.ts';
 import type { JsonText } from './json-text.ts';
 import { parseJson } from './read-json-text.ts';
-
-/** Number of values that are parsed within a few milliseconds. */
-const pieceMaxValues = 4_096;
-const pieceMaxCharacters = 512 * 1024;
 
 /** The same value that `parseJson` makes of the whole text, with a turn after each piece. */
 export function parseInTurns(json: JsonText): Promise<unknown> {
@@ -48,7 +44,7 @@ function* piecesOf(json: JsonText, value: number): Generator<readonly [first: nu
 }
 
 const isLong = (json: JsonText, first: number, last = first): boolean =>
-  json.next(last) - first > pieceMaxValues || json.end(last) - json.start(first) > pieceMaxCharacters;
+  json.next(last) - first > inOneTurn.jsonValues || json.end(last) - json.start(first) > inOneTurn.jsonCharacters;
 
 const textOf = (json: JsonText, first: number, last: number): string =>
   json.text.slice(Math.max(json.nameStart(first), 0) || json.start(first), json.end(last));

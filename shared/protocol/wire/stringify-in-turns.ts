@@ -1,9 +1,6 @@
 // Writes a value with long texts as JSON, piece by piece: V8 quotes a text at once, and takes a quarter of a second for
 // 16 MiB of escapes.
-import { nextTurn } from '../../foundation/time/index.ts';
-
-/** Number of characters that are quoted within a few milliseconds. */
-const pieceMaxCharacters = 1024 * 1024;
+import { inOneTurn, nextTurn } from '../../foundation/time/index.ts';
 
 /** Placeholder for a long text; the same text in the value is quoted like a long one. */
 const mark = '\u0000';
@@ -38,7 +35,7 @@ export async function stringifyInTurns(value: object): Promise<string> {
 
 function* longTextsIn(value: object): Generator<string> {
   for (const member of Object.values(value)) {
-    if (typeof member === 'string' && member.length > pieceMaxCharacters) yield member;
+    if (typeof member === 'string' && member.length > inOneTurn.jsonCharacters) yield member;
     else if (typeof member === 'object' && member !== null) yield* longTextsIn(member);
   }
 }
@@ -47,7 +44,8 @@ async function quote(text: string): Promise<string> {
   const pieces: string[] = [];
   for (let from = 0; from < text.length; ) {
     // Half of a surrogate pair would be written as an escape.
-    const to = from + pieceMaxCharacters + (isFirstHalf(text.charCodeAt(from + pieceMaxCharacters - 1)) ? 1 : 0);
+    const to =
+      from + inOneTurn.jsonCharacters + (isFirstHalf(text.charCodeAt(from + inOneTurn.jsonCharacters - 1)) ? 1 : 0);
     pieces.push(JSON.stringify(text.slice(from, to)).slice(1, -1));
     from = to;
     await nextTurn();

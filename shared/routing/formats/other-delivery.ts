@@ -103,7 +103,7 @@ async function asWhole(
  * not requested.
  */
 export async function streamIn(text: string, isEvents: boolean): Promise<AsyncIterable<Uint8Array> | undefined> {
-  if (isEvents) return inPieces(text);
+  if (isEvents) return allAtOnce(text);
   const chunks = await readInTurns(`{"chunks":${text}}`, (json) => {
     const list = findMember(json, 'chunks');
     return list === undefined || !json.isArray(list)
@@ -113,13 +113,7 @@ export async function streamIn(text: string, isEvents: boolean): Promise<AsyncIt
   return chunks && bytesOf(chunks);
 }
 
-/** Number of bytes that are read in one turn. */
-const pieceMaxBytes = 64 * 1024;
-
-async function* inPieces(text: string): AsyncGenerator<Uint8Array, void, undefined> {
-  const bytes = Buffer.from(text);
-  for (let at = 0; at < bytes.length; at += pieceMaxBytes) {
-    yield bytes.subarray(at, at + pieceMaxBytes);
-    await nextTurn();
-  }
+function allAtOnce(text: string): AsyncIterable<Uint8Array> {
+  const pieces = [Buffer.from(text)].values();
+  return { [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve(pieces.next()) }) };
 }

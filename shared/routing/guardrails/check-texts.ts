@@ -1,6 +1,6 @@
 // Checks texts with each of a call's guardrails, in their order, and notes their decisions.
 import type { GuardrailDirection, GuardrailDocument } from '../../configuration/catalogue/index.ts';
-import { type Clock, type Deadline, nextTurn } from '../../foundation/time/index.ts';
+import { type Clock, type Deadline, inOneTurn, nextTurn } from '../../foundation/time/index.ts';
 import type { FoundText } from '../../protocol/interfaces/index.ts';
 import type { GuardrailCheck } from '../../protocol/router/index.ts';
 import type { AskGuardrail, GuardrailAnswer, GuardrailQuestion } from './guardrail-call.ts';
@@ -125,8 +125,6 @@ const messageOf = (message = ''): string =>
 // Unescapes arguments of tool calls, so that an escape hides no word. A text may consist of escapes only, so there is
 // no call or string for each, and other work runs in between.
 
-/** Number of characters that are unescaped within a few milliseconds. */
-const turnMaxCharacters = 256 * 1024;
 /** Number of units that become a text in one call. */
 const pieceUnits = 4 * 1024;
 
@@ -161,7 +159,7 @@ export function unescapeInTurns(): (text: string) => Promise<string> {
       }
       plain += String.fromCharCode(...units.subarray(0, length));
       characters += at - from;
-      if (characters < turnMaxCharacters) continue;
+      if (characters < inOneTurn.jsonCharacters) continue;
       characters = 0;
       await nextTurn();
     }

@@ -2,7 +2,7 @@
 // has some, in a file of its own, so it throws no error of this project.
 import type { GuardrailDocument } from '../../configuration/catalogue/index.ts';
 import { streamReadOnMaxMs } from '../../foundation/constants/index.ts';
-import { type Clock, type Deadline, nextTurn } from '../../foundation/time/index.ts';
+import { type Clock, type Deadline, inOneTurn, nextTurn } from '../../foundation/time/index.ts';
 import {
   type BlockedEnd,
   type FoundText,
@@ -136,8 +136,6 @@ async function opened(
   }
 }
 
-/** Number of characters that are parsed within a few milliseconds. */
-const turnMaxCharacters = 256 * 1024;
 /** Number of steps between two turns in which a walk finds no text. */
 const turnMaxSteps = 8;
 
@@ -152,7 +150,7 @@ export async function gather(texts: Iterable<FoundText | undefined>): Promise<Fo
       found.push(one);
       characters += one.text.length;
     }
-    if (characters < turnMaxCharacters && steps < turnMaxSteps) continue;
+    if (characters < inOneTurn.jsonCharacters && steps < turnMaxSteps) continue;
     await nextTurn();
     characters = 0;
     steps = 0;

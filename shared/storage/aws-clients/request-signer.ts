@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { Sha256 } from '@smithy/core/checksum';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { encodedPieces, type OutgoingBody } from '../../foundation/outgoing/index.ts';
-import { type Clock, nextTurn } from '../../foundation/time/index.ts';
+import { type Clock, inOneTurn, nextTurn } from '../../foundation/time/index.ts';
 import type { AwsCredentialProvider } from './aws-access.ts';
 
 interface SignableRequest {
@@ -41,16 +41,15 @@ export function requestSigner({ service, region, credentials, clock }: RequestSi
   };
 }
 
-/** Number of pieces that are hashed within a few milliseconds. */
-const hashedAtOncePieces = 32;
-
 async function sha256Of(body: OutgoingBody): Promise<string> {
   const hashing = createHash('sha256');
-  let count = 0;
+  let hashedBytes = 0;
   for (const piece of encodedPieces(body)) {
     hashing.update(piece);
-    count += 1;
-    if (count % hashedAtOncePieces === 0) await nextTurn();
+    hashedBytes += piece.length;
+    if (hashedBytes < inOneTurn.passedBytes) continue;
+    hashedBytes = 0;
+    await nextTurn();
   }
   return hashing.digest('hex');
 }

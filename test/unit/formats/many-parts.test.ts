@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, it } from '#jest';
 import { parseInSteps } from '../../../functions/gateway/routing/route.ts';
 import type { CallBody, IdentifiedCall } from '../../../functions/gateway/stages.ts';
 import type { HubApi } from '../../../shared/foundation/constants/index.ts';
+import { inOneTurn } from '../../../shared/foundation/time/index.ts';
 import {
   addResults,
   collectFieldsInside,
@@ -32,11 +33,13 @@ import { createEnvelopes, type JsonObject, jsonTextOf, noEnvelopes } from '../..
 import { geminiEvents } from '../../../shared/routing/formats/hub/targets/generate-content-target.ts';
 import { isStrictFormat } from '../../../shared/routing/formats/hub/targets/json-format.ts';
 import { plainPrompt } from '../../../shared/routing/formats/hub/targets/plain-prompt.ts';
+import type { CandidateRequest } from '../../../shared/routing/formats/index.ts';
+import { receivingSend } from '../../../shared/routing/formats/received-answer.ts';
 import { ruledMessages, rulesOf, withRuledMessages } from '../../../shared/routing/formats/target-rules/index.ts';
 import { inTurns } from '../../support/in-turns.ts';
-import { ask, candidateOf, completionOf, jsonAnswer, turnsOf } from './fake-send.ts';
+import { ask, candidateOf, completionOf, fakeSend, jsonAnswer, turnsOf } from './fake-send.ts';
 
-const partsAtOnceMax = 256;
+const partsAtOnceMax = inOneTurn.items;
 
 const count = 1_000;
 /** Maximum number of visits to a part: for its kind, its place and its content. */
@@ -437,6 +440,29 @@ it('a whole answer of Responses of very many texts is read in pieces, however ma
   expect(await turnsOf(() => asked)).toBeGreaterThan(texts.length / partsAtOnceMax);
   expect(completionOf((await asked).outcome).choices[0].message.content).toBe(texts.map(({ text }) => text).join(''));
 });
+
+it.each(['chat-completions', 'converse'] as const)(
+  'a stream of %s that arrives at once is passed on in pieces, each in a turn of its own, and a short one as it came',
+  async (api) => {
+    const passedOn = async (bytes: Buffer) => {
+      const { send } = fakeSend({ contentType: 'text/event-stream', bytes: [bytes] });
+      const received = await receivingSend(send, { api, stream: true })({
+        body: () => '{}',
+      } as unknown as CandidateRequest);
+      if (received.kind !== 'answer') throw new Error('not received');
+      const pieces: (readonly [turn: number, bytes: Uint8Array])[] = [];
+      await inTurns(async (turn) => {
+        for await (const piece of received.body) pieces.push([turn(), piece]);
+      });
+      expect(Buffer.concat(pieces.map(([, piece]) => piece))).toEqual(bytes);
+      return pieces;
+    };
+    const pieces = await passedOn(Buffer.from(': alive\n'.repeat(50_000)));
+    expect(Math.max(...pieces.map(([, { length }]) => length))).toBeLessThanOrEqual(inOneTurn.eventBytes);
+    expect(new Set(pieces.map(([turn]) => turn)).size).toBe(pieces.length);
+    expect(await passedOn(Buffer.from(': alive\n'))).toHaveLength(1);
+  },
+);
 
 it('a long chat completion is parsed once, by its package, for a client of another interface', async () => {
   const content = 'a\n'.repeat(100_000);

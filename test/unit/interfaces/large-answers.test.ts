@@ -1,6 +1,7 @@
 // The gateway reads the largest answers that interfaces promise; a larger answer still reports its usage.
 import { describe, expect, it } from '#jest';
 import { largeBodyMaxBytes, upstreamBodyMaxBytes } from '../../../shared/foundation/constants/index.ts';
+import { inOneTurn } from '../../../shared/foundation/time/index.ts';
 import {
   chatCompletions,
   readChoices,
@@ -108,9 +109,9 @@ describe('an answer with log probabilities', () => {
 
 describe('a long text of a model', () => {
   it('is searched, and counted, in turns of their own', async () => {
-    const text = JSON.stringify({ choices: [{ message: { content: 'x'.repeat(300_000) } }] });
+    const text = JSON.stringify({ choices: [{ message: { content: 'x'.repeat(inOneTurn.jsonCharacters) } }] });
     const { read, turns } = await inTurns(() => chatCompletions.readAnswer(text));
-    expect(read).toMatchObject({ kind: 'answer', answer: { outputBytes: 300_000 } });
+    expect(read).toMatchObject({ kind: 'answer', answer: { outputBytes: inOneTurn.jsonCharacters } });
     expect(turns).toBeGreaterThanOrEqual(2);
   });
 });

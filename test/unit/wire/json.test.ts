@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, jest } from '#jest';
 import { canonicalJson } from '../../../shared/foundation/ids/index.ts';
+import { inOneTurn } from '../../../shared/foundation/time/index.ts';
 import {
   chatCompletions,
   readChatRequest,
@@ -177,9 +178,10 @@ describe('JSON text', () => {
         expect(await parseInTurns(json)).toEqual(parseJson(json.text));
       }),
     );
-    const many = (write: (index: number) => string) => Array.from({ length: 20_000 }, (_one, index) => write(index));
+    const many = (write: (index: number) => string) =>
+      Array.from({ length: 3 * inOneTurn.jsonValues }, (_one, index) => write(index));
     const long = [
-      `{${many((index) => `"m${index % 19_999}":${index}`)},"__proto__":{"d":12345678901234567890}}`,
+      `{${many((index) => `"m${index % 29_999}":${index}`)},"__proto__":{"d":12345678901234567890}}`,
       `{"a":[${many((index) => `{"b":${index}}`)}],"__proto__":[${many(String)}],"c":"${'x'.repeat(600_000)}","d":{}}`,
       `[[],${many(() => '1e99')},{}]`,
     ];
@@ -188,12 +190,12 @@ describe('JSON text', () => {
       if (scanned.kind !== 'json') throw new Error('not accepted');
       const { read: value, turns } = await inTurns(() => parseInTurns(scanned.json));
       expect(JSON.stringify(value)).toBe(JSON.stringify(parseJson(text)));
-      expect(turns).toBeGreaterThanOrEqual(5);
+      expect(turns).toBeGreaterThanOrEqual(4);
     }
   });
 
   it('is written of a value with long texts as at once, in pieces, one that is in it twice in those of one', async () => {
-    const piece = 1024 * 1024;
+    const piece = inOneTurn.jsonCharacters;
     const long = [`${'x'.repeat(piece - 1)}😀"\n`, '\ud800'.repeat(piece + 1), '\u00000'];
     const turns: number[] = [];
     // These texts and names look like the placeholder of a long text.
@@ -228,6 +230,17 @@ describe('JSON text', () => {
       '{"a":[1,{"b":12345678901234567890}],"x1e23":"1e99","c":1e99,"__proto__":{"d":[9007199254740993]},"e":0.5}';
     expect(JSON.stringify(parseJson(text))).toBe(text);
     expect(JSON.stringify(parseJson('{"a":1e99,"a":3,"b":[1e99],"b":"x"}'))).toBe('{"a":3,"b":"x"}');
+  });
+
+  it('keeps the digits of every number where it is parsed, however long, and wherever it begins', () => {
+    const digits = fc.tuple(fc.integer({ min: 1, max: 9 }), fc.nat({ max: 40 }), fc.stringMatching(/^[a-z]{0,20}$/));
+    fc.assert(
+      fc.property(fc.array(digits, { maxLength: 5 }), (numbers) => {
+        const items = numbers.map(([digit, more, word]) => `"${word}",${digit}${String(digit).repeat(more)}`);
+        const text = `[${items.join(',')}]`;
+        expect(JSON.stringify(parseJson(text))).toBe(text);
+      }),
+    );
   });
 
   it('is rewritten field by field: what is not changed stays as it was sent', () => {

@@ -1,4 +1,5 @@
 // Walks over a file of audio.
+import { inOneTurn } from '../../../foundation/time/index.ts';
 
 /** A length in seconds. */
 interface Played {
@@ -17,9 +18,6 @@ export type Walk = Generator<void, Played | undefined>;
 /** Number of steps, of a microsecond at most, between two turns. */
 export const stepsPerTurn = 32 * 1024;
 
-/** Number of bytes that are searched within some milliseconds, whatever they are. */
-const pieceBytes = 512 * 1024;
-
 /** Counts how often a word that does not overlap itself is in a file, up to a number. */
 export function* occurrencesOf(
   word: Buffer,
@@ -27,8 +25,8 @@ export function* occurrencesOf(
   countMax = Number.POSITIVE_INFINITY,
 ): Generator<void, number> {
   let count = 0;
-  for (let from = 0; from < bytes.length && count < countMax; from += pieceBytes) {
-    const piece = bytes.subarray(from, from + pieceBytes + word.length - 1);
+  for (let from = 0; from < bytes.length && count < countMax; from += inOneTurn.passedBytes) {
+    const piece = bytes.subarray(from, from + inOneTurn.passedBytes + word.length - 1);
     for (let at = piece.indexOf(word); at >= 0 && count < countMax; at = piece.indexOf(word, at + word.length))
       count += 1;
     yield;

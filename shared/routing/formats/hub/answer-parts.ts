@@ -1,6 +1,6 @@
 // Reads the parts of an answer, whole or streamed, checked and restored, and the events into which a writer turns them.
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import { nextTurn } from '../../../foundation/time/index.ts';
+import { inOneTurn, nextTurn } from '../../../foundation/time/index.ts';
 import { type HubPart, oneCallAtATime, partsOfResult, type SourceCall } from '../../../protocol/hub/index.ts';
 import type { AttemptFailure } from '../../providers/index.ts';
 import { failureOfAnswer, finishFailure, knownEnd } from './failure.ts';
@@ -34,9 +34,6 @@ export async function openParts({ model, options, stream, exchange }: ReadAttemp
     return read(!stream);
   }
 }
-
-/** Number of parts between two turns: one event may have ten thousand. */
-const turnMaxParts = 512;
 
 interface Batch<Event> {
   readonly events: readonly Event[];
@@ -73,7 +70,7 @@ export async function* readParts<Event>(
     let read = 0;
     for await (const packagePart of parts) {
       read += 1;
-      if (read % turnMaxParts === 0) await nextTurn();
+      if (read % inOneTurn.items === 0) await nextTurn();
       exchange.partEmitted();
       hasCalls ||= packagePart.type === 'tool-call';
       const progress = { isWhole, hasContent, hasCalls };

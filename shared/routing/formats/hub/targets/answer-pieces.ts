@@ -1,16 +1,12 @@
 // Splits a whole answer with so many parts that a package, which reads an answer at once, would block other calls.
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import { nextTurn } from '../../../../foundation/time/index.ts';
+import { inOneTurn, nextTurn } from '../../../../foundation/time/index.ts';
 import { jsonResponse } from '../../../../protocol/hub/index.ts';
 import type { JsonText } from '../../../../protocol/wire/index.ts';
 import type { ModelOptions } from './hub-target.ts';
 
-/** Number of parts that a package gets at once: they are read, checked and written in a few milliseconds. */
-const partsAtOnceMax = 256;
 /** Length below which a text is read at once, whatever its content. */
 export const longCharacters = 16 * 1024;
-/** A longer one is searched in a turn of its own. */
-const searchedMaxCharacters = 1024 * 1024;
 
 /** Yields the items of a list in several lists. It yields nothing if there are few. */
 export function* listPieces(
@@ -18,10 +14,10 @@ export function* listPieces(
   list: number,
 ): Generator<{ readonly text: string; readonly isLast: boolean }> {
   const items = [...json.inside(list)];
-  if (items.length <= partsAtOnceMax) return;
-  for (let from = 0; from < items.length; from += partsAtOnceMax) {
-    const some = items.slice(from, from + partsAtOnceMax).map((item) => json.slice(item));
-    yield { text: `[${some.join(',')}]`, isLast: from + partsAtOnceMax >= items.length };
+  if (items.length <= inOneTurn.items) return;
+  for (let from = 0; from < items.length; from += inOneTurn.items) {
+    const some = items.slice(from, from + inOneTurn.items).map((item) => json.slice(item));
+    yield { text: `[${some.join(',')}]`, isLast: from + inOneTurn.items >= items.length };
   }
 }
 
@@ -42,7 +38,7 @@ export function readInPieces(
     const response = await fetchWhole(...request);
     if (response.headers.get('content-type') !== 'application/json') return response;
     const text = await response.text();
-    if (text.length > searchedMaxCharacters) await nextTurn();
+    if (text.length > inOneTurn.jsonCharacters) await nextTurn();
     pieces = [...piecesOf(text)];
     return jsonResponse(pieces.shift() ?? text);
   });
