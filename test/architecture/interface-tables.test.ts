@@ -16,6 +16,9 @@ const ownFolder = 'shared/protocol/interfaces/';
 /** Files that name several provider formats, or fields of bodies that have the same names as interfaces. */
 const otherSubjects: Readonly<Record<string, string>> = {
   'infra/bench/sections/hostile.ts': 'provider formats',
+  'infra/bench/sections/turns.ts': 'provider formats',
+  'infra/bench/turns/long-answers.ts': 'calls of its own',
+  'infra/bench/turns/long-requests.ts': 'calls of its own',
   'infra/local/simulator/formats/openai-chat-completions.ts': 'fields of bodies',
   'infra/local/simulator/formats/openai-responses.ts': 'the simulator’s file',
   'infra/model-list/read-genai-prices.ts': 'provider formats',

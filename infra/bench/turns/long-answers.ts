@@ -1,5 +1,5 @@
 // Answers of providers that are as long as an answer may be, in one length, and a provider that sends them: in the
-// delivery that is asked, or in the other one, and in the interface that the client speaks, or in another.
+// delivery that the client asks for, or in the other one, and in the interface that the client speaks, or in another.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -173,7 +173,7 @@ function streamOf(api: Spoken, events: readonly object[]): SentAnswer {
 
 /** An answer whose length its provider chooses. */
 export interface LongAnswer {
-  readonly from: ClientName;
+  readonly from: BenchClientName;
   readonly to: ProviderApi;
   readonly member: string;
   readonly max: number;
@@ -195,7 +195,7 @@ const each = <One>(count: number, make: (at: number) => One): One[] =>
   Array.from({ length: count }, (_, at) => make(at));
 const wordsOf = (length: number) => 'a '.repeat(length / 2);
 
-function rowsOf(from: ClientName, to: Spoken): readonly LongAnswer[] {
+function rowsOf(from: BenchClientName, to: Spoken): readonly LongAnswer[] {
   const form: AnswerForm = answerForms[to];
   const whole = (parts: readonly Part[]) => jsonOf(form.whole(parts));
   const stream = (pieces: readonly string[]) => streamOf(to, form.events(pieces));
@@ -307,13 +307,13 @@ const chatClient = (path: string, bound: object, question: object): BenchClient 
   fields: (model, isStream) => ({ model, ...bound, ...(isStream && { stream: true }) }),
   question,
 });
-const asked = { messages: [{ role: 'user', content: 'Hi.' }] };
+const greeting = { messages: [{ role: 'user', content: 'Hi.' }] };
 
 /** Clients of the gateway, by the interface that they speak. */
 export const benchClients = {
-  'chat-completions': chatClient('/v1/chat/completions', { max_tokens: 16 }, asked),
-  messages: chatClient('/v1/messages', { max_tokens: 16 }, asked),
-  'count-tokens': chatClient('/v1/messages/count_tokens', { max_tokens: 16 }, asked),
+  'chat-completions': chatClient('/v1/chat/completions', { max_tokens: 16 }, greeting),
+  messages: chatClient('/v1/messages', { max_tokens: 16 }, greeting),
+  'count-tokens': chatClient('/v1/messages/count_tokens', { max_tokens: 16 }, greeting),
   responses: chatClient('/v1/responses', { max_output_tokens: 16 }, { input: 'Hi.' }),
   embeddings: chatClient('/v1/embeddings', {}, { input: 'a' }),
   'generate-content': {
@@ -330,7 +330,7 @@ export const benchClients = {
   invoke: {
     path: (model) => `/bedrock/model/${encodeURIComponent(model)}/invoke`,
     fields: () => ({ anthropic_version: 'bedrock-2023-05-31', max_tokens: 16 }),
-    question: asked,
+    question: greeting,
   },
 } satisfies Readonly<Record<string, BenchClient>>;
-export type ClientName = keyof typeof benchClients;
+export type BenchClientName = keyof typeof benchClients;

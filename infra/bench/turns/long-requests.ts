@@ -1,7 +1,7 @@
 // Requests whose lengths their clients choose: each is as long as a body may be, in one length. A product of two lengths
 // shows as a factor of four where a length doubles.
 import type { ProviderApi } from '../../../shared/foundation/constants/index.ts';
-import type { ClientName } from './long-answers.ts';
+import type { BenchClientName } from './long-answers.ts';
 
 /** Maximum lengths of a body, without the JSON around the text. */
 const charactersMax = 3_900_000;
@@ -9,7 +9,7 @@ const valuesMax = 90_000;
 /** A request whose length its client chooses. */
 export interface LongRequest {
   /** Interface of the client, and of the provider; two that differ need a translation. */
-  readonly from: ClientName;
+  readonly from: BenchClientName;
   readonly to: ProviderApi;
   readonly member: string;
   readonly max: number;
@@ -37,7 +37,7 @@ const calls = (arguments_: string) => ({
 
 type Row = (member: string, max: number, body: LongRequest['body']) => LongRequest;
 const rowOf =
-  (from: ClientName, to: ProviderApi = 'chat-completions'): Row =>
+  (from: BenchClientName, to: ProviderApi = 'chat-completions'): Row =>
   (member, max, body) => ({ from, to, member, max, body });
 const [chat, messages, counted, responses] = [
   rowOf('chat-completions'),

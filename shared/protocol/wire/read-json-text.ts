@@ -235,8 +235,8 @@ const unsafeMinDigits = 16;
 const mayHoldUnsafeNumber = (text: string): boolean => largeExponent.test(text) || hasManyDigits(text);
 
 /**
- * True where enough digits follow each other. It looks at one character of as many, because a pattern begins again at
- * each digit, and takes 400 ms for 15 MB of short numbers.
+ * True if enough digits follow each other. It looks at one character of as many, because a pattern begins again at each
+ * digit, and takes 400 ms for 15 MB of short numbers.
  */
 function hasManyDigits(text: string): boolean {
   for (let at = unsafeMinDigits - 1; at < text.length; at += unsafeMinDigits) {

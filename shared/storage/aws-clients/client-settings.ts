@@ -1,6 +1,7 @@
 // Defines the settings of every client of the SDK. Endpoints, signatures and error shapes are the SDK's; attempts.ts
 // decides how often a request is sent and how long it may take.
 import type { Readable } from 'node:stream';
+import { getEndpointFromInstructions } from '@smithy/core/endpoints';
 import { createSocketPool } from '../../foundation/outgoing/index.ts';
 import type { AwsAccess } from './aws-access.ts';
 import { PooledRequestHandler } from './pooled-request-handler.ts';
@@ -52,4 +53,19 @@ const boundedCollector =
     answer.once('end', () => resolve(Buffer.concat(parts, bytes)));
     answer.on('error', reject);
     return promise;
+  };
+
+type Endpoint = Awaited<ReturnType<typeof getEndpointFromInstructions>>;
+
+/**
+ * Middleware that finds the endpoint of each kind of command once, for a client that keeps its middleware, and with it
+ * their context. The SDK reads the ten values that determine an endpoint again for each request, although none is of
+ * the request if no account has an endpoint of its own.
+ */
+export const endpointOnce =
+  (config: object, command: Parameters<typeof getEndpointFromInstructions>[1]) =>
+  (next: (sending: unknown) => Promise<unknown>, context: { endpointV2?: Endpoint }) =>
+  async (sending: unknown): Promise<unknown> => {
+    context.endpointV2 ??= await getEndpointFromInstructions({}, command, { ...config });
+    return next(sending);
   };

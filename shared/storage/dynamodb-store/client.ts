@@ -4,8 +4,14 @@
 // each time: only operators' calls use it.
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { getEndpointFromInstructions } from '@smithy/core/endpoints';
-import { type AwsAccess, awsAccess, awsClientSettings, clientSigner, plainJsonProtocol } from '../aws-clients/index.ts';
+import {
+  type AwsAccess,
+  awsAccess,
+  awsClientSettings,
+  clientSigner,
+  endpointOnce,
+  plainJsonProtocol,
+} from '../aws-clients/index.ts';
 
 /**
  * Maximum sockets to DynamoDB. A Lambda environment uses a few; a local run or a container needs one per running
@@ -97,24 +103,13 @@ export function createDynamoClient(clientOptions: DynamoClientOptions = {}): Dyn
   return { send: send as DynamoClient['send'], destroy: () => settings.requestHandler.destroy() };
 }
 
-/**
- * Returns the middleware of a client that finds the endpoint of each kind of command once: a client that keeps its
- * middleware keeps their context. The SDK reads the ten values that determine an endpoint again for each request,
- * although none is of the request where no account has an endpoint of its own.
- */
+/** Returns the middleware of the client with `endpointOnce` in place of the SDK's own, which each command brings. */
 function withOneEndpoint({ middlewareStack: stack, config }: DynamoDBClient): DynamoDBClient['middlewareStack'] {
-  const found = (next: (sending: unknown) => Promise<unknown>, context: { endpointV2?: Endpoint }) => {
-    return async (sending: unknown) => {
-      context.endpointV2 ??= await getEndpointFromInstructions({}, GetItemCommand, { ...config });
-      return next(sending);
-    };
-  };
   return {
     ...stack,
     concat(ofCommand) {
       const whole = stack.concat(ofCommand);
-      // A command brings the SDK's own.
-      whole.addRelativeTo(found as never, {
+      whole.addRelativeTo(endpointOnce(config, GetItemCommand) as never, {
         name: 'endpointV2Middleware',
         relation: 'before',
         toMiddleware: 'serializerMiddleware',
@@ -124,8 +119,6 @@ function withOneEndpoint({ middlewareStack: stack, config }: DynamoDBClient): Dy
     },
   };
 }
-
-type Endpoint = Awaited<ReturnType<typeof getEndpointFromInstructions>>;
 
 /** What a step of the SDK's middleware is given. */
 interface Sending {
