@@ -1,4 +1,4 @@
-// Dependencies of the stages, picked from those of a process. Types only; made once per process by the entry point.
+// Declares the dependencies of the stages, picked from those of a process. The entry point makes them once per process.
 import type { GatewayComposition } from '../../shared/composition/index.ts';
 
 type SharedDependencies = Pick<

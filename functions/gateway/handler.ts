@@ -1,4 +1,4 @@
-// The handler of POST /v1/chat/completions: a function URL with RESPONSE_STREAM. Dependencies are made once per
+// Is the handler of POST /v1/chat/completions: a function URL with RESPONSE_STREAM. Dependencies are made once per
 // environment; state of a request is never stored in the module.
 
 import { readFile } from 'node:fs/promises';
@@ -14,10 +14,10 @@ const environment = { ...readEnvironment(), isFunction: true };
 const composition = createGatewayComposition({ environment, ...bundleAdapters(environment) });
 guardProcess(composition.log);
 
-/** Prepares the process; awaited by the module that Lambda loads, before the first call. */
+/** Prepares the process. The module that Lambda loads awaits it before the first call. */
 export const prepare = () => warmGateway(composition);
 
-// The build puts the description beside this bundle, under the name of its path.
+// The build puts the description into the folder of this bundle, under the name of its path.
 const describeApi = () => readFile(join(__dirname, rootPaths.openapi), 'utf8');
 
 export const handler = createStreamingHandler(createGateway(composition, describeApi), composition);

@@ -1,4 +1,4 @@
-// Outcome of the provider loop, for a plain call or a step of a function. Types only.
+// Declares the outcome of the provider loop, for a plain call or a step of a function.
 import type { UpstreamContent } from '../../shared/accounting/content-log/index.ts';
 import type { Permit } from '../../shared/accounting/limits/index.ts';
 import type { GatewayError } from '../../shared/errors/index.ts';
@@ -19,14 +19,14 @@ export interface ProviderBodies {
 
 /** Work of the provider loop, with or without an answer. */
 export interface ProviderRun {
-  /** Attempts that have ended; the attempt of an open stream is not among them. */
+  /** Attempts that have ended. The attempt of an open stream is not in this list. */
   readonly attempts: readonly Attempt[];
-  /** Number of provider calls, that of an open stream included. */
+  /** Number of provider calls, including the call of an open stream. */
   readonly attemptCount: number;
   readonly queuedMs: number;
-  /** Time spent in the provider loop, queueing included. */
+  /** Time spent in the provider loop, including the time in the queue. */
   readonly upstreamMs: number;
-  /** Time at which the answer, or the first output of a stream, was there. */
+  /** Time at which the answer, or the first output of a stream, arrived. */
   readonly firstOutputAtMs: number | undefined;
   /** Permit of a first candidate that was admitted and not called. */
   readonly unusedPermit: Permit | undefined;
@@ -55,11 +55,11 @@ export interface OpenStream {
   /** Events up to and including the first real output, which were delayed until now. */
   readonly opening: readonly AnswerEvent[];
   readonly rest: AsyncIterable<EventBatch>;
-  /** The error that is sent in the stream's place where nothing of it may leave. */
+  /** The error that is sent instead of the stream if no part of the stream may leave. */
   readonly refusal?: GatewayError | undefined;
-  /** True once a guardrail has ended the stream. Absent where no guardrail checks it. */
+  /** True once a guardrail has ended the stream. Absent if no guardrail checks it. */
   readonly isBlocked?: () => boolean;
-  /** Called when `rest` has ended without an error: the provider's socket may serve the next call. */
+  /** Called if `rest` has ended without an error. The provider's socket may then serve the next call. */
   readonly finish: () => void;
   /** Returns the reason why `rest` threw. Most failures are the last batch of the stream instead. */
   readonly failureOf: (error: unknown) => AttemptFailure;

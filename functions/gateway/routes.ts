@@ -1,5 +1,5 @@
-// The routes of the gateway's function. It answers GET /v1/models too: without a distribution there is still one base
-// URL.
+// Lists the routes of the gateway's function. It answers GET /v1/models too, so that a stage without a distribution
+// still has one base URL.
 
 import { okStatus } from '../../shared/errors/index.ts';
 import { bedrockPaths, rootPaths, routePaths } from '../../shared/foundation/constants/index.ts';
@@ -33,7 +33,7 @@ function serveText(read: () => Promise<string>): Endpoint {
   };
 }
 
-/** Loads an endpoint with its first call: few clients need it. */
+/** Loads an endpoint with its first call, because few clients need it. */
 function onFirstCall(load: () => Promise<Endpoint>): Endpoint {
   let loaded: Endpoint | undefined;
   return (request, scope) => {
@@ -50,7 +50,7 @@ const listing = () => import('../../shared/routing/model-listing/index.ts');
 const storedResponse = () => import('./stored-response/index.ts');
 const account = () => import('./account/serve-account.ts');
 
-/** Builds the gateway's routes. `describeApi` is absent where the description is not served. */
+/** Builds the gateway's routes. `describeApi` is absent if the description is not served. */
 export function createGateway(deps: GatewayDependencies & RouterDependencies, describeApi?: DescribeApi): Gateway {
   const stored = (work: StoredWork) =>
     onFirstCall(async () => (await storedResponse()).serveStoredResponse(deps, work, { createSend, readBrokenCall }));

@@ -1,4 +1,4 @@
-// The sequence of a call, of any interface. Every stage passes a value to the next, and fails by throwing
+// Serves a call of any interface as a sequence of stages. Every stage passes a value to the next, and fails by throwing
 // `fail(code)`; the router turns that into the error envelope. What was reserved is settled after the last byte,
 // however the call ends.
 import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
@@ -7,19 +7,19 @@ import type { Endpoint } from '../../shared/protocol/router/index.ts';
 import type { Item } from '../../shared/storage/store/index.ts';
 import { admit } from './admission/admit.ts';
 import { findKey, identify } from './admission/identify.ts';
-import type { FoundReady } from './admission/reservation.ts';
+import type { ExistingResult } from './admission/reservation.ts';
 import type { GatewayDependencies } from './dependencies.ts';
 import { provide } from './provider/provide.ts';
 import { receive } from './receive/receive.ts';
 import { respond } from './response/respond.ts';
-import { respondReady } from './response/respond-ready.ts';
+import { respondExisting } from './response/respond-existing.ts';
 import { route, routedChanges } from './routing/route.ts';
 import { contentOf, failed, serveAndSettle, watchedBy } from './settlement/settle.ts';
-import { writeReadyRecord } from './settlement/write-record.ts';
+import { writeExistingRecord } from './settlement/write-record.ts';
 import { noteContent, type RefusedBodies, writeRefusal } from './settlement/write-refusal.ts';
 import type { CallResult, IdentifiedCall, ReceivedCall, RoutedCall, ServedCall } from './stages.ts';
 
-/** Serves a call of an interface. `operation` is the action in the path, behind the model's name. */
+/** Serves a call of an interface. `operation` is the action in the path, after the model's name. */
 export const serveCall =
   (deps: GatewayDependencies, clientInterface: ClientInterface, operation?: string): Endpoint =>
   async (request, scope) => {
@@ -36,10 +36,10 @@ export const serveCall =
     return serve();
   };
 
-/** Serves the opened call, which from here on has a record of its own. */
+/** Serves the opened call, which from this point on has a record of its own. */
 type Serve = () => Promise<GatewayResponse>;
 
-/** Opens the call. Rejects where it is refused. */
+/** Opens the call. Rejects if it is refused. */
 async function open(
   deps: GatewayDependencies,
   received: ReceivedCall,
@@ -47,11 +47,11 @@ async function open(
   refusal: RefusedBodies,
 ): Promise<Serve> {
   const { call, admissionTime } = await identify(deps, received, key);
-  if (call.parsed.asksFunction) return openFunction(deps, { call, admissionTime, refusal });
+  if (call.parsed.isFunctionCall) return openFunction(deps, { call, admissionTime, refusal });
   const routed = await route(deps, call, admissionTime);
   noteContent(deps, refusal, routed);
   const admitted = await admit(deps, call, routed, admissionTime, routedChanges);
-  if ('ready' in admitted) return () => serveReady(deps, call, admitted);
+  if ('existingAnswer' in admitted) return () => serveExisting(deps, call, admitted);
   return () => serveAndSettle(deps, admitted, answerPlain);
 }
 
@@ -68,20 +68,21 @@ async function openFunction(deps: GatewayDependencies, { call, admissionTime, re
   const opened = await admissionTime.wait(openExecution(deps, { identified: call, effective }));
   noteContent(deps, refusal, opened);
   const admitted = await admit(deps, call, opened, admissionTime, openedChanges(deps));
-  if ('ready' in admitted) return () => serveReady(deps, call, admitted);
+  if ('existingAnswer' in admitted) return () => serveExisting(deps, call, admitted);
   return () => serveAndSettle(deps, admitted, (deps, served) => execute(deps, served, provide));
 }
 
 /** Serves an answer that exists already. */
-async function serveReady(
+async function serveExisting(
   deps: GatewayDependencies,
   call: IdentifiedCall,
-  { ready, key = call.key }: FoundReady,
+  { existingAnswer, key = call.key }: ExistingResult,
 ): Promise<GatewayResponse> {
   const { clientBody, scope } = call.parsed;
   clientBody.bodyMemory.allocation.keep('relayedSent');
   // Only the routed call knows the data policy that applies to it.
-  const content = ready.kind === 'cached' ? await contentOf(deps, { planned: ready.call, key }) : undefined;
-  scope.deferred.addUncharged(() => writeReadyRecord(deps, call, { ready, key, content }));
-  return watchedBy(content, respondReady(ready));
+  const content =
+    existingAnswer.kind === 'cached' ? await contentOf(deps, { planned: existingAnswer.call, key }) : undefined;
+  scope.deferred.addUncharged(() => writeExistingRecord(deps, call, { existingAnswer: existingAnswer, key, content }));
+  return watchedBy(content, respondExisting(existingAnswer));
 }

@@ -1,4 +1,4 @@
-// The values that the stages of a call pass on: each holds the stage before and what it adds. Types only.
+// Declares the values that the stages of a call pass on: each holds the stage before and what it adds.
 import type { ContentPlace } from '../../shared/accounting/call-records/index.ts';
 import type { CreditHold } from '../../shared/accounting/credit/index.ts';
 import type { Counter, Hold, KeyHold } from '../../shared/accounting/holds/index.ts';
@@ -46,8 +46,8 @@ export interface ParsedCall {
   readonly clientInterface: ClientInterface;
   readonly scope: RequestScope;
   readonly credential: ApiKey;
-  /** True where the call names a stored function. */
-  readonly asksFunction: boolean;
+  /** True if the call names a stored function. */
+  readonly isFunctionCall: boolean;
   /** The body as its client sent it. Providers, the cache and the record get the `effective` body of a planned call. */
   readonly clientBody: CallBody;
   readonly idempotencyKey: string | undefined;
@@ -64,26 +64,29 @@ export interface ParsedCall {
   readonly deadline: Deadline;
   /** Deadline of a stream whose first output arrived within `deadline`. */
   readonly streamDeadline: Deadline;
-  /** Time from which the process of the call is surely dead: everything that it reserved and claimed is free again. */
+  /**
+   * Time from which the process of the call is surely dead. From then on everything that it reserved and claimed is
+   * free again.
+   */
   readonly leaseUntilMs: number;
 }
 
 /** A call with a credential of the right shape, and a body that is read when the key is known to exist. */
 export interface ReceivedCall
   extends Pick<ParsedCall, 'clientInterface' | 'scope' | 'credential' | 'attribution' | 'tags' | 'arrivedAtMs'> {
-  /** True where its headers announce a body above the size limit. */
+  /** True if its headers announce a body above the size limit. */
   readonly isOversized: boolean;
   /** Reads, parses and checks the body, once, as a call of this workspace. Called when the key is known to exist. */
   readonly read: (workspace: string) => Promise<ParsedBody>;
-  /** The parsed body so far; undefined when the call was refused before. */
+  /** The parsed body so far; undefined if the call was refused before. */
   readonly parsedSoFar: () => ParsedBody | undefined;
 }
 
 export interface ParsedBody {
   /** The body's model, as far as it can be read. */
   readonly model: string | undefined;
-  /** True where the body names a function, as far as it can be read: then a revoked key has a code of its own. */
-  readonly asksFunction: boolean;
+  /** True if the body names a function, as far as it can be read. Then a revoked key has a code of its own. */
+  readonly isFunctionCall: boolean;
   /** The call, or the error of its headers, options or body. An error of the key is reported first. */
   readonly call: ParsedCall | GatewayError;
 }
@@ -102,7 +105,7 @@ export interface IdentifiedCall {
 
 /** Terms for every provider call of a request. */
 export interface ProviderTerms {
-  /** Keys that pay the providers in place of the gateway's credentials; undefined where these pay. */
+  /** Keys that pay the providers instead of the gateway's credentials; undefined if those credentials pay. */
   readonly byok: ByokSources | undefined;
   /** Envelopes of thinking that crosses formats. */
   readonly envelopes: Envelopes;
@@ -118,10 +121,10 @@ export interface PlannedModelCall extends CallBody {
 
 export interface RoutedCall {
   readonly identified: IdentifiedCall;
-  /** The client's body, merged with its preset, with masks where a guardrail masked some texts. */
+  /** The client's body, merged with its preset, with masks if a guardrail masked some texts. */
   readonly effective: PlannedModelCall;
   readonly terms: ProviderTerms;
-  /** Referenced ids, where this workspace did not create all of them. */
+  /** Referenced ids, if this workspace did not create all of them. */
   readonly unmadeInput: readonly string[];
 }
 
@@ -129,7 +132,10 @@ export interface RoutedCall {
 export interface Execution {
   readonly revision: OpenRevision;
   readonly matched: MatchedInput;
-  /** The one model call of a prompt. Undefined for a workflow: its steps are planned when their inputs are known. */
+  /**
+   * The one model call of a prompt. Undefined for a workflow, because its steps are planned when their inputs are
+   * known.
+   */
   readonly prompt: FunctionModelCall | undefined;
   readonly worstCase: PicoUsd;
   /** Upper bound of all its model calls against a limit of tokens. */
@@ -138,7 +144,7 @@ export interface Execution {
 
 export interface OpenedCall {
   readonly identified: IdentifiedCall;
-  /** The client's body, with masks where a guardrail masked some texts. */
+  /** The client's body, with masks if a guardrail masked some texts. */
   readonly effective: CallBody;
   readonly terms: ProviderTerms;
   readonly execution: Execution;
@@ -183,40 +189,40 @@ export interface BudgetHold extends Hold {
 
 interface CacheUse {
   readonly outcome: 'MISS' | 'BYPASS' | 'REFRESH';
-  /** Where the answer is stored; undefined when it may not be. */
+  /** The place at which the answer is stored; undefined if it may not be stored. */
   readonly store: { readonly keyOf: (modelId: string) => CacheKey; readonly ttlSeconds: number } | undefined;
 }
 
 /** The guardrails of a call. */
 export interface CallGuard {
   readonly guardrails: readonly GuardrailDocument[];
-  /** Returns the body with its masks, and undefined where it continues as it is. */
+  /** Returns the body with its masks, or undefined if it continues as it is. */
   checkInput(call: ParsedCall, body: CallBody): Promise<CallBody | GatewayError | undefined>;
   /** Returns a whole answer with the parts that may leave. */
   checkAnswer(answer: WholeAnswer): Promise<CheckedWhole | GatewayError>;
   /** Returns a stream of the parts that may leave. `choices` is the number that the request asked for. */
   checkStream(stream: OpenStream, choices: number): Promise<OpenStream>;
   /** Makes the content log store what guardrails block of answers from now on. */
-  keepBlockedIn(content: Pick<CallContent, 'blocked'>): void;
+  recordBlockedTextIn(content: Pick<CallContent, 'blocked'>): void;
 }
 
 /** The parts of a whole answer that guardrails need. */
 export type WholeAnswer = Pick<JsonAnswer, 'text' | 'json' | 'isPlain' | 'finishReasons'>;
 
-/** Changes of a whole answer; its text is absent where it leaves unchanged. */
+/** Changes of a whole answer. Its text is absent if it leaves unchanged. */
 interface CheckedWhole extends Partial<WholeAnswer> {
   /** Paths of parts that were dropped. */
   readonly dropped: readonly string[];
 }
 
 /**
- * The Idempotency-Key and the span id that a call has reserved: they end once, with a stored answer or a release. For a
+ * Ends the Idempotency-Key and the span id that a call has reserved, once, with a stored answer or a release. For a
  * call without them every method does nothing.
  */
 export interface CallClaims {
   /**
-   * Stores a complete answer for replays before the client gets the end. Never throws: the client gets the answer all
-   * the same. `source` is undefined where several models gave it.
+   * Stores a complete answer for replays before the client gets the end. Never throws, because the client gets the
+   * answer all the same. `source` is undefined if several models gave it.
    */
   store(answer: StoredAnswer, source: AnswerSource | undefined): Promise<void> | undefined;
   /** Releases the claims. Called before the client knows of a failure, because its retry may come at once. */
@@ -226,7 +232,7 @@ export interface CallClaims {
 }
 
 export interface ClaimsEnd {
-  /** True where client libraries retry such a failure by themselves, so that the span must be free. */
+  /** True if client libraries retry a failure of this kind by themselves, so that the span must be free. */
   readonly isRetryable: boolean;
   /** A call that no provider saw leaves its span unused. */
   readonly reachedProvider: boolean;
@@ -235,7 +241,7 @@ export interface ClaimsEnd {
 export interface StoredAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Text of the answer; undefined when it was too long to be collected. Its call counts as done all the same. */
+  /** Text of the answer; undefined if it was too long to be collected. Its call counts as done all the same. */
   readonly body: string | undefined;
 }
 
@@ -255,9 +261,9 @@ export interface AdmittedCall<Planned extends PlannedCall = PlannedCall> {
    * call.
    */
   readonly owner: string;
-  readonly holdings: CallReservations;
+  readonly reservations: CallReservations;
   readonly claims: CallClaims;
-  /** Undefined when the call has no guardrails. */
+  /** Undefined if the call has no guardrails. */
   readonly guard: CallGuard | undefined;
   /** Time that remains for all waits for the store before a provider is called. */
   readonly admissionTime: TimeBudget;
@@ -269,17 +275,17 @@ export interface AdmittedCall<Planned extends PlannedCall = PlannedCall> {
 export interface ServedCall<Planned extends PlannedCall = PlannedCall> {
   readonly admitted: AdmittedCall<Planned>;
   /**
-   * Corrects the tokens and releases slots that other calls wait for, before the client knows of the end. Undefined
-   * where the call has neither. Never rejects; waits one second at most.
+   * Corrects the tokens and releases slots that other calls wait for, before the client knows of the end. Undefined if
+   * the call has neither. Never rejects; waits one second at most.
    */
   readonly settleEarly: (() => Promise<void>) | undefined;
-  /** The content log of the call; undefined where its bodies are not stored. */
+  /** The content log of the call; undefined if its bodies are not stored. */
   readonly content: CallContent | undefined;
 }
 
 export interface ContentBodies {
   readonly request: string;
-  /** Null where the client left before the answer. */
+  /** Null if the client left before the answer. */
   readonly answer: { readonly body: string } | null;
 }
 
@@ -309,19 +315,20 @@ export interface ProviderCall extends StepLimits {
 export interface StepLimits {
   /** Time that remains for the waits for the store before its first provider is called. */
   readonly admissionTime: TimeBudget;
-  /** Aborts where the step is not needed any more, or the ending process waits no longer. */
-  readonly cut: AbortSignal | undefined;
+  /** Aborts if the step is no longer needed, or if the ending process waits no longer. */
+  readonly cancelSignal: AbortSignal | undefined;
 }
 
 /**
- * An answer with a function that says how the call ended, called once after the last byte; or the error in its place.
+ * An answer with a function that says how the call ended, called once after the last byte; or an error instead of the
+ * answer.
  */
 export type CallResult =
   | { readonly response: GatewayResponse; readonly end: () => EndedCall }
   | { readonly response: undefined; readonly error: unknown; readonly ended: EndedCall };
 
 /** An answer that exists already. */
-export type ReadyAnswer = {
+export type ExistingAnswer = {
   /** Counts the answer in the memory of the call. */
   readonly allocation: AnswerAllocation;
 } /** `owner` is the call that got the answer first. */ & (
@@ -347,10 +354,10 @@ export type StreamEnd = 'complete' | 'schema_mismatch' | AttemptFailure | undefi
 /** How an admitted call ended, for settlement and record. */
 export interface EndedCall {
   readonly run: ProviderRun;
-  /** The error that the client got in place of an answer. */
+  /** The error that the client got instead of an answer. */
   readonly error: GatewayError | undefined;
   /** End and attempt of a stream that was opened. */
   readonly stream: { readonly end: StreamEnd; readonly attempt: Attempt } | undefined;
-  /** Writes the answer into the response cache, where it is to be cached. */
+  /** Writes the answer into the response cache, if it is to be cached. */
   readonly writeCache: (() => Promise<void>) | undefined;
 }

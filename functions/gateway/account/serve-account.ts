@@ -1,5 +1,5 @@
-// The account interface of a key: its limits, the workspace's credit, the record of one call. It shows no secret,
-// prompt or answer, and nothing of another workspace.
+// Serves the account interface of a key: its limits, the workspace's credit, the record of one call. It shows no
+// secret, prompt or answer, and nothing of another workspace.
 import { callDocument } from '../../../shared/accounting/call-records/index.ts';
 import { readKeySpending } from '../../../shared/accounting/holds/index.ts';
 import { fail, okStatus } from '../../../shared/errors/index.ts';
@@ -14,16 +14,16 @@ import type { GatewayDependencies } from '../dependencies.ts';
 
 type Read = (deps: GatewayDependencies, key: CountedKey, request: GatewayRequest) => object | Promise<object>;
 
-/** GET /key. */
+/** Serves GET /key. */
 export const serveKey = (deps: GatewayDependencies): Endpoint =>
   serve(deps, ({ clock, keyRequestsPerMinute }, { record, item }) =>
     keyDocument({ record, spending: readKeySpending(item, clock.nowMs()) }, keyRequestsPerMinute),
   );
 
-/** GET /credits. */
+/** Serves GET /credits. */
 export const serveCredits = (deps: GatewayDependencies): Endpoint => serve(deps, readCredits);
 
-/** GET /generation?id=. */
+/** Serves GET /generation?id=. */
 export const serveGeneration = (deps: GatewayDependencies): Endpoint => serve(deps, readGeneration);
 
 const serve =
@@ -41,7 +41,7 @@ interface ShownKey extends Pick<CountedKey, 'record'> {
   readonly spending: ReturnType<typeof readKeySpending>;
 }
 
-/** Describes a key; its spending counts since the last reset. `defaultRpm` is the limit of keys that set none. */
+/** Describes a key. Its spending is counted since the last reset. `defaultRpm` is the limit of keys that set none. */
 export function keyDocument({ record, spending }: ShownKey, defaultRpm?: number) {
   const { name, workspace, status, spendLimitReset, expiresAtMs, models } = record;
   const { limit, spent, held } = spending;
@@ -53,7 +53,7 @@ export function keyDocument({ record, spending }: ShownKey, defaultRpm?: number)
     limit_usd: limit === null ? null : formatUsd(limit),
     limit_reset: spendLimitReset,
     usage_usd: formatUsd(spent),
-    // A limit that was lowered may lie below what was spent.
+    // A limit that was lowered may be below the amount that was spent.
     limit_remaining_usd: limit === null ? null : formatUsd(atLeastNothing(limit - spent - held)),
     expires_at: instantOf(expiresAtMs),
     models,

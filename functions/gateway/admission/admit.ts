@@ -1,4 +1,4 @@
-// Admission: reserves everything that a call needs before a provider is called. As a rule it is one round to the store.
+// Reserves everything that a call needs before a provider is called. As a rule that takes one round to the store.
 import { GatewayError } from '../../../shared/errors/index.ts';
 import type { TimeBudget } from '../../../shared/foundation/time/index.ts';
 import { openBill } from '../../../shared/routing/billing/index.ts';
@@ -7,13 +7,13 @@ import type { AdmittedCall, CallChanges, IdentifiedCall, PlannedCall, RoutedCall
 import { createCallClaims } from './call-names.ts';
 import { comesAfterGuardrails, guardrailIdsOf } from './guardrails-of-call.ts';
 import { refuseModels } from './key-models.ts';
-import { type FoundReady, type ReserveContext, reserveAll, reserveRefused } from './reservation.ts';
+import { type ExistingResult, type ReserveContext, reserveAll, reserveForRefusedPlan } from './reservation.ts';
 import { reservationsOf, reservationsOfRefused } from './reservations.ts';
 
 /**
- * Returns the admitted call, or a ready answer; throws the error that takes precedence. A call without a plan is never
- * admitted: its refusal is thrown, unless an answer is stored for it or an earlier error wins. Candidates without
- * budget are removed from the plan.
+ * Returns the admitted call, or an answer that exists already; throws the error that takes precedence. A call without a
+ * plan is never admitted: its refusal is thrown, unless an answer is stored for it or an earlier error takes
+ * precedence. Candidates without budget are removed from the plan.
  */
 export async function admit<Planned extends PlannedCall>(
   deps: GatewayDependencies,
@@ -21,16 +21,16 @@ export async function admit<Planned extends PlannedCall>(
   planned: Planned | GatewayError,
   admissionTime: TimeBudget,
   { withBody, withPlan }: CallChanges<Planned>,
-): Promise<AdmittedCall<Planned> | FoundReady> {
+): Promise<AdmittedCall<Planned> | ExistingResult> {
   const { scope, clientBody } = call.parsed;
   const routed = routedOf(planned);
   const context: ReserveContext = {
     clock: deps.clock,
     deferred: scope.deferred,
     admissionTime,
-    refuseModels: (key, ready) => refuseModels(call, routed, key, ready),
+    refuseModels: (key, existingAnswer) => refuseModels(call, routed, key, existingAnswer),
   };
-  // Execution ids are UUIDv7, and the id of the request is one.
+  // Execution ids are UUIDv7, and so is the id of the request.
   const owner = scope.correlationId;
   const guardrails = guardrailIdsOf(call);
   const guard = guardrails.length === 0 ? undefined : await openGuard(deps, call, guardrails);
@@ -38,7 +38,7 @@ export async function admit<Planned extends PlannedCall>(
     const blocked =
       guard && comesAfterGuardrails(planned) ? await guard.checkInput(call.parsed, clientBody) : undefined;
     const refusal = blocked instanceof GatewayError ? blocked : planned;
-    return reserveRefused(reservationsOfRefused(deps, call, owner), refusal, context);
+    return reserveForRefusedPlan(reservationsOfRefused(deps, call, owner), refusal, context);
   }
   const claims = createCallClaims(deps, call, owner);
   let passed: Planned | GatewayError = planned;
@@ -51,14 +51,14 @@ export async function admit<Planned extends PlannedCall>(
     },
   };
   const reserved = await reserveAll(reservationsOf(deps, planned, { owner, claims, guarded }), context);
-  if ('ready' in reserved) return reserved;
+  if ('existingAnswer' in reserved) return reserved;
   if (passed instanceof GatewayError) throw passed;
-  const { holdings, plan, key = call.key } = reserved;
+  const { reservations, plan, key = call.key } = reserved;
   const affordable = plan === undefined ? passed : withPlan(passed, plan);
-  return { planned: affordable, key, owner, holdings, claims, guard, admissionTime, bill: openBill() };
+  return { planned: affordable, key, owner, reservations, claims, guard, admissionTime, bill: openBill() };
 }
 
-/** Loads the code of guardrails with the first call that has some: few calls do. */
+/** Loads the code of guardrails with the first call that has some, because few calls do. */
 const openGuard = async (deps: GatewayDependencies, call: IdentifiedCall, ids: readonly string[]) =>
   (await import('./check-input.ts')).openCallGuard(deps, call, {
     ids,

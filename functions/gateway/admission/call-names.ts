@@ -1,6 +1,6 @@
-// The names of a call, its Idempotency-Key and its span id: reserved with everything else, and ended with the call. A
-// complete answer is stored under the key; every failure releases it, so that the same key may run again. A span is
-// free again only after a failure that a client may retry.
+// Reserves the names of a call, its Idempotency-Key and its span id, and ends them with the call. A complete answer is
+// stored under the key; every failure releases it, so that the same key may run again. A span is free again only after
+// a failure that a client may retry.
 import type { StoredResult } from '../../../shared/accounting/idempotency/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
@@ -10,7 +10,13 @@ import { retryWrite, StoreUnavailable } from '../../../shared/storage/store/inde
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AnswerSource, CallClaims, ClaimsEnd, IdentifiedCall, StoredAnswer } from '../stages.ts';
 import { guardrailIdsOf } from './guardrails-of-call.ts';
-import { type Release, type Reservation, type ReservationResult, type Resolution, refused } from './reservation.ts';
+import {
+  type Release,
+  type Reservation,
+  type ReservationResult,
+  type Resolution,
+  refusalResult,
+} from './reservation.ts';
 
 /** Most calls end within seconds, so a longer wait would only delay the retry. */
 const retryAfterMaxSeconds = 2;
@@ -42,7 +48,7 @@ export function reserveIdempotencyKey(
   const { idempotencyKey: key, scope } = parsed;
   if (key === undefined) return undefined;
   if (workspace.idempotency?.zdr === 'refuse' && policy.zdr === true) {
-    const refusal = refused('idempotency', fail('invalid_request', { message: unwanted }));
+    const refusal = refusalResult('idempotency', fail('invalid_request', { message: unwanted }));
     return { rank: 'idempotency', reserve: async () => refusal };
   }
   const keyOwner = { workspace: workspace.id, key, owner };
@@ -56,30 +62,30 @@ export function reserveIdempotencyKey(
       case 'claimed':
         return { release };
       case 'conflict':
-        return refused('idempotency', fail('idempotency_conflict'));
+        return refusalResult('idempotency', fail('idempotency_conflict'));
       case 'running': {
-        // The wait ends no later than the lease: then a retry takes over.
+        // The wait ends no later than the lease. Then a retry takes over.
         const leaseSeconds = Math.ceil((outcome.leaseUntilMs - nowMs) / 1_000);
         const retryAfterSeconds = Math.min(retryAfterMaxSeconds, leaseSeconds);
-        return refused('idempotency', fail('execution_in_progress', { retryAfterSeconds }));
+        return refusalResult('idempotency', fail('execution_in_progress', { retryAfterSeconds }));
       }
       case 'done_unstored':
-        return refused('idempotency', fail('idempotency_conflict', { message: unstored }));
+        return refusalResult('idempotency', fail('idempotency_conflict', { message: unstored }));
       case 'done':
         if (!wasCheckedFor(call, outcome.result)) {
-          return refused('idempotency', fail('idempotency_conflict', { message: unchecked }));
+          return refusalResult('idempotency', fail('idempotency_conflict', { message: unchecked }));
         }
-        return { resolution: { rank: 'idempotency', ready: { ...outcome, kind: 'replay', allocation } } };
+        return { resolution: { rank: 'idempotency', existingAnswer: { ...outcome, kind: 'replay', allocation } } };
     }
   }
-  return { rank: 'idempotency', reserve, releaseUncertain: release, releasedFirst: true };
+  return { rank: 'idempotency', reserve, releaseUncertain: release, mustReleaseBeforeAnswer: true };
 }
 
 /** A key may have guardrails that the key of the first call did not have. */
 const wasCheckedFor = (call: IdentifiedCall, { guardrails = [] }: Pick<StoredResult, 'guardrails'>): boolean =>
   guardrailIdsOf(call).every((id) => guardrails.includes(id));
 
-/** A span is used once per workspace, but a retry may bring its own again. */
+/** Reserves the span id, which is used once per workspace. A retry may bring its own span id again. */
 export function reserveSpan(
   { spans, clock }: GatewayDependencies,
   { parsed, workspace }: IdentifiedCall,
@@ -89,24 +95,24 @@ export function reserveSpan(
   if (spanId === undefined) return undefined;
   const spanOwner = { workspace: workspace.id, spanId, owner };
   const release: Release = async (resolution) => {
-    // A stored answer belongs to the call that used the span, a cached one is an answer like any other, and a running
-    // call keeps its span. Any other refusal comes before a provider is called, so the span stays unused.
-    if (resolution?.ready !== undefined || (resolution !== undefined && isRunning(resolution))) return;
+    // A stored answer belongs to the call that used the span, a cached answer is an answer like any other, and a
+    // running call keeps its span. Any other refusal comes before a provider is called, so the span stays unused.
+    if (resolution?.existingAnswer !== undefined || (resolution !== undefined && isRunning(resolution))) return;
     await spans.withdraw(spanOwner);
   };
   async function reserve(): Promise<ReservationResult> {
     const { idempotencyKey } = parsed;
     const nowMs = clock.nowMs();
     const { kind } = await spans.claim({ ...spanOwner, idempotencyKey, fingerprint: parsed.fingerprint(), nowMs });
-    return kind === 'duplicate' ? refused('span', fail('duplicate_span_id')) : { release };
+    return kind === 'duplicate' ? refusalResult('span', fail('duplicate_span_id')) : { release };
   }
-  return { rank: 'span', reserve, releaseUncertain: release, releasedFirst: true };
+  return { rank: 'span', reserve, releaseUncertain: release, mustReleaseBeforeAnswer: true };
 }
 
 const isRunning = (resolution: Resolution): boolean =>
   resolution.error instanceof GatewayError && resolution.error.code === 'execution_in_progress';
 
-/** A replay repeats these headers of the answer; all others belong to the request. */
+/** Headers of the answer that a replay repeats. All other headers belong to the request. */
 const storedHeaders: readonly string[] = [
   'content-type',
   'cache-control',
@@ -118,8 +124,8 @@ const storedHeaders: readonly string[] = [
 ];
 
 /**
- * A large answer goes to the blob store first, which may take three seconds to fail: two tries fit into the 10 s of a
- * settlement.
+ * Time limit of a try. A large answer goes to the blob store first, which may take three seconds to fail, so that two
+ * tries fit into the 10 s of a settlement.
  */
 const storeTriesMax = 2;
 
@@ -129,7 +135,7 @@ const noClaims: CallClaims = { store: nothing, release: nothing, settle: nothing
 export function createCallClaims(deps: GatewayDependencies, call: IdentifiedCall, owner: string): CallClaims {
   const { idempotency, spans, clock, log } = deps;
   const { parsed, workspace } = call;
-  const { idempotencyKey: key, asksFunction, scope } = parsed;
+  const { idempotencyKey: key, isFunctionCall, scope } = parsed;
   const { spanId } = scope.correlation;
   if (key === undefined && spanId === undefined) return noClaims;
   let isEnded = false;
@@ -145,7 +151,7 @@ export function createCallClaims(deps: GatewayDependencies, call: IdentifiedCall
     const { model, provider } = source ?? {};
     const guardrails = guardrailIdsOf(call);
     const checkedBy = guardrails.length === 0 ? undefined : guardrails;
-    const executionId = asksFunction ? owner : undefined;
+    const executionId = isFunctionCall ? owner : undefined;
     const result = { ...answer, headers, model, provider, executionId, guardrails: checkedBy };
     const write = async () => {
       await idempotency.complete({ workspace: workspace.id, key, owner, result, nowMs: clock.nowMs() });
@@ -160,7 +166,7 @@ export function createCallClaims(deps: GatewayDependencies, call: IdentifiedCall
   async function release({ isRetryable, reachedProvider }: ClaimsEnd): Promise<void> {
     if (isEnded) return;
     await Promise.all([
-      // This releases a running claim only: a completed claim stays.
+      // This call releases a running claim only. A completed claim stays.
       key !== undefined && idempotency.release({ workspace: workspace.id, key, owner }),
       spanId !== undefined && !reachedProvider && spans.withdraw({ workspace: workspace.id, spanId, owner }),
       spanId !== undefined &&

@@ -1,4 +1,5 @@
-// The guardrails of a call, and the check of its input. This file is loaded with the first call that has guardrails.
+// Opens the guardrails of a call, and checks its input, its stream and its answer with them. This file is loaded with
+// the first call that has guardrails.
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { keepAliveCommentMs } from '../../../shared/foundation/constants/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
@@ -9,10 +10,10 @@ import type { EventBatch } from '../../../shared/routing/providers/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { OpenStream } from '../provider-call.ts';
 import type { CallBody, CallGuard, IdentifiedCall, ParsedCall } from '../stages.ts';
-import { documentsOf } from './guardrails-of-call.ts';
+import { guardrailDefinitions } from './guardrails-of-call.ts';
 
 /** The parts of a call that its guardrails are opened with. */
-export interface GuardedReading extends Pick<IdentifiedCall, 'catalogue'> {
+export interface GuardContext extends Pick<IdentifiedCall, 'catalogue'> {
   readonly parsed: Pick<ParsedCall, 'scope' | 'clientInterface' | 'deadline' | 'streamDeadline'>;
 }
 
@@ -24,16 +25,17 @@ interface GuardOptions {
 /** Opens the guardrails with these ids. */
 export async function openCallGuard(
   { clock, log, transport, credentials }: GatewayDependencies,
-  call: GuardedReading,
+  call: GuardContext,
   { ids, isStream }: GuardOptions,
 ): Promise<CallGuard> {
   const { scope, clientInterface, deadline, streamDeadline } = call.parsed;
   const { correlationId, clientGone, memory, details } = scope;
-  const guardrails = documentsOf(call, ids);
+  const guardrails = guardrailDefinitions(call, ids);
   const missing = ids.find((id) => !call.catalogue.guardrails.has(id));
   details.guardrailChecks = [];
-  /** A client that left ends the check too. */
-  const letsPass = (id: string) => call.catalogue.guardrails.get(id)?.on_failure === 'pass' && !clientGone.aborted;
+  // If the client has disconnected, its check fails for that reason, so the guardrail does not count as passed.
+  const passesOnFailure = (id: string) =>
+    call.catalogue.guardrails.get(id)?.on_failure === 'pass' && !clientGone.aborted;
   const guard = await openGuard({
     ...{ guardrails, clock, transport, credentials, deadline, clientGone, memory },
     outputDeadline: isStream ? streamDeadline : deadline,
@@ -42,21 +44,21 @@ export async function openCallGuard(
     note: (check) => void details.guardrailChecks?.push(check),
     onFailure: (guardrail, direction, cause) => {
       const fields = { event: 'guardrail_failed', correlation_id: correlationId, guardrail, direction };
-      log.error({ ...fields, ...(letsPass(guardrail) ? { failed_control: 'guardrail' } : {}) }, cause);
+      log.error({ ...fields, ...(passesOnFailure(guardrail) ? { failed_control: 'guardrail' } : {}) }, cause);
     },
   });
-  let keepBlocked: ((text: string) => void) | undefined;
-  // A call with a guardrail is checked, or is not made.
+  let recordBlockedText: ((text: string) => void) | undefined;
+  // A call is not made if a guardrail that must check it is missing.
   const missingMessage = `The guardrail ${missing}, which checks this call, is not in the gateway file.`;
   const missingGuardrail = () => fail('RATE_LIMITER_UNAVAILABLE', { message: missingMessage });
   return {
     guardrails,
-    keepBlockedIn(content) {
-      keepBlocked = content.blocked;
+    recordBlockedTextIn(content) {
+      recordBlockedText = content.blocked;
     },
     async checkInput(parsed, body) {
       if (missing !== undefined) return missingGuardrail();
-      return goOn(parsed, body, await guard.checkRequest(textOf(parsed, body)));
+      return applyInputVerdict(parsed, body, await guard.checkRequest(textOf(parsed, body)));
     },
     async checkStream(stream, choices) {
       let refusal: GatewayError | undefined;
@@ -66,24 +68,26 @@ export async function openCallGuard(
         reader: clientInterface.openEventReader(choices),
         onBlocked: (dropped) => {
           isBlocked = true;
-          keepBlocked?.(dropped.map(({ text }) => text).join('\n'));
+          recordBlockedText?.(dropped.map(({ text }) => text).join('\n'));
         },
         onFailed: (failed) => {
           refusal = failed.kind === 'failed' ? guardrailUnavailable(failed) : (failed.error as GatewayError);
         },
       });
-      // Bytes of audio have no texts, and the first piece determines their type.
+      // No guardrail reads this stream, for example because it is audio. It is returned unchanged, because its first
+      // piece determines the content type.
       if (rest === events) return stream;
+      // A failure within the limit becomes `refusal`, which has an HTTP status. A later failure ends the stream.
       const first = rest.next();
-      await settledWithin(clock, keepAliveCommentMs, first);
-      return { ...stream, opening: [], rest: resumed(first, rest), refusal, isBlocked: () => isBlocked };
+      await settleOrTimeout(clock, keepAliveCommentMs, first);
+      return { ...stream, opening: [], rest: prependFirst(first, rest), refusal, isBlocked: () => isBlocked };
     },
     async checkAnswer({ text, isPlain, json }) {
       if (missing !== undefined) return missingGuardrail();
       const checked = await guard.checkAnswer(isPlain ? await rescanAnswer(JSON.stringify({ text })) : json);
       if (checked.kind === 'failed') return guardrailUnavailable(checked);
       const { masked, isBlocked } = checked;
-      if (isBlocked) keepBlocked?.(text);
+      if (isBlocked) recordBlockedText?.(text);
       if (masked === undefined) return { dropped: [] };
       const outcome = isPlain
         ? { text: (JSON.parse(masked.text) as { text: string }).text }
@@ -93,59 +97,62 @@ export async function openCallGuard(
   };
 }
 
-/** Yields all events of a stream, the delayed ones first. */
+/** Yields the buffered opening events, and then the rest. */
 async function* eventsOf({ opening, rest }: OpenStream): AsyncGenerator<EventBatch, void, undefined> {
   yield { events: opening };
   yield* rest;
 }
 
 /**
- * Waits for the work, but no longer than the limit: only before a stream begins can an error have a status, and a
- * stream that is silent for long has to begin.
+ * Waits for the work, but no longer than the limit. An error can have an HTTP status only before the stream begins, and
+ * the stream must begin within the limit, because clients close a silent connection.
  */
-async function settledWithin(clock: Clock, limitMs: number, working: Promise<unknown>): Promise<void> {
-  const late = Promise.withResolvers<void>();
-  const cancel = clock.after(limitMs, late.resolve);
-  // The reader of the stream gets the fault.
-  await Promise.race([working.catch(() => {}), late.promise]);
+async function settleOrTimeout(clock: Clock, limitMs: number, working: Promise<unknown>): Promise<void> {
+  const timeout = Promise.withResolvers<void>();
+  const cancel = clock.after(limitMs, timeout.resolve);
+  // The error is thrown again when the stream is read.
+  await Promise.race([working.catch(() => {}), timeout.promise]);
   cancel();
 }
 
-async function* resumed(first: Promise<IteratorResult<EventBatch, void>>, rest: AsyncIterator<EventBatch, void>) {
+async function* prependFirst(first: Promise<IteratorResult<EventBatch, void>>, rest: AsyncIterator<EventBatch, void>) {
   for (let next = await first; next.done !== true; next = await rest.next()) yield next.value;
 }
 
-/** Returns the whole parsed body of a function call as text: the text that its prompt uses is only a part of it. */
-const textOf = ({ asksFunction }: ParsedCall, { request }: CallBody) =>
-  asksFunction ? jsonTextOf(request.raw) : request.text();
+/**
+ * Returns the text to check. The whole body of a function call is checked, because its prompt uses only some of the
+ * fields.
+ */
+const textOf = ({ isFunctionCall }: ParsedCall, { request }: CallBody) =>
+  isFunctionCall ? jsonTextOf(request.raw) : request.text();
 
-function goOn(
+function applyInputVerdict(
   { clientInterface, scope, passedOn }: ParsedCall,
   { request, bodyMemory }: CallBody,
-  checked: GuardedRequest,
+  verdict: GuardedRequest,
 ): CallBody | GatewayError | undefined {
   const { promptMember } = request;
-  switch (checked.kind) {
+  switch (verdict.kind) {
     case 'blocked': {
-      const message = `The guardrail ${checked.guardrail} blocks the request: ${checked.message}`;
+      const message = `The guardrail ${verdict.guardrail} blocks the request: ${verdict.message}`;
       return fail('invalid_request', { reason: 'content_policy_violation', message, param: promptMember });
     }
     case 'tokens': {
-      const message = `${promptMember}: must be texts, not tokens, which the guardrail ${checked.guardrail} cannot read`;
+      const message = `${promptMember}: must be texts, not tokens, which the guardrail ${verdict.guardrail} cannot read`;
       return fail('invalid_request', { message, param: promptMember });
     }
     case 'failed':
-      return guardrailUnavailable(checked);
+      return guardrailUnavailable(verdict);
     case 'passed': {
-      const { masked } = checked;
+      const { masked } = verdict;
       if (masked === undefined) return undefined;
       const { dropsIdleMembers } = scope.baseUrlRules;
       const form = request.form?.withTexts(textsIn(masked.text));
       const { path } = request;
-      const reading = { allocation: bodyMemory.allocation, dropsIdleMembers, passedOn, path, form };
-      const again = readAgain(clientInterface, masked.text, reading);
-      if (again instanceof GatewayError || masked.dropped.length === 0) return again;
-      return { ...again, request: { ...again.request, leftOut: masked.dropped } };
+      const readOptions = { allocation: bodyMemory.allocation, dropsIdleMembers, passedOn, path, form };
+      const maskedRequest = readAgain(clientInterface, masked.text, readOptions);
+      if (maskedRequest instanceof GatewayError || masked.dropped.length === 0) return maskedRequest;
+      return { ...maskedRequest, request: { ...maskedRequest.request, leftOut: masked.dropped } };
     }
   }
 }
@@ -160,8 +167,9 @@ function textsIn(body: string): ReadonlyMap<string, readonly string[]> {
   );
 }
 
+/** Uses the general code for a dependency that does not answer, because clients know it and retry. */
 const guardrailUnavailable = ({ guardrail, cause }: FailedCheck) =>
   fail('RATE_LIMITER_UNAVAILABLE', {
-    message: `The guardrail ${guardrail} gave no answer, and no text passes without it.`,
+    message: `The guardrail ${guardrail} could not check this call, so the call is refused.`,
     cause,
   });

@@ -1,6 +1,6 @@
-// Limits of concurrent calls: of a key, of a workspace, of the whole service. Null means no limit. The slots of a key
-// are in the item that counts its requests, the slots of a workspace in the item of its credit; other slots have pools
-// of their own.
+// Lists the limits of concurrent calls: of a key, of a workspace, of the whole service. Null means no limit. The slots
+// of a key are in the item that counts its requests, the slots of a workspace in the item of its credit; other slots
+// have pools of their own.
 import {
   concurrencyOf as concurrencyOfKey,
   hasOwnLimits,
@@ -17,7 +17,7 @@ export interface ConcurrencyLimits {
   /** The service's pools in the order in which slots are taken; together they have all slots of the service. */
   readonly servicePools: readonly SlotPool[];
   readonly workspace: number | null;
-  /** Limit of keys that set none; null where it is not counted with the request. */
+  /** Limit of keys that set none; null if it is not counted with the request. */
   readonly keyDefault: number | null;
   /** Set for a call that would write to its key only to take a slot. */
   readonly ofKeyless: KeylessLimits | undefined;
@@ -36,9 +36,9 @@ const stageShare = 0.9;
 /** Share of the service's slots that one key may use, so that it never fills the service. */
 const keyShare = 0.5;
 /**
- * Share of the service's slots for calls of keys with the default limit. Such a call takes one of these slots first,
- * and a slot of its key only where none is free; so it writes nothing to its key while less than a quarter of the
- * service is in use.
+ * Share of the service's slots for calls of keys with the default limit. Such a call takes a slot of this pool first,
+ * and a slot of its key only if the pool has no free slot. So it writes nothing to its key while less than a quarter of
+ * the service is in use.
  */
 const keylessShare = 0.25;
 
@@ -64,7 +64,7 @@ export function concurrencyLimitsOf(
   const rest = { key: servicePoolKey, slots: service - keylessSlots };
   const keyless = { key: `${servicePoolKey}#KEYLESS`, slots: keylessSlots, hasSubstitute: true };
   // Calls with a workspace limit, and function calls, take other slots between the slots of key and service.
-  const isKeyless = keylessSlots > 0 && ofWorkspace === null && !parsed.asksFunction && !hasOwnLimits(key);
+  const isKeyless = keylessSlots > 0 && ofWorkspace === null && !parsed.isFunctionCall && !hasOwnLimits(key);
   return {
     service,
     servicePools: keylessSlots > 0 ? [rest, keyless] : [rest],
@@ -78,7 +78,7 @@ const servicePoolKey = 'SERVICECALLS';
 
 const shareOf = (whole: number, share: number): number => Math.max(1, Math.floor(whole * share));
 
-/** True when the key is near its concurrency limit; its reservation then runs before all others. */
+/** Returns true if the key is near its concurrency limit. Its reservation then runs before all others. */
 export function isNearConcurrency(
   { callsUnderWay, clock }: GatewayDependencies,
   { keyDefault }: ConcurrencyLimits,
@@ -99,13 +99,13 @@ export function enterUnderWay({ callsUnderWay }: GatewayDependencies, { credenti
   scope.deferred.add(leave);
 }
 
-/** Calls run for seconds: a longer wait would find no free slot. */
+/** Calls run for seconds, so a longer wait would find no free slot. */
 export const retryAfterSeconds = 1;
 
 export const keyConcurrencyError = (concurrency: number): GatewayError =>
   fail('api_key_rate_limit', { retryAfterSeconds, message: messageOf('The key', concurrency) });
 
-/** The message has no number: the key's share of the common slots is not counted. */
+/** The message has no number, because the key's share of the common slots is not counted. */
 export const keylessError = ({ keyless, keySlotsMax }: KeylessLimits): GatewayError =>
   fail('api_key_rate_limit', {
     retryAfterSeconds,
@@ -116,16 +116,17 @@ export const keylessError = ({ keyless, keySlotsMax }: KeylessLimits): GatewayEr
 
 export const serviceError = (
   { service }: Pick<ConcurrencyLimits, 'service'>,
-  { asksFunction }: Pick<ParsedCall, 'asksFunction'>,
-): GatewayError => concurrencyError('The gateway', service ?? 0, { asksFunction, exhausted: 'service_concurrency' });
+  { isFunctionCall }: Pick<ParsedCall, 'isFunctionCall'>,
+): GatewayError =>
+  concurrencyError('The gateway', service ?? 0, { isFunctionCall, exhausted: 'service_concurrency' });
 
-/** Error of a workspace or of the service. */
+/** Returns the error of a workspace or of the service. */
 export const concurrencyError = (
   whose: string,
   concurrency: number,
-  { asksFunction, exhausted }: { readonly asksFunction: boolean; readonly exhausted?: StageResource | undefined },
+  { isFunctionCall, exhausted }: { readonly isFunctionCall: boolean; readonly exhausted?: StageResource | undefined },
 ): GatewayError =>
-  fail(asksFunction ? 'execution_capacity' : 'rate_limited', {
+  fail(isFunctionCall ? 'execution_capacity' : 'rate_limited', {
     retryAfterSeconds,
     ...(exhausted === undefined ? {} : { exhausted }),
     message: messageOf(whose, concurrency),

@@ -1,4 +1,4 @@
-// The response cache: where an answer is stored, the call reserves nothing else, no credit either.
+// Finds an answer in the response cache. If an answer is stored, the call reserves nothing else, not even credit.
 import {
   type CacheableEvents,
   type CachedAnswer,
@@ -59,22 +59,25 @@ export function findCached(
     const content = answer && (await allocation.during(() => readCached(call, answer)));
     if (answer === undefined || content === undefined) return cacheUse('MISS', store);
     return {
-      resolution: { rank: 'cache', ready: { kind: 'cached', allocation, answer, content, call, owner, claims } },
+      resolution: {
+        rank: 'cache',
+        existingAnswer: { kind: 'cached', allocation, answer, content, call, owner, claims },
+      },
     };
   }
   return { rank: 'cache', reserve };
 }
 
-type CacheUse = NonNullable<NonNullable<ReservationResult['holdings']>['cache']>;
+type CacheUse = NonNullable<NonNullable<ReservationResult['reservations']>['cache']>;
 
 const cacheUse = (outcome: CacheUse['outcome'], store?: CacheUse['store']): ReservationResult => ({
-  holdings: { cache: { outcome, store } },
+  reservations: { cache: { outcome, store } },
 });
 
 /** Number of events that are read within a few milliseconds. */
 const turnMaxEvents = 256;
 
-/** Returns undefined for an answer that this release cannot read, because another one has stored it. */
+/** Returns undefined for an answer that this release cannot read, because another release has stored it. */
 async function readCached(
   { identified, effective }: RoutedCall,
   { content }: CachedAnswer,

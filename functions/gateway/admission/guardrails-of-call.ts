@@ -1,4 +1,4 @@
-// Finds the guardrails of a call: most calls have none.
+// Finds the guardrails of a call. Most calls have none.
 import { readKeySetting } from '../../../shared/configuration/keys/index.ts';
 import type { ErrorCode, GatewayError } from '../../../shared/errors/index.ts';
 import type { IdentifiedCall } from '../stages.ts';
@@ -9,9 +9,9 @@ export const guardrailIdsOf = ({ workspace, key }: Pick<IdentifiedCall, 'workspa
 ];
 
 /** Returns the documents of the guardrails that the catalogue knows. */
-export const documentsOf = ({ catalogue }: Pick<IdentifiedCall, 'catalogue'>, ids: readonly string[]) =>
+export const guardrailDefinitions = ({ catalogue }: Pick<IdentifiedCall, 'catalogue'>, ids: readonly string[]) =>
   ids.flatMap((id) => catalogue.guardrails.get(id) ?? []);
 
-/** Errors that are reported only where no guardrail blocks. */
+/** Errors that are reported only if no guardrail blocks. */
 const laterCodes: readonly ErrorCode[] = ['price_cap_exceeded', 'provider_not_configured'];
 export const comesAfterGuardrails = ({ code }: GatewayError): boolean => laterCodes.includes(code);

@@ -10,7 +10,7 @@ import { countKeyRequest, keyErrorOf } from './reserve-key.ts';
 
 export interface CountedKey {
   readonly record: KeyRecord;
-  /** The item with its current counters, beside the record. */
+  /** The item with its current counters, in addition to the record. */
   readonly item: Item;
 }
 

@@ -22,13 +22,13 @@ export async function identify(
   key: Item | Promise<Item>,
 ): Promise<{ readonly call: IdentifiedCall; readonly admissionTime: TimeBudget }> {
   const admissionTime = startAdmissionTime(deps.clock);
-  // The refusal is reported for a key that does not exist, too; the call of a key that exists gets a record of it.
+  // The refusal is reported for a key that does not exist, too. The call of a key that exists gets a record of it.
   if (key instanceof Promise) key.catch(() => {});
   if (received.isOversized) throw fail('request_too_large');
   const { seenKey, catalogue, owner } = ownerInMemory(deps, key) ?? (await readOwner(deps, key, admissionTime));
   deps.credentialCheck.look(catalogue);
   const refuse = (fault: GatewayError) => admissionTime.wait(refuseFault(deps, received, seenKey, fault));
-  // The time in which the body arrives is the client's, not the store's.
+  // The time in which the body arrives is the client's, and does not reduce the store's.
   const { call: parsed } = await received.read(String(seenKey.workspace));
   if (parsed instanceof GatewayError) throw await refuse(parsed);
   const [workspace, connections] = owner instanceof Promise ? await owner : owner;
@@ -49,7 +49,7 @@ interface FoundOwner {
   readonly owner: Owner | Promise<Owner>;
 }
 
-/** Returns undefined where something of it has to be read. */
+/** Returns undefined if a part of it has to be read from the store. */
 function ownerInMemory(
   { catalogue: catalogues, cooldowns, workspaces, connections: ofWorkspaces }: GatewayDependencies,
   key: Item | Promise<Item>,
@@ -67,9 +67,9 @@ async function readOwner(
   admissionTime: TimeBudget,
 ): Promise<FoundOwner> {
   const finding = Promise.resolve(key);
-  // The workspace is read beside the others, not after them: where the key is in memory, all reads are one round.
+  // The workspace is read at the same time as the others. If the key is in memory, all reads are one round.
   const owner = admissionTime.wait(finding.then((item) => readWorkspace(deps, String(item.workspace))));
-  // A call that is refused first never asks for it.
+  // A call that is refused first never requests it.
   owner.catch(() => {});
   const [seenKey, catalogue] = await admissionTime.wait(
     Promise.all([finding, deps.catalogue.current(), deps.cooldowns.refresh()]),
@@ -81,8 +81,8 @@ const readWorkspace = ({ workspaces, connections }: GatewayDependencies, id: str
   Promise.all([workspaces.read(id), connections.connectionsOf(id)]);
 
 /**
- * Returns the item of the key. Rejects with UNAUTHORIZED for a key that does not exist or has another secret: neither ever
- * changes.
+ * Returns the item of the key. Rejects with UNAUTHORIZED for a key that does not exist or has another secret. Neither
+ * ever changes.
  */
 export function findKey(
   { keys, keyCache }: GatewayDependencies,
@@ -108,7 +108,7 @@ function noteKey(scope: ReceivedCall['scope'], { publicId }: ReceivedCall['crede
 }
 
 /**
- * A call that cannot be served still counts for its key, and a revoked or rate-limited key takes precedence over its
+ * Counts a call that cannot be served for its key. A revoked or rate-limited key takes precedence over the call's
  * fault.
  */
 async function refuseFault(
@@ -117,8 +117,8 @@ async function refuseFault(
   key: Item,
   fault: GatewayError,
 ): Promise<unknown> {
-  const { asksFunction } = await read(String(key.workspace));
-  const call = { parsed: { credential, asksFunction }, key };
+  const { isFunctionCall } = await read(String(key.workspace));
+  const call = { parsed: { credential, isFunctionCall }, key };
   const { resolution } = await reserveKey(deps, call, { advise: noAdvice }).reserve();
   return resolution === undefined ? fault : resolution.error;
 }

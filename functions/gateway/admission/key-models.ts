@@ -1,36 +1,36 @@
-// Models of a key's list, the only models that the key knows. A plan is made with the remembered key: whether the list
-// still has the planned models is checked with the key as it is reserved, before a provider is called or a stored
-// answer is returned.
+// Checks the models of a key's list, which are the only models that the key knows. A plan is made with the remembered
+// key: whether the list still has the planned models is checked with the key as it is reserved, before a provider is
+// called or a stored answer is returned.
 import { readKeySetting } from '../../../shared/configuration/keys/index.ts';
 import { fail, type GatewayError } from '../../../shared/errors/index.ts';
 import { autoModelId } from '../../../shared/foundation/constants/index.ts';
 import { unnamedModel } from '../../../shared/protocol/interfaces/index.ts';
 import { failUnknownModel, findVisible } from '../../../shared/routing/planner/index.ts';
 import type { Item } from '../../../shared/storage/store/index.ts';
-import type { IdentifiedCall, ReadyAnswer, RoutedCall } from '../stages.ts';
+import type { ExistingAnswer, IdentifiedCall, RoutedCall } from '../stages.ts';
 
 /**
- * Returns undefined when the key may use the planned models. `planned` is undefined where no plan could be made. A
+ * Returns undefined if the key may use the planned models. `planned` is undefined if no plan could be made. A
  * function's caller does not choose its models, and for a cached answer the plan is enough.
  */
 export function refuseModels(
   call: IdentifiedCall,
   planned: RoutedCall | undefined,
   key: Item,
-  ready: ReadyAnswer | undefined,
+  existingAnswer: ExistingAnswer | undefined,
 ): GatewayError | undefined {
   const models = readKeySetting(key, 'models');
-  if (models === null || call.parsed.asksFunction) return undefined;
+  if (models === null || call.parsed.isFunctionCall) return undefined;
   const visibility = { catalogue: call.catalogue, workspace: { models } };
   const { request } = planned?.effective ?? call.parsed.clientBody;
   const isUnknown = (id: string) =>
     id !== autoModelId && !models.includes(id) && findVisible(id, visibility, request) === undefined;
   const called =
-    ready?.kind === 'replay'
+    existingAnswer?.kind === 'replay'
       ? [request.model, ...request.fallbackModels]
       : planned?.effective.plan.map(({ model }) => model.id);
   const unknown = called?.find((id) => id !== unnamedModel && isUnknown(id));
   if (unknown !== undefined) return failUnknownModel(unknown, visibility, request);
-  if (ready?.kind !== 'replay' || !isUnknown(ready.result.model ?? autoModelId)) return undefined;
+  if (existingAnswer?.kind !== 'replay' || !isUnknown(existingAnswer.result.model ?? autoModelId)) return undefined;
   return fail('unknown_model', { message: 'The stored answer is of a model that the key may not use.' });
 }

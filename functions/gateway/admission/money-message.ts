@@ -1,4 +1,4 @@
-// The text of a 402: what the call may cost, what is available, and which output bound would have been covered.
+// Writes the text of a 402: what the call may cost, what is available, and which output bound would have been covered.
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
 import type { CallSize } from '../../../shared/protocol/wire/index.ts';
@@ -10,12 +10,12 @@ export interface Shortage {
   readonly advise: Advise;
 }
 
-/** Says what the client could send instead. Empty where nothing smaller would help, or the client cannot choose. */
+/** Says what the client could send instead. Empty if nothing smaller would help, or if the client cannot choose. */
 export type Advise = (available: PicoUsd) => string;
 
 export const noAdvice: Advise = () => '';
 
-/** A 402 names what the call may cost and what is available. */
+/** Describes what the call may cost and what is available. */
 export function insufficientMessage(what: string, { needed, available: balance, advise }: Shortage): string {
   const available = balance < 0n ? 0n : balance;
   const amounts = `The call may cost ${formatUsd(needed)} USD, and ${formatUsd(available)} USD of ${what} is available.`;
@@ -54,7 +54,7 @@ export const boundAdvice =
     return `${smaller} Without max_tokens (on Responses max_output_tokens) ${reservedWithout(candidates)}`;
   };
 
-/** A call that names no bound reserves the operator's default, where every model has one. */
+/** A call that names no bound reserves the operator's default, if every model has a default. */
 function reservedWithout(candidates: readonly Candidate[]): string {
   const defaults = candidates.map(({ entry }) => entry.default_output_tokens);
   if (defaults.includes(undefined)) {
@@ -65,8 +65,8 @@ function reservedWithout(candidates: readonly Candidate[]): string {
 }
 
 /**
- * Returns the largest number that is covered, 0 where not even one token is. `isCovered` holds up to some number and
- * never beyond.
+ * Returns the largest number that is covered, 0 if not even one token is. `isCovered` holds up to some number and never
+ * beyond.
  */
 function largestCovered(most: number, isCovered: (tokens: number) => boolean): number {
   let [covered, refused] = [0, most];

@@ -1,30 +1,30 @@
-// Runs the reservations of a call in the store before a provider is called: finds the error that takes precedence, and
-// releases everything that a refused call took.
+// Before a provider is called, reserves in the store what the call needs: its names, money, tokens and slots. Finds the
+// error that takes precedence, and releases everything that a refused call took.
 import type { GatewayError } from '../../../shared/errors/index.ts';
 import type { Clock, TimeBudget } from '../../../shared/foundation/time/index.ts';
 import type { DeferredTasks } from '../../../shared/protocol/router/index.ts';
 import type { Plan } from '../../../shared/routing/planner/index.ts';
 import { type Item, retryWrite, StoreUnavailable } from '../../../shared/storage/store/index.ts';
-import type { CallReservations, ReadyAnswer } from '../stages.ts';
+import type { CallReservations, ExistingAnswer } from '../stages.ts';
 
-/** The order in which errors win, whatever order the answers of the store came in. */
+/** Precedence of errors. It does not depend on the order in which the store answers. */
 const ranks = ['key', 'idempotency', 'span', 'plan', 'guardrail', 'cache', 'money', 'capacity', 'candidate'] as const;
 type Rank = (typeof ranks)[number];
 
-/** Why a call does not continue to a provider: an error, or an answer that exists already. */
+/** Reason why a call does not continue to a provider: an error, or an answer that exists already. */
 export type Resolution =
-  | { readonly rank: Rank; readonly error: unknown; readonly ready?: undefined }
-  | { readonly rank: Rank; readonly ready: ReadyAnswer; readonly error?: undefined };
+  | { readonly rank: Rank; readonly error: unknown; readonly existingAnswer?: undefined }
+  | { readonly rank: Rank; readonly existingAnswer: ExistingAnswer; readonly error?: undefined };
 
 export type Release = (resolution: Resolution | undefined) => Promise<unknown>;
 
 export interface ReservationResult {
-  /** Undefined when the call may go on. */
+  /** Undefined if the call may continue. */
   readonly resolution?: Resolution | undefined;
-  readonly holdings?: CallReservations | undefined;
-  /** The remaining candidates; all if absent. */
+  readonly reservations?: CallReservations | undefined;
+  /** The plan with the remaining candidates; undefined if all candidates remain. */
   readonly plan?: Plan;
-  /** Undefined when nothing was taken. */
+  /** Undefined if nothing was taken. */
   readonly release?: Release | undefined;
   /** The key of the call as the store has it, if it was read. */
   readonly key?: Item | undefined;
@@ -33,53 +33,58 @@ export interface ReservationResult {
 export interface Reservation {
   readonly rank: Rank;
   reserve(): Promise<ReservationResult>;
-  /** Releases what a write whose answer was lost may have taken. */
+  /** Releases what may have been taken by a write whose answer was lost. */
   readonly releaseUncertain?: Release | undefined;
   /**
-   * True where the release has to happen before the client knows of the refusal: its next call may bring the same name.
+   * True if the release has to happen before the client gets the error, because a retry may use the same
+   * Idempotency-Key or span id.
    */
-  readonly releasedFirst?: boolean;
-  /** Checks for a refusal without taking anything, where a later error came in first. */
+  readonly mustReleaseBeforeAnswer?: boolean;
+  /**
+   * Checks for a refusal without taking anything. It is used if an error of lower precedence was found before this
+   * reservation ran.
+   */
   readonly check?: (() => Promise<ReservationResult>) | undefined;
 }
 
 export interface ReservationGroup {
-  /** Undefined ones are not needed by the call. */
+  /** An undefined element is a reservation that the call does not need. */
   readonly reservations: readonly (Reservation | undefined)[];
+  /** True if one of these reservations may well refuse the call. Later groups then wait for this group. */
   readonly mayRefuse: boolean;
 }
 
-export const refused = (rank: Rank, error: unknown): ReservationResult => ({ resolution: { rank, error } });
+export const refusalResult = (rank: Rank, error: unknown): ReservationResult => ({ resolution: { rank, error } });
 
 export interface ReserveContext {
   readonly clock: Clock;
   readonly deferred: DeferredTasks;
   /** The store gets two seconds to answer. */
   readonly admissionTime: TimeBudget;
-  /** Refuses models of the plan, or of a ready answer, that the key may not use. */
-  readonly refuseModels: (key: Item, ready: ReadyAnswer | undefined) => GatewayError | undefined;
+  /** Refuses models of the plan, or of an existing answer, that the key may not use. */
+  readonly refuseModels: (key: Item, existingAnswer: ExistingAnswer | undefined) => GatewayError | undefined;
 }
 
-interface Started {
+interface StartedReservation {
   readonly reservation: Reservation;
   readonly reserved: Promise<ReservationResult>;
 }
 
-interface AllReserved {
-  readonly holdings: CallReservations;
-  /** Undefined when all candidates remain. */
+interface CallReserved {
+  readonly reservations: CallReservations;
+  /** Undefined if all candidates remain. */
   readonly plan: Plan | undefined;
   readonly key: Item | undefined;
 }
 
-export interface FoundReady {
-  readonly ready: ReadyAnswer;
+export interface ExistingResult {
+  readonly existingAnswer: ExistingAnswer;
   readonly key: Item | undefined;
 }
 
-/** Rounds that are made when the rounds before them have passed. */
+/** Rounds that are created only after all earlier rounds have succeeded. */
 interface LaterRounds {
-  /** Reservations of these rounds that are checked for an error that takes precedence while the rounds are not made. */
+  /** Reservations whose `check` runs if the rounds are never created. */
   readonly checked: readonly Reservation[];
   readonly make: () => Promise<readonly (readonly Reservation[])[]>;
 }
@@ -90,51 +95,51 @@ export type Rounds = readonly (readonly Reservation[] | LaterRounds)[];
  * Runs the rounds one after the other. Returns an answer that exists already, or everything that the rounds reserved;
  * throws the error that takes precedence.
  */
-export async function reserveAll(rounds: Rounds, context: ReserveContext): Promise<AllReserved | FoundReady> {
-  const started: Started[] = [];
-  let holdings: CallReservations = {};
+export async function reserveAll(rounds: Rounds, context: ReserveContext): Promise<CallReserved | ExistingResult> {
+  const started: StartedReservation[] = [];
+  let reservations: CallReservations = {};
   let plan: Plan | undefined;
   let key: Item | undefined;
-  const failed = (error: unknown): never => {
+  const releaseAndThrow = (error: unknown): never => {
     releaseLater(started, undefined, context);
     throw error;
   };
   const pending = [...rounds];
   for (let round = pending.shift(); round !== undefined; round = pending.shift()) {
     if ('make' in round) {
-      pending.unshift(...(await round.make().catch(failed)));
+      pending.unshift(...(await round.make().catch(releaseAndThrow)));
       continue;
     }
     let outcomes: readonly ReservationResult[];
     try {
       outcomes = await reserveRound(started, round, context);
     } catch (error) {
-      return failed(error);
+      return releaseAndThrow(error);
     }
     const resolution = resolve(outcomes, context);
-    key ??= keyOf(outcomes);
+    key ??= findKey(outcomes);
     if (resolution !== undefined) {
-      const later = pending.flatMap((one) => ('make' in one ? one.checked : one));
-      const checked = await checkBefore(resolution, later, context).catch(failed);
-      return end(started, { ...checked, key: checked.key ?? key }, context);
+      const later = pending.flatMap((laterRound) => ('make' in laterRound ? laterRound.checked : laterRound));
+      const checked = await checkHigherRanks(resolution, later, context).catch(releaseAndThrow);
+      return releaseAndResolve(started, { ...checked, key: checked.key ?? key }, context);
     }
-    holdings = { ...holdings };
-    for (const outcome of outcomes) Object.assign(holdings, outcome.holdings);
+    reservations = { ...reservations };
+    for (const outcome of outcomes) Object.assign(reservations, outcome.reservations);
     plan = outcomes.find((outcome) => outcome.plan !== undefined)?.plan ?? plan;
   }
-  return { holdings, plan, key };
+  return { reservations, plan, key };
 }
 
 /**
- * Checks what ranks before the refusal of a call's plan. Returns an answer that exists already; throws the error that
- * takes precedence.
+ * Runs the reservations whose errors take precedence over an error of the plan. Returns an answer that exists already;
+ * throws the error that takes precedence.
  */
-export async function reserveRefused(
+export async function reserveForRefusedPlan(
   round: readonly Reservation[],
   refusal: GatewayError,
   context: ReserveContext,
-): Promise<FoundReady> {
-  const started: Started[] = [];
+): Promise<ExistingResult> {
+  const started: StartedReservation[] = [];
   let outcomes: readonly ReservationResult[];
   try {
     outcomes = await reserveRound(started, round, context);
@@ -143,26 +148,26 @@ export async function reserveRefused(
     throw error;
   }
   const resolution = resolve(outcomes, context) ?? { rank: 'plan', error: refusal };
-  return end(started, { resolution, key: keyOf(outcomes) }, context);
+  return releaseAndResolve(started, { resolution, key: findKey(outcomes) }, context);
 }
 
-/** Returns the resolution, or one of a better rank that the rounds which do not run any more would have found. */
-async function checkBefore(
+/** Returns the resolution, or a resolution with higher precedence from the rounds that will not run. */
+async function checkHigherRanks(
   resolution: Resolution,
   later: readonly Reservation[],
   context: ReserveContext,
-): Promise<Ended> {
+): Promise<FinalResolution> {
   const checks = later.flatMap(({ rank, check }) =>
     check !== undefined && ranks.indexOf(rank) < ranks.indexOf(resolution.rank) ? checkOne(rank, check) : [],
   );
   if (checks.length === 0) return { resolution };
   const checked = await context.admissionTime.wait(Promise.all(checks));
-  return { resolution: resolve([{ resolution }, ...checked], context) ?? resolution, key: keyOf(checked) };
+  return { resolution: resolve([{ resolution }, ...checked], context) ?? resolution, key: findKey(checked) };
 }
 
 /** Starts the reservations of a round together, and adds them to `started`. Rejects with the first failure. */
 function reserveRound(
-  started: Started[],
+  started: StartedReservation[],
   round: readonly Reservation[],
   { admissionTime }: ReserveContext,
 ): Promise<readonly ReservationResult[]> {
@@ -188,39 +193,41 @@ function reserveRound(
 
 const nothingReserved: ReservationResult = {};
 
-interface Ended {
+interface FinalResolution {
   readonly resolution: Resolution;
   readonly key?: Item | undefined;
 }
 
-/** Releases what the call has taken, then returns the ready answer or throws the error. */
-async function end(
-  started: readonly Started[],
-  { resolution, key }: Ended,
+/** Releases what the call has taken, then returns the existing answer or throws the error. */
+async function releaseAndResolve(
+  started: readonly StartedReservation[],
+  { resolution, key }: FinalResolution,
   context: ReserveContext,
-): Promise<FoundReady> {
-  const first = started.filter(({ reservation }) => reservation.releasedFirst === true);
-  const others = started.filter((one) => !first.includes(one));
-  releaseLater(others, resolution, context);
-  if (resolution.ready !== undefined) {
-    releaseLater(first, resolution, context);
-    return { ready: resolution.ready, key };
+): Promise<ExistingResult> {
+  const releasedBefore = started.filter(({ reservation }) => reservation.mustReleaseBeforeAnswer === true);
+  const releasedAfter = started.filter(({ reservation }) => reservation.mustReleaseBeforeAnswer !== true);
+  releaseLater(releasedAfter, resolution, context);
+  if (resolution.existingAnswer !== undefined) {
+    releaseLater(releasedBefore, resolution, context);
+    return { existingAnswer: resolution.existingAnswer, key };
   }
-  await releaseAll(first, resolution, (release) => release()).catch(() => releaseLater(first, resolution, context));
+  await releaseAll(releasedBefore, resolution, (release) => release()).catch(() =>
+    releaseLater(releasedBefore, resolution, context),
+  );
   throw resolution.error;
 }
 
 const releaseLater = (
-  some: readonly Started[],
+  started: readonly StartedReservation[],
   resolution: Resolution | undefined,
   { clock, deferred }: ReserveContext,
-): void => deferred.add(() => releaseAll(some, resolution, (release) => retryWrite(clock, release)));
+): void => deferred.add(() => releaseAll(started, resolution, (release) => retryWrite(clock, release)));
 
-/** Turns a failure of the store into an error like any other: an error of a better rank may still win over it. */
+/** Converts a failure of the store to an error like any other, because an error of higher precedence may replace it. */
 const unavailable = (
   { rank, releaseUncertain }: Pick<Reservation, 'rank' | 'releaseUncertain'>,
   error: StoreUnavailable,
-): ReservationResult => ({ ...refused(rank, error), release: releaseUncertain });
+): ReservationResult => ({ ...refusalResult(rank, error), release: releaseUncertain });
 
 const checkOne = (rank: Rank, check: NonNullable<Reservation['check']>): Promise<ReservationResult> =>
   check().catch((error: unknown) => {
@@ -229,28 +236,28 @@ const checkOne = (rank: Rank, check: NonNullable<Reservation['check']>): Promise
   });
 
 /**
- * Returns the resolution of the best rank. A model that the key may not use ranks with the plan, and takes precedence
- * over an answer that exists already.
+ * Returns the resolution with the highest precedence. The refusal of a model that the key may not use has the rank
+ * `plan`, and takes precedence over an answer that exists already.
  */
 function resolve(outcomes: readonly ReservationResult[], { refuseModels }: ReserveContext): Resolution | undefined {
-  let first: Resolution | undefined;
+  let best: Resolution | undefined;
   for (const { resolution } of outcomes) {
     if (resolution === undefined) continue;
-    if (first === undefined || ranks.indexOf(resolution.rank) < ranks.indexOf(first.rank)) first = resolution;
+    if (best === undefined || ranks.indexOf(resolution.rank) < ranks.indexOf(best.rank)) best = resolution;
   }
-  const key = keyOf(outcomes);
-  const refusal = key && refuseModels(key, first?.ready);
-  const isFirst =
-    first?.ready !== undefined || first === undefined || ranks.indexOf('plan') < ranks.indexOf(first.rank);
-  return refusal !== undefined && isFirst ? { rank: 'plan', error: refusal } : first;
+  const key = findKey(outcomes);
+  const refusal = key && refuseModels(key, best?.existingAnswer);
+  const refusalWins =
+    best?.existingAnswer !== undefined || best === undefined || ranks.indexOf('plan') < ranks.indexOf(best.rank);
+  return refusal !== undefined && refusalWins ? { rank: 'plan', error: refusal } : best;
 }
 
-const keyOf = (outcomes: readonly ReservationResult[]): Item | undefined =>
+const findKey = (outcomes: readonly ReservationResult[]): Item | undefined =>
   outcomes.find(({ key }) => key !== undefined)?.key;
 
 /** Rejects with the first failure, after every release was tried. */
 async function releaseAll(
-  started: readonly Started[],
+  started: readonly StartedReservation[],
   resolution: Resolution | undefined,
   attempt: (release: () => Promise<unknown>) => Promise<unknown>,
 ): Promise<void> {
@@ -259,6 +266,6 @@ async function releaseAll(
     outcome.status === 'fulfilled' && outcome.value.release !== undefined ? [outcome.value.release] : [],
   );
   const ended = await Promise.allSettled(releases.map((release) => attempt(() => release(resolution))));
-  const failed = ended.find((one) => one.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
+  const failure = ended.find((outcome) => outcome.status === 'rejected');
+  if (failure !== undefined) throw failure.reason;
 }

@@ -1,4 +1,4 @@
-// The reservations of a call, in one round or more.
+// Lists the reservations of a call, in one round or more.
 
 import type { CreditAccount, CreditTake } from '../../../shared/accounting/credit/index.ts';
 import type { Hold } from '../../../shared/accounting/holds/index.ts';
@@ -31,7 +31,7 @@ import {
   type ReservationGroup,
   type ReservationResult,
   type Rounds,
-  refused,
+  refusalResult,
 } from './reservation.ts';
 import { reserveBudgets } from './reserve-budgets.ts';
 import { isShortOf, reserveKey } from './reserve-key.ts';
@@ -42,7 +42,7 @@ interface Reserving extends Pick<AdmittedCall, 'owner' | 'claims'> {
   readonly guarded: { readonly guardrails: readonly GuardrailDocument[]; readonly checkInput: CheckInput } | undefined;
 }
 
-/** Checks the input before anything is held. Returns the call, with masked texts where a guardrail masked some. */
+/** Checks the input before anything is reserved. Returns the call, with masked texts if a guardrail masked some. */
 type CheckInput = () => Promise<PlannedCall | GatewayError>;
 
 export function reservationsOf(
@@ -62,7 +62,7 @@ export function reservationsOf(
   const make = async () => {
     const passed = await guarded.checkInput();
     if (!(passed instanceof GatewayError)) return holdRounds(deps, passed, owner);
-    const reserve = async () => refused('guardrail', passed);
+    const reserve = async () => refusalResult('guardrail', passed);
     return [[{ rank: 'guardrail' as const, reserve }], checked];
   };
   return [...first, { checked, make }];
@@ -79,7 +79,7 @@ function holdRounds(deps: GatewayDependencies, call: PlannedCall, owner: string)
   const holder = { owner, expiresAtMs: parsed.leaseUntilMs };
   const held = (slot: boolean) => (amount === 0n && !slot ? undefined : { ...holder, amount, slot });
   const keyHold = held(!isCountOnly);
-  // Where its credit is spread over shards, a workspace has its slots in an item of its own.
+  // If its credit is spread over shards, a workspace has its slots in an item of its own.
   const isCreditSharded = (workspace.credit_shards ?? 1) > 1;
   const takesCreditSlot = limits.workspace !== null && !isCreditSharded;
   const capacity = reserveCapacity(deps, identified, { holder, limits, isCreditSharded });
@@ -89,7 +89,7 @@ function holdRounds(deps: GatewayDependencies, call: PlannedCall, owner: string)
     isShortOf(amount, identified.key, clock.nowMs()) ||
     isNearConcurrency(deps, limits, identified);
   const mayCreditRefuse = recentRefusals.has(workspace.id) || (takesCreditSlot && capacity !== undefined);
-  // This counts for later calls only: a call's own slot is not a reason for it to wait.
+  // This call counts for later calls only, because a call's own slot is not a reason for it to wait.
   enterUnderWay(deps, parsed);
   const advise = adviceFor(call);
   const key = reserveKey(deps, identified, { advise, defaultConcurrency: limits.keyDefault }, keyHold);
@@ -105,9 +105,9 @@ function holdRounds(deps: GatewayDependencies, call: PlannedCall, owner: string)
 }
 
 /**
- * Splits reservations into rounds. An amount that a call takes and releases again is missing to other calls meanwhile,
- * so a reservation behind one that may well refuse the call runs only when that one has passed. Usually none may
- * refuse, and all are one round.
+ * Splits reservations into rounds. An amount that a call takes and releases again is missing to other calls meanwhile.
+ * A reservation that follows one which may well refuse the call therefore runs in a later round. Usually none may
+ * refuse, and all reservations are one round.
  */
 function inRounds(groups: readonly ReservationGroup[]): Reservation[][] {
   const rounds: Reservation[][] = [];
@@ -149,7 +149,7 @@ function holdAmountOf(call: PlannedCall): PicoUsd {
 const paidByWorkspace = ({ effective, terms }: RoutedCall) =>
   effective.plan.filter((candidate) => payerOf(terms.byok, candidate) === 'workspace');
 
-/** Returns no advice for a function call: its request is fixed by its revision, so its caller could not bound it. */
+/** Returns no advice for a function call. Its revision fixes the request, so its caller could not bound it. */
 function adviceFor(call: PlannedCall): Advise {
   const member = call.effective.request.outputBoundMember;
   if ('execution' in call || member === undefined) return noAdvice;
@@ -171,13 +171,13 @@ function admitFirst({ limiter, clock }: GatewayDependencies, call: RoutedCall): 
   const [candidate] = effective.plan;
   const startedAtMs = clock.nowMs();
   if (terms.byok?.sourceOf(candidate) !== undefined) {
-    return Promise.resolve({ holdings: { firstCandidate: { candidate, permit: undefined, startedAtMs } } });
+    return Promise.resolve({ reservations: { firstCandidate: { candidate, permit: undefined, startedAtMs } } });
   }
   return askLimits(limiter, candidate, identified.parsed, effective).then((admission) => {
     if (admission.kind === 'limited') return {};
     const { permit } = admission;
     return {
-      holdings: { firstCandidate: { candidate, permit, startedAtMs } },
+      reservations: { firstCandidate: { candidate, permit, startedAtMs } },
       release: () => limiter.release(permit),
     };
   });
@@ -193,7 +193,7 @@ function reserveCredit(
 ): Reservation | undefined {
   if (hold === undefined) return undefined;
   const { workspace } = call;
-  const { asksFunction } = call.parsed;
+  const { isFunctionCall } = call.parsed;
   const { credit, recentRefusals } = deps;
   const { concurrency = null } = workspace;
   const spendLimit = workspace.spend_limit_usd === null ? null : (parseUsd(workspace.spend_limit_usd) ?? 0n);
@@ -202,16 +202,19 @@ function reserveCredit(
     recentRefusals.set(account.workspace, true);
     const what = short === 'credit' ? 'credit' : 'the spend limit of the workspace';
     const message = insufficientMessage(what, { ...shortage, advise });
-    return refused('money', fail('PAYMENT_REQUIRED', { message }));
+    return refusalResult('money', fail('PAYMENT_REQUIRED', { message }));
   };
   function toReserved(take: CreditTake): ReservationResult {
     if (take.kind === 'insufficient') return refuse(take.short, take);
     if (take.kind === 'no_slot') {
       recentRefusals.set(account.workspace, true);
-      return refused('capacity', concurrencyError(`The workspace ${workspace.id}`, concurrency ?? 0, { asksFunction }));
+      return refusalResult(
+        'capacity',
+        concurrencyError(`The workspace ${workspace.id}`, concurrency ?? 0, { isFunctionCall }),
+      );
     }
     const creditHold = take.hold;
-    return { holdings: { creditHold }, release: () => credit.release(creditHold) };
+    return { reservations: { creditHold }, release: () => credit.release(creditHold) };
   }
   async function check(): Promise<ReservationResult> {
     const { available, underSpendLimit } = await credit.show(account);
@@ -224,10 +227,10 @@ function reserveCredit(
   return { rank: 'money', reserve, check };
 }
 
-// Tokens per minute of the key and of its workspace: the call's estimate is counted before a provider is called, and
-// corrected to its real use when it ends.
+// Reserves tokens per minute of the key and of its workspace. The call's estimate is counted before a provider is
+// called, and corrected to its real use when it ends.
 
-/** Returns undefined when neither has such a limit, or the call takes no tokens. */
+/** Returns undefined if neither has a limit of tokens, or if the call takes no tokens. */
 function reserveTokens(deps: GatewayDependencies, call: PlannedCall): ReservationGroup | undefined {
   const { limiter, recentRefusals } = deps;
   const owners = limitedOwners(call.identified);
@@ -235,17 +238,17 @@ function reserveTokens(deps: GatewayDependencies, call: PlannedCall): Reservatio
   const tokens = 'execution' in call ? call.execution.estimatedTokens : mostTokens(call.effective);
   const permits: Permit[] = [];
   const release = () => Promise.all(permits.map((permit) => limiter.release(permit)));
-  // The key comes first: a call that it refuses takes nothing that other calls of its workspace could use.
+  // The key comes first, so that a call that it refuses takes nothing that other calls of its workspace could use.
   async function reserve(): Promise<ReservationResult> {
     for (const { owner, tpm, refuse } of owners) {
       const admission = await limiter.admit({ owner }, { rpm: null, tpm, tpd: null }, { tokens, requests: 1 });
       if (admission.kind === 'limited') {
         recentRefusals.set(owner, true);
-        return { ...refused('capacity', refuse(Math.ceil(admission.retryAfterMs / 1_000))), release };
+        return { ...refusalResult('capacity', refuse(Math.ceil(admission.retryAfterMs / 1_000))), release };
       }
       permits.push(admission.permit);
     }
-    return { holdings: { tokenPermits: permits }, release };
+    return { reservations: { tokenPermits: permits }, release };
   }
   return {
     reservations: [{ rank: 'capacity', reserve, releaseUncertain: release }],
@@ -286,18 +289,19 @@ const limitedOwner = (
     }),
 });
 
-// Slots in items of their own: every call takes one of the service; a function call also takes one of the workspace's
-// function_concurrency and one of the service's. A slot is a reservation of amount 1, so the slot of a dead instance
-// expires. Slots are released when the call ends, before the client knows, because its next call must find them free.
+// Reserves slots in items of their own. Every call takes a slot of the service; a function call also takes a slot of
+// the workspace's function_concurrency and a slot of the service's. A slot is a reservation of amount 1, so the slot of
+// a dead instance expires. Slots are released when the call ends, before the client knows, because its next call must
+// find them free.
 
 interface RoundInputs {
   readonly holder: Pick<Hold, 'owner' | 'expiresAtMs'>;
   readonly limits: ConcurrencyLimits;
-  /** True where the slots of the workspace are not part of its credit's item. */
+  /** True if the slots of the workspace are not part of its credit's item. */
   readonly isCreditSharded: boolean;
 }
 
-/** Returns undefined when nothing limits the call. */
+/** Returns undefined if nothing limits the call. */
 function reserveCapacity(
   deps: GatewayDependencies,
   call: IdentifiedCall,
@@ -310,12 +314,12 @@ function reserveCapacity(
   if (levels.length === 0) return undefined;
   const { slots, add, release } = createPoolSlots(slotPools);
   async function reserve(): Promise<ReservationResult> {
-    // The levels are asked one after the other: two calls that took one level each would refuse each other, and neither
-    // would run.
+    // The levels are reserved one after the other: two calls that took one level each would refuse each other, and
+    // neither would run.
     for (const { pools, error } of levels) {
-      if (!(await takeOne(pools))) return { ...refused('capacity', error()), release };
+      if (!(await takeOne(pools))) return { ...refusalResult('capacity', error()), release };
     }
-    return { release, holdings: { slots } };
+    return { release, reservations: { slots } };
   }
   async function takeOne(pools: readonly SlotPool[]): Promise<boolean> {
     for (const pool of pools) if (add(await slotPools.take(pool, holder))) return true;
@@ -333,10 +337,10 @@ interface Level {
 
 function levelsOf(call: IdentifiedCall, { limits, isCreditSharded }: Omit<RoundInputs, 'holder'>): readonly Level[] {
   const { parsed, workspace, catalogue } = call;
-  const { asksFunction } = parsed;
+  const { isFunctionCall } = parsed;
   const whose = `The workspace ${workspace.id}`;
   const functionLevel = (owner: SlotOwner, key: string, slots: number | null): Level[] =>
-    slots === null || !asksFunction ? [] : [{ pools: [{ key, slots }], error: () => functionsError(owner, slots) }];
+    slots === null || !isFunctionCall ? [] : [{ pools: [{ key, slots }], error: () => functionsError(owner, slots) }];
   const ofWorkspace = isCreditSharded ? limits.workspace : null;
   const { function_concurrency: ofFunctions } = catalogue.service;
   return [
@@ -346,7 +350,7 @@ function levelsOf(call: IdentifiedCall, { limits, isCreditSharded }: Omit<RoundI
       : [
           {
             pools: [{ key: `CALLS#${workspace.id}`, slots: ofWorkspace }],
-            error: () => concurrencyError(whose, ofWorkspace, { asksFunction }),
+            error: () => concurrencyError(whose, ofWorkspace, { isFunctionCall }),
           },
         ]),
     ...functionLevel({ whose: 'The gateway', exhausted: 'service_function_concurrency' }, 'SLOTS', ofFunctions),
@@ -359,7 +363,7 @@ function levelsOf(call: IdentifiedCall, { limits, isCreditSharded }: Omit<RoundI
 interface SlotOwner {
   /** Names the owner of the limit in the message. */
   readonly whose: string;
-  /** The resource that the whole stage has too little of; set for limits of the service. */
+  /** The resource that the whole stage has too little of. Set for limits of the service. */
   readonly exhausted?: StageResource;
 }
 

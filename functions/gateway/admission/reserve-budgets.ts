@@ -1,5 +1,5 @@
-// Budgets of stored BYOK connections. A connection whose budget does not cover the call leaves the plan; where none is
-// left the call is refused. The workspace's credit never replaces a budget that is used up.
+// Reserves in the budgets of stored BYOK connections. A connection whose budget does not cover the call leaves the
+// plan. If no connection is left, the call is refused. The workspace's credit never replaces a budget that is used up.
 import { readAvailable } from '../../../shared/accounting/holds/index.ts';
 import { budgetExceeded, quoteBudget } from '../../../shared/configuration/byok/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
@@ -7,7 +7,7 @@ import { worstCaseCost } from '../../../shared/routing/billing/index.ts';
 import { isBillable, type Plan } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { BudgetHold, RoutedCall } from '../stages.ts';
-import { type Release, type Reservation, type ReservationResult, refused } from './reservation.ts';
+import { type Release, type Reservation, type ReservationResult, refusalResult } from './reservation.ts';
 
 export function reserveBudgets(deps: GatewayDependencies, call: RoutedCall, owner: string): Reservation | undefined {
   const quotes = quotesOf(call, owner);
@@ -44,7 +44,7 @@ async function takeBudgets(
     }),
   );
   const plan = planWithout(call, excluded);
-  if (plan !== undefined) return { release, plan, holdings: { budgetHolds: holds } };
+  if (plan !== undefined) return { release, plan, reservations: { budgetHolds: holds } };
   return { ...refusedBy(excluded), release };
 }
 
@@ -59,7 +59,7 @@ async function checkBudgets({ counters }: GatewayDependencies, call: RoutedCall,
   return planWithout(call, excluded) === undefined ? refusedBy(excluded) : {};
 }
 
-/** Returns the plan without the excluded connections; undefined when no candidate remains. */
+/** Returns the plan without the excluded connections; undefined if no candidate remains. */
 function planWithout(
   { effective: { plan } }: RoutedCall,
   excluded: ReadonlyMap<string, GatewayError>,
@@ -70,12 +70,12 @@ function planWithout(
 
 const refusedBy = (excluded: ReadonlyMap<string, GatewayError>): ReservationResult => {
   const [error] = excluded.values();
-  return refused('money', error);
+  return refusalResult('money', error);
 };
 
 interface Quote {
   readonly provider: string;
-  /** The reservation; undefined when none is needed, or when it is impossible. */
+  /** The reservation; undefined if none is needed, or if it is impossible. */
   readonly hold?: BudgetHold | undefined;
   readonly error?: GatewayError | undefined;
 }

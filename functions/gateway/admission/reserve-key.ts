@@ -1,6 +1,6 @@
 // Reserves in the key: it has to be active and under its requests per minute, and its spend limit has to cover the
-// worst case. That is one write, or a read where the key has no limit; one more write where its money is short, because
-// a refused request counts like any other.
+// worst case. That is one write, or a read if the key has no limit. It is one more write if the key's money is short,
+// because a refused request counts like any other.
 import {
   type Hold,
   type KeyAdmission,
@@ -18,11 +18,11 @@ import type { GatewayDependencies } from '../dependencies.ts';
 import type { ParsedCall } from '../stages.ts';
 import { keyConcurrencyError } from './concurrency.ts';
 import { type Advise, insufficientMessage } from './money-message.ts';
-import { type Reservation, type ReservationResult, refused } from './reservation.ts';
+import { type Reservation, type ReservationResult, refusalResult } from './reservation.ts';
 
 /** The parts of a call that its key needs. */
 interface KeyedCall {
-  readonly parsed: Pick<ParsedCall, 'credential' | 'asksFunction'>;
+  readonly parsed: Pick<ParsedCall, 'credential' | 'isFunctionCall'>;
   readonly key: Item;
 }
 
@@ -50,7 +50,7 @@ export const reserveKey = (deps: GatewayDependencies, call: KeyedCall, terms: Ke
   };
 };
 
-/** True when the item, as it was last seen, does not cover the amount. */
+/** Returns true if the item, as it was last read, does not cover the amount. */
 export function isShortOf(amount: PicoUsd, item: Item, nowMs: number): boolean {
   const { limit, spent, held } = readKeySpending(item, nowMs);
   return limit !== null && limit - spent - held < amount;
@@ -84,31 +84,31 @@ function judge(
   { advise }: KeyTerms,
   admission: KeyAdmission,
 ): ReservationResult {
-  const { credential, asksFunction } = call.parsed;
-  const error = keyErrorOf(admission, credential, asksFunction);
+  const { credential, isFunctionCall } = call.parsed;
+  const error = keyErrorOf(admission, credential, isFunctionCall);
   if (error !== undefined) {
     deps.recentRefusals.set(credential.publicId, true);
-    return refused('key', error);
+    return refusalResult('key', error);
   }
   const hold = admission.kind === 'admitted' ? admission.hold : undefined;
   const release = hold && (() => deps.counters.settleKey(hold, 0n));
   if (admission.kind === 'spend_limit') return refuseSpend(deps, call, advise, admission);
   if (admission.kind === 'concurrency') {
     deps.recentRefusals.set(credential.publicId, true);
-    return refused('capacity', keyConcurrencyError(admission.concurrency));
+    return refusalResult('capacity', keyConcurrencyError(admission.concurrency));
   }
-  return { holdings: { keyHold: hold }, release };
+  return { reservations: { keyHold: hold }, release };
 }
 
 function refuseSpend(
   { recentRefusals }: GatewayDependencies,
-  { parsed: { credential, asksFunction } }: KeyedCall,
+  { parsed: { credential, isFunctionCall } }: KeyedCall,
   advise: Advise,
   { needed, available }: Pick<Extract<KeyAdmission, { kind: 'spend_limit' }>, 'needed' | 'available'>,
 ): ReservationResult {
   recentRefusals.set(credential.publicId, true);
   const message = insufficientMessage('the spend limit of the key', { needed, available, advise });
-  return refused('money', fail(asksFunction ? 'spend_limit_exceeded' : 'PAYMENT_REQUIRED', { message }));
+  return refusalResult('money', fail(isFunctionCall ? 'spend_limit_exceeded' : 'PAYMENT_REQUIRED', { message }));
 }
 
 export const admitKey = (deps: GatewayDependencies, request: PaidKeyRequest): Promise<KeyAdmission> =>
@@ -128,17 +128,17 @@ function remember<Answer extends KeyAdmission | KeyCount>(
   return answer;
 }
 
-/** Returns undefined when the key itself is in order, whatever its money. */
+/** Returns undefined if the key itself is in order, whatever its money. */
 export function keyErrorOf(
   admission: KeyAdmission | KeyCount,
   { publicId }: Pick<ApiKey, 'publicId'>,
-  asksFunction: boolean,
+  isFunctionCall: boolean,
 ): GatewayError | undefined {
   switch (admission.kind) {
     case 'unknown':
       return refuseKey('unknown');
     case 'revoked':
-      return refuseEndedKey(secretOf(admission.item, publicId), asksFunction);
+      return refuseEndedKey(secretOf(admission.item, publicId), isFunctionCall);
     case 'rate_limited':
       return failRateLimit(admission.requestsPerMinute, Math.ceil(admission.retryAfterMs / 1_000));
     default:

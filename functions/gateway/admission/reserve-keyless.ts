@@ -1,11 +1,11 @@
-// Reserves a slot for a call that would write to its key only for a slot: first one of the pool that needs nothing of
-// the key, then one of the key and one of the other pool.
+// Reserves a slot for a call that would write to its key only for a slot: first a slot of the pool that needs nothing
+// of the key, then a slot of the key and a slot of the other pool.
 import { type Hold, keySlots } from '../../../shared/accounting/holds/index.ts';
 import type { SlotHold, SlotPool, SlotPools } from '../../../shared/accounting/slots/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall } from '../stages.ts';
 import { type KeylessLimits, keylessError, serviceError } from './concurrency.ts';
-import { type Reservation, type ReservationResult, refused } from './reservation.ts';
+import { type Reservation, type ReservationResult, refusalResult } from './reservation.ts';
 import { admitKey, keyErrorOf } from './reserve-key.ts';
 
 interface RoundInputs {
@@ -19,14 +19,14 @@ export function reserveKeyless(
   { holder, limits }: RoundInputs,
 ): Reservation {
   const { slotPools, recentRefusals } = deps;
-  const { credential, asksFunction } = call.parsed;
+  const { credential, isFunctionCall } = call.parsed;
   const { publicId, secretSha256 } = credential;
   const { keyless, rest, keySlotsMax } = limits;
   const { slots, add, release } = createPoolSlots(slotPools);
   const take = async (pool: SlotPool): Promise<boolean> => add(await slotPools.take(pool, holder));
 
   /**
-   * The slot has an owner of its own: where the key has got a spend limit meanwhile, the amount that it reserves is
+   * The slot has an owner of its own. If the key has got a spend limit meanwhile, the amount that it reserves is
    * settled by itself.
    */
   const askKey = () =>
@@ -39,21 +39,21 @@ export function reserveKeyless(
     const wasFull = slotPools.wasFull(keyless);
     if (!wasFull && (await take(keyless))) return taken;
     const admission = await askKey();
-    const error = keyErrorOf(admission, credential, asksFunction);
-    if (error !== undefined) return refused('key', error);
+    const error = keyErrorOf(admission, credential, isFunctionCall);
+    if (error !== undefined) return refusalResult('key', error);
     if (admission.kind === 'concurrency') {
-      // A key that was at its limit just now does not ask for the other keys' slots again and again.
+      // A key that was at its limit just now does not try the other keys' slots again and again.
       const wasRefused = recentRefusals.has(publicId);
       if (wasFull && !wasRefused && (await take(keyless))) return taken;
       recentRefusals.set(publicId, true);
-      return refused('capacity', keylessError(limits));
+      return refusalResult('capacity', keylessError(limits));
     }
     const hold = admission.kind === 'admitted' ? admission.hold : undefined;
     if (hold !== undefined) add({ counter: keySlots(hold.publicId, hold.slotsMax ?? null), hold });
     if ((await take(rest)) || (await take(keyless))) return taken;
-    return { ...refused('capacity', serviceError(limits, call.parsed)), release };
+    return { ...refusalResult('capacity', serviceError(limits, call.parsed)), release };
   }
-  const taken = { release, holdings: { slots } };
+  const taken = { release, reservations: { slots } };
   return { rank: 'capacity', reserve, releaseUncertain: release };
 }
 
@@ -61,7 +61,7 @@ export function createPoolSlots(slotPools: SlotPools) {
   const slots: SlotHold[] = [];
   return {
     slots,
-    /** Returns false when no slot was free. */
+    /** Returns false if no slot was free. */
     add(slot: SlotHold | undefined): boolean {
       if (slot !== undefined) slots.push(slot);
       return slot !== undefined;

@@ -1,11 +1,12 @@
-// The one exit: whatever a provider wrote leaves through here, whole, streamed, replayed, cached, or fetched by its id,
-// with the guardrail decision for the key that reads. Nothing else makes a successful answer of a provider's text.
+// Is the only exit of the gateway: whatever a provider wrote leaves through this file, whole, streamed, replayed,
+// cached, or fetched by its id, with the guardrail decision for the key that reads. No other file makes a successful
+// answer of a provider's text.
 import { GatewayError, okStatus } from '../../../shared/errors/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import type { OpenStream, ProvidedAnswer } from '../provider-call.ts';
 import type { CallGuard, WholeAnswer } from '../stages.ts';
 
-/** How the guardrails of the key that reads apply to an answer. */
+/** Decides how the guardrails of the key that reads apply to an answer. */
 export type GuardDecision =
   /** The key has no guardrails. */
   | { readonly kind: 'unguarded' }
@@ -15,7 +16,7 @@ export type GuardDecision =
   | { readonly kind: 'checked_before' };
 
 declare const passing: unique symbol;
-/** An answer that may leave. Only the functions below make this type. */
+/** An answer that may leave. Only the functions of this file make this type. */
 export type Passed<Answer> = Answer & { readonly [passing]: true };
 
 const pass = <Answer>(answer: Answer): Passed<Answer> => answer as Passed<Answer>;
@@ -23,7 +24,7 @@ const pass = <Answer>(answer: Answer): Passed<Answer> => answer as Passed<Answer
 export const decisionOf = (guard: CallGuard | undefined): GuardDecision =>
   guard === undefined ? { kind: 'unguarded' } : { kind: 'guarded', guard };
 
-/** Returns an error in the place of an answer that could not be checked. */
+/** Returns an error instead of an answer that could not be checked. */
 export function passAnswer(
   decision: GuardDecision,
   provided: ProvidedAnswer,
@@ -45,10 +46,7 @@ async function guardAnswer(guard: CallGuard, provided: ProvidedAnswer, choices: 
   return pass({ ...provided, answer: { ...provided.answer, ...checked }, reachedVia: { ...reachedVia, leftOut } });
 }
 
-/**
- * Checks an answer that was not given by a model in this call. Returns an error in its place where it could not be
- * checked.
- */
+/** Checks an answer that was not given by a model in this call. Returns an error if it could not be checked. */
 export async function passWhole(
   decision: GuardDecision,
   answer: WholeAnswer,
@@ -78,7 +76,7 @@ export const ownText = (text: string): Passed<{ readonly text: string }> => pass
 /** Status of every good answer. */
 export const answerStatus = okStatus;
 
-/** Builds the response. `_passed` proves that what the body is made of has passed. */
+/** Builds the response. `_passed` proves that the content of the body has passed. */
 export const respondWith = (_passed: Passed<object>, response: Omit<GatewayResponse, 'status'>): GatewayResponse => ({
   status: answerStatus,
   ...response,

@@ -15,7 +15,7 @@ type Answer = { readonly reachedVia: ReachedVia } & (
   | { readonly kind: 'stream'; readonly stream: OpenStream }
 );
 
-/** `answeredAtMs` is the time at which the answer, or the first output of a stream, was there. */
+/** `answeredAtMs` is the time at which the answer, or the first output of a stream, arrived. */
 export type AttemptOutcome = (Answer & { readonly answeredAtMs: number }) | NoAnswer;
 
 export async function attemptCandidate(
@@ -25,7 +25,7 @@ export async function attemptCandidate(
   rules: Omit<AttemptRules, 'traceparent'>,
 ): Promise<AttemptOutcome> {
   const { trace, correlation } = call.parsed.scope;
-  // Where telemetry is on, the provider's spans belong to the span of this attempt.
+  // If telemetry is on, the provider's spans belong to the span of this attempt.
   const traceparent = trace && spanId ? traceparentOf(trace, spanId) : correlation.traceparent;
   const { send, openPart, pause, connection } = createSend(deps, call, candidate, { ...rules, traceparent });
   const { watch, memory } = connection;

@@ -1,5 +1,5 @@
-// Structured output: an answer that does not satisfy its schema is asked for again, a bounded number of times. Every
-// answer is charged, also one that no client sees.
+// Checks structured output. An answer that does not satisfy its schema is requested again, a bounded number of times.
+// Every answer is charged, including an answer that no client sees.
 
 import { chargedAnswersMax } from '../../../shared/foundation/constants/index.ts';
 import type { JsonAnswer } from '../../../shared/protocol/wire/index.ts';
@@ -10,7 +10,7 @@ import { chargeAnswer } from './provider-attempts.ts';
 
 type OutputVerdict =
   | { readonly kind: 'accepted'; readonly answer: JsonAnswer }
-  /** The answer fails the schema. `mayRetry` is false where another answer would fail the same way. */
+  /** The answer fails the schema. `mayRetry` is false if another answer would fail the same way. */
   | { readonly kind: 'mismatch'; readonly mismatch: string; readonly mayRetry: boolean };
 
 export interface CheckedOutput {
@@ -21,16 +21,16 @@ export interface CheckedOutput {
 interface OutputCheck {
   /** Charges the answer, then checks it against the schema. */
   readonly check: (admitted: AdmittedCandidate, answer: JsonAnswer) => CheckedOutput | Promise<CheckedOutput>;
-  /** Says where the last answer failed the schema, if any did. */
+  /** Says at which place the last answer failed the schema, if any did. */
   readonly lastMismatch: () => string | undefined;
 }
 
 export function createOutputCheck(call: ProviderCall): OutputCheck {
   const { schemaCheck } = call.modelCall.request;
   const { schemaWork } = call.identified;
-  const { asksFunction, scope } = call.parsed;
-  // A function's result has to satisfy its schema, even where its client would accept a truncated answer.
-  const skipsTruncated = !asksFunction && scope.baseUrlRules.skipsTruncated;
+  const { isFunctionCall, scope } = call.parsed;
+  // A function's result has to satisfy its schema, even if its client would accept a truncated answer.
+  const skipsTruncated = !isFunctionCall && scope.baseUrlRules.skipsTruncated;
   let misses = 0;
   let lastMismatch: string | undefined;
 

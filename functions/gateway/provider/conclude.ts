@@ -1,4 +1,5 @@
-// The one error for all failed attempts of a call: it says what a client can do, and whether a retry can succeed.
+// Builds the one error for all failed attempts of a call. It says what a client can do, and whether a retry can
+// succeed.
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { fail, failRejected, type GatewayError, whereToLook } from '../../../shared/errors/index.ts';
 import { stoppedMessage } from '../../../shared/protocol/wire/index.ts';
@@ -11,14 +12,14 @@ const notFoundStatus = 404;
 export interface FailedAttempt extends AttemptFailure {
   /** Source of the client's key with which the provider was called; undefined for the gateway's credentials. */
   readonly byok?: ByokSource | undefined;
-  /** Absent: no provider was called. */
+  /** Absent if no provider was called. */
   readonly provider?: string;
 }
 
 export interface LoopOutcome {
   readonly attempts: number;
   readonly deadlineIsOver: boolean;
-  /** Says where the last answer failed the schema, if any did. */
+  /** Says at which place the last answer failed the schema, if any did. */
   readonly schemaMismatch: string | undefined;
 }
 
@@ -46,7 +47,7 @@ export function conclude(call: ProviderCall, failures: readonly FailedAttempt[],
   if (seldomOffered !== undefined && failures.length > 0 && failures.every(({ status }) => status === notFoundStatus)) {
     return fail('not_found', { message: `No provider of the model ${seldomOffered}.` });
   }
-  if (kind === 'client_gone' && call.cut?.aborted === true)
+  if (kind === 'client_gone' && call.cancelSignal?.aborted === true)
     return fail('no_available_provider', { message: stoppedMessage });
   const cause = new Error(failures.map((failure) => failure.cause).join(', '));
   const { isFinal = false, message: why = 'All eligible providers failed.' } = finalReason(failures);
@@ -57,7 +58,9 @@ export function conclude(call: ProviderCall, failures: readonly FailedAttempt[],
   });
 }
 
-/** Returns the error for a paid answer that was refused: a retry would be paid for once more, and end the same way. */
+/**
+ * Returns the error for a paid answer that was refused, because a retry would be paid once more, and end the same way.
+ */
 const answerRefused = (failures: readonly AttemptFailure[]): GatewayError =>
   fail('no_available_provider', {
     isFinal: true,
@@ -70,8 +73,8 @@ const answerRefused = (failures: readonly AttemptFailure[]): GatewayError =>
 const bytesPerToken = 4;
 
 /**
- * Returns the error where every provider rejected the request. It has a `reason` only where all providers named the
- * same, and the words of the first provider that gave any.
+ * Returns the error if every provider rejected the request. It has a `reason` only if all providers named the same
+ * reason, and the words of the first provider that gave any.
  */
 function rejectedByAll({ parsed, modelCall }: ProviderCall, failures: readonly AttemptFailure[]): GatewayError {
   const { request, plan, size } = modelCall;
@@ -107,13 +110,13 @@ function rejectedByAll({ parsed, modelCall }: ProviderCall, failures: readonly A
   });
 }
 
-/** Returns advice where the gateway itself added what the provider refuses: the client can change nothing about it. */
+/** Returns advice if the gateway itself added what the provider refuses, because the client cannot change that. */
 const adviceAfter = ({ param, providerText }: AttemptFailure): string | undefined =>
   /\bstream_options\b/.test(`${param} ${providerText?.forClient}`)
     ? 'The gateway adds `stream_options` to learn what a stream has used; for a provider that refuses it the gateway file says `stream_usage: false`.'
     : undefined;
 
-/** Returns the error where every provider is at its limit, with the shortest of their waits. */
+/** Returns the error if every provider is at its limit, with the shortest of their waits. */
 function limitedByAll({ modelCall: { plan } }: ProviderCall, failures: readonly AttemptFailure[]): GatewayError {
   const waits = failures.map(({ retryAfterSeconds }) => Math.max(1, Math.ceil(retryAfterSeconds ?? 1)));
   const retryAfterSeconds = Math.min(...waits);
@@ -139,7 +142,7 @@ function limitsText({ provider, entry }: Candidate): string | undefined {
   return texts.length === 0 ? undefined : `${provider.id} ${texts.join(', ')}`;
 }
 
-/** Says whose fault the failure is, where a retry would end the same way. */
+/** Says whose fault the failure is, if a retry would end the same way. */
 export function finalReason(failures: readonly FailedAttempt[]): {
   readonly isFinal?: boolean;
   readonly message?: string;

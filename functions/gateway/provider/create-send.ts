@@ -1,5 +1,5 @@
-// The `send` through which a format calls a candidate: adds URL, credential and signature, ends a call that is silent
-// for too long, and classifies unsuccessful answers. Failures are values; a broken connection rejects.
+// Creates the `send` through which a format calls a candidate: adds URL, credential and signature, ends a call that is
+// silent for too long, and classifies unsuccessful answers. Failures are values; a broken connection rejects.
 import { once } from '../../../shared/foundation/cache/index.ts';
 import { headerNames, streamReadOnMaxMs, upstreamErrorMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { ConnectionBroken, readText as readBody } from '../../../shared/foundation/outgoing/index.ts';
@@ -32,13 +32,13 @@ export interface ProviderConnection {
   readonly watch: Watch;
   readonly silence: Silence;
   isSent: boolean;
-  /** The provider has accepted the call: it is at work, and charges for it. */
+  /** The provider has accepted the call. From then on it works on the call, and charges for it. */
   isAccepted: boolean;
-  /** Set where its provider finished an answer that is too long, or that had no memory. */
+  /** Set if its provider finished an answer that is too long, or for which there was no memory. */
   refused: AttemptFailure | undefined;
   /** Memory of a whole answer. */
   readonly memory: AnswerReservation;
-  /** True where the call went to a pooled socket that had died, most likely before the request was sent. */
+  /** True if the call went to a pooled socket that had died, most likely before the request was sent. */
   wasDead: boolean;
 }
 
@@ -53,7 +53,7 @@ export interface Sending {
 export interface AttemptRules {
   readonly traceparent: string | undefined;
   readonly answerMaxBytes: () => number;
-  /** Infinite for the last candidate, which need not leave time for another. */
+  /** Infinite for the last candidate, which need not leave time for another candidate. */
   readonly silenceLimitMs: number;
   /** The path of its whole answer, by which that is weighed. */
   readonly answerPath: AnswerPath;
@@ -61,7 +61,7 @@ export interface AttemptRules {
   readonly streamCopies: readonly number[];
   /** Called with what is about to be sent. */
   readonly onPrepared?: ((prepared: PreparedCall) => void) | undefined;
-  /** Called once, when all of the request has left, or when no more of it will. */
+  /** Called once: when the whole request has left, or when no more of it will. */
   readonly onSent: () => void;
 }
 
@@ -135,8 +135,8 @@ interface RequestOpening {
 }
 
 /**
- * Returns a function that sends a request. Nothing refers to a body once it has left: the client's own text is there for
- * another candidate.
+ * Returns a function that sends a request. Nothing refers to a body once it has left, because the client's own text is
+ * still there for another candidate.
  */
 function openRequests({ deps, call, candidate, rules, connection }: RequestOpening) {
   function start(prepared: PreparedCall) {
@@ -171,7 +171,7 @@ function openRequests({ deps, call, candidate, rules, connection }: RequestOpeni
 const bytesFor = ({ memory }: ProviderConnection, { headers, body }: UpstreamAnswer, maxBytes: number) =>
   memory.reserving(body, Math.min(Number(headers['content-length']) || 0, maxBytes));
 
-/** Reads a text to its end; undefined where it is longer than `maxBytes`. */
+/** Reads a text to its end; undefined if it is longer than `maxBytes`. */
 function readAnswer(
   connection: ProviderConnection,
   answer: UpstreamAnswer,
@@ -180,13 +180,13 @@ function readAnswer(
   return readBody(bytesFor(connection, answer, maxBytes), maxBytes, connection.silence.partCame);
 }
 
-/** Called with a text that was read to its end, or undefined where it is too long. */
+/** Called with a text that was read to its end, or with undefined if it is too long. */
 function endReading({ watch }: ProviderConnection, text: string | undefined): void {
   if (text === undefined) watch.abort();
   else watch.finish();
 }
 
-/** Reads a good answer. Notes an answer that is too long, or that has no memory. */
+/** Reads a good answer. Notes an answer that is too long, or for which there is no memory. */
 function readWhole(
   connection: ProviderConnection,
   answer: UpstreamAnswer,
@@ -224,7 +224,7 @@ const pauseOf =
 
 function openConnection(
   { clock }: GatewayDependencies,
-  { parsed: { scope, deadline }, modelCall, cut: stopped }: CallToSend,
+  { parsed: { scope, deadline }, modelCall, cancelSignal: stopped }: CallToSend,
   { provider }: CalledCandidate,
   { silenceLimitMs: limitMs, answerPath: path, streamCopies }: AttemptRules,
   parts: readonly AnswerReservation[],
@@ -279,12 +279,12 @@ function classifyAnswer(
     retryAfterSeconds,
     errorType === undefined ? undefined : String(errorType),
   );
-  // Not only a 429 may name a wait: an overloaded provider's 503 does too.
+  // A wait may come with a status other than 429: an overloaded provider's 503 has one too.
   return { kind: 'failure', failure: { ...failure, retryAfterSeconds, providerText: describe(body) } };
 }
 
 /**
- * Returns undefined for an error body that is not JSON, such as HTML or nothing: then the status alone classifies the
+ * Returns undefined for an error body that is not JSON, such as HTML or nothing. Then the status alone classifies the
  * failure, and the text is logged.
  */
 function parseLenient(text: string | undefined): unknown {

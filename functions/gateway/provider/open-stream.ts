@@ -1,5 +1,5 @@
-// Delays a stream until its first real output: until then its failure is an ordinary failure and the next candidate may
-// answer. The status 200 is sent to the client only with the stream that this returns.
+// Delays a stream until its first real output. Until then its failure is an ordinary failure, and the next candidate
+// may answer. The status 200 is sent to the client only with the stream that this file returns.
 import { heldBackMaxBytes, upstreamEventMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { AnswerNotDecoded } from '../../../shared/foundation/content-encoding/index.ts';
 import { ConnectionBroken, connectionFaultOf, ProxyFailed } from '../../../shared/foundation/outgoing/index.ts';
@@ -13,7 +13,7 @@ import type { GatewayDependencies } from '../dependencies.ts';
 import type { OpenStream } from '../provider-call.ts';
 import { type ProviderConnection, unkeptAnswer } from './create-send.ts';
 
-/** Opens the stream. Returns a failure where it broke, or ended, before its first output. */
+/** Opens the stream. Returns a failure if it broke, or ended, before its first output. */
 export async function openStream(
   { clock, callsUnderWay }: Pick<GatewayDependencies, 'clock' | 'callsUnderWay'>,
   { batches, drain }: EventStream,
@@ -29,7 +29,8 @@ export async function openStream(
   return {
     opening: opening.events,
     rest: gatherBatches(rest, clock, callsUnderWay.isBusy),
-    // The end marker has arrived, the end of the body has not: a socket that is read to its end serves the next call.
+    // The end marker has arrived, but the end of the body has not. A socket that is read to its end serves the next
+    // call.
     finish: drain,
     failureOf: (error) => readBrokenStream(error, watch),
     abort: watch.abort,
@@ -74,9 +75,9 @@ async function readOpening(
 /** Turns any error of a connection to a provider into a failure. */
 function readBrokenStream(error: unknown, watch: Watch): AttemptFailure {
   const endedBy = watch.endedBy();
-  // A workflow's step that is not needed any more counts as a client that left.
+  // A workflow's step that is no longer needed counts as a client that left.
   if (endedBy === 'client_gone' || endedBy === 'stopped') return { kind: 'client_gone', cause: endedBy };
-  // Every kind of silence has one word: the code of the call says which limit it exceeded.
+  // Every kind of silence has the same word, because the code of the call says which limit it exceeded.
   if (endedBy !== undefined) return { kind: endedBy === 'deadline' ? endedBy : 'failed', cause: 'timeout' };
   if (error instanceof AnswerNotKept) return { kind: 'failed', cause: 'no_memory', isOurFault: true };
   if (!(error instanceof RangeError)) return brokenConnection(error);
@@ -115,8 +116,8 @@ export function readBrokenCall(
 const gatherMs = 4;
 
 /**
- * Yields the same batches, while `isBusy` none sooner than `gatherMs` after the one before it. A reader that leaves
- * ends both generators.
+ * Yields the same batches. While `isBusy` is true, no batch comes sooner than `gatherMs` after the previous batch. A
+ * reader that leaves ends both generators.
  */
 export async function* gatherBatches(
   batches: AsyncGenerator<EventBatch, void, undefined>,

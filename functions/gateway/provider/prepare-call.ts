@@ -24,14 +24,14 @@ import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall, ParsedCall, ProviderCall, ProviderTerms } from '../stages.ts';
 
 /** The parts of a call that sending needs. */
-export interface CallToSend extends Pick<ProviderCall, 'admissionTime' | 'cut'> {
+export interface CallToSend extends Pick<ProviderCall, 'admissionTime' | 'cancelSignal'> {
   readonly parsed: Pick<ParsedCall, 'byokKey' | 'deadline'> & {
     readonly scope: Pick<ParsedCall['scope'], 'correlationId' | 'clientGone' | 'memory'>;
   };
   readonly identified: Pick<IdentifiedCall, 'connections'>;
   readonly terms: Pick<ProviderTerms, 'byok'>;
   readonly modelCall: {
-    /** The request; its text is masked where a provider repeats it in an error. */
+    /** The request. Its text is masked if a provider repeats it in an error. */
     readonly request: { readonly stream: boolean; readonly text: () => { readonly text: string } };
   };
 }
@@ -49,7 +49,10 @@ type Preparation = PreparedCall | { readonly failure: AttemptFailure };
 
 interface RequestParts extends CandidateRequest, Pick<HeaderParts, 'traceparent'> {}
 
-/** Answers at once where the credential is known and signs nothing. A thrown error is a fault of the gateway, never the provider's. */
+/**
+ * Answers at once if the credential is known and signs nothing. A thrown error is a fault of the gateway, never the
+ * provider's.
+ */
 export function prepareCall(
   deps: GatewayDependencies,
   call: CallToSend,
@@ -119,7 +122,7 @@ function encoded(
   return { contentType, text: () => '', body: pieces };
 }
 
-/** Returns one character more than a content log stores where the body is longer, so that it counts as cut. */
+/** Returns one character more than a content log stores if the body is longer, so that it counts as cut. */
 function beginningOf(body: OutgoingBody): string {
   let text = '';
   for (const piece of encodedPieces(body)) {
@@ -142,7 +145,7 @@ const secretsIn = (signed: Record<string, string> | undefined, { headers }: Cred
     .filter((secret) => secret !== '');
 
 /**
- * Finds the key of the request's header, of a stored connection, or of the gateway. It is always the one that the plan
+ * Finds the key of the request's header, of a stored connection, or of the gateway. It is always the key that the plan
  * was made with: a connection that cannot be opened is not replaced by the gateway's credential.
  */
 function findCredential(
@@ -172,13 +175,13 @@ async function openCredential(
     const cause = error instanceof StoreUnavailable && error.cause instanceof Error ? error.cause : error;
     const event = 'connection_key_unavailable';
     deps.log.error({ event, workspace_id: connection.workspace, provider: provider.id }, cause);
-    // A connection whose key cannot be opened is skipped: the next candidate may still serve.
+    // A connection whose key cannot be opened is skipped. The next candidate may still serve.
     if (error instanceof SealBroken) return undefined;
     throw error;
   }
 }
 
-// The headers of a call to a provider. Nothing that a client sends determines its address or its credential.
+// Builds the headers of a call to a provider. Nothing that a client sends determines its address or its credential.
 
 /**
  * Headers that providers require on every call below a path. Those of the provider's entry and of the client take
@@ -198,8 +201,8 @@ interface HeaderParts extends Pick<CandidateRequest, 'path' | 'accept' | 'header
 }
 
 /**
- * Merges the headers. A later part takes precedence over earlier ones: no header that is passed on replaces one of the
- * gateway's.
+ * Merges the headers. Later parts take precedence, so that no header that is passed on replaces a header of the
+ * gateway.
  */
 export const upstreamHeaders = (parts: HeaderParts): Record<string, string> => ({
   ...expectedAt(parts.path),

@@ -67,9 +67,9 @@ async function callUntilAnswered(loop: ProviderLoop): Promise<ProviderOutcome['r
   };
 }
 
-/** True while the client is there and the call was not stopped. */
-const mayCall = ({ queue, call: { parsed, cut } }: ProviderLoop): boolean =>
-  queue.waiting() > 0 && !parsed.deadline.isOver() && !parsed.scope.clientGone.aborted && cut?.aborted !== true;
+/** True while the client is connected and the call was not stopped. */
+const mayCall = ({ queue, call: { parsed, cancelSignal } }: ProviderLoop): boolean =>
+  queue.remainingEntries() > 0 && !parsed.deadline.isOver() && !parsed.scope.clientGone.aborted && cancelSignal?.aborted !== true;
 
 /** Decides whether another candidate is called after a failure. */
 function fallBack(
@@ -79,7 +79,7 @@ function fallBack(
 ): 'next' | 'end' {
   const { candidate } = admitted;
   failures.push({ ...failure, byok: call.terms.byok?.sourceOf(candidate), provider: candidate.provider.id });
-  queue.failed(candidate, failure);
+  queue.skipEntry(candidate, failure);
   const { refusedAnswer, refusal } = failure;
   const charge = refusedAnswer && chargeAnswer(call, candidate, refusedAnswer);
   attempts.end(admitted, failure, deps.clock.nowMs(), { charge });
@@ -87,7 +87,7 @@ function fallBack(
   return charge !== undefined || refusal !== undefined ? 'end' : 'next';
 }
 
-/** Returns the answer; if it fails its schema, whether the candidate is called again. */
+/** Returns the answer. If it fails its schema, decides whether the candidate is called again. */
 function accept(
   { call: { parsed, modelCall }, queue, attempts, output }: ProviderLoop,
   admitted: AdmittedCandidate,
@@ -103,7 +103,7 @@ function accept(
   const { answer, reachedVia, release } = outcome;
   const judge = ({ charge, verdict }: CheckedOutput): ProvidedAnswer | 'next' | 'end' => {
     const schemaMismatch = verdict.kind === 'mismatch' ? verdict.mismatch : undefined;
-    // The answer itself is not referred to: an attempt lives until the call is settled.
+    // This attempt does not refer to the answer, because an attempt is in memory until the call is settled.
     const details = { model: answer.model, finishReasons: answer.finishReasons };
     attempts.end(admitted, 'ok', outcome.answeredAtMs, { charge, details, schemaMismatch, reachedVia });
     if (verdict.kind === 'accepted') {
@@ -111,7 +111,7 @@ function accept(
       return { kind: 'json', answer: verdict.answer, release, admitted, reachedVia };
     }
     release();
-    if (verdict.mayRetry) queue.again(admitted.candidate);
+    if (verdict.mayRetry) queue.putBack(admitted.candidate);
     return verdict.mayRetry ? 'next' : 'end';
   };
   const checking = output.check(admitted, answer);

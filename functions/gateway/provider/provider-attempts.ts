@@ -1,5 +1,5 @@
-// The provider calls of a request, within the memory of its body: each is counted, and ended ones are listed for its
-// settlement.
+// Makes the provider calls of a request, within the memory of its body. Each is counted, and ended attempts are listed
+// for its settlement.
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { collectedStreamMaxBytes, storedAnswerMaxBytes } from '../../../shared/foundation/constants/index.ts';
@@ -29,7 +29,7 @@ export function openProviderCall(call: ServedCall, modelCall: PlannedModelCall, 
     terms,
     content: call.content,
     admissionTime: step === undefined ? call.admitted.admissionTime : step.admissionTime,
-    cut: step === undefined ? parsed.scope.cut : step.cut,
+    cancelSignal: step === undefined ? parsed.scope.cut : step.cancelSignal,
   };
 }
 
@@ -39,16 +39,16 @@ interface Calling {
   readonly attempts: Attempts;
 }
 
-/** Calls the candidate, once more where the call went to a socket that had died. */
+/** Calls the candidate, and once more if the call went to a socket that had died. */
 export async function callNext(deps: GatewayDependencies, call: ProviderCall, { next, queue, attempts }: Calling) {
   let admitted = next;
-  const silenceMs = silenceLimitMs(call.parsed.deadline.remainingMs(), queue.waiting());
+  const silenceMs = silenceLimitMs(call.parsed.deadline.remainingMs(), queue.remainingEntries());
   let outcome = await attempt(deps, call, admitted, silenceMs);
   if (outcome.kind === 'failure' && outcome.failure.wasDead === true) {
     // The call counts twice, because the provider may have seen both. Permit and statistics belong to the second.
     attempts.count += 1;
     attempts.end({ ...admitted, permit: undefined }, outcome.failure, deps.clock.nowMs());
-    admitted = queue.renewed(admitted);
+    admitted = queue.restart(admitted);
     outcome = await attempt(deps, call, admitted, silenceMs);
   }
   if (outcome.kind !== 'stream') call.modelCall.bodyMemory.allocation.keep('relayedSent');
@@ -103,8 +103,8 @@ function rulesOf(
 }
 
 /** Returns the bounds of the copies that the cache, the schema check and the Idempotency-Key make of a stream. */
-const streamCopiesOf = ({ parsed, admitted: { holdings }, modelCall }: ProviderCall): readonly number[] => [
-  ...(holdings.cache?.store === undefined ? [] : [collectedStreamMaxBytes]),
+const streamCopiesOf = ({ parsed, admitted: { reservations }, modelCall }: ProviderCall): readonly number[] => [
+  ...(reservations.cache?.store === undefined ? [] : [collectedStreamMaxBytes]),
   ...(modelCall.request.schemaCheck === undefined ? [] : [collectedStreamMaxBytes]),
   ...(parsed.idempotencyKey === undefined ? [] : [storedAnswerMaxBytes]),
 ];
@@ -121,10 +121,10 @@ function keepSent(
 ): void {
   const named = { provider: candidate.provider.id, model: candidate.model.id };
   const api = format === undefined || format.kind === 'relay' ? modelCall.request.interfaceId : format.api;
-  content?.sent({ ...named, format: api, body: text(), secrets }, format?.kind !== 'relay' || parsed.asksFunction);
+  content?.sent({ ...named, format: api, body: text(), secrets }, format?.kind !== 'relay' || parsed.isFunctionCall);
 }
 
-/** Charges an answer that a provider has finished, even where no client sees it. */
+/** Charges an answer that a provider has finished, even if no client sees it. */
 export function chargeAnswer(
   call: ProviderCall,
   candidate: Candidate,

@@ -1,4 +1,4 @@
-// How long a provider may be silent: until its first byte or output, then between the parts of a JSON answer, or
+// Limits how long a provider may be silent: until its first byte or output, then between the parts of a JSON answer, or
 // between the bytes of a stream. While a model thinks it may be silent until the deadline.
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { firstChunkTimeoutDefaultMs, reservePerCandidateMs } from '../../../shared/foundation/constants/index.ts';
@@ -6,13 +6,14 @@ import type { Clock } from '../../../shared/foundation/time/index.ts';
 import type { Watch } from '../../../shared/routing/providers/index.ts';
 
 /**
- * Time to wait for the end of the connection behind the end marker of a stream: some servers send more data after it.
+ * Time to wait for the end of the connection after the end marker of a stream, because some servers send more data
+ * after it.
  */
 const behindEndMaxMs = 1_000;
 
 /**
- * Returns the limit for one candidate: each candidate behind it keeps at least 10 seconds, or an even share of less.
- * The last one has until the deadline.
+ * Returns the limit for one candidate. Each candidate after it keeps at least 10 seconds, or an even share of less. The
+ * last candidate has until the deadline.
  */
 export function silenceLimitMs(remainingMs: number, behind: number): number {
   if (behind === 0) return Number.POSITIVE_INFINITY;
@@ -22,7 +23,7 @@ export function silenceLimitMs(remainingMs: number, behind: number): number {
 interface SilenceRule {
   readonly provider: Pick<Candidate['provider'], 'first_chunk_timeout_ms' | 'idle_timeout_ms'>;
   readonly isStream: boolean;
-  /** Infinite for the last candidate, which need not leave time for another. */
+  /** Infinite for the last candidate, which need not leave time for another candidate. */
   readonly limitMs: number;
 }
 
@@ -33,10 +34,10 @@ export interface Silence {
   readonly partCame: () => void;
   /** Called when the first output of a stream has arrived. */
   readonly outputCame: () => void;
-  /** Called at the first output other than thinking: from now on the provider's idle limit applies to every byte. */
+  /** Called at the first output other than thinking. From then on the provider's idle limit applies to every byte. */
   readonly answerCame: () => void;
   /**
-   * Called at the end marker, which further data may follow: a stream that continues for longer is closed, whatever
+   * Called at the end marker, which further data may follow. A stream that continues for longer is closed, whatever
    * else arrives meanwhile.
    */
   readonly endCame: () => void;
@@ -50,8 +51,8 @@ export interface Silence {
 /** Ends the call's watch when a silence limit is exceeded. */
 export function limitSilence(clock: Clock, watch: Watch, { provider, isStream, limitMs }: SilenceRule): Silence {
   const { first_chunk_timeout_ms: written, idle_timeout_ms: idleMs } = provider;
-  // A JSON answer is silent until it is finished, and a limit on the last candidate saves time for no other one: so
-  // there only a limit that the operator wrote applies.
+  // A JSON answer is silent until it is finished, and a limit on the last candidate saves time for no other candidate.
+  // So only a limit that the operator wrote applies to it.
   const isDefaultBound = isStream && Number.isFinite(limitMs);
   const firstMs = Math.min(
     limitMs,
@@ -59,7 +60,7 @@ export function limitSilence(clock: Clock, watch: Watch, { provider, isStream, l
   );
   let silentUntilMs = Number.POSITIVE_INFINITY;
   let isAnswering = false;
-  /** True while the reader waits for bytes. Some readers ask for the next bytes before they have used the last. */
+  /** True while the reader waits for bytes. Some readers request the next bytes before they have used the last. */
   let isAwaited = false;
 
   return {
@@ -67,15 +68,14 @@ export function limitSilence(clock: Clock, watch: Watch, { provider, isStream, l
       if (Number.isFinite(firstMs)) watch.expect('silent', firstMs);
       silentUntilMs = clock.nowMs() + limitMs;
     },
-    // An answer that arrives in drips is not an answer yet: the candidates behind this one keep their time all the
-    // same.
+    // An answer that arrives in drips is not an answer yet. The candidates after this one keep their time all the same.
     partCame: () => watch.expect('idle', Math.min(idleMs, silentUntilMs - clock.nowMs())),
     outputCame: watch.pause,
     answerCame() {
       isAnswering = true;
       if (isAwaited) watch.expect('idle', idleMs);
     },
-    // The watch cancels this timer: it aborts nothing once the watch has finished.
+    // The watch cancels this timer, so it aborts nothing once the watch has finished.
     endCame: () => void clock.after(behindEndMaxMs, watch.abort),
     timed(body) {
       const bytes = body[Symbol.asyncIterator]();

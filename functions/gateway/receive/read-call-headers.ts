@@ -1,4 +1,4 @@
-// The headers that belong to the call itself. A malformed one is refused; its value is never repeated.
+// Reads the headers that belong to the call itself. A malformed header is refused, and its value is never repeated.
 import { fail, type GatewayError } from '../../../shared/errors/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import { maskKeys } from '../../../shared/foundation/log/index.ts';
@@ -14,13 +14,13 @@ interface CallHeaders {
 /** Visible ASCII, bounded. */
 export const callHeaderShapes = { idempotencyKey: /^[\x21-\x7e]{1,255}$/, byokKey: /^[\x21-\x7e]{1,1024}$/ } as const;
 
-export function readCallHeaders(headers: HeaderValues, asksFunction: boolean): CallHeaders | GatewayError {
+export function readCallHeaders(headers: HeaderValues, isFunctionCall: boolean): CallHeaders | GatewayError {
   const read = { idempotencyKey: undefined, byokKey: undefined } as Record<keyof CallHeaders, string | undefined>;
   for (const header of ['idempotencyKey', 'byokKey'] as const) {
     const [value, ...more] = headers[headerNames[header]] ?? [];
     if (value === undefined) continue;
     // A function call requires a UUID as this key, and reports a malformed one later with a code of its own.
-    const isForAlias = asksFunction && header === 'idempotencyKey';
+    const isForAlias = isFunctionCall && header === 'idempotencyKey';
     if (!isForAlias && (more.length > 0 || !callHeaderShapes[header].test(value))) {
       return fail('invalid_request', { message: `The header ${headerNames[header]} is malformed.` });
     }
@@ -56,7 +56,7 @@ export function readAttribution(headers: HeaderValues): {
   return { referer: read(headerNames.referer), title: read(headerNames.title) };
 }
 
-// Headers and query parameters of a request that are passed on to the provider unchanged.
+// Selects the headers and query parameters of a request that are passed on to the provider unchanged.
 const headerShape = /^[\x20-\x7e]{1,1024}$/;
 /** Matches a query without a fragment and without anything that would need quoting in a URL. */
 const queryShape = /^[A-Za-z0-9._~%&=+,:;@/?!$'()*[\]-]{1,1024}$/;
@@ -83,7 +83,7 @@ export function readPassedOn(
 }
 
 /**
- * True where the value contains an API key, percent-encoded or not: some clients put their key everywhere, and no
+ * Returns true if the value contains an API key, percent-encoded or not. Some clients put their key everywhere, and no
  * provider may see it.
  */
 const holdsKey = (value: string): boolean => maskKeys(value) !== value || maskKeys(decoded(value)) !== decoded(value);

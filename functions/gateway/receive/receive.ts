@@ -66,11 +66,11 @@ export function receive(
     if (isLong) await nextTurn();
     const model = body.kind === 'unreadable' ? undefined : (path?.model ?? readModel(body.json));
     // On a function call a revoked key has its own code, whatever else is wrong with a valid body.
-    const asksFunction = clientInterface.callsFunctions && model?.startsWith(reservedModelPrefix) === true;
-    const shape = { clientInterface, credential, path, asksFunction, bodyBytes, allocation, attribution, sentTags };
+    const isFunctionCall = clientInterface.callsFunctions && model?.startsWith(reservedModelPrefix) === true;
+    const shape = { clientInterface, credential, path, isFunctionCall, bodyBytes, allocation, attribution, sentTags };
     const call = readCall(deps, request, scope, body, shape);
     if (call instanceof GatewayError) allocation.end();
-    parsed = { model, asksFunction, call };
+    parsed = { model, isFunctionCall, call };
     if (isLong) await nextTurn();
     return parsed;
   }
@@ -100,12 +100,12 @@ const pathOfCall = ({ query }: GatewayRequest, { pathParameters }: RequestScope,
   query,
 });
 
-/** Parts of a request beside its body. */
+/** Parts of a request other than its body. */
 interface ReadParts {
   readonly clientInterface: ClientInterface;
   readonly credential: ParsedCall['credential'];
   readonly path: CallPath | undefined;
-  readonly asksFunction: boolean;
+  readonly isFunctionCall: boolean;
   readonly bodyBytes: number;
   readonly allocation: BodyAllocation;
   readonly attribution: ParsedCall['attribution'];
@@ -117,7 +117,7 @@ function readCall(
   { headers, query, arrivedAtMs }: GatewayRequest,
   scope: RequestScope,
   body: BodyText | FormText,
-  { clientInterface, credential, path, asksFunction, bodyBytes, allocation, attribution, sentTags: tags }: ReadParts,
+  { clientInterface, credential, path, isFunctionCall, bodyBytes, allocation, attribution, sentTags: tags }: ReadParts,
 ): ParsedCall | GatewayError {
   if (scope.correlationFault !== undefined) return scope.correlationFault;
   if (body.kind === 'unreadable') return body.error;
@@ -129,7 +129,7 @@ function readCall(
   const request = clientInterface.readRequest(json, { bodyBytes, dropsIdleMembers, betas, path, form });
   if (request instanceof GatewayError) return request;
   const { idleMembers } = request;
-  const callHeaders = readCallHeaders(headers, asksFunction);
+  const callHeaders = readCallHeaders(headers, isFunctionCall);
   if (callHeaders instanceof GatewayError) return callHeaders;
   if (tags instanceof GatewayError) return tags;
   if (passedOn instanceof GatewayError) return passedOn;
@@ -138,18 +138,18 @@ function readCall(
     clientInterface,
     scope,
     credential,
-    asksFunction,
+    isFunctionCall,
     clientBody: { request, bodyMemory: openBodyMemory(request, allocation) },
     byokKey: callHeaders.byokKey,
     // A UUID is the same in either letter case.
-    idempotencyKey: asksFunction ? callHeaders.idempotencyKey?.toLowerCase() : callHeaders.idempotencyKey,
+    idempotencyKey: isFunctionCall ? callHeaders.idempotencyKey?.toLowerCase() : callHeaders.idempotencyKey,
     attribution,
     tags,
     passedOn,
     fingerprint: once(() =>
       fingerprint(clientInterface.id, json, heededHeaders(headers, scope), { passedOn, idleMembers, path }),
     ),
-    aliasFault: asksFunction ? checkFunctionCall(request.model, callHeaders.idempotencyKey, bodyBytes) : undefined,
+    aliasFault: isFunctionCall ? checkFunctionCall(request.model, callHeaders.idempotencyKey, bodyBytes) : undefined,
     arrivedAtMs,
     deadline: startDeadline(clock, arrivedAtMs, budget.requestBudgetMs),
     streamDeadline: startDeadline(clock, arrivedAtMs, budget.streamBudgetMs),
@@ -181,11 +181,11 @@ function checkFunctionCall(
 interface BodyOfCall {
   readonly body: BodyText | FormText;
   readonly bodyBytes: number;
-  /** Memory of the body; empty where the body is invalid. */
+  /** Memory of the body; empty if the body is invalid. */
   readonly allocation: BodyAllocation;
 }
 
-/** Returns undefined where the body is not a form, or the interface reads none. */
+/** Returns undefined if the body is not a form, or if the interface reads no form. */
 const boundaryIn = ({ headers }: GatewayRequest, { formFields }: ClientInterface): string | undefined =>
   formFields && formBoundary(headers['content-type']?.join(','));
 

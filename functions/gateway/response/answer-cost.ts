@@ -1,11 +1,11 @@
-// The price of an answer, as a client gets it.
+// Computes the price of an answer, as a client gets it.
 import type { CachedAnswer } from '../../../shared/accounting/response-cache/index.ts';
 import { formatUsd, toUsdNumber } from '../../../shared/foundation/money/index.ts';
 import type { AnswerCost, UsageReport } from '../../../shared/protocol/wire/index.ts';
 import { type Charge, mergeUsage, noCost } from '../../../shared/routing/billing/index.ts';
 import { type AnsweredCall, sourceOf } from './answered-call.ts';
 
-/** Price of an answer that a provider has given for this call. */
+/** Returns the price of an answer that a provider has given for this call. */
 export function chargedCost(
   { call, run: { attemptCount }, provided }: AnsweredCall,
   { usage, payer }: Charge,

@@ -10,13 +10,15 @@ import { answerStatus } from '../exit/exit.ts';
 import type { AdmittedCall } from '../stages.ts';
 
 interface EventKeeper {
-  /** Adds an event; undefined when the answer is not cached. */
+  /** Adds an event; undefined if the answer is not cached. */
   readonly add: ((event: EventText) => void) | undefined;
-  /** Returns undefined when the answer is not cached, or is too long. */
+  /** Returns undefined if the answer is not cached, or is too long. */
   readonly content: () => CachedAnswer['content'] | undefined;
 }
 
-/** Maximum number of characters of a stored stream: each event becomes an object when it is read. */
+/**
+ * Maximum number of characters of a stored stream. It is bounded because each event becomes an object when it is read.
+ */
 const cacheableEventsMax = 32_768;
 
 export function keepEvents(isKept: boolean): EventKeeper {
@@ -33,12 +35,12 @@ export function keepEvents(isKept: boolean): EventKeeper {
 }
 
 /**
- * Returns a function that writes a complete answer into the response cache; undefined when the answer is not to be
+ * Returns a function that writes a complete answer into the response cache; undefined if the answer is not to be
  * stored.
  */
 export function cacheWriter(
   { responseCache, clock }: GatewayDependencies,
-  { holdings: { cache } }: AdmittedCall,
+  { reservations: { cache } }: AdmittedCall,
   { leftOut }: Pick<ReachedVia, 'leftOut'>,
   { candidate: { provider, model }, usage }: Charge,
   readContent: () => CachedAnswer['content'] | undefined,

@@ -1,5 +1,5 @@
-// The stream a client sees: events unchanged, an error where it broke, and one end, which comes last. Its body never
-// throws: on Lambda an error inside a body kills the process.
+// Writes the stream that a client sees: events unchanged, an error if the stream broke, and one end, which comes last.
+// Its body never throws, because on Lambda an error inside a body kills the process.
 import { servingApis, storedAnswerMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { awaitAll } from '../../../shared/foundation/parallel/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
@@ -25,7 +25,7 @@ import { chargedCost } from './answer-cost.ts';
 import { type AnsweredCall, sourceOf } from './answered-call.ts';
 import { cacheWriter, keepEvents } from './cacheable-events.ts';
 import { withKeepAlive } from './keep-alive.ts';
-import { openStoringAccountMemory } from './remember-storing-account.ts';
+import { openStoringAccountWriter } from './remember-storing-account.ts';
 import { bytesTypeOf, streamHeadersOf } from './stream-type.ts';
 
 export interface StreamedCall extends AnsweredCall {
@@ -41,13 +41,13 @@ export class AnswerStream {
   readonly #deps: GatewayDependencies;
   readonly #streamed: StreamedCall;
   readonly #writer: StreamWriter;
-  /** True for a stream of bytes: where it breaks, the connection is cut. */
+  /** True for a stream of bytes. If it breaks, the connection is cut. */
   readonly #isBytes: boolean;
-  /** True where the answer is stored for replays. */
+  /** True if the answer is stored for replays. */
   readonly #isReplayable: boolean;
   readonly #parts: AsyncGenerator<BodyPart, void, undefined>;
   readonly #cacheable: ReturnType<typeof keepEvents>;
-  readonly #storingAccount: ReturnType<typeof openStoringAccountMemory>;
+  readonly #storingAccount: ReturnType<typeof openStoringAccountWriter>;
   readonly #transcript = collectText();
   readonly #seen: SeenStream = nothingSeen();
   /** The last event, which is delayed until the answer is stored. */
@@ -56,7 +56,7 @@ export class AnswerStream {
 
   constructor(deps: GatewayDependencies, streamed: StreamedCall) {
     const { call, provided, headers, stream } = streamed;
-    const { planned, holdings } = call.admitted;
+    const { planned, reservations } = call.admitted;
     const { request } = planned.effective;
     const bytesType = bytesTypeOf(stream.opening);
     this.#deps = deps;
@@ -64,17 +64,17 @@ export class AnswerStream {
     this.#writer = request.openStreamWriter(planned.identified.parsed.scope.baseUrlRules);
     this.#isBytes = bytesType !== undefined;
     this.#isReplayable = planned.identified.parsed.idempotencyKey !== undefined;
-    this.#cacheable = keepEvents(holdings.cache?.store !== undefined);
-    this.#storingAccount = openStoringAccountMemory(deps, planned, provided);
+    this.#cacheable = keepEvents(reservations.cache?.store !== undefined);
+    this.#storingAccount = openStoringAccountWriter(deps, planned, provided);
     this.headers = { ...headers, ...streamHeadersOf(bytesType ?? request.streamForm?.contentType) };
     this.#parts = this.#relay();
     const next = withKeepAlive(deps.clock, this.#parts, this.#isBytes ? '' : keepAliveOf(streamed, this.#writer));
-    // The iterator does not use the generator's `return`: a reader that leaves must not end it.
+    // The iterator does not use the generator's `return`, because a reader that leaves must not end it.
     this.body = { [Symbol.asyncIterator]: () => ({ next, return: async () => ended }) };
   }
 
   /** Reads the rest after the client left, because the client pays for the tokens that were used. Never rejects. */
-  async readOn(): Promise<void> {
+  async drain(): Promise<void> {
     for await (const _part of this.#parts);
   }
 
@@ -82,14 +82,14 @@ export class AnswerStream {
     return this.#writer.broken(why === 'failed' ? 'no_available_provider' : 'request_deadline_exceeded');
   }
 
-  /** Describes how the stream ended: called once, after the last byte. */
+  /** Describes how the stream ended. Called once, after the last byte. */
   ended(): Pick<EndedCall, 'stream' | 'writeCache'> {
     const { call, run, provided } = this.#streamed;
     const { end, schemaMismatch, model, finishReasons } = this.#seen;
     const charge = this.#charged();
     const { usage } = charge;
     const { startedAtMs } = provided.admitted;
-    // `end` is undefined only where a fault of the gateway ended the relay: it says nothing about the provider.
+    // `end` is undefined only if a fault of the gateway ended the relay, which says nothing about the provider.
     const outcome = end ?? ({ kind: 'client_gone', cause: 'client_gone' } as const);
     const attempt = {
       ...provided.admitted,
@@ -143,7 +143,7 @@ export class AnswerStream {
     let lines = '';
     for (const event of events) {
       this.#count(event.details);
-      this.#storingAccount.hear(event.details);
+      this.#storingAccount.add(event.details);
       this.#cacheable.add?.(event);
       const line = this.#writer.event(event);
       if (event.details.isLast) this.#lastEvent += line;
@@ -177,14 +177,17 @@ export class AnswerStream {
     return this.#released(() => end(this.#writer.broken('schema_validation_failed', message)));
   }
 
-  /** Sends the last part once the claims of the call are free: its client may retry as soon as it gets it. */
+  /**
+   * Sends the last part once the claims of the call are free, because its client may retry as soon as it gets that
+   * part.
+   */
   async #released(lastPart: () => BodyPart): Promise<BodyPart> {
     const released = this.#streamed.call.admitted.claims.release({ isRetryable: true, reachedProvider: true });
     await Promise.all([released?.catch(() => {}), this.#settle()]);
     return lastPart();
   }
 
-  /** Stores the answer for replays before the client gets the end; without its text where that is too long. */
+  /** Stores the answer for replays before the client gets the end; without its text if that is too long. */
   #store(): Promise<void> | undefined {
     const { call, provided } = this.#streamed;
     if (!this.#isReplayable) return undefined;
@@ -198,7 +201,7 @@ export class AnswerStream {
     const { settleEarly } = this.#streamed.call;
     // The charge is computed before the slots are released.
     if (settleEarly !== undefined) this.#charged();
-    await awaitAll([settleEarly?.(), this.#storingAccount.written()]);
+    await awaitAll([settleEarly?.(), this.#storingAccount.whenWritten()]);
   }
 
   #cost() {
@@ -225,7 +228,7 @@ function keepAliveOf({ call, provided: { reachedVia } }: AnsweredCall, { ping }:
   return (isRelayed ? undefined : ping) ?? effective.request.streamForm?.keepAlive;
 }
 
-/** Collects the text to store; drops it once it is too long. */
+/** Collects the text to store. Drops the text once it is too long. */
 function collectText() {
   let parts: string[] = [];
   let bytes = 0;
@@ -246,11 +249,11 @@ interface SeenStream {
   outputBytes: number;
   /** Bytes after the last report, which it does not include. */
   outputBytesAfterUsage: number;
-  /** Bytes after the last report above zero: some providers send zeros until the last event. */
+  /** Bytes after the last report above zero, because some providers send zeros until the last event. */
   outputBytesAfterCount: number;
   /** Time at which the first output arrived. */
   outputAtMs: number | undefined;
-  /** True where a report includes the output before it. */
+  /** True if a report includes the output before it. */
   countsUnseen: boolean;
   /** Metadata of the answer from its events. */
   model: string | undefined;
@@ -258,7 +261,7 @@ interface SeenStream {
   /** Counted outputs, such as images, that may have prices of their own. */
   units: Units;
   end: StreamEnd;
-  /** Says where and by which rule the answer fails its schema. */
+  /** Says at which place and by which rule the answer fails its schema. */
   schemaMismatch: string | undefined;
 }
 
@@ -283,7 +286,7 @@ function countEvent(seen: SeenStream, details: EventDetails, clock: Clock): void
   if (units?.images) seen.units = withImages(seen.units, units.images);
   if (finishReasons !== undefined) seen.finishReasons.push(...finishReasons);
   const later = reported === undefined ? seen.usage : laterReport(seen.usage, reported);
-  /** Undefined when the event reported nothing new. */
+  /** Undefined if the event reported nothing new. */
   const usage = later === seen.usage ? undefined : later;
   const countsOutput = (usage?.tokens.output ?? 0) > 0;
   seen.outputBytes += outputBytes;
@@ -310,7 +313,7 @@ function chargeStream({ call, provided: { admitted } }: AnsweredCall, seen: Seen
   return bill.charge({ candidate, reported: seen.usage, output, payer, size: planned.effective.size });
 }
 
-/** Estimates output before the first event: a provider whose call is abandoned does not report it. */
+/** Estimates output before the first event, because a provider whose call is abandoned does not report it. */
 function unseenOutput({ end, countsUnseen, outputAtMs }: SeenStream, startedAtMs: number, nowMs: number) {
   const isLeft = typeof end === 'object' && end.cause === 'client_gone';
   return isLeft && !countsUnseen ? { unseenTokens: unseenOutputTokens((outputAtMs ?? nowMs) - startedAtMs) } : {};

@@ -1,5 +1,5 @@
-// Keep-alives of a stream that is silent for long, usually comments: CloudFront and other proxies close an idle
-// connection. Clients skip them, and no transcript contains them.
+// Sends keep-alives, usually comments, on a stream that is silent for long, because CloudFront and other proxies close
+// an idle connection. Clients skip them, and no transcript contains them.
 import { keepAliveCommentMs } from '../../../shared/foundation/constants/index.ts';
 import { type Clock, createIdleTimer } from '../../../shared/foundation/time/index.ts';
 import type { BodyPart } from '../../../shared/protocol/http/index.ts';
@@ -26,7 +26,7 @@ export function withKeepAlive(
     pending ??= parts.next();
     silence.start(keepAliveCommentMs);
     pending.then((next) => {
-      // The reader that asks next gets this part.
+      // The next read of the reader returns this part.
       if (isGiven) return;
       pending = undefined;
       if (next.done === true) silence.stop();

@@ -1,5 +1,5 @@
-// Stores which provider keeps an answer, for the calls that will refer to it: it is written before the client gets the
-// end, so that it is known when the client refers to it.
+// Stores which provider keeps an answer, for the calls that will refer to it. The write happens before the client gets
+// the end of the answer, so that the provider is known when the client refers to it.
 import { accountOf } from '../../../shared/configuration/catalogue/index.ts';
 import { servingApis } from '../../../shared/foundation/constants/index.ts';
 import { startDeadline, waitAtMost } from '../../../shared/foundation/time/index.ts';
@@ -17,21 +17,21 @@ const writesMaxMs = 5_000;
 /** Maximum number of ids of one answer: a response and its items. */
 const stateIdsMax = 256;
 
-interface StoringAccountMemory {
+interface StoringAccountWriter {
   /** Called with an answer, or with each event of it. */
-  readonly hear: (details: Pick<AnswerDetails, 'storedIds' | 'objectIds'>) => void;
+  readonly add: (details: Pick<AnswerDetails, 'storedIds' | 'objectIds'>) => void;
   /**
    * Resolves when the ids are written, usually in one request, or when the answer has waited long enough. Never
-   * rejects. Undefined where there are none.
+   * rejects. Undefined if there are no ids.
    */
-  readonly written: () => Promise<unknown> | undefined;
+  readonly whenWritten: () => Promise<unknown> | undefined;
 }
 
-export function openStoringAccountMemory(
+export function openStoringAccountWriter(
   { providerAffinity, clock, log }: GatewayDependencies,
   { identified, effective: { request }, unmadeInput, terms }: RoutedCall,
   { admitted: { candidate }, reachedVia }: ProvidedAnswer,
-): StoringAccountMemory {
+): StoringAccountWriter {
   const { parsed, workspace } = identified;
   const { scope } = parsed;
   const isOwn = reachedVia.format === servingApis[request.interfaceId].native;
@@ -42,13 +42,13 @@ export function openStoringAccountMemory(
     withOwnKey: payerOf(terms.byok, candidate) === 'client',
   };
   const receivedIds = new Set<string>();
-  let unwritten: string[] = [];
+  let idsToWrite: string[] = [];
   let writing: Promise<unknown> | undefined;
 
   function write(): Promise<unknown> | undefined {
-    const ids = { newIds: unwritten, referred: writing === undefined && isOwn ? unmadeInput : [] };
-    if (unwritten.length === 0) return writing;
-    unwritten = [];
+    const ids = { newIds: idsToWrite, referred: writing === undefined && isOwn ? unmadeInput : [] };
+    if (idsToWrite.length === 0) return writing;
+    idsToWrite = [];
     const remember = () => providerAffinity.remember(workspace.id, ids, stateOwner);
     const deadline = startDeadline(clock, clock.nowMs(), writesMaxMs);
     const written = retryWrite(clock, remember, { deadline }).catch((error: unknown) =>
@@ -59,16 +59,16 @@ export function openStoringAccountMemory(
   }
 
   return {
-    hear({ storedIds = [], objectIds = [] }) {
+    add({ storedIds = [], objectIds = [] }) {
       for (const id of [...(isNamed ? storedIds : []), ...(isOwn ? objectIds : [])]) {
         if (receivedIds.has(id) || receivedIds.size === stateIdsMax) continue;
         // The write is awaited, because a process may be frozen after the last byte.
         if (receivedIds.size === 0) scope.deferred.add(async () => void (await write()));
         receivedIds.add(id);
-        unwritten.push(id);
+        idsToWrite.push(id);
       }
     },
-    written() {
+    whenWritten() {
       const rest = write();
       return rest && waitAtMost(clock, answerWaitsMaxMs, rest, () => undefined);
     },

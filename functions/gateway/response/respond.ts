@@ -1,4 +1,5 @@
-// The answer: JSON or an event stream, with the gateway's fields and headers, and the outcome for settlement.
+// Writes the answer to the client, as JSON or as an event stream, with the gateway's fields and headers, and returns the
+// outcome for settlement.
 
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { collectedStreamMaxBytes, headerNames } from '../../../shared/foundation/constants/index.ts';
@@ -17,12 +18,12 @@ import { type AnsweredCall, sourceOf } from './answered-call.ts';
 import { cacheWriter } from './cacheable-events.ts';
 import { AnswerStream, type StreamedCall } from './event-stream.ts';
 import { leftOutHeader } from './left-out-header.ts';
-import { openStoringAccountMemory } from './remember-storing-account.ts';
+import { openStoringAccountWriter } from './remember-storing-account.ts';
 
 export function respond(
   deps: GatewayDependencies,
   call: ServedCall<RoutedCall>,
-  provideRun: ProviderRun,
+  providerRun: ProviderRun,
   provided: ProvidedAnswer,
 ): CallResult | Promise<CallResult> {
   const { admitted } = call;
@@ -30,17 +31,17 @@ export function respond(
   const { request, size } = effective;
   // A schema is checked before a guardrail masks text that the schema describes.
   const schemaCheck = provided.kind === 'stream' ? request.schemaCheck?.openStream(identified.schemaWork) : undefined;
-  const seen = schemaCheck === undefined ? provided : withEventsSeen(provided, schemaCheck.add);
-  const passing = passAnswer(decisionOf(admitted.guard), seen, size.choices);
+  const observedAnswer = schemaCheck === undefined ? provided : withEventsSeen(provided, schemaCheck.add);
+  const guardResult = passAnswer(decisionOf(admitted.guard), observedAnswer, size.choices);
   const answer = (passed: PassedOrError): CallResult | Promise<CallResult> => {
-    if (passed instanceof GatewayError) return failedRun(provideRun, passed);
-    const run = withLeftOut(provideRun, passed.reachedVia);
-    const answered = { call, run, provided: passed, headers: servedHeaders(deps, admitted, run, passed) };
+    if (passed instanceof GatewayError) return failedRun(providerRun, passed);
+    const run = withLeftOut(providerRun, passed.reachedVia);
+    const answered = { call, run, provided: passed, headers: routingHeaders(deps, admitted, run, passed) };
     return passed.kind === 'json'
       ? jsonResult(deps, answered, passed)
       : streamResult(deps, { ...answered, stream: passed.stream, schemaCheck });
   };
-  return passing instanceof Promise ? passing.then(answer) : answer(passing);
+  return guardResult instanceof Promise ? guardResult.then(answer) : answer(guardResult);
 }
 
 function streamResult(deps: GatewayDependencies, streamed: StreamedCall): CallResult | Promise<CallResult> {
@@ -53,11 +54,11 @@ function streamResult(deps: GatewayDependencies, streamed: StreamedCall): CallRe
   };
   if (refusal !== undefined) {
     // The rest is read to its end without being sent, so that its usage is charged.
-    return events.readOn().then(() => ({ response: undefined, error: refusal, ended: endedWith(refusal) }));
+    return events.drain().then(() => ({ response: undefined, error: refusal, ended: endedWith(refusal) }));
   }
   const { headers, body } = events;
   const closeBroken = (why: 'failed' | 'over_time') => events.closeBroken(why);
-  const response = respondWith(provided, { headers, body, closeBroken, finish: () => events.readOn() });
+  const response = respondWith(provided, { headers, body, closeBroken, finish: () => events.drain() });
   return { response, end: () => endedWith(undefined) };
 }
 
@@ -67,7 +68,7 @@ const failedRun = (run: ProviderRun, error: GatewayError): CallResult => ({
   ended: { run, error, stream: undefined, writeCache: undefined },
 });
 
-/** Adds the parts that a guardrail dropped to the parts that the format could not express, for the record. */
+/** Adds the parts that a guardrail dropped to the last attempt, so that the record of the call shows them. */
 function withLeftOut(run: ProviderRun, reachedVia: ReachedVia): ProviderRun {
   const last = run.attempts.at(-1);
   if (last?.reachedVia === undefined || last.reachedVia.leftOut.length === reachedVia.leftOut.length) return run;
@@ -76,7 +77,7 @@ function withLeftOut(run: ProviderRun, reachedVia: ReachedVia): ProviderRun {
 
 type ProvidedStream = Extract<ProvidedAnswer, { readonly kind: 'stream' }>;
 
-/** Returns the same answer. `see` is called with each of its events before anything of it is changed. */
+/** Returns the same answer. `see` is called with each event before the event is changed. */
 function withEventsSeen(provided: ProvidedStream | ProvidedAnswer, see: (event: AnswerEvent) => void): ProvidedAnswer {
   if (provided.kind !== 'stream') return provided;
   const { opening, rest } = provided.stream;
@@ -99,13 +100,13 @@ function jsonResult(
 ): CallResult | Promise<CallResult> {
   const { planned, bill } = answered.call.admitted;
   const charge = bill.charges.at(-1);
-  if (charge === undefined) throw new Error('an answer was given that nothing was charged for');
+  if (charge === undefined) throw new Error('the answer has no charge');
   const written = planned.effective.request.writeAnswer(
     provided.answer,
     chargedCost(answered, charge, provided.answer.usage),
   );
   const respondWritten = () => writtenResult(deps, answered, provided, { charge, written });
-  // Later steps read the whole body again.
+  // The next steps read the long body again, so other calls get a turn of the event loop first.
   return written.body.length > inOneTurn.passedBytes ? nextTurn().then(respondWritten) : respondWritten();
 }
 
@@ -123,12 +124,12 @@ function writtenResult(
   const writeCache = jsonCacheWriter(deps, answered, charge, text);
   // Only the cache still needs the provider's own text.
   release({ written: written.body.length, text: writeCache === undefined ? 0 : text.length });
-  const storingAccountMemory = openStoringAccountMemory(deps, planned, provided);
-  storingAccountMemory.hear(answer);
+  const storingAccount = openStoringAccountWriter(deps, planned, provided);
+  storingAccount.add(answer);
   const last = awaitAll([
     claims.store(response, sourceOf(provided)),
     call.settleEarly?.(),
-    storingAccountMemory.written(),
+    storingAccount.whenWritten(),
   ]);
   const result = { response, end: () => ({ run, error: undefined, stream: undefined, writeCache }) };
   return last === undefined ? result : last.then(() => result);
@@ -143,9 +144,9 @@ const jsonCacheWriter = (deps: GatewayDependencies, answered: AnsweredCall, char
     text.length > collectedStreamMaxBytes ? undefined : { kind: 'json', text },
   );
 
-function servedHeaders(
+function routingHeaders(
   { clock }: GatewayDependencies,
-  { planned, holdings: { cache } }: AdmittedCall,
+  { planned, reservations: { cache } }: AdmittedCall,
   { upstreamMs }: ProviderRun,
   provided: ProvidedAnswer,
 ): Record<string, string> {

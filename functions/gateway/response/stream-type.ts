@@ -1,4 +1,4 @@
-// The type of a stream: of events, or of bytes.
+// Determines the type of a stream: of events, or of bytes.
 
 import { streamHeaders } from '../../../shared/protocol/router/index.ts';
 import type { AnswerEvent } from '../../../shared/protocol/wire/index.ts';

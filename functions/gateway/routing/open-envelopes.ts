@@ -1,15 +1,15 @@
-// Envelopes of thinking: only a call that crosses formats has some, and only such a call waits for the key of the
-// store, which a process reads once.
+// Opens the envelopes of thinking. Only a call that crosses formats has envelopes, and only such a call waits for the
+// key of the store, which a process reads once.
 import { createEnvelopes, type Envelopes, type RoutedRequest } from '../../../shared/protocol/wire/index.ts';
 import { chooseFormat } from '../../../shared/routing/formats/index.ts';
 import type { Plan } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 
-/** True when a candidate is called in another format than its client's. */
+/** Returns true if a candidate is called in another format than its client's. */
 export const crossesFormats = ({ request, plan }: { readonly request: RoutedRequest; readonly plan: Plan }): boolean =>
   plan.some((candidate) => chooseFormat(candidate, request)?.kind === 'hub');
 
-/** Returns true where every candidate is called in the format of its client. */
+/** Returns true if every candidate is called in the format of its client. */
 export const isRelayedOnly = ({ request, plan }: { readonly request: RoutedRequest; readonly plan: Plan }): boolean =>
   plan.every((candidate) => chooseFormat(candidate, request)?.kind === 'relay');
 

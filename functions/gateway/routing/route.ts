@@ -1,5 +1,6 @@
-// Routing: the BYOK header's rules, the preset, the plan, in the order in which their errors win. A refusal is
-// returned, not thrown: where an answer is stored already, the client gets that answer instead.
+// Routes a call: applies the BYOK header's rules and the preset, and makes the plan, in the order in which their errors
+// take precedence. A refusal is returned, not thrown: if an answer is stored already, the client gets that answer
+// instead.
 
 import { noStatistics } from '../../../shared/accounting/provider-health/index.ts';
 import { workspaceConnections } from '../../../shared/configuration/byok/index.ts';
@@ -76,7 +77,7 @@ export async function route(
   return { identified: call, effective, terms: { byok, envelopes, policy }, unmadeInput };
 }
 
-/** Returns the paths that the body takes from here on, which determine the memory that it needs. */
+/** Returns the paths that the body takes from this point on, which determine the memory that it needs. */
 const pathsOf = (
   call: Pick<IdentifiedCall, 'workspace' | 'key'> & Pick<PlannedModelCall, 'request' | 'plan'>,
 ): readonly RequestPath[] => [
@@ -97,7 +98,7 @@ function forKey({ workspace, key }: IdentifiedCall): WorkspaceDocument {
   return models === workspace.models ? workspace : { ...workspace, models };
 }
 
-/** Number of models that are looked up at a time: behind an unknown model the rest need not be. */
+/** Number of models that are looked up at a time. After an unknown model the rest need not be looked up. */
 const lookedAtOnce = 32;
 
 type ProviderState = Pick<PlanInput, 'storingAccount' | 'unknownInput' | 'ownKeyInput'>;
@@ -126,7 +127,7 @@ async function findProviderState(
   return { storingAccount, ownKeyInput, unknownInput: providerState[providerStateMax] };
 }
 
-/** True for the orders that use statistics: only they wait for them. */
+/** Returns true for the orders that use statistics. Only these orders wait for them. */
 const sortsByStatistics = ({ provider: { sort } }: ClientRequest): boolean =>
   sort === 'latency' || sort === 'throughput';
 
@@ -143,8 +144,8 @@ function readByok(call: IdentifiedCall, workspace: WorkspaceDocument): ByokSourc
 }
 
 /**
- * Merges the preset into the request. The merged body is parsed again: preset and request together may ask for
- * something that neither asks alone.
+ * Merges the preset into the request. The merged body is parsed again, because preset and request together may contain
+ * a fault that neither contains alone.
  */
 async function mergePreset(
   call: IdentifiedCall,
@@ -199,8 +200,8 @@ const withModelCall = ({ identified, terms, unmadeInput }: RoutedCall, effective
   unmadeInput,
 });
 
-// Parses the values that routing reads: from a short body on first use, from a long one before, in turns of the event
-// loop.
+// Parses the values that routing reads. The values of a short body are parsed on first use, those of a long body
+// before, in turns of the event loop.
 
 /** Parses each value in a turn of its own. */
 export async function parseInSteps(

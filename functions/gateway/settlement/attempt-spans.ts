@@ -1,6 +1,6 @@
-// The span of each provider call, with the attributes of OpenTelemetry's conventions for generative AI. It has counts,
-// names and short words, and stored bodies where they are captured; never a credential or a provider's text about its
-// failure.
+// Builds the span of each provider call, with the attributes of OpenTelemetry's conventions for generative AI. A span
+// holds counts, names and words of an interface. It also holds the bodies of the call if they are stored. It never
+// holds a credential or a provider's text about its failure.
 import { maskKeys } from '../../../shared/foundation/log/index.ts';
 import type { Attributes, Span, Trace } from '../../../shared/foundation/telemetry/index.ts';
 import {
@@ -14,8 +14,8 @@ import type { Charge } from '../../../shared/routing/billing/index.ts';
 import type { Attempt } from '../../../shared/routing/provider-metrics/index.ts';
 import type { ContentBodies, PlannedCall } from '../stages.ts';
 
-export interface SpokenBodies extends ContentBodies {
-  /** The bodies as turns of a conversation; undefined where they are none. */
+export interface ConversationBodies extends ContentBodies {
+  /** The bodies, read as turns of a conversation; undefined if they are not a conversation. */
   readonly turns: TurnsOfBodies | undefined;
 }
 
@@ -24,12 +24,12 @@ export const attemptSpans = (
   trace: Trace,
   call: PlannedCall,
   attempts: readonly Attempt[],
-  bodies?: SpokenBodies,
+  bodies?: ConversationBodies,
 ): Span[] =>
-  attempts.flatMap((attempt, at) => {
+  attempts.flatMap((attempt, index) => {
     if (attempt.spanId === undefined) return [];
     const span = toSpan(trace, call, attempt, attempt.spanId);
-    const messages = bodies && at === attempts.length - 1 ? messageAttributes(bodies.turns, bodies) : {};
+    const messages = bodies && index === attempts.length - 1 ? messageAttributes(bodies.turns, bodies) : {};
     return [{ ...span, attributes: { ...span.attributes, ...messages } }];
   });
 
@@ -57,14 +57,17 @@ function toSpan({ traceId, spanId: parentSpanId }: Trace, call: PlannedCall, att
       'gen_ai.conversation.id': sessionId && maskKeys(sessionId),
       'error.type': outcome === 'ok' ? undefined : outcome.cause,
     },
-    isError: isFailed(attempt),
+    isError: hasFailed(attempt),
   };
 }
 
-/** A client that leaves, or a step that is stopped because it is no longer needed, is not a failure of the provider. */
-const isFailed = ({ outcome }: Attempt): boolean => outcome !== 'ok' && outcome.kind !== 'client_gone';
+/**
+ * `client_gone` is also the kind of an attempt that the gateway cancels because it is no longer needed. Neither is a
+ * failure of the provider.
+ */
+const hasFailed = ({ outcome }: Attempt): boolean => outcome !== 'ok' && outcome.kind !== 'client_gone';
 
-/** Matches ids and words of an interface: other values of a provider are dropped. */
+/** Matches values that look like the id of a model. Other values that a provider sends are not recorded. */
 const modelShape = /^[\w.:@/-]{1,128}$/;
 const finishReasonShape = /^[A-Za-z_-]{1,40}$/;
 const picoPerUsd = 1e12;
@@ -72,7 +75,7 @@ const picoPerUsd = 1e12;
 function answerAttributes(attempt: Attempt, { usage, reported, cost }: Charge): Attributes {
   const { candidate, details = {} } = attempt;
   const { entry, prices } = candidate;
-  const reasons = isFailed(attempt)
+  const reasons = hasFailed(attempt)
     ? ['error']
     : details.finishReasons?.filter((reason) => finishReasonShape.test(reason));
   const hasPrice = prices.input !== null && prices.output !== null;
@@ -95,11 +98,10 @@ function answerAttributes(attempt: Attempt, { usage, reported, cost }: Charge): 
   };
 }
 
-// The names that OpenTelemetry's conventions for generative AI give to well-known providers, by where a provider is
-// called.
+// Maps the host of a provider's base URL to the provider name that OpenTelemetry's conventions define.
 
-/** Names by the end of a host name. The first match counts. */
-const namesOfHosts: readonly (readonly [host: RegExp, name: string])[] = [
+/** Provider names, by a pattern of the host name. The first match counts. */
+const providerNamesByHost: readonly (readonly [host: RegExp, name: string])[] = [
   [/(^|\.)api\.openai\.com$/, 'openai'],
   [/\.openai\.azure\.com$|\.cognitiveservices\.azure\.com$/, 'azure.ai.openai'],
   [/\.services\.ai\.azure\.com$|\.models\.ai\.azure\.com$/, 'azure.ai.inference'],
@@ -116,51 +118,58 @@ const namesOfHosts: readonly (readonly [host: RegExp, name: string])[] = [
   [/\.ml\.cloud\.ibm\.com$/, 'ibm.watsonx.ai'],
 ];
 
-/** Returns undefined when the conventions have no name for the provider. */
+/** Returns undefined if the conventions have no name for the provider. */
 export function wellKnownName(baseUrl: string): string | undefined {
   const { hostname } = new URL(baseUrl);
-  return namesOfHosts.find(([host]) => host.test(hostname))?.[1];
+  return providerNamesByHost.find(([host]) => host.test(hostname))?.[1];
 }
 
-// Kept bodies as OpenTelemetry's conventions for generative AI write messages (gen_ai.input.messages and
-// gen_ai.output.messages, JSON texts), cut to what a span may hold.
+// Converts the stored bodies to the message format of OpenTelemetry's conventions for generative AI
+// (gen_ai.input.messages and gen_ai.output.messages, JSON texts), and truncates them so that they fit into a span.
 
-/** Maximum number of characters of one attribute: up to 4,096 spans wait to be sent. */
+/**
+ * Maximum number of characters of one attribute. It is small because up to 4,096 spans can wait in memory to be sent.
+ */
 const attributeMaxCharacters = 32 * 1024;
-/** Lengths to which texts are cut, tried in turn until all of them fit. */
+/** Maximum lengths of a text, tried in this order until all messages fit. */
 const textLimits = [attributeMaxCharacters, 4_096, 512];
 
 /** Returns no attributes for a body that is not a conversation. */
 const messageAttributes = (turns: TurnsOfBodies | undefined, { request, answer }: ContentBodies): Attributes => ({
-  'gen_ai.input.messages': written(readRequestTurns(turns, request), messageOf),
-  'gen_ai.output.messages': written(answer === null ? undefined : readAnswerTurns(turns, answer.body), outputOf),
+  'gen_ai.input.messages': serializeTurns(readRequestTurns(turns, request), toMessage),
+  'gen_ai.output.messages': serializeTurns(
+    answer === null ? undefined : readAnswerTurns(turns, answer.body),
+    toOutputMessage,
+  ),
 });
 
 type WriteTurn = (turn: ConversationTurn, textMax: number) => object;
 
-/** Returns the turns as JSON; undefined where there are none, or they do not fit even when cut. */
-function written(turns: readonly ConversationTurn[] | undefined, write: WriteTurn): string | undefined {
+/** Returns the turns as JSON; undefined if there are none, or if they do not fit even with the shortest texts. */
+function serializeTurns(turns: readonly ConversationTurn[] | undefined, write: WriteTurn): string | undefined {
   if (turns === undefined) return undefined;
-  const texts = textLimits.map((textMax) => () => JSON.stringify(turns.map((turn) => write(turn, textMax))));
-  for (const text of texts) {
-    const json = text();
+  for (const textMax of textLimits) {
+    const json = JSON.stringify(turns.map((turn) => write(turn, textMax)));
     if (json.length <= attributeMaxCharacters) return json;
   }
   return undefined;
 }
 
-const messageOf: WriteTurn = ({ role, parts }, textMax) => ({
+const toMessage: WriteTurn = ({ role, parts }, textMax) => ({
   role,
-  parts: parts.map((part) => partOf(part, textMax)),
+  parts: parts.map((part) => toPart(part, textMax)),
 });
 
-const outputOf: WriteTurn = (turn, textMax) => ({
-  ...messageOf(turn, textMax),
+const toOutputMessage: WriteTurn = (turn, textMax) => ({
+  ...toMessage(turn, textMax),
   // A stream that broke has no finish reason.
   finish_reason: finishReasons[turn.finishReason ?? ''] ?? turn.finishReason ?? 'error',
 });
 
-/** Finish reasons of the interfaces in the conventions' words, where they differ. */
+/**
+ * Maps an interface's finish reason to the conventions' name for it. A reason that is not listed has the same name in
+ * both.
+ */
 const finishReasons: Readonly<Record<string, string>> = {
   end_turn: 'stop',
   completed: 'stop',
@@ -172,8 +181,8 @@ const finishReasons: Readonly<Record<string, string>> = {
   refusal: 'content_filter',
 };
 
-function partOf(part: ConversationPart, textMax: number): object {
-  if (part.kind === 'image') return imageOf(part.url, textMax);
+function toPart(part: ConversationPart, textMax: number): object {
+  if (part.kind === 'image') return toImagePart(part.url, textMax);
   const text = part.text.slice(0, textMax);
   switch (part.kind) {
     case 'text':
@@ -190,7 +199,7 @@ function partOf(part: ConversationPart, textMax: number): object {
 }
 
 /** Describes an image without its bytes, which are too many for a span. */
-function imageOf(url: string, textMax: number): object {
+function toImagePart(url: string, textMax: number): object {
   const [, mime_type] = /^data:([\w/+.-]{1,64})[;,]/.exec(url) ?? [];
   return mime_type === undefined
     ? { type: 'uri', modality: 'image', uri: url.slice(0, textMax) }

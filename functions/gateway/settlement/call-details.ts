@@ -1,11 +1,11 @@
-// Details of a call for the log line, the span and the metrics of its request.
+// Builds the details of a call for the log line, the span and the metrics of its request.
 import { attemptsText, type CallRecord, describePath } from '../../../shared/accounting/call-records/index.ts';
 import { unitsText } from '../../../shared/foundation/constants/index.ts';
 import { type LogFields, maskKeys } from '../../../shared/foundation/log/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import type { CallDetails } from '../../../shared/protocol/router/index.ts';
 
-/** Metrics count in millionths of a dollar: whole numbers that still distinguish two calls. */
+/** Metrics count in millionths of a dollar, which are whole numbers that still distinguish two calls. */
 const picoPerMicro = 1_000_000n;
 
 /** Model names of clients are no longer than the catalogue's names, or are an alias. */

@@ -1,7 +1,5 @@
-// Stores the bodies of one call: as its client sent and got them, and as providers got them where that differs. They
-// are collected while the call runs, and written after the answer. No call waits for this, and none fails because of
-// it.
-
+// Stores the bodies of one call: as its client sent and got them, and as providers got them if that differs. They are
+// collected while the call runs, and written after the answer. No call waits for this, and none fails because of it.
 import {
   type ContentDocument,
   contentMaxBytes,
@@ -24,7 +22,7 @@ import { keepsProviderText } from './log-attempts.ts';
 type Dependencies = Pick<GatewayDependencies, 'memory' | 'blobs' | 'clock' | 'log'>;
 export type ContentCall = Pick<AdmittedCall, 'planned' | 'key'>;
 
-/** Time limit of the write. The record of the call waits for it: slower storage loses the bodies. */
+/** Time limit of the write. The record of the call waits for it, so slower storage loses the bodies. */
 const writeMaxMs = 3_000;
 /** Time of a settlement that remains for the record. */
 const recordMs = 1_000;
@@ -32,7 +30,7 @@ const recordMs = 1_000;
 /** Writes an error as the client gets it. */
 type ErrorAnswer = (error: unknown) => GatewayResponse;
 
-/** Returns undefined where nothing of this call is stored. */
+/** Returns undefined if nothing of this call is stored. */
 export function openContent(
   deps: Dependencies,
   { planned: { identified, terms }, key }: ContentCall,
@@ -125,7 +123,7 @@ async function writeInTime({ blobs, clock }: Dependencies, { keep, document, lim
   });
 }
 
-// The collected bodies of a call, masked and within the bounds of their document.
+// Holds the collected bodies of a call, masked and within the bounds of their document.
 
 interface TakenContent extends UpstreamContent {
   readonly isCut: boolean;
@@ -277,7 +275,7 @@ function watchedParts(body: AsyncIterable<BodyPart>, add: (text: string) => void
   };
 }
 
-// Space for the bodies of a call: a number of bytes, as far as memory is free at once. No call waits for it.
+// Reserves space for the bodies of a call: a number of bytes, as far as memory is free at once. No call waits for it.
 
 interface ContentSpace {
   /** Returns as much of the text, from its beginning, as fits. */
@@ -301,7 +299,7 @@ function openSpace(copies: Copies, maxBytes: number): ContentSpace {
         return '';
       }
       bytes += bytesInUse;
-      // No text is added behind a cut.
+      // No text is added after a cut.
       leftBytes = isCut ? 0 : leftBytes - bytesInUse;
       return beginning;
     },
@@ -310,7 +308,7 @@ function openSpace(copies: Copies, maxBytes: number): ContentSpace {
   };
 }
 
-/** Cuts the text to the bytes, and never within a character. */
+/** Cuts the text to the number of bytes, and never within a character. */
 function beginningOf(text: string, maxBytes: number): string {
   if (Buffer.byteLength(text) <= maxBytes) return text;
   const beginning = Buffer.from(text.slice(0, maxBytes)).subarray(0, maxBytes);

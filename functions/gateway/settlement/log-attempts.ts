@@ -8,9 +8,7 @@ import type { Attempt } from '../../../shared/routing/provider-metrics/index.ts'
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
 import type { PlannedCall, ProviderTerms } from '../stages.ts';
 
-/**
- * True where the provider's text may be logged: providers quote their input, of which nothing may be stored under zdr.
- */
+/** True if the provider's text may be logged. Providers quote their input, of which nothing may be stored under zdr. */
 export const keepsProviderText = ({ policy }: ProviderTerms): boolean => policy.zdr !== true;
 
 /** Returns the position of the gateway's credential among several; undefined for a client's key. */

@@ -1,4 +1,4 @@
-// The record of a request of a known key before any provider was called: who asked for what.
+// Builds the record of a request of a known key before any provider was called: which key requested what.
 import { type CallRecord, partsOfGateway, sumOfChecks } from '../../../shared/accounting/call-records/index.ts';
 import { readKeySetting } from '../../../shared/configuration/keys/index.ts';
 import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
@@ -55,8 +55,8 @@ export function requestRecord(
 }
 
 /**
- * Returns all tags; undefined when there are none. Tags of the key overrule tags of the request, so that no client
- * spends in another's name.
+ * Returns all tags; undefined if there are none. Tags of the key overrule tags of the request, so that no client spends
+ * in another's name.
  */
 function allTags(ofRequest: Tags, ofKey: Tags | null): Tags | undefined {
   const all = { ...ofRequest, ...ofKey };

@@ -1,12 +1,10 @@
 // Ends each reservation of a call once: money at the real cost, tokens at the real use, slots in the write that settles
-// the money. Where few slots are free that is before the last byte, otherwise after it. A reservation that cannot be
-// ended by the deadline expires.
-//
-// Where the store has transactions, the sums that records add up to change in one transaction with the call's record:
-// the spend of its key (limited or not), of its workspace and of the budgets of its connections. A slot that other
-// calls wait for is then released before the last byte, without its money. Tokens and slots of pools are not sums of
-// records: they are written beside the transaction, and a process that dies leaves them to expire. Claims, stored
-// answers and the cache were written before the client got the end, or cost nothing to lose.
+// the money. If few slots are free that is before the last byte, otherwise after it. A reservation that cannot be ended
+// by the deadline expires. If the store has transactions, the sums that records add up to change in one transaction
+// with the call's record: the spend of its key (limited or not), of its workspace and of the budgets of its
+// connections. A slot that other calls wait for is then released before the last byte, without its money. Tokens and
+// slots of pools are not sums of records: they are written next to the transaction, and a process that dies leaves them
+// to expire. Claims, stored answers and the cache were written before the client got the end, or cost nothing to lose.
 import type { ChargedCounter } from '../../../shared/accounting/alerts/index.ts';
 import { creditCounter } from '../../../shared/accounting/credit/index.ts';
 import {
@@ -28,28 +26,26 @@ const awaited = { isAwaited: true };
 const unawaited = { isAwaited: false };
 
 export interface CallHolds {
-  /**
-   * Settles tokens and slots before the last byte; undefined when the call has neither. `settle` repeats what failed.
-   */
+  /** Settles tokens and slots before the last byte; undefined if the call has neither. `settle` repeats what failed. */
   readonly settleEarly: ServedCall['settleEarly'];
   /**
-   * Writes one transaction with the record where the store has transactions. Otherwise it settles each on its own,
-   * writes no record, and throws the first failure after each was tried.
+   * Writes one transaction with the record if the store has transactions. Otherwise it settles each reservation on its
+   * own, writes no record, and throws the first failure after each was tried.
    */
   settleMoney(deadline: Deadline, record: CallRecordWrite): Promise<void>;
   /**
-   * Rejects with the first failure, after each reservation of the kind was tried. Undefined where the call has none of
-   * the kind.
+   * Rejects with the first failure, after each reservation of the kind was tried. Undefined if the call has none of the
+   * kind.
    */
   settle(kind: 'tokens' | 'slots', deadline: Deadline): Promise<void> | undefined;
-  /** Counters that were charged so far, where the gateway sends alerts. */
+  /** Counters that were charged so far, if the gateway sends alerts. */
   readonly charged: readonly ChargedCounter[];
 }
 
 /** The record of a call. */
 export interface CallRecordWrite {
   write(transaction: StoreTransaction): Promise<void>;
-  /** Resolves to true where the record is in the store, for example after a try whose response was lost. */
+  /** Resolves to true if the record is in the store, for example after a try whose response was lost. */
   isWritten(): Promise<boolean>;
 }
 
@@ -58,9 +54,9 @@ interface Held {
   /** Counter of the slot, if the reservation has one. */
   readonly slotsIn: Counter | undefined;
   readonly end: End;
-  /** Releases the slot before `end` settles the amount. Absent where the reservation has no slot, or only a slot. */
+  /** Releases the slot before `end` settles the amount. Absent if the reservation has no slot, or only a slot. */
   readonly releaseSlot?: End;
-  /** Names the charge for alerts. Absent where no alert is about it. */
+  /** Names the charge for alerts. Absent if no alert is about it. */
   readonly chargedAs?: ((item: Item) => ChargedCounter) | undefined;
 }
 
@@ -77,7 +73,7 @@ export function openCallHolds(deps: GatewayDependencies, call: AdmittedCall): Ca
 
   async function settleEarly(): Promise<void> {
     const missed = held.filter(
-      // A call uses only a part of the tokens that it reserved: its client's next call may need the rest.
+      // A call uses only a part of the tokens that it reserved, and its client's next call may need the rest.
       ({ kind, slotsIn }) => kind === 'tokens' || (slotsIn !== undefined && !counters.hasSpareSlots(slotsIn)),
     );
     if (missed.length === 0) return;
@@ -203,10 +199,10 @@ function logLate({ log }: GatewayDependencies, { planned }: AdmittedCall): void 
 
 function heldBy(
   { counters, credit, limiter, slotPools }: GatewayDependencies,
-  { bill, holdings, planned, key, owner }: AdmittedCall,
+  { bill, reservations, planned, key, owner }: AdmittedCall,
 ): readonly Held[] {
   const { workspace } = planned.identified;
-  const { keyHold, creditHold, budgetHolds = [], tokenPermits = [], slots = [] } = holdings;
+  const { keyHold, creditHold, budgetHolds = [], tokenPermits = [], slots = [] } = reservations;
   const owed = () => bill.totalOf('workspace');
   const charged = { publicId: String(key.pk), owner, known: key };
   const ofKey: Held =

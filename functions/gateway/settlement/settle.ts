@@ -43,11 +43,11 @@ export async function serveAndSettle<Planned extends PlannedCall>(
   const { settleEarly } = holds;
   const opening = contentOf(deps, admitted);
   const content = opening && (await opening);
-  if (content !== undefined) admitted.guard?.keepBlockedIn(content);
+  if (content !== undefined) admitted.guard?.recordBlockedTextIn(content);
   const call = { admitted, settleEarly, content };
   const { deferred } = admitted.planned.identified.parsed.scope;
   const settling = { holds, admittedAtMs };
-  const unusedPermit = admitted.holdings.firstCandidate?.permit;
+  const unusedPermit = admitted.reservations.firstCandidate?.permit;
   const notRun = { attempts: [], attemptCount: 0, queuedMs: 0, upstreamMs: 0, firstOutputAtMs: undefined };
   let served: CallResult;
   try {
@@ -234,9 +234,9 @@ const claimsEndOf = ({ error, stream, run }: EndedCall): ClaimsEnd => ({
 
 // Logs a line for each unit of which a provider counts more than the call reserved: the report is believed, because the
 // operator pays by it.
-function logChargesOverHold(log: Log, { planned, bill, holdings }: AdmittedCall): void {
+function logChargesOverHold(log: Log, { planned, bill, reservations }: AdmittedCall): void {
   const { parsed, workspace } = planned.identified;
-  const holdsBudget = (provider: string) => holdings.budgetHolds?.some((hold) => hold.provider === provider) === true;
+  const holdsBudget = (provider: string) => reservations.budgetHolds?.some((hold) => hold.provider === provider) === true;
   for (const { candidate, usage, cost, payer, overHold } of bill.charges) {
     const provider = candidate.provider.id;
     if (payer === 'client' && !holdsBudget(provider)) continue;

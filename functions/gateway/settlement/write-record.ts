@@ -1,4 +1,4 @@
-// The record of a call that may run, or that was answered from storage: who, what, how long, how much. It has no
+// Writes the record of a call that may run, or that was answered from storage: who, what, how long, how much. It has no
 // prompt, no answer and no secret.
 import {
   type CallAttempt,
@@ -22,10 +22,10 @@ import type {
   AdmittedCall,
   CallContent,
   EndedCall,
+  ExistingAnswer,
   IdentifiedCall,
   ParsedCall,
   ProviderTerms,
-  ReadyAnswer,
 } from '../stages.ts';
 import { callDetails, requestFields } from './call-details.ts';
 import { credentialOf, keepsProviderText } from './log-attempts.ts';
@@ -44,8 +44,8 @@ interface RecordWriting {
   /** Resolves once the bodies are written: the record says whether they are stored. */
   readonly content: Promise<ContentPlace | undefined> | undefined;
   /**
-   * Resolves once the call is charged: a process that dies before, or a charge that fails for good, then leaves no
-   * record of an amount that was not charged.
+   * Resolves once the call is charged. If the process dies before, or the charge fails for good, there is no record of
+   * an amount that was not charged.
    */
   readonly charged: Promise<unknown>;
 }
@@ -90,35 +90,36 @@ export function openRecord(
   }
 }
 
-/** Time for the bodies: half of the time that such a call has after its answer. */
+/** Time for the bodies. It is half of the time that such a call has after its answer. */
 const readyBudgetMs = 1_500;
 
 interface RecordedAnswer {
-  readonly ready: ReadyAnswer;
+  readonly existingAnswer: ExistingAnswer;
   readonly key: Item;
   /** The content log of an answer from the cache. */
   readonly content: CallContent | undefined;
 }
 
-/** Records an answer that existed already: it cost nothing, and is found under its own id like any other. */
-export async function writeReadyRecord(
+/** Records an answer that existed already. It cost nothing, and is found under its own id like any other. */
+export async function writeExistingRecord(
   deps: GatewayDependencies,
   { parsed }: IdentifiedCall,
-  { ready, key, content }: RecordedAnswer,
+  { existingAnswer, key, content }: RecordedAnswer,
 ): Promise<void> {
-  const { request } = ready.kind === 'cached' ? ready.call.effective : parsed.clientBody;
-  const { provider, model: modelServed } = ready.kind === 'cached' ? ready.answer : ready.result;
+  const { request } = existingAnswer.kind === 'cached' ? existingAnswer.call.effective : parsed.clientBody;
+  const { provider, model: modelServed } =
+    existingAnswer.kind === 'cached' ? existingAnswer.answer : existingAnswer.result;
   const record = {
     ...requestRecord(parsed, key, request, deps.clock.nowMs()),
     provider,
     modelServed,
     functionId: parseFunctionAlias(request.model)?.functionId,
   };
-  if (ready.kind === 'cached') {
+  if (existingAnswer.kind === 'cached') {
     const contentLog = content && (await content.write(startDeadline(deps.clock, deps.clock.nowMs(), readyBudgetMs)));
     return write(deps, parsed, { ...record, cacheHit: true, content: contentLog });
   }
-  // The fields are not the whole record: in the metrics its provider did nothing for this call.
+  // The fields are not the whole record, because in the metrics its provider did nothing for this call.
   const fields = {
     ...requestFields(record.modelAsked, record.stream),
     function_id: record.functionId,
@@ -126,7 +127,7 @@ export async function writeReadyRecord(
     idempotent_replayed: true,
   };
   parsed.scope.details.call = { tags: record.tags, fields };
-  return retryWrite(deps.clock, () => deps.records.write({ ...record, replayOf: ready.owner }));
+  return retryWrite(deps.clock, () => deps.records.write({ ...record, replayOf: existingAnswer.owner }));
 }
 
 async function write(
@@ -216,7 +217,7 @@ const reasoningTokensOf = ({ charges }: Bill): number =>
     0,
   );
 
-/** The model is omitted where all attempts were at `model`. */
+/** The model is omitted if all attempts were at `model`. */
 function toAttemptLog(terms: ProviderTerms, attempts: readonly Attempt[], model: string): CallAttempt[] {
   const hasOtherModels = attempts.some(({ candidate }) => candidate.model.id !== model);
   const keepsText = keepsProviderText(terms);
@@ -253,8 +254,8 @@ function outcomeOf({ scope }: ParsedCall, { error, stream }: EndedCall): { outco
 }
 
 /**
- * Returns the cost of models other than the one that answered; undefined when there is none. `payer` is the one who
- * paid the call's cost.
+ * Returns the cost of models other than the one that answered; undefined if there is none. `payer` is the one who paid
+ * the call's cost.
  */
 function otherSharesOf(
   { charges }: Bill,

@@ -1,4 +1,4 @@
-// The record of a known key's call that was refused before it could run, so that its id shows the operator why.
+// Writes the record of a known key's call that was refused before it could run, so that its id shows the operator why.
 import type { CallRecord } from '../../../shared/accounting/call-records/index.ts';
 import { parseFunctionAlias } from '../../../shared/configuration/stored-functions/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
@@ -13,13 +13,13 @@ import { requestRecord } from './request-record.ts';
 import { contentOf } from './settle.ts';
 
 export interface RefusedBodies {
-  /** Opens the content log of the call; undefined where no bodies may be stored. */
+  /** Opens the content log of the call; undefined if no bodies may be stored. */
   openContent?: (key: Item) => Promise<CallContent | undefined> | undefined;
 }
 
 /**
- * Opens the content log once the call is planned: a call that cannot be planned has no data policy yet, so nothing of it
- * is stored.
+ * Opens the content log once the call is planned. A call that cannot be planned has no data policy yet, so nothing of
+ * it is stored.
  */
 export function noteContent(
   deps: GatewayDependencies,
@@ -34,8 +34,8 @@ export function noteContent(
 const contentBudgetMs = 1_500;
 
 /**
- * Writes the record after the answer. `key` rejects where there is no such key, and then nothing is written. A key
- * whose calls are refused many times a second leaves records of only a few of them, and a log line for each.
+ * Writes the record after the answer. `key` rejects if there is no such key, and then nothing is written. A key whose
+ * calls are refused many times a second leaves records of only a few of them, and a log line for each.
  */
 export async function writeRefusal(
   deps: GatewayDependencies,
@@ -72,7 +72,7 @@ export async function writeRefusal(
   await retryWrite(clock, () => records.write({ ...record, content: contentLog }));
 }
 
-/** True for a request that a guardrail blocked: the only refused requests whose bodies are stored. */
+/** Returns true for a request that a guardrail blocked. No other refused request has its bodies stored. */
 const isBlocked = ({ scope }: ReceivedCall, { reason }: GatewayError): boolean =>
   reason === 'content_policy_violation' &&
   scope.details.guardrailChecks?.some(({ direction, action }) => direction === 'input' && action === 'block') === true;

@@ -82,7 +82,7 @@ export async function execute(
 
 interface Executed {
   readonly answer: string;
-  /** Undefined where several providers may have served the steps of a workflow, so that no header names one. */
+  /** Undefined if several providers may have served the steps of a workflow, so that no header names a provider. */
   readonly source: AnswerSource | undefined;
 }
 
@@ -148,8 +148,8 @@ function executionError(error: unknown, correlationId: string): unknown {
   if (!(error instanceof GatewayError)) return error;
   if (error.code === 'request_deadline_exceeded') return fail('execution_deadline_exceeded', { cause: error });
   if (!providerFailures.has(error.code)) return error;
-  // The place where an answer fails its schema shows what to change, and another round would have to be paid again;
-  // details about providers are in the record.
+  // The place at which an answer fails its schema shows what to change, and another round would have to be paid again.
+  // Details about providers are in the record.
   const failsSchema = error.code === 'schema_validation_failed';
   const message = `${failsSchema ? error.message : errorCatalogue.execution_failed.message} ${whereToLook(correlationId)}`;
   return fail('execution_failed', { message, cause: error, isFinal: error.isFinal || failsSchema });
@@ -171,8 +171,8 @@ function executionUsage(bill: Bill, attempts: number): Record<string, unknown> {
   return mergeUsage({ ...reported }, bill.usage(), charged, served);
 }
 
-// One model call of a function, fallback models included. The provider loop continues with these where a provider
-// fails; where a model answers and its answer is not a result, the models behind it are called here.
+// Makes one model call of a function, including its fallback models. The provider loop continues with these if a
+// provider fails. If a model answers and its answer is not a result, this file calls the next models.
 
 /** The provider loop. */
 type Provide = (
@@ -208,8 +208,8 @@ async function callModel(
 }
 
 /**
- * Returns the limits of a step of a workflow: it begins after other steps have called providers, and ends where another
- * step has failed. Undefined for a prompt, which has those of its call.
+ * Returns the limits of a step of a workflow: it begins after other steps have called providers, and ends if another
+ * step has failed. Undefined for a prompt, which has the limits of its call.
  */
 function stepOf(
   deps: GatewayDependencies,
@@ -218,7 +218,7 @@ function stepOf(
 ): StepLimits | undefined {
   if (planned.execution.prompt !== undefined) return undefined;
   const cut = eitherOf(stopped, planned.identified.parsed.scope.cut);
-  return { cut, admissionTime: startAdmissionTime(deps.clock) };
+  return { cancelSignal: cut, admissionTime: startAdmissionTime(deps.clock) };
 }
 
 const eitherOf = (one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined =>
@@ -246,7 +246,7 @@ async function readAnswer(
 const isInvalidAnswer = (error: unknown): boolean =>
   error instanceof GatewayError && (error.code === 'schema_validation_failed' || error.code === 'execution_failed');
 
-/** Returns the candidates of other models after this one; undefined when there are none. */
+/** Returns the candidates of other models after this one; undefined if there are none. */
 function modelsBehind(plan: Plan, candidate: Candidate | undefined): Plan | undefined {
   if (candidate === undefined) return undefined;
   const [first, ...rest] = plan

@@ -1,3 +1,3 @@
-// Stored functions: loaded with the first call of one.
+// Exports the stored functions. Loaded with the first call of a function.
 export { execute } from './execute.ts';
 export { openExecution, openedChanges } from './open-execution.ts';

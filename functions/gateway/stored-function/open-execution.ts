@@ -1,5 +1,5 @@
-// Finds the execution of an alias. Errors win in this order: execution off, not found, disabled, revision, expired,
-// input contract. The worst case of all its model calls is reserved before the first of them.
+// Finds the execution of an alias. Errors take precedence in this order: execution off, not found, disabled, revision,
+// expired, input contract. The worst case of all its model calls is reserved before the first of them.
 import { requiresManagedFunding } from '../../../shared/configuration/byok/index.ts';
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import {
@@ -95,7 +95,7 @@ function toExecution(revision: OpenRevision, matched: MatchedInput, planned: rea
 }
 
 /**
- * Returns the highest cost of a step. Its messages are unknown until the steps before it are done; its candidates and
+ * Returns the highest cost of a step. Its messages are unknown until the steps before it are done. Its candidates and
  * its size bounds are known.
  */
 const stepWorstCase = ({ plan, size }: FunctionModelCall): PicoUsd =>

@@ -1,5 +1,5 @@
-// One model call of a function: the request of its revision, planned for its model and then for its fallback models.
-// The plan is one list, so the provider loop of plain calls processes it unchanged.
+// Plans one model call of a function: the request of its revision, planned for its model and then for its fallback
+// models. The plan is one list, so the provider loop of plain calls processes it unchanged.
 
 import type { FunctionRequest } from '../../../shared/configuration/stored-functions/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
@@ -13,7 +13,9 @@ import type { FunctionModelCall, IdentifiedCall, OpenedCall } from '../stages.ts
 /** The parts of an opened call that are known before its model calls are planned. */
 export type FunctionCall = Pick<OpenedCall, 'identified' | 'effective'>;
 
-/** Returns execution_failed where no model of the function can serve, as for every such failure inside a function. */
+/**
+ * Returns execution_failed if no model of the function can serve, like every failure inside a function to get a result.
+ */
 export function planModelCall(
   deps: GatewayDependencies,
   call: FunctionCall,

@@ -1,4 +1,4 @@
-// The events of a stored response for a key with guardrails: they are read, checked in windows, and written again.
+// Reads the events of a stored response for a key with guardrails, checks them in windows, and writes them again.
 import { upstreamEventMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import type { BodyPart } from '../../../shared/protocol/http/index.ts';
 import { responses } from '../../../shared/protocol/interfaces/responses/index.ts';
@@ -22,7 +22,7 @@ export interface PassedEvents extends RelayedEvents {
   readonly passed: Passed<object>;
 }
 
-/** Returns the checked events. Throws an error where nothing of the response may leave. */
+/** Returns the checked events. Throws an error if nothing of the response may leave. */
 export async function guardedEvents(
   { body, describe, onEvent, onEnd, drain }: CandidateAnswer,
   decision: GuardDecision,

@@ -1,2 +1,2 @@
-// Requests for stored responses: loaded with the first one.
+// Exports the requests for stored responses. Loaded with the first of them.
 export { serveStoredResponse } from './serve-stored-response.ts';

@@ -1,5 +1,5 @@
-// The events of a stored response as they arrive, byte for byte. The text is cut only between two events, so that a
-// stream that breaks ends behind a complete one.
+// Relays the events of a stored response as they arrive, byte for byte. The text is cut only between two events, so
+// that a stream that breaks ends after a complete event.
 import { upstreamEventMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import type { BodyPart } from '../../../shared/protocol/http/index.ts';
 import { brokenStreamMessages, type MidStreamCode, toEventLine } from '../../../shared/protocol/wire/index.ts';
@@ -68,12 +68,12 @@ export function relayEvents(body: AsyncIterable<Uint8Array>, { onEvent, codeOf }
  */
 const lastEvents = /"type":\s?"(?:response\.(?:completed|incomplete|failed|cancelled)|error)"/;
 
-/** The blank line behind an event. */
+/** The blank line after an event. */
 const ends = ['\n\n', '\r\n\r\n', '\r\r'];
 /** Characters of an unfinished blank line that the next bytes may complete. */
 const endMaxCharacters = 3;
 
-/** Position after the last complete event; 0 where there is none. */
+/** Returns the position after the last complete event; 0 if there is none. */
 const endOfEvents = (text: string): number =>
   Math.max(...ends.map((end) => (text.includes(end) ? text.lastIndexOf(end) + end.length : 0)));
 

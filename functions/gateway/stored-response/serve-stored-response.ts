@@ -1,5 +1,5 @@
-// Requests for a response that a provider stores: to read it, to stream it again, to cancel or delete it, and to list
-// its input. They cost nothing, reserve nothing and leave no record.
+// Serves requests for a response that a provider stores: to read it, to stream it again, to cancel or delete it, and to
+// list its input. They cost nothing, reserve nothing and leave no record.
 
 import { workspaceConnections } from '../../../shared/configuration/byok/index.ts';
 import {
@@ -41,7 +41,7 @@ import { relayEvents } from './relay-events.ts';
 
 export interface StoredWork {
   readonly method?: CandidateRequest['method'];
-  /** Part of the path behind the id. */
+  /** Part of the path after the id. */
   readonly below?: string;
 }
 
@@ -88,7 +88,7 @@ export const serveStoredResponse =
     const decision = await decide(deps, found, { isStream, scope, arrivedAtMs });
     const call = { ...found, id, request: candidateRequest, isStream, decision, scope, arrivedAtMs, admissionTime };
     const first = await ask(deps, call, calling);
-    // The call is repeated where the socket had died: each of these requests may safely arrive twice.
+    // The call is repeated if the socket had died, because each of these requests may safely arrive twice.
     const answer = 'failure' in first && first.failure.wasDead === true ? await ask(deps, call, calling) : first;
     if ('failure' in answer) throw refusalOf(deps, { ...call, workspace: key.record.workspace }, answer.failure);
     return { ...answer, headers: { ...answer.headers, [headerNames.provider]: found.provider.id } };
@@ -124,7 +124,7 @@ async function ask(
       terms: payment,
       modelCall: { request: candidateRequest },
       admissionTime,
-      cut: scope.cut,
+      cancelSignal: scope.cut,
     },
     { provider },
     {
@@ -198,7 +198,8 @@ function unguardedEvents(
 
 const ended: IteratorResult<BodyPart, void> = { done: true, value: undefined };
 
-// The error for a provider that did not answer, its log line, and the report about the gateway's credential.
+// Builds the error for a provider that did not answer, writes its log line, and reports a fault of the gateway's
+// credential.
 
 interface RefusedCall extends FoundResponse {
   readonly id: string;
@@ -252,7 +253,7 @@ function refusalOf(
 }
 
 // Finds the account that stores a response, and the key to call it with. A response of another workspace is as unknown
-// as one that was never created.
+// as a response that was never created.
 
 interface FoundResponse {
   readonly provider: CalledProvider;
@@ -260,7 +261,7 @@ interface FoundResponse {
   readonly catalogue: Catalogue;
   /** Guardrails of the key that reads. */
   readonly guardrails: readonly string[];
-  /** True where the workspace has zdr: then nothing that the provider says may be logged. */
+  /** True if the workspace has zdr. Then nothing that the provider says may be logged. */
   readonly zdr: boolean;
 }
 
@@ -312,7 +313,7 @@ async function findStoredResponse(
   };
 }
 
-/** Returns the provider with the account's credential; a key of the client's replaces any credential. */
+/** Returns the provider with the account's credential. A key of the client's replaces any credential. */
 function accountIn(
   { providers }: Catalogue,
   { providerId, account }: { readonly providerId: string; readonly account: string },

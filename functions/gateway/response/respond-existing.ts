@@ -1,5 +1,5 @@
-// Answers that exist already: a stored result byte for byte, and a cached answer with its usage fields adapted to this
-// call.
+// Returns answers that exist already: a stored result byte for byte, and a cached answer with its usage fields adapted
+// to this call.
 
 import type { CachedAnswer } from '../../../shared/accounting/response-cache/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
@@ -10,36 +10,36 @@ import { jsonHeaders } from '../../../shared/protocol/router/index.ts';
 import type { AnswerEvent } from '../../../shared/protocol/wire/index.ts';
 import { laterReport } from '../../../shared/protocol/wire/index.ts';
 import { passStored, respondWith } from '../exit/exit.ts';
-import type { ReadyAnswer, RoutedCall, StoredAnswer } from '../stages.ts';
+import type { ExistingAnswer, RoutedCall, StoredAnswer } from '../stages.ts';
 import { cachedCost } from './answer-cost.ts';
 import { leftOutHeader } from './left-out-header.ts';
 import { bytesTypeOf, streamHeadersOf } from './stream-type.ts';
 
-export async function respondReady(ready: ReadyAnswer): Promise<GatewayResponse> {
-  const response = await responseOf(ready);
+export async function respondExisting(existing: ExistingAnswer): Promise<GatewayResponse> {
+  const response = await responseOf(existing);
   // A cached answer was written again, so it takes the memory of a written one.
-  const part = ready.kind === 'cached' ? 'written' : 'text';
-  ready.allocation.keepOnly(answerBytes({ [part]: response.body.length }));
+  const part = existing.kind === 'cached' ? 'written' : 'text';
+  existing.allocation.keepOnly(answerBytes({ [part]: response.body.length }));
   return response;
 }
 
 type WholeResponse = GatewayResponse & { readonly body: string };
 
-async function responseOf(ready: ReadyAnswer): Promise<WholeResponse> {
-  if (ready.kind === 'cached') {
-    const response = await respondCached(ready);
-    // A cached answer is stored for replays like any other: a retry gets the same, and another body under its key is a
-    // conflict.
-    await ready.claims.store(response, ready.answer);
+async function responseOf(existing: ExistingAnswer): Promise<WholeResponse> {
+  if (existing.kind === 'cached') {
+    const response = await respondCached(existing);
+    // A cached answer is stored for replays like any other: a retry gets the same answer, and another body under its
+    // key is a conflict.
+    await existing.claims.store(response, existing.answer);
     return response;
   }
   // The reservation of the key made sure that each guardrail of this call has checked it.
-  const stored = passStored({ kind: 'checked_before' }, ready.result);
+  const stored = passStored({ kind: 'checked_before' }, existing.result);
   const headers = { ...stored.headers, [headerNames.idempotentReplayed]: 'true' };
   return { ...respondWith(stored, { headers, body: stored.body }), body: stored.body };
 }
 
-type Cached = Extract<ReadyAnswer, { readonly kind: 'cached' }>;
+type Cached = Extract<ExistingAnswer, { readonly kind: 'cached' }>;
 
 async function respondCached({ call, answer, content }: Cached): Promise<WholeResponse & StoredAnswer> {
   // The cache key includes the guardrails of this call.
