@@ -49,7 +49,7 @@ interface FoundOwner {
   readonly owner: Owner | Promise<Owner>;
 }
 
-/** Returns undefined if a part of it has to be read from the store. */
+/** Returns undefined if the catalogue, the workspace or its connections have to be read from the store. */
 function ownerInMemory(
   { catalogue: catalogues, cooldowns, workspaces, connections: ofWorkspaces }: GatewayDependencies,
   key: Item | Promise<Item>,
@@ -69,7 +69,7 @@ async function readOwner(
   const finding = Promise.resolve(key);
   // The workspace is read at the same time as the others. If the key is in memory, all reads are one round.
   const owner = admissionTime.wait(finding.then((item) => readWorkspace(deps, String(item.workspace))));
-  // A call that is refused first never requests it.
+  // A call that is refused before never awaits this promise, so its rejection is handled at this point.
   owner.catch(() => {});
   const [seenKey, catalogue] = await admissionTime.wait(
     Promise.all([finding, deps.catalogue.current(), deps.cooldowns.refresh()]),
