@@ -132,7 +132,7 @@ describe.each(deliveries)('a guardrail in the process, on $name (stream: $stream
     const body = await response.text();
     expect(response.status).toBe(200);
     expect(textsIn(one, body)).toContain('Write to [email] about [card] now');
-    for (const part of [email, 'example.com', '1111']) expect(body).not.toContain(part);
+    for (const part of [email, 'example.com', ' 4111', ' 1111']) expect(body).not.toContain(part);
   });
 
   it('ends an answer with a word that crosses windows, before all of it is sent', async () => {
