@@ -117,8 +117,7 @@ export const keylessError = ({ keyless, keySlotsMax }: KeylessLimits): GatewayEr
 export const serviceError = (
   { service }: Pick<ConcurrencyLimits, 'service'>,
   { isFunctionCall }: Pick<ParsedCall, 'isFunctionCall'>,
-): GatewayError =>
-  concurrencyError('The gateway', service ?? 0, { isFunctionCall, exhausted: 'service_concurrency' });
+): GatewayError => concurrencyError('The gateway', service ?? 0, { isFunctionCall, exhausted: 'service_concurrency' });
 
 /** Returns the error of a workspace or of the service. */
 export const concurrencyError = (

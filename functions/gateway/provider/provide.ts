@@ -1,5 +1,5 @@
 // The provider loop: admits a candidate, calls it and classifies the outcome, until one answers. A fallback happens
-// before the first real output or never. The result also describes what the loop did where it failed.
+// before the first real output or never. The result also describes what the loop did if it failed.
 import { servingApis } from '../../../shared/foundation/constants/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
@@ -69,7 +69,10 @@ async function callUntilAnswered(loop: ProviderLoop): Promise<ProviderOutcome['r
 
 /** True while the client is connected and the call was not stopped. */
 const mayCall = ({ queue, call: { parsed, cancelSignal } }: ProviderLoop): boolean =>
-  queue.remainingEntries() > 0 && !parsed.deadline.isOver() && !parsed.scope.clientGone.aborted && cancelSignal?.aborted !== true;
+  queue.remainingEntries() > 0 &&
+  !parsed.deadline.isOver() &&
+  !parsed.scope.clientGone.aborted &&
+  cancelSignal?.aborted !== true;
 
 /** Decides whether another candidate is called after a failure. */
 function fallBack(

@@ -138,7 +138,7 @@ function settle(
   const { endsAtMs = Number.POSITIVE_INFINITY, trace } = scope;
   const leftMs = endsAtMs - lastWriteMs - times.settlingAtMs;
   const deadline = startDeadline(clock, times.settlingAtMs, Math.max(0, Math.min(settlementBudgetMs, leftMs)));
-  /** Returns undefined where the step needs no waiting. */
+  /** Returns undefined if the step needs no waiting. */
   const step = (name: string, work: () => unknown): Promise<unknown> | undefined => {
     const report = (error: unknown) =>
       log.error({ event: 'settlement_failed', settlement_step: name, correlation_id: scope.correlationId }, error);
@@ -236,7 +236,8 @@ const claimsEndOf = ({ error, stream, run }: EndedCall): ClaimsEnd => ({
 // operator pays by it.
 function logChargesOverHold(log: Log, { planned, bill, reservations }: AdmittedCall): void {
   const { parsed, workspace } = planned.identified;
-  const holdsBudget = (provider: string) => reservations.budgetHolds?.some((hold) => hold.provider === provider) === true;
+  const holdsBudget = (provider: string) =>
+    reservations.budgetHolds?.some((hold) => hold.provider === provider) === true;
   for (const { candidate, usage, cost, payer, overHold } of bill.charges) {
     const provider = candidate.provider.id;
     if (payer === 'client' && !holdsBudget(provider)) continue;
