@@ -105,7 +105,8 @@ export function createCandidateQueue(deps: GatewayDependencies, call: ProviderCa
   }
 
   return {
-    remainingEntries: () => (candidates.length < 2 ? candidates.length : new Set(candidates.map(({ entry }) => entry)).size),
+    remainingEntries: () =>
+      candidates.length < 2 ? candidates.length : new Set(candidates.map(({ entry }) => entry)).size,
     skipEntry({ entry, provider: { credential } }, { kind, refusedCredential, hasNoQuota }) {
       const isCredentialFault = kind === 'rate_limited' || refusedCredential === true || hasNoQuota === true;
       if (credential === undefined || isCredentialFault) return;

@@ -75,7 +75,7 @@ export async function readAnswerIn(
   readUsage?: UsageReading,
   usageMember?: string,
 ): Promise<ReadAnswer> {
-  const short = text.length > longAnswerCharacters ? undefined : scanAnswer(text);
+  const short = text.length > inOneTurn.jsonCharacters ? undefined : scanAnswer(text);
   const answer = short === undefined ? await readInTurns(text, read) : read(short);
   return answer ?? (readUsage === undefined ? { kind: 'unreadable' } : readUnscanned(text, readUsage, usageMember));
 }
