@@ -105,8 +105,7 @@ export function createCandidateQueue(deps: GatewayDependencies, call: ProviderCa
   }
 
   return {
-    remainingEntries: () =>
-      candidates.length < 2 ? candidates.length : new Set(candidates.map(({ entry }) => entry)).size,
+    remainingEntries: () => countEntries(candidates),
     skipEntry({ entry, provider: { credential } }, { kind, refusedCredential, hasNoQuota }) {
       const isCredentialFault = kind === 'rate_limited' || refusedCredential === true || hasNoQuota === true;
       if (credential === undefined || isCredentialFault) return;
@@ -125,3 +124,6 @@ export function createCandidateQueue(deps: GatewayDependencies, call: ProviderCa
     unusedPermit: () => reserved?.permit,
   };
 }
+
+const countEntries = (candidates: readonly Candidate[]): number =>
+  candidates.length < 2 ? candidates.length : new Set(candidates.map(({ entry }) => entry)).size;

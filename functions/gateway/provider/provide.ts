@@ -61,18 +61,13 @@ async function callUntilAnswered(loop: ProviderLoop): Promise<ProviderOutcome['r
   const [deadlineIsOver, schemaMismatch] = [call.parsed.deadline.isOver(), output.lastMismatch()];
   // The module is loaded with the first call that no provider has answered.
   const { conclude } = await import('./conclude.ts');
-  return {
-    kind: 'failed',
-    error: conclude(call, failures, { attempts: attempts.count, deadlineIsOver, schemaMismatch }),
-  };
+  const error = conclude(call, failures, { attempts: attempts.count, deadlineIsOver, schemaMismatch });
+  return { kind: 'failed', error };
 }
 
 /** True while the client is connected and the call was not stopped. */
-const mayCall = ({ queue, call: { parsed, cancelSignal } }: ProviderLoop): boolean =>
-  queue.remainingEntries() > 0 &&
-  !parsed.deadline.isOver() &&
-  !parsed.scope.clientGone.aborted &&
-  cancelSignal?.aborted !== true;
+const mayCall = ({ queue, call: { parsed, cancelSignal: cancel } }: ProviderLoop): boolean =>
+  queue.remainingEntries() > 0 && !parsed.deadline.isOver() && !parsed.scope.clientGone.aborted && !cancel?.aborted;
 
 /** Decides whether another candidate is called after a failure. */
 function fallBack(
