@@ -92,7 +92,7 @@ describe('what ships', () => {
   });
 
   it('writes a condition with "if" in a comment: "where" is a place', () => {
-    const found = readSourceFiles(['shared', 'functions/operator', 'functions/models', 'infra', 'test']).flatMap(
+    const found = readSourceFiles(['shared', 'functions', 'infra', 'test']).flatMap(
       ({ path, text }) =>
         [
           ...text.matchAll(

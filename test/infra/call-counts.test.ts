@@ -8,7 +8,7 @@ import { gatewayFileText, newKeys } from '../../infra/bench/test-bed/bench-file.
 import { startProvider } from '../../infra/bench/test-bed/provider.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const promisesMax = 138;
+const promisesMax = 126;
 const timersMax = 4;
 /** More calls would give the same counts and take longer. */
 const countedCalls = 256;
