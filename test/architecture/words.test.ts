@@ -92,13 +92,12 @@ describe('what ships', () => {
   });
 
   it('writes a condition with "if" in a comment: "where" is a place', () => {
-    const found = readSourceFiles(['shared', 'functions', 'infra', 'test']).flatMap(
-      ({ path, text }) =>
-        [
-          ...text.matchAll(
-            /^\s*(?:\/\/|\/?\*).*\b(?:(?:[Tt]rue|[Ff]alse|[Uu]ndefined|[Nn]ull|[Ee]mpty|[Aa]bsent|Set|Throws|Throws (?:an? )?\w+|Rejects|Thrown|Called|Omits|Loaded) where\b.*)/gm,
-          ),
-        ].map(([sentence]) => `${path} ${sentence.trim()}`),
+    const found = readSourceFiles(['shared', 'functions', 'infra', 'test']).flatMap(({ path, text }) =>
+      [
+        ...text.matchAll(
+          /^\s*(?:\/\/|\/?\*).*\b(?:(?:[Tt]rue|[Ff]alse|[Uu]ndefined|[Nn]ull|[Ee]mpty|[Aa]bsent|Set|Throws|Throws (?:an? )?\w+|Rejects|Thrown|Called|Omits|Loaded) where\b.*)/gm,
+        ),
+      ].map(([sentence]) => `${path} ${sentence.trim()}`),
     );
     expect(found).toEqual([]);
   });
