@@ -69,6 +69,14 @@ const named: readonly OpenAiError[] = [
 
 const otherForms: Readonly<Record<string, unknown>> = {
   flat: { error: 'model runner has unexpectedly stopped' },
+  gemini: [{ error: { code: 400, message: 'Request contains an invalid argument.', status: 'INVALID_ARGUMENT' } }],
+  vllm: {
+    object: 'error',
+    message: "This model's maximum context length is 8192 tokens. However, you requested 9001 tokens.",
+    type: 'BadRequestError',
+    param: null,
+    code: 400,
+  },
 };
 
 /**
