@@ -741,6 +741,8 @@ export function testConsole(browser: Browser): void {
       await seeError();
       await show(page, 'view=functions');
       await page.getByRole('button', { name: 'Make a function' }).click();
+      // The browser sends no form without a workspace, and these are loaded.
+      await dialog.getByLabel('Workspace').selectOption('team');
       await page.getByLabel('Function', { exact: true }).fill('new');
       await page.getByLabel('Revision', { exact: true }).fill('r1');
       await page.getByLabel('What it holds').fill('{');
