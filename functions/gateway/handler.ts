@@ -1,5 +1,5 @@
-// Is the handler of POST /v1/chat/completions: a function URL with RESPONSE_STREAM. Dependencies are made once per
-// environment; state of a request is never stored in the module.
+// Is the handler of the gateway's function URL, which has RESPONSE_STREAM. Dependencies are made once per environment;
+// state of a request is never stored in the module.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { readEnvironment } from '../../shared/foundation/environment/index.ts';
 import { createStreamingHandler, guardProcess } from '../../shared/protocol/http/index.ts';
 import { createGateway } from './routes.ts';
 
-// `isFunction` is set whatever the variables say: the process is frozen after each call.
+// `isFunction` is set whatever the variables are, because the process is frozen after each call.
 const environment = { ...readEnvironment(), isFunction: true };
 const composition = createGatewayComposition({ environment, ...bundleAdapters(environment) });
 guardProcess(composition.log);

@@ -1,5 +1,5 @@
-// Lists the routes of the gateway's function. It answers GET /v1/models too, so that a stage without a distribution
-// still has one base URL.
+// Lists the routes of the gateway's function. The function answers GET /v1/models too, so that a stage without a
+// distribution still has one base URL.
 
 import { okStatus } from '../../shared/errors/index.ts';
 import { bedrockPaths, rootPaths, routePaths } from '../../shared/foundation/constants/index.ts';
@@ -18,7 +18,7 @@ import { readBrokenCall } from './provider/open-stream.ts';
 import { serveCall } from './serve.ts';
 import type { StoredWork } from './stored-response/serve-stored-response.ts';
 
-/** Reads the API description, which needs no key: it is the same for every caller. */
+/** Reads the API description, which needs no key because it is the same for every caller. */
 export type DescribeApi = () => Promise<string>;
 
 /** Serves a text that is read once and shared, so that many slow readers use one copy. */

@@ -1,5 +1,5 @@
-// Serves the account interface of a key: its limits, the workspace's credit, the record of one call. It shows no
-// secret, prompt or answer, and nothing of another workspace.
+// Serves the account interface of a key: its limits, the workspace's credit, the record of one call. The interface
+// shows no secret, prompt or answer, and nothing of another workspace.
 import { callDocument } from '../../../shared/accounting/call-records/index.ts';
 import { readKeySpending } from '../../../shared/accounting/holds/index.ts';
 import { fail, okStatus } from '../../../shared/errors/index.ts';
@@ -53,7 +53,7 @@ export function keyDocument({ record, spending }: ShownKey, defaultRpm?: number)
     limit_usd: limit === null ? null : formatUsd(limit),
     limit_reset: spendLimitReset,
     usage_usd: formatUsd(spent),
-    // A limit that was lowered may be below the amount that was spent.
+    // After a limit was lowered, the spent amount may exceed the limit.
     limit_remaining_usd: limit === null ? null : formatUsd(atLeastNothing(limit - spent - held)),
     expires_at: instantOf(expiresAtMs),
     models,

@@ -1,4 +1,4 @@
-// Reserves everything that a call needs before a provider is called. As a rule that takes one round to the store.
+// Reserves everything that a call needs before a provider is called, usually in one round to the store.
 import { GatewayError } from '../../../shared/errors/index.ts';
 import type { TimeBudget } from '../../../shared/foundation/time/index.ts';
 import { openBill } from '../../../shared/routing/billing/index.ts';
@@ -12,8 +12,8 @@ import { reservationsOf, reservationsOfRefused } from './reservations.ts';
 
 /**
  * Returns the admitted call, or an answer that exists already; throws the error that takes precedence. A call without a
- * plan is never admitted: its refusal is thrown, unless an answer is stored for it or an earlier error takes
- * precedence. Candidates without budget are removed from the plan.
+ * plan is never admitted. The refusal of the call is thrown, unless an answer is stored for the call or another error
+ * takes precedence. Candidates without budget are removed from the plan.
  */
 export async function admit<Planned extends PlannedCall>(
   deps: GatewayDependencies,
@@ -58,7 +58,7 @@ export async function admit<Planned extends PlannedCall>(
   return { planned: affordable, key, owner, reservations, claims, guard, admissionTime, bill: openBill() };
 }
 
-/** Loads the code of guardrails with the first call that has some, because few calls do. */
+/** Loads the code of guardrails with the first call that has guardrails, because few calls have any. */
 const openGuard = async (deps: GatewayDependencies, call: IdentifiedCall, ids: readonly string[]) =>
   (await import('./check-input.ts')).openCallGuard(deps, call, {
     ids,

@@ -1,6 +1,6 @@
-// Reserves the names of a call, its Idempotency-Key and its span id, and ends them with the call. A complete answer is
-// stored under the key; every failure releases it, so that the same key may run again. A span is free again only after
-// a failure that a client may retry.
+// Reserves the names of a call, which are its Idempotency-Key and its span id, and ends these reservations with the
+// call. A complete answer is stored under the key. Every failure releases the key, so that a retry may use it. A span
+// is free again only after a failure that a client may retry.
 import type { StoredResult } from '../../../shared/accounting/idempotency/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
@@ -81,7 +81,7 @@ export function reserveIdempotencyKey(
   return { rank: 'idempotency', reserve, releaseUncertain: release, mustReleaseBeforeAnswer: true };
 }
 
-/** A key may have guardrails that the key of the first call did not have. */
+/** True if all guardrails of this call checked the answer. The key may have others than the first call's key. */
 const wasCheckedFor = (call: IdentifiedCall, { guardrails = [] }: Pick<StoredResult, 'guardrails'>): boolean =>
   guardrailIdsOf(call).every((id) => guardrails.includes(id));
 
@@ -124,8 +124,8 @@ const storedHeaders: readonly string[] = [
 ];
 
 /**
- * Time limit of a try. A large answer goes to the blob store first, which may take three seconds to fail, so that two
- * tries fit into the 10 s of a settlement.
+ * Maximum number of tries. A large answer goes to the blob store first, which may take three seconds to fail, so that
+ * two tries fit into the 10 s of a settlement.
  */
 const storeTriesMax = 2;
 

@@ -12,7 +12,7 @@ import type { OpenStream } from '../provider-call.ts';
 import type { CallBody, CallGuard, IdentifiedCall, ParsedCall } from '../stages.ts';
 import { guardrailDefinitions } from './guardrails-of-call.ts';
 
-/** The parts of a call that its guardrails are opened with. */
+/** The parts of a call that are needed to open its guardrails. */
 export interface GuardContext extends Pick<IdentifiedCall, 'catalogue'> {
   readonly parsed: Pick<ParsedCall, 'scope' | 'clientInterface' | 'deadline' | 'streamDeadline'>;
 }
@@ -33,7 +33,7 @@ export async function openCallGuard(
   const guardrails = guardrailDefinitions(call, ids);
   const missing = ids.find((id) => !call.catalogue.guardrails.has(id));
   details.guardrailChecks = [];
-  // If the client has disconnected, its check fails for that reason, so the guardrail does not count as passed.
+  // If the client has disconnected, the check fails for that reason, so the guardrail does not count as passed.
   const passesOnFailure = (id: string) =>
     call.catalogue.guardrails.get(id)?.on_failure === 'pass' && !clientGone.aborted;
   const guard = await openGuard({
@@ -157,7 +157,7 @@ function applyInputVerdict(
   }
 }
 
-/** Returns the fields of a form that are texts, by their names. */
+/** Returns the fields of a form that contain text, by their names. */
 function textsIn(body: string): ReadonlyMap<string, readonly string[]> {
   const isText = (value: unknown): value is string => typeof value === 'string';
   return new Map(

@@ -1,6 +1,6 @@
-// Lists the limits of concurrent calls: of a key, of a workspace, of the whole service. Null means no limit. The slots
-// of a key are in the item that counts its requests, the slots of a workspace in the item of its credit; other slots
-// have pools of their own.
+// Lists the limits of concurrent calls for a key, for a workspace, and for the whole service. Null means no limit. The
+// slots of a key are in the item that counts its requests, the slots of a workspace in the item of its credit; other
+// slots have pools of their own.
 import {
   concurrencyOf as concurrencyOfKey,
   hasOwnLimits,
@@ -14,10 +14,10 @@ import type { IdentifiedCall, ParsedCall } from '../stages.ts';
 
 export interface ConcurrencyLimits {
   readonly service: number | null;
-  /** The service's pools in the order in which slots are taken; together they have all slots of the service. */
+  /** Pools that share all slots of the service, in the order in which a call takes slots. */
   readonly servicePools: readonly SlotPool[];
   readonly workspace: number | null;
-  /** Limit of keys that set none; null if it is not counted with the request. */
+  /** Limit of keys that set no limit; null if the slot is not counted with the request. */
   readonly keyDefault: number | null;
   /** Set for a call that would write to its key only to take a slot. */
   readonly ofKeyless: KeylessLimits | undefined;
@@ -27,13 +27,13 @@ export interface KeylessLimits {
   readonly service: number;
   readonly keyless: SlotPool;
   readonly rest: SlotPool;
-  /** Slots in addition to those of `keyless`. */
+  /** Maximum number of slots of a key, not including slots of `keyless`. */
   readonly keySlotsMax: number;
 }
 
 /** The service's share of a stage, so that the gateway and not Lambda refuses calls over a limit. */
 const stageShare = 0.9;
-/** Share of the service's slots that one key may use, so that it never fills the service. */
+/** Share of the service's slots that one key may use. No key can therefore use all slots of the service. */
 const keyShare = 0.5;
 /**
  * Share of the service's slots for calls of keys with the default limit. Such a call takes a slot of this pool first,

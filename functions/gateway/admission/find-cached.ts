@@ -37,7 +37,7 @@ export function findCached(
     const namespace = cache?.namespace ?? undefined;
     const { only, ignore, order, allowFallbacks } = provider;
     const choice = { only, ignore, order: allowFallbacks || order.length === 0 ? undefined : order };
-    // With `auto` another model than the first may answer, and its answer is stored under its own key.
+    // With `auto` another model than the first may answer, and the answer is stored under a key with that model.
     const keysOf = openCacheKeys({
       interfaceId: clientInterface.id,
       operation: path?.operation,

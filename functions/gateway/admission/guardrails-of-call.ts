@@ -3,7 +3,7 @@ import { readKeySetting } from '../../../shared/configuration/keys/index.ts';
 import type { ErrorCode, GatewayError } from '../../../shared/errors/index.ts';
 import type { IdentifiedCall } from '../stages.ts';
 
-/** Returns the guardrails of the workspace, then those that the key adds. */
+/** Returns the guardrails of the workspace, then the guardrails that the key adds. */
 export const guardrailIdsOf = ({ workspace, key }: Pick<IdentifiedCall, 'workspace' | 'key'>): readonly string[] => [
   ...new Set([...(workspace.guardrails ?? []), ...(readKeySetting(key, 'guardrails') ?? [])]),
 ];

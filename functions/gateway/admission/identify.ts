@@ -13,7 +13,7 @@ import { noAdvice } from './money-message.ts';
 import { reserveKey } from './reserve-key.ts';
 
 /**
- * Returns the call, and the time of its admission: all rounds together wait at most 2 seconds for the store. A schema
+ * Returns the call, and the time of its admission. All rounds together wait at most 2 seconds for the store. A schema
  * that needs a worker may take longer.
  */
 export async function identify(
@@ -28,7 +28,7 @@ export async function identify(
   const { seenKey, catalogue, owner } = ownerInMemory(deps, key) ?? (await readOwner(deps, key, admissionTime));
   deps.credentialCheck.look(catalogue);
   const refuse = (fault: GatewayError) => admissionTime.wait(refuseFault(deps, received, seenKey, fault));
-  // The time in which the body arrives is the client's, and does not reduce the store's.
+  // Only waits for the store use up the admission time; the time in which the client sends the body does not count.
   const { call: parsed } = await received.read(String(seenKey.workspace));
   if (parsed instanceof GatewayError) throw await refuse(parsed);
   const [workspace, connections] = owner instanceof Promise ? await owner : owner;

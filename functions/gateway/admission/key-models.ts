@@ -1,5 +1,5 @@
 // Checks the models of a key's list, which are the only models that the key knows. A plan is made with the remembered
-// key: whether the list still has the planned models is checked with the key as it is reserved, before a provider is
+// key. Therefore the reservation of the key checks whether the list still has the planned models, before a provider is
 // called or a stored answer is returned.
 import { readKeySetting } from '../../../shared/configuration/keys/index.ts';
 import { fail, type GatewayError } from '../../../shared/errors/index.ts';

@@ -1,4 +1,5 @@
-// Writes the text of a 402: what the call may cost, what is available, and which output bound would have been covered.
+// Writes the message of a 402. It states the possible cost of the call, the available amount, and the largest output
+// bound that would have been covered.
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
 import type { CallSize } from '../../../shared/protocol/wire/index.ts';
@@ -10,12 +11,12 @@ export interface Shortage {
   readonly advise: Advise;
 }
 
-/** Says what the client could send instead. Empty if nothing smaller would help, or if the client cannot choose. */
+/** Advises the client what to send instead. Empty if nothing smaller would help, or if the client cannot choose. */
 export type Advise = (available: PicoUsd) => string;
 
 export const noAdvice: Advise = () => '';
 
-/** Describes what the call may cost and what is available. */
+/** Describes the possible cost of the call and the available amount. */
 export function insufficientMessage(what: string, { needed, available: balance, advise }: Shortage): string {
   const available = balance < 0n ? 0n : balance;
   const amounts = `The call may cost ${formatUsd(needed)} USD, and ${formatUsd(available)} USD of ${what} is available.`;
@@ -65,8 +66,8 @@ function reservedWithout(candidates: readonly Candidate[]): string {
 }
 
 /**
- * Returns the largest number that is covered, 0 if not even one token is. `isCovered` holds up to some number and never
- * beyond.
+ * Returns the largest number of tokens that is covered; 0 if not even one token is covered. `isCovered` must be true up
+ * to some number, and false above that number.
  */
 function largestCovered(most: number, isCovered: (tokens: number) => boolean): number {
   let [covered, refused] = [0, most];

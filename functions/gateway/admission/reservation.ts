@@ -1,5 +1,5 @@
-// Before a provider is called, reserves in the store what the call needs: its names, money, tokens and slots. Finds the
-// error that takes precedence, and releases everything that a refused call took.
+// Reserves the names, money, tokens and slots of a call in the store before a provider is called. Finds the error that
+// takes precedence, and releases everything that a refused call has reserved.
 import type { GatewayError } from '../../../shared/errors/index.ts';
 import type { Clock, TimeBudget } from '../../../shared/foundation/time/index.ts';
 import type { DeferredTasks } from '../../../shared/protocol/router/index.ts';
@@ -33,7 +33,7 @@ export interface ReservationResult {
 export interface Reservation {
   readonly rank: Rank;
   reserve(): Promise<ReservationResult>;
-  /** Releases what may have been taken by a write whose answer was lost. */
+  /** Releases a reservation that may exist because the response to its write was lost. */
   readonly releaseUncertain?: Release | undefined;
   /**
    * True if the release has to happen before the client gets the error, because a retry may use the same
@@ -41,7 +41,7 @@ export interface Reservation {
    */
   readonly mustReleaseBeforeAnswer?: boolean;
   /**
-   * Checks for a refusal without taking anything. It is used if an error of lower precedence was found before this
+   * Checks for a refusal without taking anything. Called if an error of lower precedence was found before this
    * reservation ran.
    */
   readonly check?: (() => Promise<ReservationResult>) | undefined;
@@ -50,7 +50,7 @@ export interface Reservation {
 export interface ReservationGroup {
   /** An undefined element is a reservation that the call does not need. */
   readonly reservations: readonly (Reservation | undefined)[];
-  /** True if one of these reservations may well refuse the call. Later groups then wait for this group. */
+  /** True if one of the reservations is likely to refuse the call. Later groups then wait for this group. */
   readonly mayRefuse: boolean;
 }
 
@@ -92,8 +92,8 @@ interface LaterRounds {
 export type Rounds = readonly (readonly Reservation[] | LaterRounds)[];
 
 /**
- * Runs the rounds one after the other. Returns an answer that exists already, or everything that the rounds reserved;
- * throws the error that takes precedence.
+ * Runs the rounds one after the other. Returns an existing answer, or everything that the rounds reserved. Throws the
+ * error that takes precedence.
  */
 export async function reserveAll(rounds: Rounds, context: ReserveContext): Promise<CallReserved | ExistingResult> {
   const started: StartedReservation[] = [];

@@ -105,9 +105,9 @@ function holdRounds(deps: GatewayDependencies, call: PlannedCall, owner: string)
 }
 
 /**
- * Splits reservations into rounds. An amount that a call takes and releases again is missing to other calls meanwhile.
- * A reservation that follows one which may well refuse the call therefore runs in a later round. Usually none may
- * refuse, and all reservations are one round.
+ * Splits reservations into rounds. The groups after a group that is likely to refuse the call run in a later round,
+ * because an amount that a refused call takes and releases is not available to other calls meanwhile. Usually no group
+ * is likely to refuse, and there is one round.
  */
 function inRounds(groups: readonly ReservationGroup[]): Reservation[][] {
   const rounds: Reservation[][] = [];
@@ -123,8 +123,8 @@ function inRounds(groups: readonly ReservationGroup[]): Reservation[][] {
 }
 
 /**
- * Reserves for a call that cannot be planned: its request is counted, and an answer or a running call under its names
- * is found.
+ * Reserves for a call that cannot be planned. The request is counted, and an answer or a running call under the same
+ * names is found.
  */
 export function reservationsOfRefused(deps: GatewayDependencies, call: IdentifiedCall, owner: string): Reservation[] {
   const policy = tighten(call.parsed.clientBody.request.provider.policy, call.workspace.data_policy);
@@ -138,8 +138,8 @@ const reserveNames = (deps: GatewayDependencies, call: IdentifiedCall, names: Na
 ];
 
 /**
- * Returns the highest cost among the candidates that the workspace's credit pays. 0: the call cannot cost the workspace
- * anything.
+ * Returns the highest cost among the candidates that the workspace's credit pays. 0 means that the call cannot cost the
+ * workspace anything.
  */
 function holdAmountOf(call: PlannedCall): PicoUsd {
   if ('execution' in call) return call.execution.worstCase;
@@ -157,13 +157,13 @@ function adviceFor(call: PlannedCall): Advise {
   return (available) => boundAdvice({ candidates: paidByWorkspace(call), size, member })(available);
 }
 
-// Admits the first candidate along with everything else, so that a call within its provider's limits needs no round of
-// its own. A candidate without a free slot refuses nothing: the provider loop queues for a slot.
+// Admits the first candidate along with everything else, so that a call within its provider's limits needs no further
+// round. A candidate without a free slot does not refuse the call, because the provider loop queues for a slot.
 
 const reserveCandidate = (deps: GatewayDependencies, call: RoutedCall): Reservation => ({
   rank: 'candidate',
   reserve: () => admitFirst(deps, call),
-  // Counts that were taken by a write whose answer was lost expire with their window.
+  // If the response to a write is lost, the counts that it took expire with their window.
 });
 
 function admitFirst({ limiter, clock }: GatewayDependencies, call: RoutedCall): Promise<ReservationResult> {
@@ -183,8 +183,8 @@ function admitFirst({ limiter, clock }: GatewayDependencies, call: RoutedCall): 
   });
 }
 
-// Reserves in the workspace: its credit, and its own spend limit, have to cover the worst case, and it needs a slot for
-// the call.
+// Reserves in the workspace. The credit and the spend limit of the workspace must cover the worst case, and the
+// workspace needs a slot for the call.
 function reserveCredit(
   deps: GatewayDependencies,
   call: IdentifiedCall,
@@ -228,7 +228,7 @@ function reserveCredit(
 }
 
 // Reserves tokens per minute of the key and of its workspace. The call's estimate is counted before a provider is
-// called, and corrected to its real use when it ends.
+// called, and corrected to the real use when the call ends.
 
 /** Returns undefined if neither has a limit of tokens, or if the call takes no tokens. */
 function reserveTokens(deps: GatewayDependencies, call: PlannedCall): ReservationGroup | undefined {
@@ -238,7 +238,7 @@ function reserveTokens(deps: GatewayDependencies, call: PlannedCall): Reservatio
   const tokens = 'execution' in call ? call.execution.estimatedTokens : mostTokens(call.effective);
   const permits: Permit[] = [];
   const release = () => Promise.all(permits.map((permit) => limiter.release(permit)));
-  // The key comes first, so that a call that it refuses takes nothing that other calls of its workspace could use.
+  // The key comes first. A call that the key refuses then takes no tokens that other calls of the workspace could use.
   async function reserve(): Promise<ReservationResult> {
     for (const { owner, tpm, refuse } of owners) {
       const admission = await limiter.admit({ owner }, { rpm: null, tpm, tpd: null }, { tokens, requests: 1 });
@@ -289,10 +289,10 @@ const limitedOwner = (
     }),
 });
 
-// Reserves slots in items of their own. Every call takes a slot of the service; a function call also takes a slot of
-// the workspace's function_concurrency and a slot of the service's. A slot is a reservation of amount 1, so the slot of
-// a dead instance expires. Slots are released when the call ends, before the client knows, because its next call must
-// find them free.
+// Reserves slots in items of their own. Every call takes a slot of the service. A function call also takes a slot of
+// the workspace's function_concurrency and a slot for function calls of the service. A slot is a reservation of amount
+// 1, so the slot of a dead instance expires. Slots are released before the client knows that the call has ended,
+// because the client's next call must find free slots.
 
 interface RoundInputs {
   readonly holder: Pick<Hold, 'owner' | 'expiresAtMs'>;
@@ -314,8 +314,7 @@ function reserveCapacity(
   if (levels.length === 0) return undefined;
   const { slots, add, release } = createPoolSlots(slotPools);
   async function reserve(): Promise<ReservationResult> {
-    // The levels are reserved one after the other: two calls that took one level each would refuse each other, and
-    // neither would run.
+    // The levels are reserved one after the other, because two calls that took one level each would both be refused.
     for (const { pools, error } of levels) {
       if (!(await takeOne(pools))) return { ...refusalResult('capacity', error()), release };
     }

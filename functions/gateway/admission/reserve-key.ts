@@ -1,6 +1,6 @@
-// Reserves in the key: it has to be active and under its requests per minute, and its spend limit has to cover the
-// worst case. That is one write, or a read if the key has no limit. It is one more write if the key's money is short,
-// because a refused request counts like any other.
+// Reserves in the key. The key must be active and under its requests per minute, and its spend limit must cover the
+// worst case. The reservation is one write, or a read if the key has no limit. If the key's money is short, another
+// write follows, because a refused request counts like any other.
 import {
   type Hold,
   type KeyAdmission,
@@ -128,7 +128,7 @@ function remember<Answer extends KeyAdmission | KeyCount>(
   return answer;
 }
 
-/** Returns undefined if the key itself is in order, whatever its money. */
+/** Returns undefined if the key is valid and within its requests per minute, even if it lacks money or a slot. */
 export function keyErrorOf(
   admission: KeyAdmission | KeyCount,
   { publicId }: Pick<ApiKey, 'publicId'>,

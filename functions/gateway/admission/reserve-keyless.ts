@@ -1,5 +1,5 @@
-// Reserves a slot for a call that would write to its key only for a slot: first a slot of the pool that needs nothing
-// of the key, then a slot of the key and a slot of the other pool.
+// Reserves a slot for a call that would write to its key only for a slot. The call first tries a slot of the pool that
+// needs no write to the key, then a slot of the key together with a slot of the other pool.
 import { type Hold, keySlots } from '../../../shared/accounting/holds/index.ts';
 import type { SlotHold, SlotPool, SlotPools } from '../../../shared/accounting/slots/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
@@ -42,7 +42,7 @@ export function reserveKeyless(
     const error = keyErrorOf(admission, credential, isFunctionCall);
     if (error !== undefined) return refusalResult('key', error);
     if (admission.kind === 'concurrency') {
-      // A key that was at its limit just now does not try the other keys' slots again and again.
+      // A key that has just reached its limit does not repeatedly try the slots that other keys need.
       const wasRefused = recentRefusals.has(publicId);
       if (wasFull && !wasRefused && (await take(keyless))) return taken;
       recentRefusals.set(publicId, true);

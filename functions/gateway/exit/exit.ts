@@ -1,6 +1,6 @@
-// Is the only exit of the gateway: whatever a provider wrote leaves through this file, whole, streamed, replayed,
-// cached, or fetched by its id, with the guardrail decision for the key that reads. No other file makes a successful
-// answer of a provider's text.
+// Is the only exit of the gateway. Every text of a provider leaves through this file, whether whole, streamed,
+// replayed, cached, or fetched by its id, with the guardrail decision for the key that reads. No other file makes a
+// successful answer of a provider's text.
 import { GatewayError, okStatus } from '../../../shared/errors/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import type { OpenStream, ProvidedAnswer } from '../provider-call.ts';
@@ -73,7 +73,7 @@ export const passStored = <Answer extends object>(
 /** Passes a text that the gateway wrote itself. */
 export const ownText = (text: string): Passed<{ readonly text: string }> => pass({ text });
 
-/** Status of every good answer. */
+/** Status of every successful answer. */
 export const answerStatus = okStatus;
 
 /** Builds the response. `_passed` proves that the content of the body has passed. */

@@ -51,7 +51,7 @@ export async function attemptCandidate(
     return { kind: 'stream', stream, reachedVia: called.reachedVia, answeredAtMs: deps.clock.nowMs() };
   } catch (error) {
     const broken = failed(readBrokenCall(error, connection, deps.clock.nowMs() - startedAtMs));
-    // No connection could break before anything was sent.
+    // Before anything is sent, no connection can break.
     if (!connection.isSent) throw error;
     return broken;
   }

@@ -15,7 +15,7 @@ import type { ProviderCall } from '../stages.ts';
 type NextCandidate = AdmittedCandidate | { readonly retryAfterSeconds: number };
 
 export interface CandidateQueue {
-  /** Number of provider entries with candidates that were not called yet, or that are to be called again. */
+  /** Number of provider entries with candidates that are still in the queue. */
   readonly remainingEntries: () => number;
   /**
    * Removes the next candidate from the queue and returns it admitted, or returns the seconds after which a candidate
@@ -31,7 +31,7 @@ export interface CandidateQueue {
   /** Restarts the time of an admitted candidate for another call with the same permit. */
   readonly restart: (admitted: AdmittedCandidate) => AdmittedCandidate;
   readonly queuedMs: () => number;
-  /** Permit that was reserved at admission for a candidate that was never called. Settlement releases it. */
+  /** The permit that admission reserved, if its candidate was never called. Settlement releases this permit. */
   readonly unusedPermit: () => Permit | undefined;
 }
 
@@ -46,7 +46,7 @@ export function createCandidateQueue(deps: GatewayDependencies, call: ProviderCa
   const { scope, deadline } = call.parsed;
   const candidates = [...call.modelCall.plan];
   let [reserved, queuedMs] = [call.admitted.reservations.firstCandidate, 0];
-  /** True once a provider was called. From then on each wait for the store has a time limit of its own. */
+  /** True once a provider was called. Each later wait for the store has a time limit of its own. */
   let hasCalled = false;
 
   async function ask(candidate: Candidate): Promise<AdmittedCandidate | number> {

@@ -1,4 +1,4 @@
-// Builds the one error for all failed attempts of a call. It says what a client can do, and whether a retry can
+// Builds the one error for all failed attempts of a call. The error tells a client what to do, and whether a retry can
 // succeed.
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { fail, failRejected, type GatewayError, whereToLook } from '../../../shared/errors/index.ts';
@@ -19,7 +19,7 @@ export interface FailedAttempt extends AttemptFailure {
 export interface LoopOutcome {
   readonly attempts: number;
   readonly deadlineIsOver: boolean;
-  /** Says at which place the last answer failed the schema, if any did. */
+  /** The place at which the last answer failed the schema, if any failed. */
   readonly schemaMismatch: string | undefined;
 }
 
@@ -73,8 +73,8 @@ const answerRefused = (failures: readonly AttemptFailure[]): GatewayError =>
 const bytesPerToken = 4;
 
 /**
- * Returns the error if every provider rejected the request. It has a `reason` only if all providers named the same
- * reason, and the words of the first provider that gave any.
+ * Returns the error if every provider rejected the request. The error has a `reason` only if all providers named the
+ * same reason, and the text of the first provider that sent one.
  */
 function rejectedByAll({ parsed, modelCall }: ProviderCall, failures: readonly AttemptFailure[]): GatewayError {
   const { request, plan, size } = modelCall;
@@ -110,7 +110,9 @@ function rejectedByAll({ parsed, modelCall }: ProviderCall, failures: readonly A
   });
 }
 
-/** Returns advice if the gateway itself added what the provider refuses, because the client cannot change that. */
+/**
+ * Returns advice if the provider refuses a field that the gateway added, because the client cannot remove this field.
+ */
 const adviceAfter = ({ param, providerText }: AttemptFailure): string | undefined =>
   /\bstream_options\b/.test(`${param} ${providerText?.forClient}`)
     ? 'The gateway adds `stream_options` to learn what a stream has used; for a provider that refuses it the gateway file says `stream_usage: false`.'
@@ -142,7 +144,7 @@ function limitsText({ provider, entry }: Candidate): string | undefined {
   return texts.length === 0 ? undefined : `${provider.id} ${texts.join(', ')}`;
 }
 
-/** Says whose fault the failure is, if a retry would end the same way. */
+/** Explains whose fault the failure is, if a retry would end the same way. */
 export function finalReason(failures: readonly FailedAttempt[]): {
   readonly isFinal?: boolean;
   readonly message?: string;

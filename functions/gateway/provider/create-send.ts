@@ -1,5 +1,5 @@
-// Creates the `send` through which a format calls a candidate: adds URL, credential and signature, ends a call that is
-// silent for too long, and classifies unsuccessful answers. Failures are values; a broken connection rejects.
+// Creates the `send` through which a format calls a candidate. `send` adds URL, credential and signature, ends a call
+// that is silent for too long, and classifies unsuccessful answers. Failures are values; a broken connection rejects.
 import { once } from '../../../shared/foundation/cache/index.ts';
 import { headerNames, streamReadOnMaxMs, upstreamErrorMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { ConnectionBroken, readText as readBody } from '../../../shared/foundation/outgoing/index.ts';
@@ -32,9 +32,9 @@ export interface ProviderConnection {
   readonly watch: Watch;
   readonly silence: Silence;
   isSent: boolean;
-  /** The provider has accepted the call. From then on it works on the call, and charges for it. */
+  /** True once the provider has accepted the call, and therefore charges for it. */
   isAccepted: boolean;
-  /** Set if its provider finished an answer that is too long, or for which there was no memory. */
+  /** Set if the provider finished an answer that was too long, or if memory for the answer was missing. */
   refused: AttemptFailure | undefined;
   /** Memory of a whole answer. */
   readonly memory: AnswerReservation;
@@ -55,13 +55,13 @@ export interface AttemptRules {
   readonly answerMaxBytes: () => number;
   /** Infinite for the last candidate, which need not leave time for another candidate. */
   readonly silenceLimitMs: number;
-  /** The path of its whole answer, by which that is weighed. */
+  /** The path of a whole answer, which determines the memory that the answer needs. */
   readonly answerPath: AnswerPath;
   /** Upper bounds, in bytes, of the copies of a stream that are stored until its end. */
   readonly streamCopies: readonly number[];
   /** Called with what is about to be sent. */
   readonly onPrepared?: ((prepared: PreparedCall) => void) | undefined;
-  /** Called once: when the whole request has left, or when no more of it will. */
+  /** Called once, when the whole request was sent, or when no more of the request will be sent. */
   readonly onSent: () => void;
 }
 
@@ -186,7 +186,7 @@ function endReading({ watch }: ProviderConnection, text: string | undefined): vo
   else watch.finish();
 }
 
-/** Reads a good answer. Notes an answer that is too long, or for which there is no memory. */
+/** Reads a successful answer. Sets `refused` if the answer is too long, or if there is no memory for the answer. */
 function readWhole(
   connection: ProviderConnection,
   answer: UpstreamAnswer,
@@ -279,7 +279,7 @@ function classifyAnswer(
     retryAfterSeconds,
     errorType === undefined ? undefined : String(errorType),
   );
-  // A wait may come with a status other than 429: an overloaded provider's 503 has one too.
+  // A status other than 429 may name a wait too, for example the 503 of an overloaded provider.
   return { kind: 'failure', failure: { ...failure, retryAfterSeconds, providerText: describe(body) } };
 }
 

@@ -75,9 +75,9 @@ async function readOpening(
 /** Turns any error of a connection to a provider into a failure. */
 function readBrokenStream(error: unknown, watch: Watch): AttemptFailure {
   const endedBy = watch.endedBy();
-  // A workflow's step that is no longer needed counts as a client that left.
+  // A workflow step that is no longer needed ends like a call whose client has left.
   if (endedBy === 'client_gone' || endedBy === 'stopped') return { kind: 'client_gone', cause: endedBy };
-  // Every kind of silence has the same word, because the code of the call says which limit it exceeded.
+  // Every other silence has the same `cause`, because the error code of the call shows the exceeded limit.
   if (endedBy !== undefined) return { kind: endedBy === 'deadline' ? endedBy : 'failed', cause: 'timeout' };
   if (error instanceof AnswerNotKept) return { kind: 'failed', cause: 'no_memory', isOurFault: true };
   if (!(error instanceof RangeError)) return brokenConnection(error);
@@ -89,8 +89,8 @@ function readBrokenStream(error: unknown, watch: Watch): AttemptFailure {
 }
 
 /**
- * Describes a broken connection. A proxy that does not let the call through, and an answer that cannot be unpacked,
- * have words of their own.
+ * Describes a broken connection. The `cause` is a special code if a proxy rejects the call, or if the answer cannot be
+ * decompressed.
  */
 function brokenConnection(error: unknown): AttemptFailure {
   const fault = error instanceof ConnectionBroken ? error.cause : error;

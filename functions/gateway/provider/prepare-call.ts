@@ -50,8 +50,8 @@ type Preparation = PreparedCall | { readonly failure: AttemptFailure };
 interface RequestParts extends CandidateRequest, Pick<HeaderParts, 'traceparent'> {}
 
 /**
- * Answers at once if the credential is known and signs nothing. A thrown error is a fault of the gateway, never the
- * provider's.
+ * Answers at once if the credential is known and signs nothing. A thrown error is a fault of the gateway, never a fault
+ * of the provider.
  */
 export function prepareCall(
   deps: GatewayDependencies,
@@ -145,8 +145,8 @@ const secretsIn = (signed: Record<string, string> | undefined, { headers }: Cred
     .filter((secret) => secret !== '');
 
 /**
- * Finds the key of the request's header, of a stored connection, or of the gateway. It is always the key that the plan
- * was made with: a connection that cannot be opened is not replaced by the gateway's credential.
+ * Finds the key of the request's header, of a stored connection, or of the gateway. The plan was made with the same
+ * key, so the gateway's credential never replaces a connection that cannot be opened.
  */
 function findCredential(
   deps: GatewayDependencies,
@@ -184,7 +184,7 @@ async function openCredential(
 // Builds the headers of a call to a provider. Nothing that a client sends determines its address or its credential.
 
 /**
- * Headers that providers require on every call below a path. Those of the provider's entry and of the client take
+ * Headers that providers require on every call below a path. Headers of the provider's entry and of the client take
  * precedence.
  */
 const expectedHeaders: readonly (readonly [path: string, headers: Readonly<Record<string, string>>])[] = [

@@ -1,5 +1,5 @@
-// The provider loop: admits a candidate, calls it and classifies the outcome, until one answers. A fallback happens
-// before the first real output or never. The result also describes what the loop did if it failed.
+// Is the provider loop, which admits a candidate, calls it and classifies the outcome, until a candidate answers. A
+// fallback happens before the first real output or never. The result also describes what the loop did if it failed.
 import { servingApis } from '../../../shared/foundation/constants/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
@@ -30,7 +30,7 @@ export function provide(
   return callUntilAnswered(loop).then(end, (error: unknown) => end({ kind: 'failed', error }));
 }
 
-/** Opens the loop of one call: its candidates, and their attempts. */
+/** Opens the loop of one call, with the candidates and their attempts. */
 const openLoop = (deps: GatewayDependencies, call: ProviderCall) => ({
   deps,
   call,

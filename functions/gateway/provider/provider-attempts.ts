@@ -1,5 +1,5 @@
-// Makes the provider calls of a request, within the memory of its body. Each is counted, and ended attempts are listed
-// for its settlement.
+// Makes the provider calls of a request, within the memory of its body. Counts the calls, and lists ended attempts for
+// settlement.
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { collectedStreamMaxBytes, storedAnswerMaxBytes } from '../../../shared/foundation/constants/index.ts';
@@ -111,7 +111,7 @@ const streamCopiesOf = ({ parsed, admitted: { reservations }, modelCall }: Provi
 
 /**
  * Adds the sent body to the content log, which has the client's own body already. The body of a function's model call
- * is not the client's.
+ * is not the client's body.
  */
 function keepSent(
   { content, parsed, modelCall }: ProviderCall,

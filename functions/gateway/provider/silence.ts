@@ -1,5 +1,5 @@
-// Limits how long a provider may be silent: until its first byte or output, then between the parts of a JSON answer, or
-// between the bytes of a stream. While a model thinks it may be silent until the deadline.
+// Limits how long a provider may be silent before its first byte or output, and later between the parts of a JSON
+// answer or the bytes of a stream. While a model thinks, the provider may be silent until the deadline.
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { firstChunkTimeoutDefaultMs, reservePerCandidateMs } from '../../../shared/foundation/constants/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
@@ -68,7 +68,8 @@ export function limitSilence(clock: Clock, watch: Watch, { provider, isStream, l
       if (Number.isFinite(firstMs)) watch.expect('silent', firstMs);
       silentUntilMs = clock.nowMs() + limitMs;
     },
-    // An answer that arrives in drips is not an answer yet. The candidates after this one keep their time all the same.
+    // An answer that arrives in small parts is not complete, so the limit that keeps time for later candidates still
+    // applies.
     partCame: () => watch.expect('idle', Math.min(idleMs, silentUntilMs - clock.nowMs())),
     outputCame: watch.pause,
     answerCame() {

@@ -24,7 +24,7 @@ export function readCallHeaders(headers: HeaderValues, isFunctionCall: boolean):
     if (!isForAlias && (more.length > 0 || !callHeaderShapes[header].test(value))) {
       return fail('invalid_request', { message: `The header ${headerNames[header]} is malformed.` });
     }
-    // Lambda joins a header that was sent twice in this way; the result is not a UUID.
+    // Lambda joins the values of a repeated header with a comma; the result is not a UUID.
     read[header] = [value, ...more].join(',');
   }
   return read;

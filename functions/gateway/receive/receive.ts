@@ -1,5 +1,5 @@
-// Turns a request into a call. A fault of its body is returned, not thrown: whether the key may call at all is checked
-// first, and a body whose key does not exist is neither read nor parsed.
+// Turns a request into a call. A fault of its body is returned, not thrown, because the key is checked first. The body
+// of a request without an existing key is neither read nor parsed.
 import { fingerprint } from '../../../shared/accounting/idempotency/index.ts';
 import { readCredential } from '../../../shared/configuration/keys/index.ts';
 import { parseFunctionAlias } from '../../../shared/configuration/stored-functions/index.ts';
@@ -93,7 +93,7 @@ export function receive(
   };
 }
 
-/** Describes the path: it names the model once, and its other parameters belong to the interface. */
+/** Describes the path. A path names one model, and its other parameters belong to the interface. */
 const pathOfCall = ({ query }: GatewayRequest, { pathParameters }: RequestScope, operation: string): CallPath => ({
   model: pathParameters[0] ?? '',
   operation,
@@ -176,7 +176,7 @@ function checkFunctionCall(
   return bodyBytes > functionBodyMaxBytes ? fail('request_too_large') : undefined;
 }
 
-// Reads the body of a call, which is JSON or a form, as the text that its interface reads.
+// Reads the body of a call, which is JSON or a form, as JSON text for the interface.
 
 interface BodyOfCall {
   readonly body: BodyText | FormText;

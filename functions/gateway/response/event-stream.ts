@@ -1,5 +1,5 @@
-// Writes the stream that a client sees: events unchanged, an error if the stream broke, and one end, which comes last.
-// Its body never throws, because on Lambda an error inside a body kills the process.
+// Writes the stream that a client receives, which consists of the unchanged events, an error if the stream broke, and
+// the end. Its body never throws, because on Lambda an error inside a body kills the process.
 import { servingApis, storedAnswerMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { awaitAll } from '../../../shared/foundation/parallel/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
@@ -30,7 +30,7 @@ import { bytesTypeOf, streamHeadersOf } from './stream-type.ts';
 
 export interface StreamedCall extends AnsweredCall {
   readonly stream: OpenStream;
-  /** Checks the whole answer against its schema, if there is one. */
+  /** Checks the whole answer against its schema; undefined without a schema. */
   readonly schemaCheck: StreamSchemaCheck | undefined;
 }
 
@@ -89,7 +89,7 @@ export class AnswerStream {
     const charge = this.#charged();
     const { usage } = charge;
     const { startedAtMs } = provided.admitted;
-    // `end` is undefined only if a fault of the gateway ended the relay, which says nothing about the provider.
+    // Without `end` a fault of the gateway ended the relay, which is no information about the provider.
     const outcome = end ?? ({ kind: 'client_gone', cause: 'client_gone' } as const);
     const attempt = {
       ...provided.admitted,
@@ -187,7 +187,7 @@ export class AnswerStream {
     return lastPart();
   }
 
-  /** Stores the answer for replays before the client gets the end; without its text if that is too long. */
+  /** Stores the answer for replays before the client gets the end. A text that is too long is left out. */
   #store(): Promise<void> | undefined {
     const { call, provided } = this.#streamed;
     if (!this.#isReplayable) return undefined;
@@ -261,7 +261,7 @@ interface SeenStream {
   /** Counted outputs, such as images, that may have prices of their own. */
   units: Units;
   end: StreamEnd;
-  /** Says at which place and by which rule the answer fails its schema. */
+  /** The place and the rule at which the answer fails its schema. */
   schemaMismatch: string | undefined;
 }
 

@@ -1,5 +1,5 @@
 // Sends keep-alives, usually comments, on a stream that is silent for long, because CloudFront and other proxies close
-// an idle connection. Clients skip them, and no transcript contains them.
+// an idle connection. Clients skip keep-alives, and no transcript contains them.
 import { keepAliveCommentMs } from '../../../shared/foundation/constants/index.ts';
 import { type Clock, createIdleTimer } from '../../../shared/foundation/time/index.ts';
 import type { BodyPart } from '../../../shared/protocol/http/index.ts';

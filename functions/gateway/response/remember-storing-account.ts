@@ -1,5 +1,5 @@
-// Stores which provider keeps an answer, for the calls that will refer to it. The write happens before the client gets
-// the end of the answer, so that the provider is known when the client refers to it.
+// Stores which provider keeps an answer, so that a later call that refers to the answer goes to the same provider. The
+// write happens before the client gets the end of the answer, because the client may refer to the answer at once.
 import { accountOf } from '../../../shared/configuration/catalogue/index.ts';
 import { servingApis } from '../../../shared/foundation/constants/index.ts';
 import { startDeadline, waitAtMost } from '../../../shared/foundation/time/index.ts';
@@ -10,9 +10,9 @@ import type { GatewayDependencies } from '../dependencies.ts';
 import type { ProvidedAnswer } from '../provider-call.ts';
 import type { RoutedCall } from '../stages.ts';
 
-/** Longest time that a store which does not respond may delay the end of a response. */
+/** Maximum time for which a slow store may delay the end of a response. */
 const answerWaitsMaxMs = 1_000;
-/** Longest time of the writes, within the time that an adapter allows after an answer. */
+/** Maximum time of the writes, within the time that an adapter allows after an answer. */
 const writesMaxMs = 5_000;
 /** Maximum number of ids of one answer: a response and its items. */
 const stateIdsMax = 256;

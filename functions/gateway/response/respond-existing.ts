@@ -1,5 +1,5 @@
-// Returns answers that exist already: a stored result byte for byte, and a cached answer with its usage fields adapted
-// to this call.
+// Returns answers that exist already. A stored result is repeated byte for byte, and a cached answer gets usage fields
+// for this call.
 
 import type { CachedAnswer } from '../../../shared/accounting/response-cache/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
@@ -17,7 +17,7 @@ import { bytesTypeOf, streamHeadersOf } from './stream-type.ts';
 
 export async function respondExisting(existing: ExistingAnswer): Promise<GatewayResponse> {
   const response = await responseOf(existing);
-  // A cached answer was written again, so it takes the memory of a written one.
+  // A cached answer was written again, so it takes as much memory as a new answer.
   const part = existing.kind === 'cached' ? 'written' : 'text';
   existing.allocation.keepOnly(answerBytes({ [part]: response.body.length }));
   return response;
@@ -28,8 +28,8 @@ type WholeResponse = GatewayResponse & { readonly body: string };
 async function responseOf(existing: ExistingAnswer): Promise<WholeResponse> {
   if (existing.kind === 'cached') {
     const response = await respondCached(existing);
-    // A cached answer is stored for replays like any other: a retry gets the same answer, and another body under its
-    // key is a conflict.
+    // A cached answer is stored for replays like any other. A retry then gets the same answer, and another body under
+    // the same Idempotency-Key is a conflict.
     await existing.claims.store(response, existing.answer);
     return response;
   }

@@ -68,7 +68,7 @@ const failedRun = (run: ProviderRun, error: GatewayError): CallResult => ({
   ended: { run, error, stream: undefined, writeCache: undefined },
 });
 
-/** Adds the parts that a guardrail dropped to the last attempt, so that the record of the call shows them. */
+/** Adds the parts that a guardrail dropped to the last attempt, so that the call's record lists these parts. */
 function withLeftOut(run: ProviderRun, reachedVia: ReachedVia): ProviderRun {
   const last = run.attempts.at(-1);
   if (last?.reachedVia === undefined || last.reachedVia.leftOut.length === reachedVia.leftOut.length) return run;

@@ -1,4 +1,4 @@
-// Determines the type of a stream: of events, or of bytes.
+// Determines whether a stream consists of events or of bytes.
 
 import { streamHeaders } from '../../../shared/protocol/router/index.ts';
 import type { AnswerEvent } from '../../../shared/protocol/wire/index.ts';

@@ -1,6 +1,6 @@
-// Routes a call: applies the BYOK header's rules and the preset, and makes the plan, in the order in which their errors
-// take precedence. A refusal is returned, not thrown: if an answer is stored already, the client gets that answer
-// instead.
+// Routes a call. Applies the BYOK header's rules, then the preset, and then makes the plan, because errors take
+// precedence in this order. A refusal is returned, not thrown, because the client gets a stored answer instead if one
+// exists.
 
 import { noStatistics } from '../../../shared/accounting/provider-health/index.ts';
 import { workspaceConnections } from '../../../shared/configuration/byok/index.ts';
@@ -89,9 +89,9 @@ const isGuarded = ({ workspace, key }: Pick<IdentifiedCall, 'workspace' | 'key'>
   [workspace.guardrails, readKeySetting(key, 'guardrails')].some((ids) => (ids?.length ?? 0) > 0);
 
 /**
- * Narrows the workspace to the models of the key's list. Any other model is unknown to it, as `model`, in `models`, in
- * a preset and for `auto`. Functions are not narrowed: their models are fixed by their revision, and a client cannot
- * choose them.
+ * Narrows the workspace to the models of the key's list. Any other model is unknown to the key, as `model`, in
+ * `models`, in a preset and for `auto`. Functions are not narrowed, because a revision fixes the models and a client
+ * cannot choose them.
  */
 function forKey({ workspace, key }: IdentifiedCall): WorkspaceDocument {
   const models = modelsOfKey(workspace.models, { models: readKeySetting(key, 'models') });
@@ -105,8 +105,8 @@ type ProviderState = Pick<PlanInput, 'storingAccount' | 'unknownInput' | 'ownKey
 const noProviderState: ProviderState = {};
 
 /**
- * Finds the account that stores the state to which the request refers, and the ids that this workspace did not create,
- * or created with a key of its client's.
+ * Finds the account that stores the state to which the request refers. Also finds the first id that this workspace did
+ * not create, and the first id that it created with a client's own provider key.
  */
 async function findProviderState(
   { providerAffinity }: GatewayDependencies,
@@ -127,7 +127,7 @@ async function findProviderState(
   return { storingAccount, ownKeyInput, unknownInput: providerState[providerStateMax] };
 }
 
-/** Returns true for the orders that use statistics. Only these orders wait for them. */
+/** Returns true for the sortings that use statistics. Only these sortings wait for the statistics. */
 const sortsByStatistics = ({ provider: { sort } }: ClientRequest): boolean =>
   sort === 'latency' || sort === 'throughput';
 
@@ -200,8 +200,8 @@ const withModelCall = ({ identified, terms, unmadeInput }: RoutedCall, effective
   unmadeInput,
 });
 
-// Parses the values that routing reads. The values of a short body are parsed on first use, those of a long body
-// before, in turns of the event loop.
+// Parses the values that routing reads. The values of a short body are parsed on first use. The values of a long body
+// are parsed before, in turns of the event loop.
 
 /** Parses each value in a turn of its own. */
 export async function parseInSteps(

@@ -1,6 +1,6 @@
 // Builds the span of each provider call, with the attributes of OpenTelemetry's conventions for generative AI. A span
-// holds counts, names and words of an interface. It also holds the bodies of the call if they are stored. It never
-// holds a credential or a provider's text about its failure.
+// contains counts, names and words of an interface, and the bodies of the call if they are stored. A span never
+// contains a credential or a provider's text about its failure.
 import { maskKeys } from '../../../shared/foundation/log/index.ts';
 import type { Attributes, Span, Trace } from '../../../shared/foundation/telemetry/index.ts';
 import {
@@ -62,8 +62,8 @@ function toSpan({ traceId, spanId: parentSpanId }: Trace, call: PlannedCall, att
 }
 
 /**
- * `client_gone` is also the kind of an attempt that the gateway cancels because it is no longer needed. Neither is a
- * failure of the provider.
+ * `client_gone` is the kind of an attempt whose client has left, or that is no longer needed. Neither case is a failure
+ * of the provider.
  */
 const hasFailed = ({ outcome }: Attempt): boolean => outcome !== 'ok' && outcome.kind !== 'client_gone';
 
@@ -198,7 +198,7 @@ function toPart(part: ConversationPart, textMax: number): object {
   }
 }
 
-/** Describes an image without its bytes, which are too many for a span. */
+/** Describes an image without its bytes, because they would not fit into a span. */
 function toImagePart(url: string, textMax: number): object {
   const [, mime_type] = /^data:([\w/+.-]{1,64})[;,]/.exec(url) ?? [];
   return mime_type === undefined

@@ -1,5 +1,6 @@
-// Stores the bodies of one call: as its client sent and got them, and as providers got them if that differs. They are
-// collected while the call runs, and written after the answer. No call waits for this, and none fails because of it.
+// Stores the bodies of one call, as the client sent and got them, and as providers got them if those bodies differ. The
+// bodies are collected while the call runs, and written after the answer. No call waits for the write, or fails because
+// of it.
 import {
   type ContentDocument,
   contentMaxBytes,
@@ -123,7 +124,7 @@ async function writeInTime({ blobs, clock }: Dependencies, { keep, document, lim
   });
 }
 
-// Holds the collected bodies of a call, masked and within the bounds of their document.
+// Contains the collected bodies of a call, masked and within the bounds of their document.
 
 interface TakenContent extends UpstreamContent {
   readonly isCut: boolean;
@@ -144,7 +145,7 @@ interface Masking {
 const finishContent = async (taken: Taken, masking: Masking): Promise<ContentDocument> =>
   withinBounds(await withoutSecrets(taken, masking));
 
-/** Cuts the document to its bounds; the client's own bodies come first. */
+/** Cuts the document to its bounds. The client's own bodies are cut last. */
 function withinBounds(document: ContentDocument): ContentDocument {
   let leftBytes = contentMaxBytes;
   let { cut } = document;
@@ -275,7 +276,7 @@ function watchedParts(body: AsyncIterable<BodyPart>, add: (text: string) => void
   };
 }
 
-// Reserves space for the bodies of a call: a number of bytes, as far as memory is free at once. No call waits for it.
+// Reserves bytes for the bodies of a call, as far as memory is free. No call waits for memory.
 
 interface ContentSpace {
   /** Returns as much of the text, from its beginning, as fits. */

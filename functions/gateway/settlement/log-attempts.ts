@@ -1,5 +1,6 @@
-// Writes one log line for each failed provider call, with the provider's text: a wrong key, a quota, an unsupported
-// parameter. It is for the operator; clients get a code of the gateway and no such text.
+// Writes one log line for each failed provider call, with the provider's text, for example about a wrong key, a quota
+// or an unsupported parameter. The log line is for the operator. Clients get a code of the gateway, and not the
+// provider's text.
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { attemptMetricSeries } from '../../../shared/foundation/constants/index.ts';
 import type { Log } from '../../../shared/foundation/log/index.ts';
@@ -20,7 +21,7 @@ export function logFailedAttempts(log: Log, { identified, terms }: PlannedCall, 
   for (const { candidate, outcome, latencyMs, permit } of attempts) {
     if (outcome === 'ok') continue;
     const provider = candidate.provider.id;
-    // A refusal of a client's own key says nothing about the provider.
+    // A refusal of a client's own key is no information about the provider.
     const isProviders = permit !== undefined && isProviderFailure(outcome);
     log.info(
       {

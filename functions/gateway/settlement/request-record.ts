@@ -1,4 +1,4 @@
-// Builds the record of a request of a known key before any provider was called: which key requested what.
+// Builds the record of a request of a known key before any provider was called.
 import { type CallRecord, partsOfGateway, sumOfChecks } from '../../../shared/accounting/call-records/index.ts';
 import { readKeySetting } from '../../../shared/configuration/keys/index.ts';
 import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';

@@ -1,10 +1,11 @@
-// Ends each reservation of a call once: money at the real cost, tokens at the real use, slots in the write that settles
-// the money. If few slots are free that is before the last byte, otherwise after it. A reservation that cannot be ended
-// by the deadline expires. If the store has transactions, the sums that records add up to change in one transaction
-// with the call's record: the spend of its key (limited or not), of its workspace and of the budgets of its
-// connections. A slot that other calls wait for is then released before the last byte, without its money. Tokens and
-// slots of pools are not sums of records: they are written next to the transaction, and a process that dies leaves them
-// to expire. Claims, stored answers and the cache were written before the client got the end, or cost nothing to lose.
+// Ends each reservation of a call once. Money is settled at the real cost, tokens at the real use, and slots in the
+// write that settles the money. If few slots are free, slots are released before the last byte, otherwise after it. A
+// reservation that cannot be ended by the deadline expires. If the store has transactions, the sums that records add up
+// to change in one transaction with the call's record: the spend of its key (limited or not), of its workspace and of
+// the budgets of its connections. A slot that other calls wait for is then released before the last byte, and its money
+// later. Tokens and slots of pools are not sums of records: they are written next to the transaction, and a process
+// that dies leaves them to expire. Claims, stored answers and the cache were written before the client got the end, or
+// cost nothing to lose.
 import type { ChargedCounter } from '../../../shared/accounting/alerts/index.ts';
 import { creditCounter } from '../../../shared/accounting/credit/index.ts';
 import {
@@ -18,7 +19,7 @@ import { type Item, openTransaction, retryWrite, type StoreTransaction } from '.
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, ServedCall } from '../stages.ts';
 
-/** Longest time for which a store that does not respond delays the end of an answer. */
+/** Maximum time for which a slow store may delay the end of an answer. */
 const earlySettlementMaxMs = 1_000;
 /** Options while the client waits for its last byte. */
 const awaited = { isAwaited: true };
@@ -66,7 +67,7 @@ export function openCallHolds(deps: GatewayDependencies, call: AdmittedCall): Ca
   const { clock, counters } = deps;
   const { transact } = deps.store;
   const { held, charged } = openHeld(deps, call);
-  /** Release of slots without their money, while it runs. */
+  /** The release of slots before their money, while the release is in progress. */
   let releasing: Promise<void> | undefined;
   const endAll = (some: readonly OpenHeld[], deadline: Deadline, options?: SettlementOptions) =>
     Promise.allSettled(some.map(({ end }) => retryWrite(clock, () => end(options), { deadline })));
@@ -131,7 +132,7 @@ function settleWithRecord(
   const write = () => {
     tries += 1;
     if (tries === 1) return writeAll();
-    // The record says whether a try whose answer was lost was made.
+    // If the response to a try was lost, the record shows whether the transaction was made.
     return record.isWritten().then((isWritten) => (isWritten ? undefined : writeAll()));
   };
   return retryWrite(clock, write, { deadline });
@@ -260,7 +261,7 @@ const unknownOutcome =
   (options) =>
     task(options).then(() => undefined);
 
-/** Runs the task once, however often it is called; a failed task may be repeated. */
+/** Runs the task once, however often the returned function is called. A failed task may be repeated. */
 function idempotentOnce(task: End, ended: (outcome: Awaited<ReturnType<End>>) => void): OpenHeld['end'] {
   let done: Promise<void> | undefined;
   return (options) => {

@@ -1,6 +1,7 @@
-// Serves an admitted call, and finishes it after the last byte however it ends: money, the cached answer, everything
-// that other calls wait for, and the record. All steps begin together, except for the record, which comes with the
-// money or after it. One deadline bounds them, and a step that fails stops no other.
+// Serves an admitted call, and settles it after the last byte, however the call ends. Settlement writes the money, the
+// cached answer, everything that other calls wait for, and the record. All steps begin together, except for the record,
+// which is written with the money or after it. One deadline bounds all steps, and a step that fails stops no other
+// step.
 import type { Catalogue } from '../../../shared/configuration/catalogue/index.ts';
 import { errorCatalogue, toEnvelope } from '../../../shared/errors/index.ts';
 import type { Log } from '../../../shared/foundation/log/index.ts';
@@ -111,10 +112,7 @@ export const failed = (run: EndedCall['run'], error: unknown): CallResult => ({
 
 /** Time limit of a settlement, within the 10 s that an adapter waits for `finish`. */
 const settlementBudgetMs = 9_000;
-/**
- * Part of the runtime's remaining time in which a write that has begun ends, and the log line of a failed one is
- * written.
- */
+/** Time that is left to the runtime for the end of a write that has begun, or for the log line of a failed write. */
 const lastWriteMs = 1_000;
 
 interface Settling {
@@ -159,7 +157,7 @@ function settle(
   const money = step('money', () => charged);
   const settledAttempts = settleAttempts(deps, attempts).map((work) => step('attempts', work));
 
-  // None of them rejects.
+  // No step rejects.
   return awaitAll([
     money,
     ...settledAttempts,
@@ -186,7 +184,10 @@ function endedWith({ run, error, stream, writeCache }: EndedCall, attempts: read
 }
 
 interface SettledParts {
-  /** Work that alerts wait for: charges, whose items say which shares were passed, and the reports of attempts. */
+  /**
+   * Work that alerts wait for: the charges, whose items show which shares of limits were passed, and the reports of
+   * attempts.
+   */
   readonly before: readonly (Promise<unknown> | undefined)[];
   readonly holds: CallHolds;
   readonly attempts: readonly Attempt[];
@@ -210,7 +211,7 @@ function lookForAlerts(
   );
 }
 
-/** Adds the spans. The module is loaded with the first trace: most gateways send none. */
+/** Adds the spans. The module is loaded with the first trace, because most gateways send no traces. */
 async function addSpans(
   { telemetry }: GatewayDependencies,
   trace: Trace,
@@ -232,8 +233,8 @@ const claimsEndOf = ({ error, stream, run }: EndedCall): ClaimsEnd => ({
   reachedProvider: run.attemptCount > 0,
 });
 
-// Logs a line for each unit of which a provider counts more than the call reserved: the report is believed, because the
-// operator pays by it.
+// Logs a line for each unit of which a provider counts more than the call reserved. The report is believed, because the
+// operator's bill follows it.
 function logChargesOverHold(log: Log, { planned, bill, reservations }: AdmittedCall): void {
   const { parsed, workspace } = planned.identified;
   const holdsBudget = (provider: string) =>

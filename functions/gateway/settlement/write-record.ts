@@ -1,5 +1,5 @@
-// Writes the record of a call that may run, or that was answered from storage: who, what, how long, how much. It has no
-// prompt, no answer and no secret.
+// Writes the record of a call that may run, or that was answered from storage. The record shows who called what, for
+// how long and at what cost. It has no prompt, no answer and no secret.
 import {
   type CallAttempt,
   type CallOutcome,
@@ -35,13 +35,13 @@ import type { CallRecordWrite } from './settle-holds.ts';
 /** Times at which the stages of the call ended. */
 interface CallTimes {
   readonly admittedAtMs: number;
-  /** Time at which its last byte was out. */
+  /** Time at which the last byte of the answer was sent. */
   readonly settlingAtMs: number;
 }
 
 interface RecordWriting {
   readonly deadline: Deadline;
-  /** Resolves once the bodies are written: the record says whether they are stored. */
+  /** Resolves once the bodies are written, because the record shows whether they are stored. */
   readonly content: Promise<ContentPlace | undefined> | undefined;
   /**
    * Resolves once the call is charged. If the process dies before, or the charge fails for good, there is no record of
@@ -52,8 +52,8 @@ interface RecordWriting {
 
 interface OpenRecord extends CallRecordWrite {
   /**
-   * Writes the record after the work that it describes. A record that its transaction has written is written again only
-   * to say that bodies are stored.
+   * Writes the record after the work that the record describes. If the settlement's transaction has written the record,
+   * a second write only adds that bodies are stored.
    */
   writeBehind(writing: RecordWriting): Promise<void> | undefined;
 }
@@ -90,7 +90,7 @@ export function openRecord(
   }
 }
 
-/** Time for the bodies. It is half of the time that such a call has after its answer. */
+/** Maximum wait for the bodies, half of the time that an answer from the cache has for its settlement. */
 const readyBudgetMs = 1_500;
 
 interface RecordedAnswer {

@@ -1,4 +1,5 @@
-// Writes the record of a known key's call that was refused before it could run, so that its id shows the operator why.
+// Writes the record of a known key's call that was refused before it could run, so that the operator can look up the
+// reason by the call's id.
 import type { CallRecord } from '../../../shared/accounting/call-records/index.ts';
 import { parseFunctionAlias } from '../../../shared/configuration/stored-functions/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
@@ -72,7 +73,10 @@ export async function writeRefusal(
   await retryWrite(clock, () => records.write({ ...record, content: contentLog }));
 }
 
-/** Returns true for a request that a guardrail blocked. No other refused request has its bodies stored. */
+/**
+ * Returns true for a request that a guardrail blocked. Only a blocked request has its bodies stored among refused
+ * requests.
+ */
 const isBlocked = ({ scope }: ReceivedCall, { reason }: GatewayError): boolean =>
   reason === 'content_policy_violation' &&
   scope.details.guardrailChecks?.some(({ direction, action }) => direction === 'input' && action === 'block') === true;
