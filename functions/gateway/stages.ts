@@ -1,4 +1,5 @@
-// Declares the values that the stages of a call pass on: each holds the stage before and what it adds.
+// Declares the values that the stages of a call pass on. The value of each stage contains the value of the stage
+// before.
 import type { ContentPlace } from '../../shared/accounting/call-records/index.ts';
 import type { CreditHold } from '../../shared/accounting/credit/index.ts';
 import type { Counter, Hold, KeyHold } from '../../shared/accounting/holds/index.ts';
@@ -65,7 +66,7 @@ export interface ParsedCall {
   /** Deadline of a stream whose first output arrived within `deadline`. */
   readonly streamDeadline: Deadline;
   /**
-   * Time from which the process of the call is surely dead. From then on everything that it reserved and claimed is
+   * Time after which the process of the call cannot be alive. Everything that the process reserved and claimed is then
    * free again.
    */
   readonly leaseUntilMs: number;
@@ -91,10 +92,10 @@ export interface ParsedBody {
   readonly call: ParsedCall | GatewayError;
 }
 
-/** A call with its key, as far as memory or one read can tell. The reservation of the key decides. */
+/** A call with its key, as memory or one read shows the key. The reservation of the key decides. */
 export interface IdentifiedCall {
   readonly parsed: ParsedCall;
-  /** The item of the key as this process remembers it. An admitted call has it as it is in the store. */
+  /** The item of the key as this process remembers it. An admitted call has the item of the store. */
   readonly key: Item;
   /** Budget of all schema work of this call. */
   readonly schemaWork: SchemaWork;
@@ -105,7 +106,7 @@ export interface IdentifiedCall {
 
 /** Terms for every provider call of a request. */
 export interface ProviderTerms {
-  /** Keys that pay the providers instead of the gateway's credentials; undefined if those credentials pay. */
+  /** Keys that pay the providers; undefined if the gateway's credentials pay. */
   readonly byok: ByokSources | undefined;
   /** Envelopes of thinking that crosses formats. */
   readonly envelopes: Envelopes;
@@ -113,7 +114,7 @@ export interface ProviderTerms {
   readonly policy: PolicyOptions;
 }
 
-/** A request with its plan. Whatever changes the request replaces all of it. */
+/** A request with its plan. A change of the request replaces the whole value. */
 export interface PlannedModelCall extends CallBody {
   readonly plan: Plan;
   readonly size: CallSize;
@@ -128,7 +129,7 @@ export interface RoutedCall {
   readonly unmadeInput: readonly string[];
 }
 
-/** A function call that may run: its revision, its input, and its highest possible cost. */
+/** A function call that may run, with its revision, its input, and its highest possible cost. */
 export interface Execution {
   readonly revision: OpenRevision;
   readonly matched: MatchedInput;
@@ -138,7 +139,7 @@ export interface Execution {
    */
   readonly prompt: FunctionModelCall | undefined;
   readonly worstCase: PicoUsd;
-  /** Upper bound of all its model calls against a limit of tokens. */
+  /** Upper bound of the tokens of all its model calls, which counts against a limit of tokens. */
   readonly estimatedTokens: number;
 }
 
@@ -160,10 +161,10 @@ export interface CallChanges<Planned> {
   readonly withPlan: (planned: Planned, plan: Plan) => Planned;
 }
 
-/** A model call of a function, always a chat completion: planned for its model, then for its fallback models. */
+/** A chat completion of a function, which is planned for its model, then for its fallback models. */
 export interface FunctionModelCall extends PlannedModelCall {
   readonly request: ChatRequest;
-  /** Candidates of fallback models: an answer from one of these sets `fallback_used`. */
+  /** Candidates of fallback models. If one of these candidates answers, `fallback_used` is set. */
   readonly fallbacks: ReadonlySet<Candidate>;
 }
 
@@ -216,13 +217,13 @@ interface CheckedWhole extends Partial<WholeAnswer> {
 }
 
 /**
- * Ends the Idempotency-Key and the span id that a call has reserved, once, with a stored answer or a release. For a
- * call without them every method does nothing.
+ * Ends the Idempotency-Key and the span id that a call has reserved, once, with a stored answer or a release. Every
+ * method does nothing if a call has neither.
  */
 export interface CallClaims {
   /**
    * Stores a complete answer for replays before the client gets the end. Never throws, because the client gets the
-   * answer all the same. `source` is undefined if several models gave it.
+   * answer even if the write fails. `source` is undefined if several models gave it.
    */
   store(answer: StoredAnswer, source: AnswerSource | undefined): Promise<void> | undefined;
   /** Releases the claims. Called before the client knows of a failure, because its retry may come at once. */
@@ -241,7 +242,7 @@ export interface ClaimsEnd {
 export interface StoredAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Text of the answer; undefined if it was too long to be collected. Its call counts as done all the same. */
+  /** Text of the answer; undefined if the text was too long to be collected. The call counts as done in either case. */
   readonly body: string | undefined;
 }
 
@@ -271,12 +272,12 @@ export interface AdmittedCall<Planned extends PlannedCall = PlannedCall> {
   readonly bill: Bill;
 }
 
-/** A call that is being served, with what its settlement gives to the stages that serve it. */
+/** A call that is being served, with the methods of its settlement that serving needs. */
 export interface ServedCall<Planned extends PlannedCall = PlannedCall> {
   readonly admitted: AdmittedCall<Planned>;
   /**
    * Corrects the tokens and releases slots that other calls wait for, before the client knows of the end. Undefined if
-   * the call has neither. Never rejects; waits one second at most.
+   * the call has no tokens and no slots. Never rejects; waits one second at most.
    */
   readonly settleEarly: (() => Promise<void>) | undefined;
   /** The content log of the call; undefined if its bodies are not stored. */
@@ -301,7 +302,7 @@ export interface CallContent extends ProviderBodies {
   write(deadline: Pick<Deadline, 'remainingMs'>): Promise<ContentPlace>;
 }
 
-/** A model call as the provider loop knows it: that of a plain call, or one of a function. */
+/** A model call of a plain call or of a function, for the provider loop. */
 export interface ProviderCall extends StepLimits {
   readonly parsed: ParsedCall;
   readonly identified: IdentifiedCall;
@@ -320,8 +321,8 @@ export interface StepLimits {
 }
 
 /**
- * An answer with a function that says how the call ended, called once after the last byte; or an error instead of the
- * answer.
+ * An answer, with a function that returns how the call ended and is called once after the last byte; or an error, with
+ * the end of the call.
  */
 export type CallResult =
   | { readonly response: GatewayResponse; readonly end: () => EndedCall }

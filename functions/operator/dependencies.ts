@@ -11,14 +11,15 @@ import type { SignIn } from './sign-in/index.ts';
 /** Dependencies for reads and changes. */
 export interface ManagementDependencies extends AdministrationDependencies {
   readonly store: Pick<Store, 'get' | 'put'>;
-  /** Stores connections. Their keys stay encrypted: this function decrypts no key and stores none. */
+  /** Stores connections. Their keys stay encrypted, because this function decrypts no key and stores no key. */
   readonly connectionStore: ConnectionStore;
   readonly statistics: StatisticsReader;
   /** Store of the bodies of calls. */
   readonly blobs: Pick<BlobStore, 'get'>;
   readonly cooldowns: Pick<Cooldowns, 'refresh' | 'coolingFor' | 'lastFailure' | 'noted' | 'unreached'>;
   /**
-   * Finds credentials. Absent if this process may not read them: then no provider is reported as lacking a credential.
+   * Finds credentials. Absent if this process may not read credentials. No provider is then reported as lacking a
+   * credential.
    */
   readonly credentials?: { find(provider: ProviderDocument): unknown } | undefined;
 }

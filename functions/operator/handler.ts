@@ -1,4 +1,4 @@
-// Is the entry point of the console and of the management interface: a plain function URL.
+// Is the entry point of the console and of the management interface, which have a plain function URL.
 import { join } from 'node:path';
 import { createOperatorComposition } from '../../shared/composition/index.ts';
 import { readEnvironment, readSignInEnvironment } from '../../shared/foundation/environment/index.ts';

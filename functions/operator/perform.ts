@@ -1,5 +1,5 @@
-// Performs a request of the management interface without HTTP. The command line does so in its own process, as an
-// operator who may do everything in the store that it opened.
+// Performs a request of the management interface without HTTP. The command line performs requests in its own process,
+// as an operator who may do everything in the opened store.
 import { rightsOf } from '../../shared/configuration/access/index.ts';
 import {
   type AnswerOf,

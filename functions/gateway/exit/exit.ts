@@ -6,7 +6,7 @@ import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import type { OpenStream, ProvidedAnswer } from '../provider-call.ts';
 import type { CallGuard, WholeAnswer } from '../stages.ts';
 
-/** Decides how the guardrails of the key that reads apply to an answer. */
+/** Decides how the guardrails of the reading key apply to an answer. */
 export type GuardDecision =
   /** The key has no guardrails. */
   | { readonly kind: 'unguarded' }

@@ -176,7 +176,7 @@ function checkFunctionCall(
   return bodyBytes > functionBodyMaxBytes ? fail('request_too_large') : undefined;
 }
 
-// Reads the body of a call, which is JSON or a form, as JSON text for the interface.
+// Reads the body of a call, which is JSON or a form, into the text that the interface parses.
 
 interface BodyOfCall {
   readonly body: BodyText | FormText;

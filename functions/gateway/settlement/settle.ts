@@ -112,7 +112,9 @@ export const failed = (run: EndedCall['run'], error: unknown): CallResult => ({
 
 /** Time limit of a settlement, within the 10 s that an adapter waits for `finish`. */
 const settlementBudgetMs = 9_000;
-/** Time that is left to the runtime for the end of a write that has begun, or for the log line of a failed write. */
+/**
+ * Part of the runtime's remaining time that is reserved for the end of a write, and for the log line of a failed write.
+ */
 const lastWriteMs = 1_000;
 
 interface Settling {
@@ -184,10 +186,7 @@ function endedWith({ run, error, stream, writeCache }: EndedCall, attempts: read
 }
 
 interface SettledParts {
-  /**
-   * Work that alerts wait for: the charges, whose items show which shares of limits were passed, and the reports of
-   * attempts.
-   */
+  /** Work that alerts wait for: the charges, which show the passed shares of limits, and the reports of attempts. */
   readonly before: readonly (Promise<unknown> | undefined)[];
   readonly holds: CallHolds;
   readonly attempts: readonly Attempt[];

@@ -73,10 +73,7 @@ export async function writeRefusal(
   await retryWrite(clock, () => records.write({ ...record, content: contentLog }));
 }
 
-/**
- * Returns true for a request that a guardrail blocked. Only a blocked request has its bodies stored among refused
- * requests.
- */
+/** True if a guardrail blocked the request. The bodies of other refused requests are not stored. */
 const isBlocked = ({ scope }: ReceivedCall, { reason }: GatewayError): boolean =>
   reason === 'content_policy_violation' &&
   scope.details.guardrailChecks?.some(({ direction, action }) => direction === 'input' && action === 'block') === true;

@@ -1,4 +1,4 @@
-// Runs an admitted function: its model calls go through the provider loop of plain calls, on one bill and under one
+// Runs an admitted function. Its model calls go through the provider loop of plain calls, on one bill and under one
 // deadline. The answer is stored, and the slots are free, before the client gets it.
 
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
@@ -33,8 +33,8 @@ import type {
 import { planModelCall } from './plan-model-call.ts';
 
 /**
- * Runs the function. `provide` is the loop of plain calls; it is passed in because a bundle that is loaded on demand
- * contains a copy of all code that it imports.
+ * Runs the function. `provide` is the loop of plain calls. It is not imported, because this file is loaded on demand
+ * and its bundle would contain a copy of the loop.
  */
 export async function execute(
   deps: GatewayDependencies,
@@ -54,7 +54,7 @@ export async function execute(
     return outcome;
   };
   const executed = await runFunction(deps, call, provideAndKeep, runs).catch((error: unknown) => ({ error }));
-  // Steps run both in parallel and in sequence, so their times do not add up to this.
+  // Some steps run in parallel, so this time is not the sum of their times.
   const upstreamMs = clock.nowMs() - startedAtMs;
   const run = sumRuns(runs, upstreamMs);
   const settledEarly = call.settleEarly?.();
@@ -86,7 +86,7 @@ interface Executed {
   readonly source: AnswerSource | undefined;
 }
 
-/** `runs` are the runs of the provider loop until now, failed steps included. */
+/** `runs` are the results of the provider loop until now, including failed steps. */
 async function runFunction(
   deps: GatewayDependencies,
   call: ServedCall<OpenedCall>,
@@ -148,8 +148,8 @@ function executionError(error: unknown, correlationId: string): unknown {
   if (!(error instanceof GatewayError)) return error;
   if (error.code === 'request_deadline_exceeded') return fail('execution_deadline_exceeded', { cause: error });
   if (!providerFailures.has(error.code)) return error;
-  // The place at which an answer fails its schema shows what to change, and another round would have to be paid again.
-  // Details about providers are in the record.
+  // The client gets the message of a schema failure, which shows what to change. Another round would cost as much
+  // again. Details about providers are in the record.
   const failsSchema = error.code === 'schema_validation_failed';
   const message = `${failsSchema ? error.message : errorCatalogue.execution_failed.message} ${whereToLook(correlationId)}`;
   return fail('execution_failed', { message, cause: error, isFinal: error.isFinal || failsSchema });
@@ -171,8 +171,8 @@ function executionUsage(bill: Bill, attempts: number): Record<string, unknown> {
   return mergeUsage({ ...reported }, bill.usage(), charged, served);
 }
 
-// Makes one model call of a function, including its fallback models. The provider loop continues with these if a
-// provider fails. If a model answers and its answer is not a result, this file calls the next models.
+// Makes one model call of a function, including its fallback models. The provider loop continues with a fallback model
+// if a provider fails. If a model's answer is not a result, this file calls the next models.
 
 /** The provider loop. */
 type Provide = (
@@ -208,8 +208,8 @@ async function callModel(
 }
 
 /**
- * Returns the limits of a step of a workflow: it begins after other steps have called providers, and ends if another
- * step has failed. Undefined for a prompt, which has the limits of its call.
+ * Returns the limits of a step of a workflow. A step begins after other steps have called providers, and ends if
+ * another step has failed. Undefined for a prompt, which has the limits of its call.
  */
 function stepOf(
   deps: GatewayDependencies,

@@ -42,10 +42,10 @@ export async function openExecution(deps: GatewayDependencies, call: FunctionCal
   }
 }
 
-/** Replaces the body of an opened call, which is opened again: its revision checks the masked input. */
+/** Replaces the body of an opened call, and opens the call again, because its revision checks the masked input. */
 export const openedChanges = (deps: GatewayDependencies): CallChanges<OpenedCall> => ({
   withBody: ({ identified }, effective) => openExecution(deps, { identified, effective }),
-  // Its budgets are those of no connection, so that each of its candidates remains.
+  // A function uses no connections with budgets, so all candidates remain.
   withPlan: (call) => call,
 });
 
@@ -95,15 +95,15 @@ function toExecution(revision: OpenRevision, matched: MatchedInput, planned: rea
 }
 
 /**
- * Returns the highest cost of a step. Its messages are unknown until the steps before it are done. Its candidates and
- * its size bounds are known.
+ * Returns the highest cost of a step. The candidates and the size bounds of a step are known before it begins, its
+ * messages are not.
  */
 const stepWorstCase = ({ plan, size }: FunctionModelCall): PicoUsd =>
   sumOverModels(plan, (candidates) => worstCaseCost(candidates, withUnknownInput(size)));
 
 /**
- * Returns the highest cost of a prompt. Without a schema any answer is the result; with one, a model may be paid for an
- * answer that fails it, and the next model is called.
+ * Returns the highest cost of a prompt. Without a schema any answer is the result. With a schema, an answer that fails
+ * the schema is paid, and the next model is called.
  */
 const promptWorstCase = ({ request, size, plan }: FunctionModelCall): PicoUsd =>
   request.responseSchema === undefined

@@ -1,4 +1,4 @@
-// Plans one model call of a function: the request of its revision, planned for its model and then for its fallback
+// Plans one model call of a function. The request of the revision is planned for its model and then for its fallback
 // models. The plan is one list, so the provider loop of plain calls processes it unchanged.
 
 import type { FunctionRequest } from '../../../shared/configuration/stored-functions/index.ts';
@@ -13,9 +13,7 @@ import type { FunctionModelCall, IdentifiedCall, OpenedCall } from '../stages.ts
 /** The parts of an opened call that are known before its model calls are planned. */
 export type FunctionCall = Pick<OpenedCall, 'identified' | 'effective'>;
 
-/**
- * Returns execution_failed if no model of the function can serve, like every failure inside a function to get a result.
- */
+/** Returns execution_failed if no model of the function can serve, as for any other function call without a result. */
 export function planModelCall(
   deps: GatewayDependencies,
   call: FunctionCall,
@@ -42,7 +40,7 @@ function openMemory({ parsed: { scope }, workspace }: IdentifiedCall, request: C
   return openBodyMemory(request, allocation, false);
 }
 
-/** Returns the error: no provider can be called, so a retry would end the same way. */
+/** Returns the error. No provider can be called, so a retry would end the same way. */
 const failed = (cause: unknown): GatewayError => fail('execution_failed', { cause, isFinal: true });
 
 function planModel(

@@ -1,5 +1,5 @@
 // Relays the events of a stored response as they arrive, byte for byte. The text is cut only between two events, so
-// that a stream that breaks ends after a complete event.
+// that a broken stream ends after a complete event.
 import { upstreamEventMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import type { BodyPart } from '../../../shared/protocol/http/index.ts';
 import { brokenStreamMessages, type MidStreamCode, toEventLine } from '../../../shared/protocol/wire/index.ts';
@@ -64,7 +64,7 @@ export function relayEvents(body: AsyncIterable<Uint8Array>, { onEvent, codeOf }
 
 /**
  * Matches the event that ends a response, successful or not; comments and `[DONE]` may follow. A stream without any
- * event is complete: nothing came after the requested position.
+ * event is complete, because no event followed the requested position.
  */
 const lastEvents = /"type":\s?"(?:response\.(?:completed|incomplete|failed|cancelled)|error)"/;
 

@@ -1,5 +1,5 @@
-// Serves requests for a response that a provider stores: to read it, to stream it again, to cancel or delete it, and to
-// list its input. They cost nothing, reserve nothing and leave no record.
+// Serves requests that read, stream, cancel or delete a response that a provider stores, or list its input. The
+// requests cost nothing, reserve nothing and leave no record.
 
 import { workspaceConnections } from '../../../shared/configuration/byok/index.ts';
 import {
@@ -46,8 +46,8 @@ export interface StoredWork {
 }
 
 /**
- * Functions that are passed in, because a bundle that is loaded on demand contains a copy of all code that it imports,
- * and the transport's errors are recognized by their classes.
+ * Functions that are not imported, because a bundle that is loaded on demand would contain copies of them, and the
+ * transport's errors are recognized by their classes.
  */
 interface Calling {
   readonly createSend: typeof createSend;
@@ -261,7 +261,7 @@ interface FoundResponse {
   readonly catalogue: Catalogue;
   /** Guardrails of the key that reads. */
   readonly guardrails: readonly string[];
-  /** True if the workspace has zdr. Then nothing that the provider says may be logged. */
+  /** True if the workspace has zdr. No text of the provider may then be logged. */
   readonly zdr: boolean;
 }
 
@@ -313,7 +313,7 @@ async function findStoredResponse(
   };
 }
 
-/** Returns the provider with the account's credential. A key of the client's replaces any credential. */
+/** Returns the provider with the account's credential. The client's own key replaces any credential. */
 function accountIn(
   { providers }: Catalogue,
   { providerId, account }: { readonly providerId: string; readonly account: string },

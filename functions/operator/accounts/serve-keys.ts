@@ -1,5 +1,5 @@
-// Serves GET and POST /v1/manage/keys, PATCH /v1/manage/keys/{public_id}, and POST /v1/manage/keys/{public_id}/rotate:
-// API keys with the field names of the gateway file. Only the answer that makes a key contains its text. Editors change
+// Serves GET and POST /v1/manage/keys, PATCH /v1/manage/keys/{public_id}, and POST /v1/manage/keys/{public_id}/rotate.
+// API keys have the field names of the gateway file. Only the answer that makes a key contains its text. Editors change
 // the keys of their workspaces, and members change their own.
 import {
   ChangeFailed,
@@ -97,7 +97,7 @@ const newKeyDocument = (deps: ManagementDependencies, publicId: string): Promise
     .then((key) => readKeyFigures(deps, key))
     .then(keyDocument, refuseUnansweredKey('keys', publicId));
 
-/** Describes a key. Of its text only the public id is shown. */
+/** Describes a key. The public id is the only part of the key's text that is shown. */
 const keyDocument = (key: KeyFigures): Documents['ManagedKey'] => ({
   public_id: key.publicId,
   workspace: key.workspace,
@@ -110,7 +110,7 @@ const keyDocument = (key: KeyFigures): Documents['ManagedKey'] => ({
   replaced_by: key.replacedBy,
 });
 
-/** `ending` means that a rotation gave the key a successor, and that the key has not ended yet. */
+/** `ending` means that the key has a successor from a rotation, and has not ended yet. */
 function stateOf({ status, replacedBy, isExpired }: KeyFigures): Documents['ManagedKey']['state'] {
   if (status === 'revoked') return 'revoked';
   if (isExpired) return 'expired';

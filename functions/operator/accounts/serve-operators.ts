@@ -1,5 +1,5 @@
-// Serves the routes below /v1/manage/operators: operator keys, which open the console and the management interface.
-// Only the answer that makes an operator key contains its text.
+// Serves the routes below /v1/manage/operators. Operator keys open the console and the management interface. Only the
+// answer that makes an operator key contains its text.
 import {
   createOperator,
   readOperator,
@@ -40,7 +40,7 @@ export const endOperator: RouteWork<'POST /operators/{public_id}/revoke'> = asyn
   return { data: operatorDocument({ ...record, status: 'revoked' }) };
 };
 
-/** Describes an operator key. Of its text only the public id is shown. */
+/** Describes an operator key. The public id is the only part of the key's text that is shown. */
 const operatorDocument = (record: Omit<OperatorRecord, 'secretSha256'>): Documents['ManagedOperator'] => ({
   public_id: record.publicId,
   name: record.name,

@@ -1,4 +1,5 @@
-// Serves the routes below /v1/manage/workspaces: workspaces with their settings, their credit, and additions to it.
+// Serves the routes below /v1/manage/workspaces: workspaces with their settings, their credit, and additions to the
+// credit.
 import { readLastShare } from '../../../shared/accounting/alerts/index.ts';
 import {
   addCredit,

@@ -35,8 +35,8 @@ export const listCatalogue: RouteWork<'GET /models'> = async (deps, { operator, 
 const notCallable: readonly ProviderHealth['state'][] = ['disabled', 'no credential'];
 
 /**
- * Returns a function that ranks a model by the best of its providers: called recently, not called recently, and no
- * callable provider.
+ * Returns a function that ranks a model by its best provider. Recently called providers come first, then other callable
+ * providers, then none.
  */
 function useIn(healths: readonly ProviderHealth[]): (model: string) => string {
   const ranks = new Map<string, number>();

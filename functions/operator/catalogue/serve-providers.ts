@@ -26,7 +26,7 @@ export const listProviders: RouteWork<'GET /providers'> = async (deps, { operato
     document?.providers ?? [],
     query,
     ({ id }) => [id],
-    // The searched texts include the models that the provider serves.
+    // A search also matches the models that the provider serves.
     ({ id, display_name, base_url }) => [
       id,
       display_name,

@@ -69,9 +69,9 @@ function ifMatch(headers: ManageRequest<'PUT /configuration'>['headers']): reado
   return sent?.flatMap((header) => header.split(',')).map((one) => tagShape.exec(one.trim())?.[1] ?? '');
 }
 
-// Runs one replacement of the configuration at a time, over all processes: no other replacement begins between its
-// comparison with the store and its last write. If a process dies during a replacement, its claim expires after the
-// longest time that a request may take.
+// Allows one replacement of the configuration at a time, over all processes. No other replacement begins between a
+// replacement's comparison with the store and its last write. If a process dies during a replacement, its claim expires
+// after the longest time that a request may take.
 
 /** Key of the claim in the table `config`. */
 const claimKey = 'CONFIGURATION_REPLACEMENT';
@@ -100,9 +100,9 @@ async function asOnlyReplacement<Answer>(
   }
 }
 
-// Shows the configuration as one document with a tag that every change of it changes, and makes the changes of a
-// replacement. The catalogue is replaced only if it has not changed since it was read; of the other parts only the
-// differences of the new file are written.
+// Shows the configuration as one document with a tag that every change of the document changes, and makes the changes
+// of a replacement. The catalogue is replaced only if the stored catalogue has not changed since it was read. In all
+// other parts only the differences of the new file are written.
 
 /** Loads a YAML parser and the list of models, for requests that read or replace the whole configuration. */
 const loadGatewayFile = () => import('../../../shared/configuration/gateway-file/index.ts');

@@ -1,5 +1,5 @@
-// Reads the files of the console's page as the build wrote them: texts, all in one folder, named by hashes of their
-// contents except for the index and the notices. Each file is read once.
+// Reads the files of the console's page as the build wrote them. All files are text in one folder, and have hashes of
+// their contents as names, except for the index and the notices. Each file is read once.
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 
@@ -13,7 +13,7 @@ export interface PageFile {
 }
 
 export interface ConsolePage {
-  /** URL that clients call; absent if it is the page's own. */
+  /** URL that clients call; absent if clients call the page's own URL. */
   readonly gatewayUrl?: string | undefined;
   /** Returns undefined if there is no file of this name, or the file is not for browsers. */
   read(name: string): Promise<PageFile | undefined>;
@@ -32,7 +32,9 @@ export function pageFile(name: string, text: string): PageFile | undefined {
   return contentType === undefined ? undefined : { contentType, text };
 }
 
-/** Opens the folder. A folder that does not exist counts as empty. Files that are built into it later are found. */
+/**
+ * Opens the folder. A folder that does not exist counts as empty. Files that are built into the folder later are found.
+ */
 export function pageFolder(folder: string, gatewayUrl?: string): ConsolePage {
   const files = new Map<string, PageFile>();
   return {

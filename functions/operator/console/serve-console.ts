@@ -5,7 +5,7 @@ import type { Endpoint } from '../../../shared/protocol/router/index.ts';
 import type { IssuerEndpoints, SignIn } from '../sign-in/index.ts';
 import { type ConsolePage, indexFile, noticesFile, type PageFile } from './page-folder.ts';
 
-/** Name of the file that says which URL clients call, and where people sign in. */
+/** Name of the file with the URL that clients call and the endpoints at which people sign in. */
 const settingsFile = 'settings.json';
 
 /** Allows nothing from other hosts, no code or style inside the page, and no frame around it. */
@@ -14,7 +14,7 @@ const contentSecurityPolicy = ({ gatewayUrl }: ConsolePage, issuer: IssuerEndpoi
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    // The page shows images as data URLs: images that clients sent, and images that the playground receives.
+    // The page shows images of clients and of the playground as data URLs.
     "img-src 'self' data:",
     ['connect-src', "'self'", ...originsOf([gatewayUrl, issuer?.token])].join(' '),
     "base-uri 'none'",
@@ -65,7 +65,7 @@ function settingsOf(
   const sign_in = signIn && {
     issuer: signIn.settings.issuer,
     client_id: signIn.settings.clientId,
-    // The endpoints are null if the provider does not answer. The page says so, and accepts an operator key.
+    // The endpoints are null if the provider does not answer. The page then shows this, and accepts an operator key.
     authorization_endpoint: issuer?.authorization ?? null,
     token_endpoint: issuer?.token ?? null,
     scope: issuer?.scope ?? null,

@@ -1,6 +1,6 @@
-// Serves POST /v1/manage/functions/{workspace}/{id}/cases: judges the test cases of a revision. This route calls no
-// model: it returns the missing calls, the page makes them with an API key of its user, and sends their answers with
-// its next request. Once all cases pass, the revision is qualified.
+// Serves POST /v1/manage/functions/{workspace}/{id}/cases, which judges the test cases of a revision. This route calls
+// no model. It returns the missing calls, and the page makes these calls with an API key of its user, and sends the
+// answers with its next request. Once all cases pass, the revision is qualified.
 import { ChangeFailed, refuseAs, showFunction } from '../../../shared/configuration/administration/index.ts';
 import type { Documents, ReadBody } from '../../../shared/configuration/management/index.ts';
 import {
@@ -33,7 +33,7 @@ export const judgeCases: RouteWork<'POST /functions/{workspace}/{id}/cases'> = a
   }
   const isQualified = cases.length > 0 && cases.every(({ state }) => state === 'passed');
   if (isQualified && revision.state === 'draft' && revision.qualifiedAtMs === null) {
-    // The request names the text that it judges. A draft that was changed meanwhile is refused.
+    // The request names the revision's text that it judges. A draft that was changed meanwhile is refused.
     const judged = { revisionId, textSha256: revision.textSha256 };
     const qualifying = deps.functionStore.qualify(name.workspace, name.id, judged, deps.clock.nowMs());
     await qualifying.catch(refuseAs('conflict'));
@@ -71,7 +71,7 @@ async function judge(
     return { state: problem === null ? 'passed' : 'failed', problem, answer: output, calls };
   } catch (error) {
     if (error instanceof AnswerMissing) return { state: 'running', problem: null, answer: null, calls };
-    // An input that does not match its schema is such an error. Any other error is a fault of the gateway.
+    // An input that does not match its schema causes a GatewayError. Any other error is a fault of the gateway.
     if (!(error instanceof GatewayError || error instanceof CaseFailed)) throw error;
     return { state: 'failed', problem: error.message, answer: null, calls };
   }

@@ -22,7 +22,7 @@ import { WorkspacesView } from './views/workspaces.tsx';
 
 interface View {
   readonly title: string;
-  /** For a view that is reached from another view: the view that is marked in the navigation. */
+  /** The view that is marked in the navigation, for a view that is reached from another view. */
   readonly isIn?: ViewName;
   readonly isFor: (rights: SessionRights) => boolean;
   readonly show: (address: ViewAddress) => ComponentChild;

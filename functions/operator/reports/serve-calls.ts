@@ -1,4 +1,4 @@
-// Serves GET /v1/manage/calls and /v1/manage/calls/{id}: calls by their records, with providers' texts about their
+// Serves GET /v1/manage/calls and /v1/manage/calls/{id}, which show the records of calls, with providers' texts about
 // failures. A record has no prompt and no answer.
 import {
   type CallRecord,
@@ -61,7 +61,7 @@ export async function readSeenCall(deps: ManagementDependencies, operator: Opera
   });
 }
 
-// Lists all calls that a filter finds as CSV: one line each, the newest first.
+// Lists all calls that a filter finds as CSV. Each call is one line, and the newest call comes first.
 
 /** Maximum number of characters of an answer. It is below the 6 MB that Lambda allows. */
 const csvMaxCharacters = 5_000_000;

@@ -53,7 +53,7 @@ export async function contentOf(
   });
 }
 
-/** Returns the call whose answer a replay repeated: the bodies of the replay are those of that call. */
+/** Returns the call whose answer a replay repeated, because only that call has the bodies. */
 const firstCallOf = ({ records }: Pick<ManagementDependencies, 'records'>, { workspace }: CallRecord, id: string) =>
   findCall({ records, workspaces: [workspace], sinceMs: 0, beforeMs: 0 }, id);
 

@@ -82,7 +82,7 @@ async function identifyPerson({ access, clock }: Dependencies, signIn: SignIn, t
   return { id, name: email ?? id, rights, owner: ownerOf(person), signInEndsAtMs: expiresAtMs };
 }
 
-/** Returns a message that says what an owner has to configure, and which e-mail would match the person. */
+/** Returns a message that tells an owner what to configure, with the e-mail that would match the person. */
 const withoutRole = ({ email }: Person): string =>
   `No entry of \`access\` in the gateway file names ${
     email === undefined ? 'this person, whose e-mail the identity provider has not verified' : email

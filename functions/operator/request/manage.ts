@@ -1,4 +1,4 @@
-// Serves one request of the management interface: identifies the operator, checks the request, and answers. A change is
+// Serves one request of the management interface. Identifies the operator, checks the request, and answers. A change is
 // written into the log line of its request, with the operator's name.
 
 import type * as z from 'zod/mini';

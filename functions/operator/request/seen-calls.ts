@@ -12,7 +12,7 @@ interface SeenCalls {
   readonly records: Pick<CallRecords, 'read' | 'find'>;
 }
 
-/** Returns a reader for the operator. `workspace` limits it to one. */
+/** Returns a reader for the operator. `workspace` limits the reader to one workspace. */
 export async function seenCalls(
   { workspaceStore, keys, records }: Pick<ManagementDependencies, 'workspaceStore' | 'keys' | 'records'>,
   operator: Operator,

@@ -1,5 +1,6 @@
-// Verifies an identity token. `jose` verifies its signature, audience and expiry; this file verifies the client that it
-// was issued for, and reads its claims about the person. The page compares the nonce, which only the page knows.
+// Verifies an identity token. `jose` verifies its signature, audience and expiry; this file verifies the client that
+// the token was issued for, and reads the claims about the person. The page compares the nonce, which only the page
+// knows.
 import { createRemoteJWKSet, customFetch, errors, type JWTPayload, jwtVerify } from 'jose';
 import * as z from 'zod/mini';
 import type { Person } from '../../../shared/configuration/access/index.ts';
@@ -101,7 +102,9 @@ function throwTokenError(cause: unknown): never {
 
 const isKeySetFault = (error: unknown): boolean =>
   error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid || isGenericJoseError(error);
-/** True for the general error that the library throws if the key set is invalid. It has no class for that case. */
+/**
+ * True for the general error that the library throws if the key set is invalid. The library has no class for that case.
+ */
 const isGenericJoseError = (error: unknown): boolean =>
   error instanceof errors.JOSEError && error.code === 'ERR_JOSE_GENERIC';
 
@@ -119,6 +122,8 @@ function readPerson(claims: JWTPayload, groupsClaim: string): Person {
   return { subject: sub, email: hasVerifiedEmail ? email : undefined, groups: readGroups(claims[groupsClaim]) };
 }
 
-/** Returns the groups of a claim. A claim that is one text has no groups, because their separator is unknown. */
+/**
+ * Returns the groups of a claim. A claim that is one text has no groups, because the separator of groups is unknown.
+ */
 const readGroups = (claim: unknown): string[] =>
   (Array.isArray(claim) ? claim : []).filter((group) => typeof group === 'string').slice(0, groupsMax);

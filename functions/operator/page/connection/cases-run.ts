@@ -1,5 +1,5 @@
-// Runs the test cases of a revision. The gateway names the missing calls, this file makes them with an API key, and
-// their answers are sent with the next request until every case is judged.
+// Runs the test cases of a revision. The gateway names the missing calls, and this file makes the calls with an API key
+// and sends the answers with the next request, until every case is judged.
 import type { Cases } from './documents.ts';
 import { manage, RequestFailed, readFailure } from './management.ts';
 
@@ -25,8 +25,8 @@ interface KnownAnswer {
 const roundsMax = 64;
 
 /**
- * Runs the cases. Returns undefined if the operator leaves the view. Throws RequestFailed if a call got no answer: then
- * nothing is known of the cases.
+ * Runs the cases. Returns undefined if the operator leaves the view. Throws RequestFailed if a call got no answer,
+ * because no case can then be judged.
  */
 export async function runCases(run: CaseRun, report: (cases: Cases) => void): Promise<Cases | undefined> {
   const names = { workspace: run.workspace, id: run.functionId };

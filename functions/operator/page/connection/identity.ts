@@ -1,5 +1,6 @@
-// Signs people in at their identity provider: OpenID Connect, code flow with PKCE, as a public client. The page checks
-// that the response belongs to its own request (state, issuer, nonce). The gateway checks the token with every request.
+// Signs people in at their identity provider as a public client, with the code flow of OpenID Connect and PKCE. The
+// page checks that the response belongs to its own request (state, issuer, nonce). The gateway checks the token with
+// every request.
 import { signInWithToken, signOut } from './operator-session.ts';
 import { type PageSignIn, readSettings } from './settings.ts';
 

@@ -119,7 +119,7 @@ export async function readFailure(response: Response): Promise<RequestFailed> {
 }
 
 export interface LoadState<Answer> {
-  /** Answer of the last request. It is kept while the next request runs. */
+  /** Answer of the last request. The answer stays until the next request has ended. */
   readonly answer: Answer | undefined;
   readonly failure: RequestFailed | undefined;
   readonly isLoading: boolean;
@@ -153,7 +153,7 @@ export function useManagementRequest<Name extends RouteName>(
     );
     return () => reading.abort();
   }, [path, reloadCount]);
-  // The effect runs after this rendering, so that `state` may still belong to another path.
+  // The effect runs after this rendering, so `state` may still belong to another path.
   if (state.path === path) return { ...state, reload };
   if (isSameRoute(state.path, path)) return { ...state, failure: undefined, isLoading: true, reload };
   return { ...initialState<Answer>(path), reload };

@@ -1,5 +1,5 @@
-// Stores the credential of this tab: an operator key, or the identity token of a person. It lasts as long as the tab,
-// and is never in the address.
+// Stores the credential of this tab: an operator key, or the identity token of a person. The credential lasts as long
+// as the tab, and is never in the address.
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 
 const keyName = 'gw-operator-key';
@@ -67,7 +67,7 @@ export function takeKeyFromFragment(): void {
  */
 export function useCredential(): string | null {
   const [current, set] = useState(credential);
-  // The effect runs before painting, so that a key which is entered at once is stored too.
+  // The effect runs before painting, so that a key is stored even if the person enters it at once.
   useLayoutEffect(() => {
     const look = () => set(credential());
     // A person may open a printed address in a tab that already shows the console.

@@ -25,7 +25,7 @@ export const Dialog = ({ title, onClose, isWide = false, children }: DialogPrope
       ref={dialog}
       class={isWide ? 'wide' : ''}
       aria-labelledby="dialog-title"
-      // The event comes later. If the dialog is gone by then, its replacement has closed it.
+      // The event comes later. If the dialog no longer exists then, its replacement has closed it.
       onClose={() => dialog.current !== null && onClose()}
     >
       <h2 id="dialog-title" {...(isWide ? { tabIndex: -1, autofocus: true } : {})}>

@@ -1,4 +1,4 @@
-// Shows the fields of forms and filters: each is a control under its title.
+// Shows the fields of forms and filters. Each field is a control under its title.
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 
@@ -118,7 +118,7 @@ export const CheckField = ({ title, change, ...input }: CheckFieldProperties) =>
 
 interface ChoiceProperties {
   readonly title: string;
-  /** Values that are sent, with the labels of those whose label is another text. */
+  /** Values that are sent, with a label for each value that is shown as another text. */
   readonly options: readonly (string | readonly [value: string, text: string])[];
   /** Name in a form. */
   readonly name?: string;

@@ -12,7 +12,7 @@ const smallestDigits = 2;
 const tinyDigits = 3;
 const tinyBelow = 0.01;
 
-/** Returns the decimals with which an amount shows that many digits: for 3 digits 0.0042 becomes 0.00420. */
+/** Returns the number of decimals with which an amount shows `digits` digits: for 3 digits 0.0042 becomes 0.00420. */
 const decimalsOf = (size: number, digits: number): number => digits - 1 - Math.floor(Math.log10(size));
 
 const fractionOf = (text: string): number => (text.includes('.') ? text.length - text.indexOf('.') - 1 : 0);

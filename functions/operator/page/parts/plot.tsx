@@ -7,7 +7,7 @@ export interface PlotLine {
   readonly title: string;
   /** Name of a colour in the style sheet. */
   readonly color: string;
-  /** Values by time; null for an unknown one. */
+  /** Values by time; null for an unknown value. */
   readonly values: readonly (number | null)[];
 }
 
@@ -129,7 +129,7 @@ function draw(place: HTMLElement, { times, intervalSeconds, lines, kind, show }:
   return new uPlot(options, columns, place);
 }
 
-/** Resolves a colour for dark or light: a canvas accepts no CSS variables. */
+/** Resolves a colour for dark or light, because a canvas accepts no CSS variables. */
 function colorOf(place: HTMLElement, name: string): string {
   place.style.color = `var(--${name})`;
   return getComputedStyle(place).color;

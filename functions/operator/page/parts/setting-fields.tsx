@@ -123,7 +123,7 @@ const readers: { readonly [Kind in SettingKind]: Reader } = {
 
 type Part = Readonly<Record<string, unknown>> | null | undefined;
 
-/** Reads a setting, or a field of one: `data_policy.zdr`. */
+/** Reads a setting, or a field of a setting, for example `data_policy.zdr`. */
 const valueAt = (stored: object | undefined, name: string): unknown =>
   name.split('.').reduce<unknown>((part, step) => (part as Part)?.[step], stored);
 
@@ -160,8 +160,8 @@ const differing = (value: Part, before: Part) =>
   value && Object.fromEntries(Object.entries(value).filter(([name, one]) => one !== before?.[name]));
 
 /**
- * Returns the differences between a form and the stored settings. Only these are sent, because another operator may
- * have changed other settings meanwhile.
+ * Returns the differences between a form and the stored settings. Only the differences are sent, because another
+ * operator may have changed other settings meanwhile.
  */
 export function changedSettings(rows: SettingRows, form: HTMLFormElement, stored: object | undefined) {
   const values = formValues(form);

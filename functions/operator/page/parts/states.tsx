@@ -29,7 +29,7 @@ export const Failure = ({ failure, retry }: FailureProperties) => {
   );
 };
 
-/** Shows that data are being read; it looks different from an empty list. */
+/** Shows that data are being read, in another way than an empty list. */
 export const Reading = () => (
   <p role="status" class="reading">
     Reading …

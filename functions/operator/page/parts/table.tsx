@@ -1,4 +1,4 @@
-// Shows a table that becomes a list of cards if the page is narrow: each cell then shows the title of its column. The
+// Shows a table that becomes a list of cards if the page is narrow. Each cell then shows the title of its column. The
 // roles are written out because a browser drops them when the layout changes.
 import { type ComponentChildren, Fragment } from 'preact';
 import { useId, useState } from 'preact/hooks';
@@ -154,8 +154,8 @@ interface SortProperties<Row> {
 }
 
 /**
- * Shows the title of a column. The first press sorts numbers from the largest and texts from A, the second press
- * reverses this order, and the third press ends it.
+ * Shows the title of a column. The first press sorts numbers from the largest and text from A, the second press
+ * reverses the sorting, and the third press removes it.
  */
 function Title<Row>({ column: { title, isNumber = false, value }, sorting, sort }: SortProperties<Row>) {
   const current = sorting?.title === title ? sorting : undefined;

@@ -8,6 +8,6 @@ export const Time = ({ instant }: { readonly instant: string }) => (
   </time>
 );
 
-/** Shows a time in a table, whose readers know that a dash means "does not apply". */
+/** Shows a time in a table. A dash means "does not apply", as in all tables. */
 export const timeOrNone = (instant: string | null): ComponentChildren =>
   instant === null ? none : <Time instant={instant} />;

@@ -10,8 +10,8 @@ export interface Requests {
 }
 
 /**
- * Runs the requests of a part of the page, and stores whether a request is running and why the last one failed. With
- * `startsRunning`, `isRunning` is true from the start.
+ * Runs the requests of a part of the page, and stores whether a request is running and why the last request failed.
+ * With `startsRunning`, `isRunning` is true from the start.
  */
 export function useRequests(startsRunning = false): Requests {
   const [isRunning, setIsRunning] = useState(startsRunning);

@@ -101,8 +101,8 @@ const facts = (call: ManagedCall) =>
     ] as const
   ).filter(([, text]) => text !== null && text !== undefined && text !== '');
 
-// Shows the bodies of a call. They are requested on demand, because each reading is logged. All of the content is text
-// of other parties: it is shown as text, and no address in it is called.
+// Shows the bodies of a call. They are requested on demand, because each reading is logged. The bodies are text of
+// other parties, so they are shown as text, and no address in them is called.
 
 const CallContentView = ({ call }: { readonly call: ManagedCall }) => {
   const [isAsked, setIsAsked] = useState(false);

@@ -1,5 +1,6 @@
-// Shows the gateway file of the store: it is read, edited or uploaded, tried, and applied. Changes of other operators
-// are never overwritten unseen: the gateway refuses, and the text stays for comparison with the new configuration.
+// Shows the gateway file of the store, which operators can edit or upload, try, and apply. Changes of other operators
+// are never overwritten unseen. The gateway refuses a file that is based on an older configuration, and the text stays
+// for comparison with the new configuration.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { readStoredFile, type StoredFile, sendFile } from '../connection/configuration.ts';
 import type { Replacement } from '../connection/documents.ts';

@@ -188,7 +188,7 @@ const Actions = ({ revision, active, isRunning, activate, runCases }: ActionsPro
   );
 };
 
-// Shows the texts of two revisions as one, with marks for lines that only the first or only the second has.
+// Shows the texts of two revisions as one text, and marks the lines that are in only one revision.
 
 const marks = { same: ' ', removed: '−', added: '+' } as const;
 

@@ -104,7 +104,7 @@ export const KeysView = ({ address }: { readonly address: ViewAddress }) => {
   );
 };
 
-// Ends a key: at once, or after another key has replaced it.
+// Ends a key at once, or after another key has replaced it.
 
 interface EndKeyProperties {
   readonly apiKey: Key;
@@ -212,7 +212,7 @@ const KeyForm = ({ changed, close, saved }: KeyFormProperties) => {
 
 type MemberKeys = Choices['member_keys'][number];
 
-/** Says how many keys the person may still make; a change of a key uses none. */
+/** Shows how many keys the person may still make. A change of a key does not reduce this number. */
 const RemainingKeys = ({ workspace, bounds, left, isNew }: MemberKeys & { readonly isNew: boolean }) => {
   if (bounds === null)
     return <p class="note">Members make no keys in workspace {workspace}: an owner can change it.</p>;

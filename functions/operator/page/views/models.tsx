@@ -238,7 +238,7 @@ const AtProvider = ({ entry }: { readonly entry: Entry }) => {
 
 /**
  * Shows a price. If the entry has no price of its own for this kind of tokens, `from` names the price that applies: the
- * input's for cached tokens, the cache write's for tokens cached for an hour.
+ * price of input for cached tokens, the price of a cache write for tokens cached for an hour.
  */
 type Priced = { readonly from: string } & {
   readonly [Member in keyof Prices]?: Entry['input_price_per_million'] | undefined;

@@ -166,7 +166,7 @@ const Plots = ({ series, interval }: Pick<Overview, 'series' | 'interval'>) => {
   );
 };
 
-// Shows the groups of an overview: one table for each grouping, whose rows lead to their calls.
+// Shows the groups of an overview in one table for each grouping. Each row links to its calls.
 
 interface Group extends CallTotals {
   readonly name: string | null;

@@ -10,7 +10,7 @@ import { TextEditor } from '../parts/text-editor.tsx';
 import { useRequests } from '../parts/use-requests.ts';
 
 interface PublishRevisionProperties {
-  /** The function; undefined if it is new too. */
+  /** The function; undefined if the function is new too. */
   readonly of?: ShownFunction;
   readonly close: () => void;
   /** Called when the revision is saved. `toActivate` is a draft that becomes active once its cases have passed. */

@@ -1,4 +1,4 @@
-// Holds a conversation with a model: the finished turns, and the call that runs or was the last call.
+// Contains a conversation with a model: the finished turns, and the current or last call.
 import { useRef, useState } from 'preact/hooks';
 import { type InterfaceName, interfaces } from '../../../../../shared/protocol/interface-pages/index.ts';
 import {
@@ -121,7 +121,7 @@ interface Question {
 interface Listener {
   /** Called with the answer's `x-request-id`. */
   readonly started: (id: string | null) => void;
-  /** Called with all output so far, whenever there is more. */
+  /** Called with all output so far, whenever output has arrived. */
   readonly shown: (output: ShownOutput) => void;
   /** Called with each raw event. */
   readonly raw: (text: string) => void;
@@ -180,7 +180,7 @@ async function readStream(body: ReadableStream<Uint8Array>, calledInterface: Pla
   }
 }
 
-/** Throws RequestFailed for the events by which interfaces report that a stream broke. */
+/** Throws RequestFailed for an event that reports a broken stream, in the form of any interface. */
 function refuseFailure({ type, error, response, ...event }: Record<string, unknown>): void {
   const failed = type === 'response.failed' ? (response as { readonly error?: unknown } | undefined)?.error : error;
   const fault = failed ?? (type === 'error' ? event : undefined);
