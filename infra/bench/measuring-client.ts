@@ -1,5 +1,5 @@
-// Calls chat completions and measures waiting times. It uses node:http, whose own share of the time is small:
-// autocannon counts whole milliseconds, and reports neither first bytes nor pauses between calls.
+// Calls chat completions and measures waiting times. The client uses node:http, whose own share of the time is small.
+// Autocannon counts whole milliseconds, and reports neither first bytes nor pauses between calls.
 import { Agent, request } from 'node:http';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 
@@ -87,7 +87,7 @@ export async function sendOne(client: MeasuringClient, call: BenchCall): Promise
 }
 
 /**
- * Sends calls in a closed loop: each connection pauses and sends its next call after the complete answer to the
+ * Sends calls in a closed loop. Each connection pauses and sends its next call after the complete answer to the
  * previous call.
  */
 export async function drive(client: MeasuringClient, call: BenchCall, count: number, connections: 1 | 32, pauseMs = 0) {

@@ -49,7 +49,10 @@ export const mustBeTrue = (statement: string, isTrue: boolean): SpeedTarget => [
   isTrue ? 'met' : 'MISSED',
 ];
 
-/** Describes the machine. The load shows whether others use it: the times are then too long. */
+/**
+ * Describes the machine. A high load shows that other processes use the machine, and that the measured times are too
+ * long.
+ */
 export const machineText = (): string =>
   `Load of the machine before the run ${shown(loadavg()[0] ?? NaN)}; ${cpus()[0]?.model.trim()}, ${cpus().length} cores, ` +
   `${shown(totalmem() / 1_024 ** 3)} GB, Node ${process.versions.node}, ${new Date().toISOString().slice(0, 10)}`;

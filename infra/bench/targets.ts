@@ -3,12 +3,12 @@
 /** Maximum added time to the first chunk of a stream, on one connection. */
 export const firstChunkMaxMs = 3;
 
-/** The name of the bare relay, which is the least that any gateway can cost. */
+/** The name of the bare relay, which shows the minimum cost of any gateway. */
 export const relayName = 'a bare relay of Node';
 
 /**
- * Maximum ratio of a figure to the other gateway's, or minimum ratio for calls a second, by the name and version of the
- * other gateway.
+ * Maximum ratio of a figure to the same figure of another gateway, or minimum ratio for calls a second, by the name and
+ * version of the other gateway.
  */
 const timesBeside: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   // This is the last commit whose store was a process of its own.

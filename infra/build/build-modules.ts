@@ -1,12 +1,13 @@
-// Builds the files of the bundles with esbuild, in memory: minified CommonJS, each with a source map and a report of
-// its contents. A single run for all of them reads shared sources once.
+// Builds the files of the bundles with esbuild, in memory, as minified CommonJS with a source map and a report of the
+// contents. All files are built together, so that shared sources are read once.
 import { readFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
 import { onDemand } from './on-demand.ts';
 
 /**
- * A part of the SDK that imports this is never reached here. Bundled, it would wrap most of the SDK in lazy functions.
+ * No bundle reaches the part of the SDK that imports this module. In a bundle the module would wrap most of the SDK in
+ * lazy functions.
  */
 const neverLoaded = '@smithy/core/event-streams';
 

@@ -1,5 +1,6 @@
 // `npm run build`: writes the bundles into dist/<name>/, exactly as the CDK app uploads them or builds an image of
-// them. They are CommonJS, because it starts faster than ESM. Source maps and size reports stay in dist/meta.
+// them. The bundles are CommonJS, because CommonJS starts faster than ESM. Source maps and size reports stay in
+// dist/meta.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
@@ -87,7 +88,7 @@ export const containerMaxBytes = 840 * 1024;
 /** Time limit that ends a load that hangs. The bench measures how long loading takes. */
 const loadTimeoutMs = 120_000;
 
-/** Loading must not call anything: a signature made with these credentials is not accepted anywhere. */
+/** Loading must not call anything. No service accepts a signature that is made with these credentials. */
 const noCredentials = { AWS_ACCESS_KEY_ID: 'none', AWS_SECRET_ACCESS_KEY: 'none' };
 
 // Globals of the Lambda runtime that are used while a bundle loads.
@@ -126,7 +127,7 @@ const checkBundle = async ({ name, file, beside }: Bundle): Promise<void> => {
 const bundleFiles = ({ name, file, bytes, beside }: Bundle): [string, number][] =>
   Object.entries({ [basename(file)]: bytes, ...beside }).map(([path, size]) => [`${name}/${path}`, size]);
 
-/** Builds and checks every bundle. Throws on the first one that is too large or does not load. */
+/** Builds and checks every bundle. Throws on the first bundle that is too large or does not load. */
 export const buildBundles = async (sourceRoot: string, outputRoot: string): Promise<Bundle[]> => {
   const bundles = await writeBundles(sourceRoot, outputRoot);
   for (const bundle of bundles) {
@@ -157,8 +158,8 @@ if (import.meta.main) {
   }
 }
 
-// Writes the folders of the bundles: one index file for each bundle, and next to it the files that it loads on demand
-// and the notices of the contained code.
+// Writes the folders of the bundles. Each folder has one index file, the files that the index loads on demand, and the
+// notices of the contained code.
 
 interface Bundle {
   readonly name: BundleName;

@@ -35,7 +35,7 @@ const listsOfOthers = [
   },
 ] as const;
 
-/** File whose terms are those of this project too. */
+/** File with the license terms of this project. */
 const apacheFile = join(import.meta.dirname, '../../LICENSE');
 
 interface PackageFile {

@@ -8,7 +8,7 @@ const hubApis = new Set(
   ]),
 );
 
-/** Interfaces of clients other than those of most calls. */
+/** Interfaces of clients, except for the interfaces of most calls. */
 const interfaces = listedInterfaceIds.filter((id) => id !== 'chat-completions' && id !== 'messages');
 const translated = listedInterfaceIds.filter((id) => !taskInterfaceIds.includes(id));
 const ofInterface = (name: string, file: string) => `shared/protocol/interfaces/${name}/${file}`;

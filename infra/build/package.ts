@@ -23,13 +23,13 @@ const entries = {
   'schema-worker': 'shared/protocol/json-schema/schema-worker.ts',
 };
 const copied = ['infra/cli/gw.cjs', 'infra/require-node.cjs', 'LICENSE', 'CHANGELOG.md'];
-/** Builders whose output the package contains, so that they are not packaged themselves. */
+/** Builders that are not packaged, because the package contains their output. */
 const madeBefore = ['../build/page.ts', '../openapi/description/index.ts'];
 /** The image copies this folder as the folder of its volume; the packed file does not contain it. */
 const imageData = 'data';
 const dataText =
   'Data of a gateway: gw.sqlite (with its -wal and -shm), byok-master.key, and folders of stored bodies.\n';
-/** Oldest version of Node that runs the package: require-node.cjs refuses older ones. */
+/** Oldest version of Node that runs the package. require-node.cjs refuses older versions. */
 const oldestNode = '22.18';
 
 /** CommonJS packages call `require`, which an ES module does not have. */
@@ -86,7 +86,7 @@ export async function writePackage(sourceRoot: string, outputRoot: string): Prom
   return pack(folder, outputRoot);
 }
 
-/** The package is `private`: a release is a file, and the name on a registry may belong to another project. */
+/** The package is `private`, because a release is a file, and the name on a registry may belong to another project. */
 const packageFile = ({ name, version, description, license }: ProjectFile): string =>
   `${JSON.stringify(
     {

@@ -1,5 +1,5 @@
-// Builds the files of the console's page: one script and one style with everything they need, each named by its
-// content, and the index that names them.
+// Builds the files of the console's page. One script and one style contain everything that the page needs and are named
+// by their content; the index names both.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -21,7 +21,7 @@ export async function buildPage(sourceRoot: string): Promise<Readonly<Record<str
     outdir: sources,
     entryNames: '[name]-[hash]',
     loader: { '.svg': 'copy' },
-    // These options are repeated here, because a container has no compiler settings.
+    // These options repeat compiler settings, which a container does not have.
     tsconfigRaw: { compilerOptions: { jsx: 'react-jsx', jsxImportSource: 'preact' } },
     bundle: true,
     minify: true,

@@ -1,5 +1,5 @@
 // `npm run release -- v0.1.0`: writes the files of a release into dist/release, and its notes into
-// dist/release-notes.md. It publishes nothing: .github/workflows/release.yml does.
+// dist/release-notes.md. It publishes nothing; .github/workflows/release.yml publishes the files.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { noticesFile } from './notices.ts';
 import { type Packed, writePackage } from './package.ts';
 
 const checksumsFile = 'SHA256SUMS';
-/** Maximum size of the bill of materials: the lock file names more than a thousand packages. */
+/** Maximum size of the bill of materials, because the lock file names more than a thousand packages. */
 const sbomMaxBytes = 64 * 1024 * 1024;
 
 interface ReleaseSources {

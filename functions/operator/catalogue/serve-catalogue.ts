@@ -35,8 +35,8 @@ export const listCatalogue: RouteWork<'GET /models'> = async (deps, { operator, 
 const notCallable: readonly ProviderHealth['state'][] = ['disabled', 'no credential'];
 
 /**
- * Returns a function that ranks a model by its best provider. Recently called providers come first, then other callable
- * providers, then none.
+ * Returns a function that ranks a model by its best provider: 0 for a recently called provider, 1 for another callable
+ * provider, 2 without a callable provider.
  */
 function useIn(healths: readonly ProviderHealth[]): (model: string) => string {
   const ranks = new Map<string, number>();

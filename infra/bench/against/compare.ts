@@ -10,8 +10,8 @@ export interface Kind {
 }
 
 /**
- * Figures of one turn. Each is a mean or a median per call, except for the first. Streams count until their first
- * chunk. NaN means "not measured".
+ * Figures of one turn. Each figure is a mean or a median per call, except for the first figure. Streams count until
+ * their first chunk. NaN means "not measured".
  */
 const figureNames = [
   'calls a second',
@@ -31,7 +31,10 @@ interface ComparedFigure {
   readonly figure: FigureName;
   readonly that: number;
   readonly here: number;
-  /** Ratio of this gateway's figure to the other's in a turn: the median of all turns, the lowest and the highest. */
+  /**
+   * Ratio of this gateway's figure to the other gateway's figure in a turn: the median of all turns, the lowest and the
+   * highest.
+   */
   readonly times: number;
   readonly least: number;
   readonly most: number;
@@ -81,8 +84,8 @@ export const targetsOf = ({ name, compared }: Beside): SpeedTarget[] =>
   });
 
 /**
- * Returns one line for each figure, for a README: this tree, then each of the others with the measured ratio and its
- * target.
+ * Returns one line for each figure, for a README. A line shows this tree, then each other tree or gateway with the
+ * measured ratio and its target.
  */
 export const summaryOf = (here: string, others: readonly Beside[]): Table => ({
   title: 'Side by side, medians of the turns',

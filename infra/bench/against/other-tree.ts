@@ -22,7 +22,7 @@ export async function fetchTree(commit: string, folder: string) {
   await mkdir(tree);
   await run('git', ['archive', `--output=${archive}`, hash], { cwd: repository });
   await run('tar', ['--extract', `--file=${archive}`], { cwd: tree });
-  // Removes npm's variables of this tree, which do not apply to the other one.
+  // Removes npm's variables of this tree, which do not apply to the other tree.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')));
   await run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: tree, env, timeout: installTimeoutMs });
   return { name: hash.slice(0, 7), tree };

@@ -1,6 +1,6 @@
-// Compares this tree with another commit, in one run on one machine. Gateways of both are started alike, each with a store
-// of its own, in its process and on DynamoDB, are warmed alike, and are called in alternating turns. Only features of every
-// commit are used: `npm start` with a gateway file.
+// Compares this tree with another commit, in one run on one machine. The gateways of both trees are started alike, each
+// with a store of its own, in its process and on DynamoDB. They are warmed alike, and called in alternating turns. The
+// comparison uses only `npm start` with a gateway file, which every commit has.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -43,8 +43,9 @@ interface ComparisonPlan {
   readonly streamsPerTurn: Readonly<Record<1 | 32, number>>;
 }
 /**
- * A turn on 32 connections takes nearly a second: in a turn of half a second a single garbage collection is a tenth of
- * the result. There are many turns, because the machine differs more from one second to the next than the two trees do.
+ * A turn on 32 connections takes nearly a second, because in a turn of half a second a single garbage collection is a
+ * tenth of the result. There are many turns, because the speed of the machine varies more from one second to the next
+ * than the two trees differ.
  */
 const fullPlan: ComparisonPlan = {
   ...{ turns: 16, flushMs, firstCalls: 640 },
@@ -171,7 +172,7 @@ interface TreesStart {
 
 /**
  * Starts each tree twice: with a store in its process, and on an engine of DynamoDB. The processor time of the engine
- * does not count as the gateway's, as AWS's does not.
+ * does not count as the gateway's time, just as the processor time of AWS would not.
  */
 async function startTrees(
   trees: readonly { readonly name: string; readonly tree?: string }[],

@@ -10,7 +10,8 @@ const disconnectMaxMs = 1_500;
 
 interface HostileAnswer {
   /**
-   * Status of the answer to a valid request. Undefined for an invalid request, and for one whose client disconnected.
+   * Status of the answer to a valid request. Undefined for an invalid request, and for a request whose client
+   * disconnected.
    */
   readonly status: number | 'none' | undefined;
 }
@@ -44,7 +45,7 @@ export function sendHostileRequest(
   socket.on('error', end).on('close', end);
   if (reads) {
     socket.on('data', (piece) => {
-      // An interim answer comes before the final one.
+      // An interim answer comes before the final answer.
       head = head.startsWith('HTTP/1.1 100') ? '' : head;
       if (head.length < 32)
         head += piece

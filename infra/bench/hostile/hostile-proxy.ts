@@ -1,4 +1,4 @@
-// Simulates an unreliable provider: it relays the simulator's answers with bytes changed, cut, repeated or delayed.
+// Simulates an unreliable provider. Relays the simulator's answers with bytes changed, cut, repeated or delayed.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { systemClock } from '../../../shared/foundation/time/index.ts';

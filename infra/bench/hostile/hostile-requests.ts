@@ -1,5 +1,5 @@
-// Makes requests that no client should send: valid requests of each interface with some of their values replaced, and
-// headers of all kinds.
+// Makes requests that no client should send. They are valid requests of each interface with some values replaced, and
+// with headers of all kinds.
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import type { SeededRandom } from './seeded-random.ts';
 

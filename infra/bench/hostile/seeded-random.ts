@@ -1,4 +1,4 @@
-// Generates reproducible random numbers: the same seed always gives the same sequence.
+// Generates reproducible random numbers. The same seed always gives the same sequence.
 
 export interface SeededRandom {
   /** Returns a number of at least 0 and below 1. */
@@ -10,7 +10,7 @@ export interface SeededRandom {
   shuffled<Value>(values: readonly Value[]): Value[];
 }
 
-/** Implements Mulberry32, which is short, and whose numbers are even enough to choose faults. */
+/** Implements Mulberry32, which is short. Its numbers are even enough to choose faults. */
 export function seededRandom(seed: number): SeededRandom {
   let state = seed >>> 0;
   const fraction = () => {

@@ -1,6 +1,6 @@
-// Measures a process with the heap of a task under each kind of load that fills it: its resident memory before the
-// load, at its highest and a minute later. Small calls are made throughout, because V8 frees more by itself in an idle
-// process.
+// Measures a process with the heap of a task under each kind of load that fills the heap. Reports the resident memory
+// before the load, at its highest and a minute later. Small calls are made throughout, because V8 frees more by itself
+// in an idle process.
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { connect as connectHttp2, constants } from 'node:http2';
@@ -23,7 +23,10 @@ const residentLaterMaxMib = 300;
 /** Growth that connections without a valid key may cause. */
 const keylessGrowthMaxMib = 96;
 const lookEveryMs = 50;
-/** Pauses before and after the load, in a quick run too: memory that is in use a few seconds later proves nothing. */
+/**
+ * Pauses before and after the load. A quick run needs the same pauses, because memory that is in use a few seconds
+ * later proves nothing.
+ */
 const restMs = 3_000;
 const afterMs = 60_000;
 /** The images set the same: freed buffers of this size and more are returned to the system. */
@@ -36,8 +39,8 @@ interface Attack {
   /** Bound of the growth, where the attack has its own. */
   readonly growthMaxMib?: number;
   /**
-   * Resolves when all calls are answered, or have used up their time; with their statuses where these are read.
-   * `others`: keys of other workspaces.
+   * Resolves when all calls are answered, or have used up their time, with a text about the answers if the attack reads
+   * answers. `others`: keys of other workspaces.
    */
   run(gateway: Gateway, key: string, others: readonly [string, string]): Promise<string>;
 }
@@ -62,7 +65,7 @@ const calls =
 
 const refused = 503;
 
-/** Says how long refused calls waited, and which times they were given. */
+/** Describes how long refused calls waited, and the times of their Retry-After headers. */
 function refusalOf(answers: readonly { readonly totalMs: number; readonly retryAfter: string | undefined }[]): string {
   const seconds = [...new Set(answers.map(({ retryAfter = 'none' }) => retryAfter))].toSorted();
   return ` in at most ${Math.round(Math.max(...answers.map(({ totalMs }) => totalMs)))} ms, Retry-After ${seconds.join(' ')}`;

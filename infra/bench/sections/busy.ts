@@ -1,6 +1,6 @@
-// Measures how busy a task is with calls that wait: its share of one processor, and the processor time of a call, with
-// the store in the process and on DynamoDB. As many calls arrive in a second as end, and a quarter of them are streams.
-// Every limit of fifty keys is on.
+// Measures how busy a task is with calls that wait. Reports its share of one processor, and the processor time of a
+// call, with the store in the process and on DynamoDB. As many calls arrive in a second as end, and a quarter of them
+// are streams. Every limit of fifty keys is on.
 import { join } from 'node:path';
 import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 import type { BenchPlan } from '../bench-options.ts';

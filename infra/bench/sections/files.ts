@@ -1,5 +1,5 @@
-// Counts the source files that run for one call of a warm process, from the first byte to its record: those files that
-// a reader opens who follows the call.
+// Counts the source files that run for one call of a warm process, from the first byte to the call's record. A reader
+// who follows the call opens these files.
 import { join } from 'node:path';
 import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 import { createClient, jsonBody, sendOne, streamBody } from '../measuring-client.ts';
@@ -8,9 +8,9 @@ import { models } from '../test-bed/bench-file.ts';
 import { startGateway } from '../test-bed/gateway-process.ts';
 import type { TestBed } from '../test-bed/test-bed.ts';
 
-/** Number of calls after which every path has been used, and everything that is created once exists. */
+/** Number of calls after which every path has been used, and objects that are created once exist. */
 const warmCalls = 20;
-/** Pause for text that is written after an answer, which counts too. */
+/** Pause for the work after an answer, because the files of this work count too. */
 const settledMs = 500;
 
 const calls = [

@@ -9,7 +9,7 @@ import type { TestBed } from '../test-bed/test-bed.ts';
 
 const samples = 10;
 const megabyte = 1_024 * 1_024;
-/** Maximum growth of a flat result: the live heap varies with timers, pools and compiled code. */
+/** Maximum growth of a flat result, because the live heap varies with timers, pools and compiled code. */
 const growthMaxPercent = 10;
 
 export async function measureMemory({ gateway, keys }: TestBed, { memory }: BenchPlan): Promise<SectionReport> {

@@ -14,7 +14,7 @@ import type { TestBed } from '../test-bed/test-bed.ts';
 import { benchClients, type LongAnswer, longAnswers, startLongProvider } from '../turns/long-answers.ts';
 import { type LongRequest, longRequests } from '../turns/long-requests.ts';
 
-/** Maximum turn of a body or an answer of up to one mebibyte, and of any. */
+/** Maximum turn of a body or an answer of up to one mebibyte, and of a body or an answer of any size. */
 const turnMaxMs = { short: 50, long: 200 };
 const shortMaxBytes = 1024 * 1024;
 /** Number of calls of each size, so that no call is charged with a garbage collection. */

@@ -28,7 +28,7 @@ import type { TestBed } from '../test-bed/test-bed.ts';
 
 const mib = 1024 * 1024;
 const requestWeighed = { json: 3_500_000, form: 24_000_000 };
-/** Bytes of all concurrent calls: so many that the other memory of a process counts little. */
+/** Bytes of all concurrent calls. They are so many that the other memory of a process counts little. */
 const totalBytes = 96_000_000;
 const lookEveryMs = 20;
 /** A process has everything in memory once it has grown by no more than this for this long. */
@@ -187,7 +187,7 @@ export async function measureWeights(bed: TestBed, { rows: namePart }: BenchPlan
   };
 }
 
-/** Models of those kinds of providers that have an interface in a format of their own. */
+/** Models of the kinds of providers that have an interface in a format of their own. */
 const packageModels = {
   embedding: 'gemini-embedding-001',
   image: 'gemini-2.5-flash-image',

@@ -29,7 +29,8 @@ export function newKeys() {
 type BenchKeys = ReturnType<typeof newKeys>;
 
 /**
- * Requests a minute: 500 a second are more than a run makes in a minute, and as many as one item of the store counts.
+ * Requests a minute. 500 a second are more than a run makes in a minute, and as many as one item of the store can
+ * count.
  */
 const rpm = 30_000;
 const providerLimits = `rate_limit_rpm: ${rpm}, rate_limit_tpm: ${rpm * 20_000},`;

@@ -1,4 +1,4 @@
-// Starts the gateway under test: the main file of `npm start` in a process of its own.
+// Starts the gateway under test, which is the main file of `npm start` in a process of its own.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync, readFileSync } from 'node:fs';
@@ -7,8 +7,8 @@ import { sleep, systemClock, waitAtMost } from '../../../shared/foundation/time/
 import type { Inspection, ProcessFigures } from './inspect-process.ts';
 
 /**
- * Time limit of each step (start, answer, end). It is long because other processes may use the machine, so that only a
- * process that hangs exceeds it.
+ * Time limit of each step (start, answer, end). The limit is long because other processes may use the machine, so that
+ * only a process that hangs exceeds it.
  */
 const timeoutMs = 120_000;
 /** Maximum length of the output that is shown for a gateway that did not start. */

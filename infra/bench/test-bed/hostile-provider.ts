@@ -6,7 +6,10 @@ import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 
 const megabyte = 1_000_000;
 
-/** The text consists of different words, like a model's, so that it fits into an item of the store when compressed. */
+/**
+ * The text consists of different words, like the text of a model, so that it compresses well enough for an item of the
+ * store.
+ */
 export const largeAnswerBytes = 8 * megabyte;
 const text = Array.from({ length: largeAnswerBytes / 16 }, (_none, at) => `word ${at % 97} of it, `)
   .join('')
@@ -103,7 +106,7 @@ export async function startHostileProvider() {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     /**
-     * Number of requests that arrived completely and get no answer: those below `/silent`, and long ones of a
+     * Number of requests that arrived completely and get no answer: requests below `/silent`, and long requests of a
      * guardrail.
      */
     silentCalls: () => silentCalls,

@@ -1,6 +1,6 @@
-// Reports the resources of the gateway's process, in which it is loaded before the gateway's main file, and moves the
-// clock of the process ahead, so that a minute of calls takes seconds. The process ends when its channel to the bench
-// closes.
+// Reports the resources of the gateway's process, and moves the clock of the process ahead, so that a minute of calls
+// takes seconds. This file is loaded in the process before the gateway's main file. The process ends when its channel
+// to the bench closes.
 
 import { createHook } from 'node:async_hooks';
 import { Session } from 'node:inspector/promises';
@@ -17,7 +17,7 @@ export type Inspection = {
   readonly countsPromises?: boolean;
   /** Samples allocations until the next inspection. */
   readonly samplesAllocations?: boolean;
-  /** Reports which source files have run since the last inspection that set this. */
+  /** True to report which source files have run since the last inspection with this option. */
   readonly countsFiles?: boolean;
 };
 export type ProcessFigures = ReturnType<typeof figures> & {
@@ -110,7 +110,7 @@ async function allocationsSampled(): Promise<readonly Allocation[]> {
 
 let countsFunctions = false;
 
-/** Lists the files that ran, from V8's counts of functions: a file ran if one of its functions did. */
+/** Lists the files that ran, from V8's counts of functions. A file ran if one of its functions ran. */
 async function filesRun(): Promise<readonly string[]> {
   const session = openSession();
   if (!countsFunctions) {

@@ -1,5 +1,5 @@
-// Computes the sizes of items as DynamoDB counts them: names and texts in UTF-8, one byte for two digits of a number,
-// three bytes for a map or a list, and one byte for each of its elements.
+// Computes the sizes of items as DynamoDB counts them. Names and text count their UTF-8 bytes, a number one byte for
+// two digits, a map or a list three bytes, and one byte for each of its elements.
 
 /** Attributes by name, each written as in `{"S": "text"}`. */
 export type AttributeMap = Readonly<Record<string, Readonly<Record<string, unknown>>>>;

@@ -1,5 +1,5 @@
-// Makes calls with every limit of one key: their store requests are counted, they are spread over a minute, or they
-// wait in flight.
+// Makes calls with every limit of one key. The calls' store requests are counted, or the calls are spread over a
+// minute, or wait in flight.
 import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 import { createClient, drive, jsonBody, sendOne } from '../measuring-client.ts';
 import { sum } from '../report.ts';

@@ -1,4 +1,4 @@
-// Serves a provider that is as fast as Node can be, in the bench's own process: its answers are fixed, and it parses
+// Serves a provider that is as fast as Node can be, in the bench's own process. Its answers are fixed, and it parses
 // nothing. The field `user`, which every gateway relays, may ask it to wait some milliseconds, or until it is released.
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
@@ -8,7 +8,7 @@ import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 const chunkCount = 100;
 /** Pause after each chunk, as with any model, so that later chunks do not compete for the processor with the first. */
 const nextChunkMs = 2;
-/** Longer than any section: a socket that closes in between would be measured as a slow call. */
+/** Longer than any section, because a socket that closes in between would be measured as a slow call. */
 const keepAliveTimeout = 600_000;
 
 const usage = { prompt_tokens: 420, completion_tokens: chunkCount, total_tokens: 420 + chunkCount };
@@ -40,7 +40,7 @@ export async function startProvider() {
       await released.promise;
       provider.held -= 1;
     }
-    // Node counts a timer from the start of the event loop's turn, and turns are long here.
+    // Node counts a timer from the start of the event loop's turn, and turns are long in this process.
     const waitedMs = () => performance.now() - calledAtMs;
     while (waitedMs() < Number(wait)) await sleep(systemClock, Number(wait) - waitedMs());
     if (isStream) return answerStream(outgoing);

@@ -5,7 +5,7 @@ import { Agent, createServer, request } from 'node:http';
 const [port, provider = ''] = process.argv.slice(2);
 const agent = new Agent({ keepAlive: true, scheduling: 'lifo' });
 const { host, hostname, port: providerPort } = new URL(provider);
-/** Longer than any section: a socket that closes in between would be measured as a slow call. */
+/** Longer than any section, because a socket that closes in between would be measured as a slow call. */
 const keepAliveTimeout = 600_000;
 
 createServer({ keepAliveTimeout }, (incoming, outgoing) => {

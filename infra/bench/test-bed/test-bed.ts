@@ -40,8 +40,8 @@ async function startTestBed(folder: string, choice: BedChoice, stops: (() => unk
   await writeFile(configFile, gatewayFileText(provider.url, keys));
   const gateway = keep(await startGateway({ configFile, storeUrl: store.endpoint, folder }));
   /**
-   * Starts another gateway on the store of the timed one. It sends its spans to the provider, which answers every
-   * request.
+   * Starts another gateway on the store of the timed gateway. The other gateway sends its spans to the provider, which
+   * answers every request.
    */
   const startTracingGateway = () => {
     const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: provider.url };

@@ -1,5 +1,6 @@
-// Answers of providers that are as long as an answer may be, in one length, and a provider that sends them: in the
-// delivery that the client asks for, or in the other one, and in the interface that the client speaks, or in another.
+// Answers of providers that are as long as an answer may be, in one length, and a provider that sends them. Answers
+// come in the delivery that the client asks for, or in the other delivery, and in the client's interface, or in another
+// interface.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -183,7 +184,7 @@ export interface LongAnswer {
   readonly inputs?: (length: number) => number;
 }
 
-/** Maximum length of an answer, without the JSON around its text, and of one that is assembled from a stream. */
+/** Maximum length of an answer, without the JSON around its text, and of an answer that is assembled from a stream. */
 const charactersMax = 15_000_000;
 const collectedMax = 7_000_000;
 /** Maximum number of values, and of values in a call. */
@@ -231,7 +232,7 @@ const chatRow = { from: 'chat-completions', to: 'chat-completions' } as const;
 const choicesOf = (length: number) =>
   jsonOf(chatWhole(each(128, () => ({ message: { role: 'assistant', content: wordsOf(length / 128) } }))));
 
-/** Answers of every interface to clients of its own, and of another one. */
+/** Answers of every interface to clients of the same interface, and of another interface. */
 export const longAnswers: readonly LongAnswer[] = [
   ...Object.keys(answerForms).flatMap((api) => rowsOf(api as Spoken, api as Spoken)),
   ...(['messages', 'responses', 'generate-content', 'converse'] as const).flatMap((api) => [
@@ -283,7 +284,7 @@ export async function startLongProvider() {
   return {
     /** Returns the base URL of an interface. */
     url: (api: ProviderApi) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/of-${api}`,
-    /** Sets the answer; undefined for a small one in the interface of the call. */
+    /** Sets the answer; undefined for a small answer in the interface of the call. */
     answerWith: (sent: SentAnswer | undefined) => {
       answer = sent;
     },

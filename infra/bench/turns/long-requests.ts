@@ -1,5 +1,5 @@
-// Requests whose lengths their clients choose: each is as long as a body may be, in one length. A product of two lengths
-// shows as a factor of four where a length doubles.
+// Makes requests whose lengths their clients choose. Each request is as long as a body may be, in one length. A product
+// of two lengths shows as a factor of four where a length doubles.
 import type { ProviderApi } from '../../../shared/foundation/constants/index.ts';
 import type { BenchClientName } from './long-answers.ts';
 
