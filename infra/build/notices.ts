@@ -35,7 +35,7 @@ const listsOfOthers = [
   },
 ] as const;
 
-/** File with the license terms of this project. */
+/** Text of the Apache License, which is the license of this project too. */
 const apacheFile = join(import.meta.dirname, '../../LICENSE');
 
 interface PackageFile {

@@ -65,7 +65,7 @@ export class ApiStack extends Stack {
       settings.edge === 'cloudfront'
         ? new OriginSecret(this, 'OriginSecret', { stage, settings, alsoAccepts })
         : undefined;
-    // The new secret comes first, because the distribution sends the first one.
+    // The new secret comes first, because the distribution sends the first secret.
     const accepted = [...wantedOrigins(settings), ...(alsoAccepts === undefined ? [] : [alsoAccepts])];
     new CfnOutput(this, acceptedOutput, { value: accepted.join(',') });
     const commonAccess = mergeAccess(
@@ -137,7 +137,7 @@ export class ApiStack extends Stack {
     return Array.from({ length: zonesMax }, (_, at) => Fn.select(at, Fn.getAzs()));
   }
 
-  /** Writes the outputs with the URLs at which the stage is called, and which `npm run smoke` requests. */
+  /** Writes the outputs with the URLs of the stage. Clients and `npm run smoke` call these URLs. */
   #urls(
     settings: StageSettings,
     { compute, operator }: Origins,
@@ -202,7 +202,8 @@ export class ApiStack extends Stack {
     const urlErrors = tasks === undefined ? Object.values(functions).flatMap(functionUrlErrors) : [];
     const hasAlarms = removal === 'retain' || email !== null;
     const { accountConcurrency = defaultAccountConcurrency } = settings;
-    // Alarms read the metrics of their own region. A stage that may be in any region has the function that copies them.
+    // Alarms read the metrics of their own region, so a stage in any region has a function that copies CloudFront's
+    // metrics.
     const readsDirectly = this.region === distributionRegion;
     const watch =
       hasAlarms && distributionId !== undefined && !readsDirectly

@@ -1,4 +1,5 @@
-// Defines the CDK app: every stage of the settings, synthesized without a network. The settings alone define a stage.
+// Defines the CDK app, which synthesizes every stage of the settings without a network. The settings alone define a
+// stage.
 import { resolve } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
@@ -19,6 +20,7 @@ for (const [stage, settings] of Object.entries(stageSettings)) {
   if (unheld !== undefined) process.stderr.write(`${unheld}\n`);
 }
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-// cdk runs the app before it reads its own arguments: without a stage it would only report that it found no stack.
+// cdk starts the app before it reads its own arguments. If the app defined no stage, cdk would only report that it
+// found no stack.
 process.stderr.write(stagesLine(Object.keys(stageSettings)));
 app.synth();

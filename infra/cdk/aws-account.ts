@@ -41,8 +41,8 @@ export interface StackResource {
 }
 
 /**
- * Opens the account. Rejects with one line that names what the shell lacks: a region, credentials, or the right to use
- * them.
+ * Opens the account. Rejects with one line if the shell lacks a region, credentials, or the right to use the
+ * credentials.
  */
 export async function openAwsAccount({ profile, region, defaultRegion }: AccountOptions): Promise<AwsAccount> {
   const shell = { ...(profile === undefined ? {} : { profile }), ...(region === undefined ? {} : { region }) };

@@ -75,7 +75,8 @@ function placeOf(arn: string): AccountRegion {
 }
 
 /**
- * Throws one line if the stage, or a resource that it adopts, belongs to another account or region than the shell's.
+ * Throws one line if the account or region of the stage, or of a resource that it adopts, is not the account or region
+ * of the shell.
  */
 export function checkPlace(stage: string, settings: StageSettings, shell: AccountRegion): void {
   const is = ({ account, region }: AccountRegion) => `account ${account}, region ${region}`;

@@ -1,5 +1,5 @@
-// Resources that must survive a mistake: tables, large results, the key that encrypts stored BYOK keys, provider
-// credentials.
+// Defines the resources that must survive a mistake: tables, large results, the key that encrypts stored BYOK keys,
+// provider credentials.
 import { CfnOutput, RemovalPolicy, SecretValue, Stack, type StackProps, Validations } from 'aws-cdk-lib';
 import { Alias, type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
@@ -28,7 +28,7 @@ export class DataStack extends Stack {
     for (const table of tableNames) {
       const suffix = unrecoveredTables.has(table) ? '' : (settings.tableSuffix ?? '');
       const isBare = isImportingRestored && suffix !== '';
-      // Another table is another resource: the former one leaves the stack, and is preserved.
+      // Another table is another resource. The former table leaves the stack, and is preserved.
       const props = { stage, settings, table, removalPolicy, isBare };
       const { tableName } = new GatewayTable(this, `Table-${table}${suffix}`, props);
       new CfnOutput(this, `Table${table}`, { value: tableName });
@@ -40,7 +40,7 @@ export class DataStack extends Stack {
     new CfnOutput(this, 'ConnectionKeyArn', { value: connectionKey.keyArn });
     new CfnOutput(this, 'SpillBucketName', { value: bucket.bucketName });
     // The api stack imports this output, because it does not work without this stack. The output is a name only, so
-    // that no resource here is locked.
+    // that no resource of this stack is locked.
     new CfnOutput(this, 'StackName', { value: dataStackName(stage), exportName: dataStackName(stage) });
   }
 
@@ -84,8 +84,8 @@ export class DataStack extends Stack {
 }
 
 /**
- * Returns the removal policy of the stage, with an exception: the failed first deployment of a stage that retains
- * removes its new resources, so that the next one does not find their names taken. A stage that adopts resources never
+ * Returns the removal policy of the stage, with an exception. The failed first deployment of a stage that retains
+ * removes its new resources, so that the next deployment finds their names free. A stage that adopts resources never
  * removes them.
  */
 function removalPolicyOf({ removal, adopt }: StageSettings, importsIn: string | undefined): RemovalPolicy {

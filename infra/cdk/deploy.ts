@@ -1,6 +1,6 @@
 // `npm run deploy -- --stage NAME [-- flags of cdk]`: deploys both stacks of one stage, data first, with the CDK of
-// this project. Before anything is built it prints account and region, and checks for faults that would stop the
-// deployment, or lose data, later.
+// this project. Before anything is built it prints account and region, and checks for faults that would later stop the
+// deployment or lose data.
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { printLine, runScript } from '../run-script.ts';
 import { deployStage } from './deployment/deploy-stage.ts';

@@ -20,20 +20,20 @@ export const computeOutput = 'Compute';
 export const tableSuffixOutput = 'TableSuffix';
 
 /**
- * Returns the name of the stage's secret of provider credentials: a JSON object, whose names are those that the gateway
- * file gives them.
+ * Returns the name of the stage's secret of provider credentials. The secret is a JSON object whose member names are
+ * the names of credentials in the gateway file.
  */
 export const providerSecretName = (stage: string): string => `${brand}/${stage}/providers`;
 
-/** Rights that each caller needs on the key that encrypts a table, bucket or secret. */
+/** Rights on the encryption key of a table, bucket or secret, which each caller needs. */
 export const encryptionKeyActions = [
   ...['Decrypt', 'DescribeKey', 'Encrypt', 'ReEncryptFrom', 'ReEncryptTo'],
   ...['GenerateDataKey', 'GenerateDataKeyWithoutPlaintext'],
 ] as const;
 
 /**
- * Returns the name of the secret of a stage with a distribution: the origin secrets that its functions accept,
- * comma-separated.
+ * Returns the name of the secret of a stage with a distribution. The secret contains the origin secrets that its
+ * functions accept, comma-separated.
  */
 export const originSecretName = (stage: string): string => `${brand}/${stage}/origin`;
 

@@ -1,7 +1,7 @@
 // Grants the rights of the gateway in the account, with the environment variables that name the resources. Rights are
-// plain values, because functions and tasks get the same. Resources are named, never imported: an imported value would
-// stay the old value until the api stack itself changes, even after the data stack has created its key or its secret
-// again.
+// plain values, because functions and tasks get the same rights. Resources are named, never imported. An imported value
+// would stay the old value until the api stack itself changes, even after the data stack has created its key or its
+// secret again.
 import { Aws, Stack } from 'aws-cdk-lib';
 import type { PolicyStatementProps } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
@@ -65,7 +65,7 @@ function objectAccess(stage: string, prefixes: Readonly<Record<string, readonly 
     statements: Object.entries(prefixes).map(([action, actionPrefixes]) => ({
       actions: [action],
       resources: actionPrefixes.map((prefix) => `arn:${Aws.PARTITION}:s3:::${name}/${prefix}*`),
-      // Another account could create a bucket of this name after this one was removed.
+      // Another account could create a bucket of this name after the stage's bucket was removed.
       conditions: { StringEquals: { 'aws:ResourceAccount': Aws.ACCOUNT_ID } },
     })),
     environment: { [environmentNames.spillBucket]: name },
@@ -94,7 +94,8 @@ export const connectionKeyAccess = (stage: string): Access => {
         },
       },
       {
-        // This right applies to the secret of the store alone: the first process that needs it creates it.
+        // This right applies to the secret of the store alone, because the first process that needs the secret creates
+        // it.
         actions: ['kms:GenerateDataKey'],
         resources: [keysIn(Aws.PARTITION, Aws.REGION, Aws.ACCOUNT_ID)],
         conditions: {
@@ -121,8 +122,8 @@ const secretArnOf = (name: string): string =>
   `arn:${Aws.PARTITION}:secretsmanager:${Aws.REGION}:${Aws.ACCOUNT_ID}:secret:${name}-??????`;
 
 /**
- * Grants access to the provider credentials, which the gateway reads itself; its configuration only says where they
- * are.
+ * Grants access to the provider credentials. The gateway reads them itself, because the configuration contains only
+ * their places.
  */
 export const providerSecretAccess = (stage: string): Access => {
   const name = providerSecretName(stage);
@@ -133,8 +134,8 @@ export const providerSecretAccess = (stage: string): Access => {
 };
 
 /**
- * Grants access to the origin secrets. Every function reads which requests came through the distribution, so that no
- * version of its code contains the secret.
+ * Grants access to the origin secrets, by which a function recognizes requests through the distribution. Functions read
+ * the secrets while they run, so that no version of the code contains a secret.
  */
 export const originSecretAccess = (stage: string): Access => {
   const name = originSecretName(stage);
@@ -161,8 +162,8 @@ export function bedrockAccess(regions: readonly string[]): Access {
     statements: [
       { actions, resources: [...models, ...profiles] },
       {
-        // An inference profile spreads calls over regions, and AWS may add regions: in those regions, models only
-        // answer for a profile.
+        // An inference profile spreads calls over regions, and AWS may add regions. In other regions models only answer
+        // for a profile.
         actions,
         resources: [modelsAnywhere],
         conditions: { ArnLike: { 'bedrock:InferenceProfileArn': profiles } },
@@ -170,7 +171,7 @@ export function bedrockAccess(regions: readonly string[]): Access {
       { actions: ['bedrock-mantle:CreateInference'], resources: projects },
       { actions: ['bedrock:ApplyGuardrail'], resources: guardrails },
       {
-        // This action has no resources. The model that it calls is one of those above.
+        // This action has no resources. The model that it calls is one of the models above.
         actions: ['bedrock:Rerank'],
         resources: ['*'],
         conditions: { StringEquals: { 'aws:RequestedRegion': places } },
@@ -248,7 +249,7 @@ function collectorAccess({ endpoint, headersSecret }: Collector): Access {
 
 const cloudwatchTracesAccess = (): Access => ({
   // The service authorization reference names the first action for this endpoint, and the user guide has a policy with
-  // only the second one. Both only write, and neither has resources.
+  // only the second action. Both actions only write, and neither action has resources.
   statements: [{ actions: ['xray:PutSpans', 'xray:PutTraceSegments'], resources: ['*'] }],
   environment: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `https://xray.${Aws.REGION}.amazonaws.com/v1/traces` },
   acknowledgements: [{ id: wildcardId('*'), reason: 'The actions that send traces have no resources.' }],

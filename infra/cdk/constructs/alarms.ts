@@ -1,5 +1,5 @@
 // Defines the alarms of a stage: failed answers, time spent in the gateway itself, errors of the URLs, refused
-// invocations, and a store that is too slow. All of them notify one topic. Neither a few calls nor the start of an
+// invocations, and a store that is too slow. All alarms notify one topic. Neither a few calls nor the start of an
 // instance raises an alarm.
 import { ArnFormat, Aws, CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, type IMetric, MathExpression, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
@@ -33,16 +33,15 @@ import { gatewayTableActions, type TableAction, tableActionsOf } from './table-a
 
 /** Maximum share of failed answers. Providers fail too; above this share their fallbacks did not help. */
 const failedPercentMax = 5;
-/** Number per period that may come from one client, one deployment or one bad connection. */
+/** Number of errors per period that one client, one deployment or one bad connection may cause. */
 const fewCallsMax = 5;
 /**
- * Maximum time for the slowest tenth, without the time of providers: an order of magnitude above that of a warm
- * instance.
+ * Maximum time for the slowest tenth, without the time of providers. It is about ten times the time of a warm instance.
  */
 const gatewayTimeMaxMs = 500;
 /** Minimum number of timed calls: of fewer calls, a tenth would be only a few. */
 const timedCallsMin = 10 * (fewCallsMax + 1);
-/** Two of three periods must exceed the limit: a fault that ends within minutes needs no operator. */
+/** Two of three periods must exceed the limit, because a fault that ends within minutes needs no operator. */
 const sustained = { evaluationPeriods: 3, datapointsToAlarm: 2 };
 
 /** Share of the answers of an hour, for a stage that is called too rarely for the alarm of five minutes. */
@@ -182,8 +181,8 @@ export class Alarms extends Construct {
   }
 
   /**
-   * Adds an alarm on errors of the URLs that the gateway did not report: callers without permission, or Lambda's own
-   * failures, which no log line shows. These metrics exist in every region.
+   * Adds an alarm on errors of the URLs that the gateway did not report, such as callers without permission or Lambda's
+   * own failures, because no log line shows such errors. The metrics exist in every region.
    */
   #addUrlAlarm(stage: string, urlErrors: readonly IMetric[]): void {
     this.#add('UrlErrors', {
@@ -298,7 +297,7 @@ const rises = (threshold: number) => ({
   treatMissingData: TreatMissingData.NOT_BREACHING,
 });
 
-/** A missing value counts as too low: a service without any task has no value. */
+/** A missing value counts as too low, because a service without any task has no value. */
 const falls = (threshold: number) => ({
   threshold,
   comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
@@ -330,7 +329,7 @@ function alarmTopic(scope: Construct, stage: string, email: string | null): Topi
   return topic;
 }
 
-/** Allows the account's alarms to publish: a topic with a policy of its own loses SNS's default policy. */
+/** Allows the account's alarms to publish, because a topic with a policy of its own loses SNS's default policy. */
 function allowAlarms(topic: Topic): void {
   const alarms = Stack.of(topic).formatArn({
     service: 'cloudwatch',

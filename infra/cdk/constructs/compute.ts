@@ -1,5 +1,5 @@
-// Defines the compute of the gateway as the rest of the api stack uses it, and its usual kind: two Lambda functions
-// with their own URLs, one for chat completions, which streams, and one for the model listing.
+// Defines the compute of the gateway as the rest of the api stack uses it. Also defines the usual kind, two Lambda
+// functions with their own URLs: a function for chat completions, which streams, and a function for the model listing.
 import { join } from 'node:path';
 import { CfnOutput } from 'aws-cdk-lib';
 import { FunctionUrlOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';

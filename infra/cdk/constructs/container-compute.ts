@@ -1,5 +1,6 @@
-// Runs the whole gateway as tasks on Fargate, each with many concurrent calls, with a load balancer in front. It is
-// checked as a template, and its process under the environment of the template; it was never run on a live account.
+// Runs the whole gateway as tasks on Fargate, each with many concurrent calls, with a load balancer in front. Tests
+// check the template, and a process under the environment of the template. The tasks were never started on a live
+// account.
 import { join } from 'node:path';
 import { Aws, CfnOutput, Duration, Stack, Validations } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';

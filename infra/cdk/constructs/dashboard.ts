@@ -138,8 +138,8 @@ export class Dashboard extends Construct {
   }
 
   /**
-   * Adds a query over log lines, for values that would be too many metrics. A query is billed per run, by the bytes it
-   * reads.
+   * Adds a query over log lines, for values that would be too many metrics. Each execution of a query is billed by the
+   * bytes that it reads.
    */
   #logTable(title: string, queryLines: string[]): cloudwatch.IWidget {
     return new cloudwatch.LogQueryWidget({

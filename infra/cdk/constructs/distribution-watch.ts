@@ -1,6 +1,6 @@
-// Copies CloudFront's metrics to the region of the stage, because CloudFront writes them in us-east-1, and an alarm
-// reads only those of its own region. A function reads them every five minutes and logs a line, which a filter turns
-// into a metric.
+// Copies CloudFront's metrics to the region of the stage, because CloudFront writes its metrics in us-east-1, and an
+// alarm reads only metrics of its own region. A function reads them every five minutes and logs a line, which a filter
+// turns into a metric.
 import { join } from 'node:path';
 import { Duration } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';

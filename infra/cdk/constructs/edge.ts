@@ -1,6 +1,6 @@
-// Defines one base URL in front of the gateway: /v1/models goes to the model listing if that is an origin of its own,
-// every other path goes to the chat origin. Nothing is cached, compressed or retried, not even errors, because answers
-// belong to one workspace. Files of the console's page belong to no workspace, and are cached.
+// Defines one base URL in front of the gateway. /v1/models goes to the model listing if that is an origin of its own,
+// and every other path goes to the chat origin. Nothing is cached, compressed or retried, not even errors, because
+// answers belong to one workspace. Files of the console's page belong to no workspace, and are cached.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,8 +42,9 @@ const calledModelPaths = [`${basePaths[0]}${routePaths.model.replace('**', '*:*'
 const managePaths = [`${basePaths[0]}/manage/*`];
 const pagePaths = [`${rootPaths.console}*`];
 /**
- * Time for which a page is cached, including files that a browser requests each time: a client that loads them over and
- * over uses none of the operators' executions. After a deployment the former page may be shown for this long.
+ * Time for which a page is cached, including files that a browser requests each time. A client that loads the files
+ * over and over therefore uses no executions that operators need. After a deployment the former page may be shown for
+ * this long.
  */
 const pageKeptSeconds = 10;
 const namedFilesKeptDays = 365;
@@ -196,7 +197,7 @@ const settingsFile = 'settings.json';
 
 /**
  * Refuses requests before the operator function starts. The function's concurrency allows some fifty requests a second,
- * so requests without a credential would lock operators out; refused here, they use none of it.
+ * so requests without a credential would lock operators out. Requests that are refused before use no concurrency.
  */
 function operatorRefusals(
   scope: Construct,
@@ -211,7 +212,7 @@ function operatorRefusals(
   });
 }
 
-/** Refuses the metrics of tasks, because a distribution reaches any one of them. */
+/** Refuses the metrics of tasks, because a request through a distribution reaches an arbitrary task. */
 const metricsRefusal = (scope: Construct, stage: string): cloudfront.FunctionAssociation =>
   beforeOrigin(scope, 'MetricsRefusal', {
     comment: `${brand} ${stage}: metrics of tasks`,

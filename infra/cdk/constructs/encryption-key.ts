@@ -25,8 +25,8 @@ export function encryptedWith(scope: Construct, settings: KeySetting): { readonl
 }
 
 /**
- * Grants rights on the key. Services ask KMS in the name of the role that calls them: only they may use these rights,
- * and only in the stage's region.
+ * Grants rights on the key. Only services that ask KMS in the name of the calling role may use the rights, and only in
+ * the stage's region.
  */
 export const encryptionKeyAccess = ({ encryptionKeyArn }: KeySetting): Access => {
   if (encryptionKeyArn === undefined) return { statements: [] };

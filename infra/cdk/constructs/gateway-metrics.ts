@@ -1,5 +1,5 @@
-// Defines CloudWatch metrics by name: those of the gateway's log lines, and those of AWS services. Dashboard and alarms
-// use the same definitions.
+// Defines CloudWatch metrics of the gateway's log lines and of AWS services, by name. Dashboard and alarms use the same
+// definitions.
 import { Duration } from 'aws-cdk-lib';
 import { type IMetric, MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
@@ -22,7 +22,7 @@ export const metricNamespace = namespace;
 /** Metric in percent; 0 if there were few answers. */
 export const distributionFailures = 'DistributionErrors';
 
-/** Metrics, by name, that are counted from log lines that declare none themselves. */
+/** Metrics, by name, that are counted from log lines without declared metrics. */
 const countedLines = {
   /**
    * Failures of the gateway: a status from 500, or a stream that ended early. A pause is excluded, because operators
@@ -30,8 +30,8 @@ const countedLines = {
    */
   ServerErrors: '{ $.event = "request" && (($.status >= 500 && $.paused NOT EXISTS) || $.outcome = "cut") }',
   /**
-   * Settlements that failed, did not end in time, or came after their reservation had expired: the cost of these calls
-   * is counted wrongly or not at all.
+   * Settlements that failed, did not end in time, or came after their reservation had expired, so that the cost of a
+   * call is counted wrongly or not at all.
    */
   FailedSettlements: `{ ${[
     '($.event = "settlement_failed" && $.settlement_step = "money")',
@@ -42,13 +42,13 @@ const countedLines = {
   /** Controls that failed while their call continued; `failed_control` names the control, one of `failingControls`. */
   FailedControls: '{ $.failed_control = "*" }',
   /**
-   * Failures of the code itself, independent of providers and clients. They are counted by version: two versions run at
-   * once during a deployment.
+   * Failures of the code itself, independent of providers and clients. The failures are counted by version, because two
+   * versions run at once during a deployment.
    */
   VersionFailures: `{ ($.event = "request" && ($.outcome = "internal_error" || $.unanswered IS TRUE)) || $.event = "${loadFailed}" }`,
   /** Answers that a function cut off because a provider broke. Lambda counts them as errors of the function. */
   BrokenAnswers: `{ $.event = "${answerBroken}" }`,
-  /** Requests with an origin secret that is not accepted: the distribution and the functions disagree. */
+  /** Requests with an origin secret that is not accepted, because the distribution and the functions disagree. */
   RefusedOrigins: `{ $.event = "${originRefused}" }`,
   /**
    * Calls that were refused because DynamoDB, KMS, S3 or Secrets Manager did not answer, not because of a limit or a
@@ -70,7 +70,7 @@ export function countLines(logGroup: LogGroup, metricName: CountedName): void {
 
 /**
  * Counts lines by the version that wrote them, and returns the metric of one version within a minute. `code` is the
- * name of the function, or of the tasks, because two of them may have the same version.
+ * name of the function, or of the tasks, because two functions may have the same version.
  */
 export function countVersionLines(
   logGroup: LogGroup,
@@ -90,8 +90,8 @@ export function countVersionLines(
 }
 
 /**
- * Returns a sum in which a metric without any value counts as zero: `FILL` has nothing to fill if there was never a
- * value, and `+` with a missing value returns none.
+ * Returns a sum in which a metric without any value counts as zero. `FILL` alone is not enough, because it fills
+ * nothing if there was never a value, and `+` with a missing value returns no value.
  */
 export function sumOf(metrics: readonly IMetric[], id = 'm', sumPeriod: Duration = period): MathExpression {
   const usingMetrics = Object.fromEntries(metrics.map((metric, index) => [`${id}${index}`, metric]));
@@ -124,7 +124,10 @@ export const stageMetric = (
     ...(label === undefined ? {} : { label }),
   });
 
-/** Returns one line per value of a dimension whose values are not known here. Only for graphs: alarms cannot search. */
+/**
+ * Returns one line per value of a dimension whose values are not known to the template. Only for graphs, because alarms
+ * cannot search.
+ */
 export const requestMetricBy = (
   dimension: 'provider' | 'outcome_class',
   stage: string,

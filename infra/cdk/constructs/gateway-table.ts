@@ -1,5 +1,5 @@
-// Defines one table of the gateway: its keys, time to live and name come from shared/foundation/constants, its
-// protection from the stage.
+// Defines one table of the gateway. Its keys, time to live and name come from shared/foundation/constants, its
+// protection comes from the stage.
 import { type RemovalPolicy, Validations } from 'aws-cdk-lib';
 import {
   AttributeType,
@@ -29,7 +29,7 @@ const unlimitedUnits = 40_000;
 /** Read capacity of a new on-demand table; a warm throughput names both. */
 const newTableReads = 12_000;
 
-/** Tables that every call writes: one key is one item in them, and an item has one partition. */
+/** Tables that every call writes. A key is one item in such a table, and an item is in one partition. */
 const writtenByEveryCall: ReadonlySet<TableName> = new Set([
   ...(['keys', 'ledger', 'limits', 'statistics', 'idempotency', 'spans', 'records'] as const),
 ]);

@@ -1,7 +1,7 @@
-// Defines the network of tasks and their load balancer: one of their own, or one that the settings name. Nothing is
-// looked up while a template is made. In a network of their own, tasks have public addresses, because a NAT gateway
-// costs more than the tasks, and accept connections from the load balancer only; the load balancer has no path to or
-// from the internet.
+// Defines the network of tasks and their load balancer, which is a network of their own, or a network that the settings
+// name. Nothing is looked up while a template is made. In a network of their own, tasks have public addresses, because
+// a NAT gateway costs more than the tasks, and accept connections from the load balancer only; the load balancer has no
+// path to or from the internet.
 import { CfnCondition, Fn, Stack, Token, Validations } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { CfnSubnet, type ISubnet } from 'aws-cdk-lib/aws-ec2';

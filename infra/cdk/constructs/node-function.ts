@@ -15,7 +15,7 @@ export interface LongLogs {
   readonly removalPolicy: RemovalPolicy;
 }
 
-/** Creates a log group. It is deleted with its stack, unless `kept` says otherwise. */
+/** Creates a log group. The log group is deleted with its stack, unless `kept` sets another policy. */
 export const stageLogGroup = (
   scope: Construct,
   id: string,
@@ -44,7 +44,9 @@ interface NodeFunctionProps {
   readonly timeoutSeconds: number;
   /** Reserved concurrency; null or absent for the account's shared concurrency. */
   readonly reservedConcurrency?: number | null;
-  /** Settings of the log group. By default it has those of the stage, and is deleted with it. */
+  /**
+   * Settings of the log group. By default the log group has the settings of the stage, and is deleted with the stage.
+   */
   readonly logs?: LongLogs;
   readonly overrides?: Partial<lambda.FunctionProps>;
 }
@@ -70,8 +72,8 @@ export class NodeFunction extends Construct {
       loggingFormat: lambda.LoggingFormat.JSON,
       systemLogLevelV2: lambda.SystemLogLevel[settings.systemLogLevel],
       // Old versions are retained, because a version that is no longer called still ends its running calls. The version
-      // of a deployment that was rolled back is removed: Lambda makes no second version of the same code, so that code
-      // could not be deployed again.
+      // of a deployment that was rolled back is removed, because Lambda makes no second version of the same code, and
+      // the code could not be deployed again.
       currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
       ...(reservedConcurrency == null ? {} : { reservedConcurrentExecutions: reservedConcurrency }),
       ...overrides,
@@ -86,7 +88,7 @@ export class NodeFunction extends Construct {
   }
 }
 
-/** Adds a URL without IAM authentication: the gateway checks the Bearer key of every request. */
+/** Adds a URL without IAM authentication, because the gateway checks the Bearer key of every request. */
 export function addPublicUrl(alias: lambda.Alias, invokeMode: lambda.InvokeMode): lambda.FunctionUrl {
   const url = alias.addFunctionUrl({ authType: lambda.FunctionUrlAuthType.NONE, invokeMode });
   // A URL created before its two permissions has been seen to answer 403 permanently.

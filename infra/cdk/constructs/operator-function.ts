@@ -1,6 +1,6 @@
-// Defines the console and the management interface: a function of its own, which exists only if the settings of the
-// stage enable it. Its role reads the data that operators see, and writes workspaces, keys, credit, functions, and the
-// switches of providers.
+// Defines the console and the management interface. They are a function of their own, which exists only if the settings
+// of the stage enable it. Its role reads the data that operators see, and writes workspaces, keys, credit, functions,
+// and the switches of providers.
 import { join } from 'node:path';
 import { CfnOutput, RemovalPolicy } from 'aws-cdk-lib';
 import { type Alias, InvokeMode, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
@@ -17,8 +17,8 @@ import type { Rollout } from './rollout.ts';
 import { operatorTableActions } from './table-actions.ts';
 
 /**
- * Memory for lists and sums over many calls: with 512 MB the function has a third of a processor, with this a whole
- * one.
+ * Memory for lists and sums over many calls. With 512 MB the function has a third of a processor, with this memory a
+ * whole processor.
  */
 const operatorMemoryMb = 1_769;
 

@@ -1,7 +1,7 @@
 // Defines the secret header by which the functions distinguish the distribution from direct callers of their URLs.
-// Secrets Manager creates each value, and CloudFormation reads it when it writes the distribution: the template
-// contains references. The accepted values are in a secret of a fixed name. The functions read it while they run, so
-// that a change reaches every version of their code.
+// Secrets Manager creates each value. CloudFormation reads the value when it writes the distribution, so that the
+// template contains only references. The accepted values are in a secret of a fixed name. The functions read it while
+// they run, so that a change reaches every version of their code.
 import { Fn, RemovalPolicy, SecretValue, Validations } from 'aws-cdk-lib';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
@@ -16,7 +16,7 @@ const secretLength = 48;
 interface OriginSecretProps {
   readonly stage: string;
   readonly settings: StageSettings;
-  /** Origin that is accepted for one deployment: the number of a former secret, or `direct`. */
+  /** An origin that is accepted for one deployment, which is the number of a former secret, or `direct`. */
   readonly alsoAccepts?: string | undefined;
 }
 

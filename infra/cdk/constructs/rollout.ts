@@ -1,6 +1,6 @@
-// Replaces a version by a new one. Some calls go to the new version first, and all return to the former one when it
-// fails. A function is called through an alias, which CodeDeploy moves; tasks are replaced by ECS, which watches the
-// same alarm.
+// Replaces a version by a new one. Some calls go to the new version first, and all calls return to the former version
+// when the new version fails. A function is called through an alias, which CodeDeploy moves; tasks are replaced by ECS,
+// which watches the same alarm.
 import { Duration, Validations } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, type IMetric, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import {
@@ -18,7 +18,9 @@ import { canaryOf, type StageSettings } from '../settings-schema.ts';
 import { countVersionLines, differenceOf } from './gateway-metrics.ts';
 import type { NodeFunction } from './node-function.ts';
 
-/** Failures of a new version within a minute: so many are not chance, and few clients have met them. */
+/**
+ * Failures of a new version within a minute. This number is too high for chance, and few clients are affected by then.
+ */
 const failuresMin = 3;
 const minute = Duration.minutes(1);
 const aliasName = 'live';
@@ -33,9 +35,9 @@ interface CodeVersion {
 }
 
 /**
- * Creates an alarm that is raised within a minute when one version of the code fails, or cannot be loaded. It notifies
- * no person: the deployment is rolled back. It reads one metric, because an expression over metrics that have no value
- * yet has none either.
+ * Creates an alarm that is raised within a minute when one version of the code fails, or cannot be loaded. The alarm
+ * notifies no person, because it rolls the deployment back. It reads one metric, because an expression over metrics
+ * without a value has no value either.
  */
 export const versionAlarm = (scope: Construct, { logGroup, ...code }: CodeVersion): Alarm =>
   rollbackAlarm(scope, 'NewVersionFails', code.stage, countVersionLines(logGroup, 'VersionFailures', code));

@@ -47,7 +47,7 @@ export function spillBucket(
       abortIncompleteMultipartUploadAfter: Duration.days(1),
     })),
     removalPolicy,
-    // A bucket with objects cannot be deleted: a disposable stage empties it first.
+    // A bucket with objects cannot be deleted, so a disposable stage empties its bucket first.
     autoDeleteObjects,
   });
   Validations.of(bucket).acknowledge({

@@ -16,7 +16,7 @@ export const gatewayTableActions = {
   statistics: ['GetItem', 'PutItem', 'UpdateItem'],
   idempotency: ['PutItem', 'UpdateItem'],
   spans: ['BatchWriteItem', 'GetItem', 'PutItem', 'UpdateItem'],
-  // Records are written once. GET /v1/generation reads one by its complete key, and no request lists, queries or
+  // Records are written once. GET /v1/generation reads a record by its complete key, and no request lists, queries or
   // changes records.
   records: ['BatchWriteItem', 'GetItem'],
   cache: ['GetItem', 'PutItem'],
@@ -25,8 +25,8 @@ export const gatewayTableActions = {
 export const modelsTableActions = {
   config: ['GetItem'],
   keys: ['GetItem'],
-  // This table says which providers a workspace has keys for. The keys are encrypted, and this function may not decrypt
-  // them.
+  // This table shows for which providers a workspace has keys. The keys are encrypted, and this function may not
+  // decrypt them.
   connections: ['GetItem'],
   // The list of a workspace's functions is read.
   functions: ['GetItem'],

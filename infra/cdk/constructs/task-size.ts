@@ -42,8 +42,8 @@ export const heapOptions = ({ memoryMiB }: TaskSettings): readonly string[] => [
 
 /**
  * Concurrent calls of a task with one processor. In one measurement this many calls that waited ten seconds used half
- * to two thirds of the processor and 430 MiB, and none failed. More tasks start at half of the processor, which is
- * earlier. A process uses one processor, so that more processors do not help.
+ * to two thirds of the processor and 430 MiB, and no call failed. More tasks start earlier, at half of the processor. A
+ * process uses one processor, so that more processors do not help.
  */
 const callsOfProcessor = 1_000;
 export const callsPerTask = ({ cpu }: TaskSettings): number => Math.floor(callsOfProcessor * Math.min(1, cpu / 1_024));

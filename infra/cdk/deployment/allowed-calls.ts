@@ -41,7 +41,7 @@ export function isRefusal(error: unknown): boolean {
   return $metadata?.httpStatusCode === 403 || (cause !== undefined && isRefusal(cause));
 }
 
-/** Returns undefined if the error says that something does not exist. */
+/** Returns undefined if the error means that a resource does not exist. */
 export async function unlessAbsent<Answer>(call: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await call;

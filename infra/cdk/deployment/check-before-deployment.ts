@@ -89,8 +89,8 @@ export async function checkBeforeDeployment(
       isImportingRestored: restored.length > 0,
       alsoAccepts: originChange.alsoAccepts,
       alsoRuns: computeChange.alsoRuns,
-      // Both versions must agree on the tables that they write. Values that they share with the edge are read while
-      // they run.
+      // The old and the new version must agree on the tables that they write. Values that a version shares with the
+      // edge are read while it runs.
       isAtOnce: changesTables,
       accountConcurrency,
     },
@@ -109,12 +109,14 @@ async function readStack(aws: AwsAccount, name: string, allowed: AllowedCalls) {
 }
 
 // Plans the change of a stage between functions and tasks. The running functions or tasks stay for one deployment in
-// addition to the new ones, and the next deployment removes them, so that calls in flight end in the process that
-// serves them.
+// addition to the new resources, and the next deployment removes them. Calls in flight can therefore end in the process
+// that serves them.
 
 const names: Readonly<Record<ComputeKind, string>> = { functions: 'the functions', container: 'the tasks' };
 
-/** Plans the change of compute. `outputs` are those of the deployed api stack, undefined if it is not deployed. */
+/**
+ * Plans the change of compute. `outputs` are the outputs of the deployed api stack, undefined if it is not deployed.
+ */
 export function planComputeChange(
   stage: string,
   settings: Pick<StageSettings, 'compute' | 'edge' | 'customDomain'>,
@@ -125,7 +127,7 @@ export function planComputeChange(
   const running: ComputeKind = outputs[computeOutput] === 'container' ? 'container' : 'functions';
   const { compute, edge, customDomain } = settings;
   if (running === compute) return {};
-  // Without a distribution tasks are called by names that these settings no longer have.
+  // Without a distribution clients call tasks by names that the new settings no longer have.
   if (running === 'container' && edge === 'none' && customDomain === null) {
     return { question: `end the tasks: clients of ${outputs.BaseUrl} get no answer any more` };
   }
@@ -347,7 +349,7 @@ interface CdkJson {
   readonly context?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Checks that `cdk bootstrap` created the roles that cdk works through. */
+/** Checks that `cdk bootstrap` created the roles with which cdk deploys. */
 async function checkBootstrap(
   { account, region, partition, clientOptions, readStack }: AwsAccount,
   settings: StageSettings,

@@ -1,5 +1,5 @@
-// Sends a request to each route of a deployed stage, at the address that its clients use, because a deployment that
-// succeeds may still leave a route that is refused. No request has a valid key, so none costs anything.
+// Sends a request to each route of a deployed stage, at the address that its clients use, because a route may be
+// refused even after a successful deployment. No request has a valid key, so no request costs anything.
 import {
   type BasePath,
   basePaths,
@@ -74,8 +74,8 @@ function routesOf({ console }: Pick<StageSettings, 'console'>): readonly Route[]
 }
 
 /**
- * Checks all routes. `outputs` are those of the api stack. Returns a line for the terminal. Throws a line that names
- * the refused routes and the reasons.
+ * Checks all routes. `outputs` are the outputs of the api stack. Returns a line for the terminal. Throws a line that
+ * names the refused routes and the reasons.
  */
 export async function checkRoutes(
   stage: string,
@@ -140,7 +140,7 @@ async function askEach(
   return results;
 }
 
-/** Returns the reason of an error: the message of `fetch` itself says only that it failed. */
+/** Returns the reason of an error, because the message of `fetch` itself does not contain the reason. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as Error;
   return cause instanceof Error ? cause.message : message;

@@ -79,8 +79,8 @@ function splitArguments(args: readonly string[]) {
 const neverCreated = ['REVIEW_IN_PROGRESS', 'CREATE_FAILED', 'ROLLBACK_COMPLETE', 'ROLLBACK_FAILED'];
 
 /**
- * Returns the arguments of each run of cdk. Protection of the data stack is switched on after its first success: a
- * failed first deployment could not be removed otherwise, and would block every later one.
+ * Returns the arguments of each run of cdk. Protection of the data stack is switched on after its first success. A
+ * failed first deployment could not be removed otherwise, and would block every later deployment.
  */
 export function cdkRuns(
   { stage, settings, flags }: DeployOptions,

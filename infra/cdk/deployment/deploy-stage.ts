@@ -1,5 +1,5 @@
 // Deploys a stage step by step: checks of the account, notes and confirmations, the runs of cdk, and a check of the
-// result. Nothing is changed before the first run.
+// result. Nothing is changed before the first run of cdk.
 
 import { createInterface } from 'node:readline/promises';
 import { openAwsAccount } from '../aws-account.ts';

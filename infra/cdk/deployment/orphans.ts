@@ -1,5 +1,5 @@
 // Finds resources outside the stage's stacks under names that the stage is about to create. A stage that retains its
-// data leaves them: a destroyed stack does, and so does a roll-back to a release without the table.
+// data leaves resources when its stack is destroyed, or when it is rolled back to a release without the table.
 import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DescribeKeyCommand, KeyState, KMSClient } from '@aws-sdk/client-kms';
 import { GetResourcesCommand, ResourceGroupsTaggingAPIClient } from '@aws-sdk/client-resource-groups-tagging-api';
@@ -58,7 +58,7 @@ export async function findOrphans(
     ...found.flat(),
     ...(secret === undefined || [...owned].some((id) => id.includes(secret.name)) ? [] : [secret]),
   ];
-  // A key has no name that a new stage would take, so that it does not block a deployment by itself.
+  // A new stage takes no name of a key, so a key alone does not block a deployment.
   const isAfterTeardown = named.length > 0 && settings.adopt === null;
   const hasKey = resources.some(({ type, physicalId }) => type === 'AWS::KMS::Key' && physicalId !== '');
   return isAfterTeardown && !hasKey ? [...named, ...(await findKeys(stage, clientOptions, allowed))] : named;
@@ -75,7 +75,7 @@ async function findKeys(
 ): Promise<Orphan[]> {
   const tags = Object.entries(stageTags(stage)).map(([Key, value]) => ({ Key, Values: [value] }));
   const tagged = await allowed.try('tag:GetResources', () =>
-    // One page has a hundred keys: each belongs to a destroyed stage of this name.
+    // One page has a hundred keys, which is enough because each key belongs to a destroyed stage of this name.
     new ResourceGroupsTaggingAPIClient(clientOptions).send(
       new GetResourcesCommand({ ResourceTypeFilters: ['kms:key'], TagFilters: tags }),
     ),

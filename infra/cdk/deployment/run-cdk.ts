@@ -14,7 +14,7 @@ export function runCdk(
   imageBuilder: string | undefined,
   cdk: string = installedCdk,
 ): Promise<number> {
-  // cdk.json starts the app as `node …`, which must be the same Node as this one.
+  // cdk.json starts the app as `node …`, which must be the same Node as the Node of this process.
   const path = [dirname(process.execPath), process.env.PATH ?? ''].join(delimiter);
   const builder = imageBuilder === undefined ? {} : { CDK_DOCKER: imageBuilder };
   const env = { ...process.env, PATH: path, CDK_DISABLE_CLI_TELEMETRY: '1', ...builder };
@@ -25,10 +25,10 @@ export function runCdk(
   });
 }
 
-// Finds the program that builds the image of a stage with tasks. The CDK runs it, and fails without one in the middle
-// of a deployment.
+// Finds the program that builds the image of a stage with tasks. The CDK runs the program, and fails without a program
+// in the middle of a deployment.
 
-/** Programs in order of preference. The CDK uses the first one by default. */
+/** Programs in order of preference. The CDK uses the first program by default. */
 const knownBuilders = ['docker', 'finch', 'podman'] as const;
 /** Time limit after which a service counts as not running. */
 const answerMaxMs = 15_000;
@@ -36,7 +36,7 @@ const answerMaxMs = 15_000;
 /** Returns the reason why a program cannot build an image now, or undefined when it can. */
 type AskBuilder = (program: string) => string | undefined;
 
-/** Runs more than a version check: docker and finch build in a service, which may not be running. */
+/** Runs more than a version check, because docker and finch build in a service that may not be running. */
 const askBuilder: AskBuilder = (program) => {
   const { error, status } = spawnSync(program, ['info'], { stdio: 'ignore', timeout: answerMaxMs });
   if ((error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') return 'is not installed';
