@@ -202,8 +202,7 @@ export class ApiStack extends Stack {
     const urlErrors = tasks === undefined ? Object.values(functions).flatMap(functionUrlErrors) : [];
     const hasAlarms = removal === 'retain' || email !== null;
     const { accountConcurrency = defaultAccountConcurrency } = settings;
-    // Alarms read the metrics of their own region, so a stage in any region has a function that copies CloudFront's
-    // metrics.
+    // Alarms read metrics of their own region only. In other regions a function copies CloudFront's metrics.
     const readsDirectly = this.region === distributionRegion;
     const watch =
       hasAlarms && distributionId !== undefined && !readsDirectly

@@ -20,7 +20,7 @@ for (const [stage, settings] of Object.entries(stageSettings)) {
   if (unheld !== undefined) process.stderr.write(`${unheld}\n`);
 }
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-// cdk starts the app before it reads its own arguments. If the app defined no stage, cdk would only report that it
-// found no stack.
+// cdk starts the app before it reads its own arguments. Without the name of a stage, cdk itself would only report that
+// it found no stack.
 process.stderr.write(stagesLine(Object.keys(stageSettings)));
 app.synth();

@@ -44,8 +44,9 @@ export const settingsShape = z.strictObject({
     .refine(isTaskSize, must('a size that Fargate has: with cpu 1024, memoryMiB 2048 to 8192 in steps of 1024'))
     .optional(),
   /**
-   * Network of tasks and load balancer in place of one of their own, for `compute: 'container'` only. Its subnets must
-   * reach the internet, for example through a NAT gateway. One availability zone for each subnet, in their order.
+   * Existing network for tasks and load balancer, in place of a network of their own, for `compute: 'container'` only.
+   * Its subnets must reach the internet, for example through a NAT gateway. One availability zone for each subnet, in
+   * the order of the subnets.
    */
   vpc: z
     .strictObject({
@@ -74,13 +75,13 @@ export const settingsShape = z.strictObject({
     .readonly()
     .optional(),
   /**
-   * TCP ports at which tasks call providers, in addition to 443; those of the trace collector and the identity provider
-   * are added. Default: none, so that no other port is reached.
+   * TCP ports at which tasks call providers, in addition to 443. The ports of the trace collector and the identity
+   * provider are added. Default: none, so that no other port is reached.
    */
   providerPorts: z.array(wholeNumber(1, 65_535)).readonly().optional(),
   /**
    * Readers of the metrics of each task, at port 9464 without a key: ranges of addresses, and security groups of the
-   * tasks' network or one that is peered with it. Default: none.
+   * tasks' network or of a peered network. Default: none.
    */
   metricsFrom: z
     .array(text(shapes.metricsReader, 'a range of addresses, such as 10.0.0.0/16, or the id of a security group'))
@@ -103,21 +104,21 @@ export const settingsShape = z.strictObject({
   /** The same limit for the model listing. */
   modelsReservedConcurrency: wholeNumber(1).nullable(),
   /**
-   * Percent of the calls that a new version gets for some minutes before it gets all; when it fails, they go back.
-   * Null: all at once. Default: a tenth for ten minutes if the stage retains. Tasks are replaced one by one, and go
-   * back likewise.
+   * Percent of the calls that a new version gets for some minutes before it gets all calls. When the new version fails,
+   * the calls return to the former version. Null: all at once. Default: a tenth for ten minutes if the stage retains.
+   * Tasks are replaced one by one, also when they return to the former version.
    */
   canary: z.strictObject({ percent: wholeNumber(1, 50), minutes: wholeNumber(1, 120) }).nullish(),
   /**
-   * Lambda's quota "Concurrent executions" of the account and region: its alarm is raised at 80 %, and without a
-   * reservation it limits the stage. Default: the quota that `npm run deploy` reads; with plain cdk 1,000.
+   * Lambda's quota "Concurrent executions" of the account and region. An alarm is raised at 80 % of the quota, which
+   * limits a stage without a reservation. Default: the quota that `npm run deploy` reads; with plain cdk 1,000.
    */
   accountConcurrency: wholeNumber(10).optional(),
   /** Days after which log lines are deleted. Those of operators stay longer if the stage retains. */
   logRetentionDays: z.literal(retentionDays, must(`one of ${retentionDays.join(', ')}`)),
   /** INFO adds Lambda's own lines: start, end, duration, memory and initialization time of each invocation. */
   systemLogLevel: oneOf('INFO', 'WARN'),
-  /** Whether tables, bucket, key and credentials survive when the data stack, or one of them, is removed. */
+  /** Whether tables, bucket, key and credentials survive when the data stack, or one of these resources, is removed. */
   removal: oneOf('retain', 'destroy'),
   /** Restore to any second of the last 35 days, for tables whose contents live longer than a day. Billed by size. */
   pointInTimeRecovery: switchedOn(),
@@ -141,13 +142,13 @@ export const settingsShape = z.strictObject({
     .optional(),
   /**
    * Suffix of restored tables on which the stage works in place of its own: `gw-<stage>-<table><suffix>`, for tables
-   * with recovery. The next deployment adopts them; the former ones stay. See guides/restoring.md. Default: its own
-   * tables.
+   * with recovery. The next deployment adopts the restored tables; the former tables stay. See guides/restoring.md.
+   * Default: its own tables.
    */
   tableSuffix: text(shapes.tableSuffix, 'letters, digits, - and _, at most 40').optional(),
   /**
-   * Resources of a former deployment of this stage that this one adopts: the key that wraps stored BYOK keys and the
-   * secret with provider credentials. Null for a new stage. See "Adopting a stage" in infra/cdk/README.md.
+   * Resources of a former deployment of this stage that the next deployment adopts: the key that wraps stored BYOK keys
+   * and the secret with provider credentials. Null for a new stage. See "Adopting a stage" in infra/cdk/README.md.
    */
   adopt: z
     .strictObject({
@@ -156,26 +157,27 @@ export const settingsShape = z.strictObject({
     })
     .nullable(),
   /**
-   * Read units per second that each table may be billed for; beyond it calls get a 503. Null: 40,000, which is
-   * DynamoDB's quota of a table; if AWS has raised that, a larger number.
+   * Maximum read units per second of each table. Beyond this maximum calls get a 503. Null: 40,000, which is DynamoDB's
+   * quota of a table. The maximum may be larger if AWS has raised the quota.
    */
   tableReadsPerSecondMax: wholeNumber(1).nullable(),
   /** The same limit for write units. */
   tableWritesPerSecondMax: wholeNumber(1).nullable(),
   /**
-   * Write units per second that the tables of every call accept from their first second on: one partition per 1,000, so
-   * that a key that is called very often slows fewer others. DynamoDB bills the step from 4,000 up once and allows no
-   * step down. Null: 4,000, as for any new table.
+   * Write units per second that the tables of every call accept from their first second on. A table has one partition
+   * per 1,000 units, so that a key that is called very often slows fewer other keys. DynamoDB bills the step from 4,000
+   * up once and allows no step down. Null: 4,000, as for any new table.
    */
   tableWarmWritesPerSecond: wholeNumber(4_000, 40_000).nullable(),
   /**
-   * Requests a minute of keys without an `rpm` of their own: one key that is called a thousand times a second slows the
-   * others of its partition. Null or absent: any number.
+   * Requests a minute of keys without an `rpm` of their own. The limit matters because a key that is called a thousand
+   * times a second slows other keys of its partition. Null or absent: any number.
    */
   keyRequestsPerMinute: wholeNumber(1).nullish(),
   /**
-   * A CloudFront distribution in front, or none: then clients call the chat function's own URL. Tasks without a
-   * distribution are reached on a private path, only from inside their network, by the names of `customDomain`.
+   * A CloudFront distribution in front, or none. Without a distribution clients call the chat function's own URL. Tasks
+   * without a distribution are reached on a private path, only from inside their network, by the names of
+   * `customDomain`.
    */
   edge: oneOf('cloudfront', 'none'),
   /**
@@ -202,8 +204,8 @@ export const settingsShape = z.strictObject({
   /** ARN of a web ACL (AWS WAF). Null: none. Needs a distribution. */
   webAclArn: text(shapes.webAclArn, 'the ARN of a web ACL of scope CLOUDFRONT in us-east-1').nullable(),
   /**
-   * Origin secrets by number: the distribution sends the first, the functions accept all. To rotate without refused
-   * requests, deploy [2, 1], then [2].
+   * Origin secrets by number. The distribution sends the first secret, and the functions accept all. To rotate without
+   * refused requests, deploy [2, 1], then [2].
    */
   originSecrets: z
     .array(wholeNumber(1))
@@ -225,11 +227,14 @@ export const settingsShape = z.strictObject({
    * absent: no traces.
    */
   telemetry: telemetry.nullish(),
-  /** One CloudWatch dashboard. Three of an account are free, and each further one is billed by the month. */
+  /**
+   * One CloudWatch dashboard. Three dashboards of an account are free, and each further dashboard is billed by the
+   * month.
+   */
   dashboard: switchedOn(),
   /**
-   * Two characters with which the public ids of all keys begin that this stage creates, by which an edge in front of
-   * several stages routes. A change applies to new keys. Default: 00.
+   * Two characters with which the public ids of this stage's keys begin. An edge in front of several stages can route
+   * by these characters. A change applies to new keys. Default: 00.
    */
   cell: text(shapes.cell, 'two letters or digits').optional(),
   /** The console at `/console`, and `/v1/manage` for operator keys: one more function. Default: false. */
@@ -255,7 +260,10 @@ const canaryDefault = { percent: 10, minutes: 10 } as const;
 export const canaryOf = ({ canary, removal }: Pick<StageSettings, 'canary' | 'removal'>) =>
   canary === undefined ? (removal === 'retain' ? canaryDefault : null) : canary;
 
-/** Simultaneous executions of the operator function, if a stage limits those of calls: few people use it. */
+/**
+ * Simultaneous executions of the operator function, if a stage limits the executions of calls. The number is small
+ * because few people use the function.
+ */
 const operatorExecutionsMax = 5;
 export const operatorConcurrency = ({
   console,

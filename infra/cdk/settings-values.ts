@@ -1,4 +1,4 @@
-// Checks the values of single settings: patterns of names and ARNs, and the texts of refusals.
+// Checks the values of single settings with patterns of names and ARNs, and has the messages of refusals.
 import { z } from 'zod';
 
 /** Name, in `bedrockRegions`, of the region that the stage is deployed to. */

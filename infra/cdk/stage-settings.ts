@@ -7,8 +7,8 @@ const development: StageSettings = {
   compute: 'functions',
   memoryMb: 512,
   streamBudgetSeconds: 55,
-  // Concurrent calls: a limit on cost, which leaves the rest of the account its share. Null if the account's quota is
-  // too small to reserve any: a new account has ten.
+  // Concurrent calls. The number limits the cost, and leaves the rest of the account its share. Null if the account's
+  // quota is too small to reserve any calls; a new account has ten.
   gatewayReservedConcurrency: 50,
   modelsReservedConcurrency: 5,
   logRetentionDays: 7,

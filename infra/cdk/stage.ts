@@ -1,4 +1,5 @@
-// Defines one environment: its data stack and its api stack, deployed in that order and named after the stage.
+// Defines one environment, which has a data stack and an api stack. They are deployed in that order and named after the
+// stage.
 import { BOOTSTRAP_QUALIFIER_CONTEXT, PermissionsBoundary, Stage, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { ApiStack } from './api-stack.ts';
@@ -22,8 +23,8 @@ export class GatewayStage extends Stage {
   readonly api: ApiStack;
 
   /**
-   * Creates both stacks. Account and region are those of the deploying credentials unless the settings name them.
-   * Throws for invalid settings.
+   * Creates both stacks. Account and region belong to the deploying credentials unless the settings name them. Throws
+   * for invalid settings.
    */
   constructor(scope: Construct, stage: string, props: GatewayStageProps) {
     const { account, region, permissionsBoundary: boundary } = props.settings;

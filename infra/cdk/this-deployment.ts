@@ -1,6 +1,6 @@
-// Declares options of one deployment of one stage, which the next deployment does not know: `npm run deploy` passes
-// them to the app, as context of these names after the name of the stage. Does not import the CDK library, so that
-// scripts load fast.
+// Declares options of one deployment of one stage, which the next deployment does not know. `npm run deploy` passes the
+// options to the app, as context with the name of the stage and the name of the option. Does not import the CDK
+// library, so that scripts load fast.
 import type { StageSettings } from './settings-schema.ts';
 
 export type ComputeKind = StageSettings['compute'];
@@ -11,16 +11,16 @@ export interface ThisDeployment {
    * termination protection of the stack, and deletion protection of tables that it creates.
    */
   readonly firstDeployment?: boolean | undefined;
-  /** `account/region` of the stage: existing tables and bucket outside the stack are imported. */
+  /** `account/region` of the stage, if existing tables and bucket outside the stack are imported. */
   readonly importsIn?: string | undefined;
   /** Restored tables are imported as DynamoDB made them; the next run applies the settings. */
   readonly isImportingRestored?: boolean | undefined;
   /**
-   * Callers that the functions accept in addition to those of the settings: a former origin secret by its number, or
-   * `direct`.
+   * Callers that the functions accept in addition to the callers of the settings: a former origin secret by its number,
+   * or `direct`.
    */
   readonly alsoAccepts?: string | undefined;
-  /** The former compute, whose running calls end there. */
+  /** The former compute, in which running calls end. */
   readonly alsoRuns?: ComputeKind | undefined;
   /** Whether the new version gets all calls at once, and never runs at the same time as the former version. */
   readonly isAtOnce?: boolean | undefined;
@@ -28,7 +28,7 @@ export interface ThisDeployment {
   readonly accountConcurrency?: number | undefined;
 }
 
-/** Describes the differences from the deployed stage, and the deployments that lead from one to the other. */
+/** Describes the differences from the deployed stage, and the deployments that lead to the new settings. */
 export interface DeploymentChange extends Pick<ThisDeployment, 'alsoAccepts' | 'alsoRuns'> {
   /** Question for the operator, as a sentence without its subject. */
   readonly question?: string;
@@ -49,7 +49,8 @@ const names: ReadonlyArray<keyof ThisDeployment> = [
 const contextName = (stage: string, name: keyof ThisDeployment): string => `${stage}.${name}`;
 
 /**
- * Returns context flags for the command line of cdk. The app has all stages, so the flags say which stage they mean.
+ * Returns context flags for the command line of cdk. The app has all stages, so each flag contains the name of the
+ * stage.
  */
 export const contextOf = (stage: string, deployment: ThisDeployment): string[] =>
   names.flatMap((name) => (deployment[name] ? ['--context', `${contextName(stage, name)}=${deployment[name]}`] : []));

@@ -2,7 +2,7 @@
 // import the CDK library, so that scripts load fast.
 
 interface RegionZones {
-  /** Two zones that every account has, and that VPC origins may be in. */
+  /** Two zones that every account has, and that support VPC origins. */
   readonly used: readonly [string, string];
   readonly refused: readonly string[];
 }

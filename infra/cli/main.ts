@@ -5,8 +5,8 @@ import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { processTerminal } from './output/terminal.ts';
 
-// Modules that are imported after this call are compiled once, and cached with the temporary files: a command starts in
-// half the time.
+// Modules that are imported after this call are compiled once, and cached with the temporary files, so that a command
+// starts in half the time.
 enableCompileCache();
 const [first, ...words] = process.argv.slice(2);
 if (first === startCommand) {

@@ -1,5 +1,5 @@
-// Is the entry point of a container: the whole gateway as one server of many concurrent calls. It listens on every
-// address of the container; the surrounding network decides who reaches it.
+// Is the entry point of a container, which serves the whole gateway with many concurrent calls. The server listens on
+// every address of the container. The surrounding network decides who reaches the server.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createGateway } from '../../functions/gateway/routes.ts';
@@ -81,8 +81,8 @@ async function stop(): Promise<void> {
 process.once('SIGTERM', () => void stop());
 
 // Reports how many calls are in flight in this process, as a metric of its log lines. The average over the processes of
-// a stage says whether it needs more of them; their processor time would say it too late, because calls that wait use
-// none.
+// a stage shows whether the stage needs more processes. Their processor time would show this too late, because calls
+// that wait use no processor.
 
 interface CallsInFlightReport {
   stop(): void;

@@ -8,15 +8,17 @@ import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 import { spawnBoundChild } from '../local/bound-child.ts';
 import { freePort, loopback } from '../local/free-port.ts';
 
-/** Maximum number of ports to try: another process may take a free port before the server has it. */
+/** Maximum number of ports to try, because another process may take a free port before the server does. */
 const portsTriedMax = 5;
 /** Time limit, far above the 10 ms after which it usually answers. */
 const startTimeoutMs = 10_000;
-/** Maximum length of the messages that are stored while it starts: enough for its one line of error. */
+/**
+ * Maximum length of the messages that are stored while the engine starts, which is enough for its one line of error.
+ */
 const messagesMaxLength = 2_000;
 /**
- * The engine has one thread: its store serves one call at a time, and each hand-over between threads costs as much as a
- * tenth of a call.
+ * The engine has one thread, because its store serves one call at a time, and each hand-over between threads costs as
+ * much as a tenth of a call.
  */
 const env = { TOKIO_WORKER_THREADS: '1' };
 
@@ -26,7 +28,10 @@ interface DynamoEngine {
 }
 
 interface EngineOptions {
-  /** JSON file with descriptions of tables, as DescribeTable answers them: the engine creates them when it starts. */
+  /**
+   * JSON file with descriptions of tables, as DescribeTable answers them. The engine creates these tables when it
+   * starts.
+   */
   readonly tablesFile?: string;
 }
 
@@ -62,13 +67,13 @@ export async function startDynamoEngine({ tablesFile }: EngineOptions = {}): Pro
   }
 }
 
-/** Starts an engine, or returns the engine that serves at the URL, which goes on afterwards. */
+/** Starts an engine, or returns the engine that serves at the URL and is not stopped. */
 export const openDynamoEngine = async (url?: string): Promise<DynamoEngine> =>
   url === undefined ? startDynamoEngine() : { endpoint: url, stop: async () => {} };
 
 /**
- * Returns the reason why it did not start, or undefined once it serves. Only its message counts, not a connection:
- * another process may have taken the port.
+ * Returns the reason why the engine did not start, or undefined once it serves. Only a message of the engine proves
+ * this. A connection proves nothing, because another process may have taken the port.
  */
 async function whyNotStarted(child: ChildProcess): Promise<string | undefined> {
   let messages = '';

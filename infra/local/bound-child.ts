@@ -76,7 +76,7 @@ function watch(child: ChildProcess, pid: number): void {
   });
   watcher.unref();
   (watcher.stdin as unknown as Socket).unref();
-  // A platform without `sh` has no watcher; the stop still works there.
+  // A platform without `sh` has no watcher, but the stop works without a watcher too.
   watcher.on('error', () => {});
   // The group's number may soon belong to another process, which must not get its signals.
   child.once('exit', () => watcher.kill('SIGKILL'));

@@ -1,5 +1,6 @@
-// Provides build output for a local run. A clone builds it from its sources in memory on first use, so that it is never
-// older than they are and nothing has to be built before a start. The package contains it.
+// Provides build output for a local run. A clone builds the output from its sources in memory on first use. The output
+// is therefore never older than the sources, and nothing has to be built before a start. The package contains the
+// output.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ConsolePage, pageFile, pageFolder } from '../../functions/operator/console/page-folder.ts';

@@ -1,5 +1,5 @@
-// Creates the tables in a DynamoDB that has none yet. On AWS the tables belong to the CDK app; this file is for the
-// local run and the tests. Several processes may do it at once: a table that exists already stays as it is.
+// Creates the tables in a DynamoDB without tables. On AWS the tables belong to the CDK app; this file is for the local
+// run and the tests. Several processes may create the tables at once, because an existing table stays as it is.
 import {
   CreateTableCommand,
   DescribeTableCommand,

@@ -1,5 +1,6 @@
 // Stores which provider credentials the latest gateway of this store found, for `gw status` and `gw providers`, because
-// the variables of the shell that asks may differ. It contains names only. Losing it has no other effect.
+// the variables of another shell may differ. The report contains names only. If it is lost, only these commands are
+// affected.
 import type { CheckedCredentials } from '../../shared/routing/providers/index.ts';
 import type { Store } from '../../shared/storage/store/index.ts';
 

@@ -1,5 +1,5 @@
-// Prints lines about a started gateway: anything that calls still need, and a command that makes a call, if it can
-// succeed.
+// Prints lines about a started gateway: everything that is still missing for calls, and a command that makes a call, if
+// the call can succeed.
 
 import { calledName } from '../../shared/accounting/call-records/index.ts';
 import type { Composition } from '../../shared/composition/index.ts';
@@ -20,13 +20,16 @@ import { readChatRequest } from '../../shared/protocol/interfaces/chat-completio
 import { worstCaseCost } from '../../shared/routing/billing/index.ts';
 import { makePlan, readByokSources } from '../../shared/routing/planner/index.ts';
 
-/** Maximum number of workspaces and keys that a start reads: it describes a gateway, and does not audit it. */
+/**
+ * Maximum number of workspaces and keys that a start reads, because a start describes the gateway and does not audit
+ * it.
+ */
 const workspacesMax = 50;
 const keysMax = 50;
 
 export interface StartedGateway {
   readonly url: string;
-  /** Keys whose text is known, the preferred one first. */
+  /** Keys whose text is known, the preferred key first. */
   readonly keyTexts: readonly string[];
   readonly data?: string | undefined;
   readonly dynamodb?: string | undefined;
@@ -37,7 +40,7 @@ interface Account {
   readonly available: PicoUsd;
 }
 
-/** Describes a start. Never rejects: the gateway serves whether or not this can be read. */
+/** Describes a start. Never rejects, because the gateway serves even if the description fails. */
 export async function describeStart(composition: Composition, started: StartedGateway): Promise<string[]> {
   try {
     return await describe(composition, started);
@@ -183,8 +186,8 @@ async function* activeKeys({ keys, clock }: Composition, texts: readonly string[
 }
 
 /**
- * Finds the first model that can be called with this key: the key may use it, a provider is configured, and the money
- * suffices.
+ * Finds the first model that can be called with this key. The key may use the model, a provider is configured, and the
+ * money suffices.
  */
 async function findCallableModel(
   { credentials, connections }: Composition,

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 
 export const loopback = '127.0.0.1';
 
-/** Returns a port that is free now: another process may take it before the caller does. */
+/** Returns a port that is free now. Another process may take the port before the caller does. */
 export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, loopback);
   await once(probe, 'listening');

@@ -5,8 +5,8 @@ import { environmentNames } from '../../shared/foundation/constants/index.ts';
 import { runScript } from '../run-script.ts';
 
 /**
- * DynamoDB's local servers require signed requests, check no signature, and some have separate tables per key and
- * region: processes that share tables must share these. `shared/storage/store` uses the same values.
+ * DynamoDB's local servers require signed requests, but check no signature. Some servers have separate tables per key
+ * and region, so processes that share tables must share key and region. `shared/storage/store` uses the same values.
  */
 const localDynamodbAccess = {
   AWS_REGION: 'us-east-1',

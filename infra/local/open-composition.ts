@@ -1,4 +1,4 @@
-// Opens one process of a local gateway: its store, its dependencies, its server.
+// Opens one process of a local gateway, with its store, its dependencies and its server.
 
 import { join } from 'node:path';
 import {
@@ -41,7 +41,7 @@ export type StartOptions = Omit<LocalOptions, 'host' | 'log'> & Partial<Pick<Loc
 /** Ends something that was started. The part that was started last is ended first. */
 export type Stop = () => Promise<void> | void;
 
-/** Stops each of them, also after a failure. Rejects with the first failure. */
+/** Stops each part, also after a failure. Rejects with the first failure. */
 export async function stopAll(started: Stop[]): Promise<void> {
   const failures: unknown[] = [];
   for (const stopOne of started.splice(0).reverse()) {
@@ -84,7 +84,7 @@ export async function openComposition(options: StartOptions, started: Stop[]): P
   metrics.watch(composition);
   started.push(sweepHourly(composition.blobs, systemClock));
   started.push(() => composition.transport.close());
-  // This ends after the server: the last requests have spans too.
+  // Telemetry ends after the server, because the last requests have spans too.
   started.push(() => Promise.all([composition.telemetry?.close(), composition.alerts.close()]).then(() => {}));
   return { composition, metrics };
 }
@@ -105,7 +105,7 @@ export async function listen(
   return taken;
 }
 
-/** Stores the report. Never rejects: only the output of `gw status` would be affected. */
+/** Stores the report. Never rejects, because only the output of `gw status` would be affected. */
 const report = ({ store, log }: Composition, checked: CheckedCredentials): Promise<void> =>
   writeCredentialReport(store, checked).catch((cause: unknown) =>
     log.error({ event: 'credentials_not_reported' }, cause),
@@ -135,8 +135,8 @@ async function openStore({ data, durable, dynamodb }: StartOptions, started: Sto
 // Adapters outside the store in a local run: large results, the key that encrypts BYOK keys, provider credentials.
 
 /**
- * Creates the adapters. `shared` is the store of a server that other gateways use too. They find large results there,
- * wherever they run.
+ * Creates the adapters. `shared` is the store of a server that other gateways use too. These gateways find large
+ * results in that store, wherever they run.
  */
 export function localAdapters(
   place: StoreLocation,

@@ -1,6 +1,6 @@
 // Sums the metrics of several processes. The main process requests them from each process that serves; a client that
-// calls one of those gets the sum from the main process. The counts of a process that has ended stay in the sum: a
-// counter never falls.
+// calls a serving process gets the sum from the main process. The counts of a process that has ended stay in the sum,
+// because a counter must never fall.
 import cluster, { type Worker } from 'node:cluster';
 import { fail } from '../../shared/errors/index.ts';
 import { systemClock, waitAtMost } from '../../shared/foundation/time/index.ts';
@@ -34,7 +34,7 @@ export function sumProcessMetrics(started: Stop[]): ReadMetrics {
   const questions = createQuestions<void>();
 
   const onMessage = (worker: Worker, message: unknown): void => {
-    // The first message says that the process serves, and accepts requests.
+    // The first message means that the process serves and accepts requests.
     if (typeof message === 'object' && message !== null && 'port' in message) lastOf.set(worker, []);
     if (!isOfMetrics(message)) return;
     if (message.metrics === 'counted') {

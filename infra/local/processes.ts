@@ -8,9 +8,9 @@ import { extname, join } from 'node:path';
 import { type Clock, sleep, systemClock, waitAtMost } from '../../shared/foundation/time/index.ts';
 import type { StartOptions, Stop } from './open-composition.ts';
 
-/** Message of a serving process to the main one. */
+/** Message of a serving process to the main process. */
 export type ServingMessage = { readonly port: number } | { readonly failure: string };
-/** Message of the main process to a serving one: end after your calls. */
+/** Message of the main process to a serving process, which must end after its calls. */
 export const stopMessage = 'stop';
 
 /** The file is in the folder of this file in the package too. */
@@ -45,7 +45,7 @@ export interface ServingOptions extends StartOptions {
 
 /**
  * Starts the processes. Resolves with the port once all of them serve. Throws an Error with one line for the terminal
- * if one of them cannot.
+ * if a process cannot serve.
  */
 export async function startProcesses(
   count: number,
@@ -107,8 +107,8 @@ export async function startProcesses(
 }
 
 /**
- * Resolves with a description of the process's end. Never rejects: a message that finds the process dead is an error of
- * the worker too, before its end.
+ * Resolves with a description of the process's end. Never rejects, although a message to a dead process is an error of
+ * the worker before its end.
  */
 function endOf(worker: Worker): Promise<string> {
   return new Promise((resolve) => {

@@ -46,8 +46,8 @@ function endWith(error: unknown): never {
 }
 
 /**
- * Stops when npm has ended. npm passes SIGTERM on to the shell in which it starts this process, and not every shell
- * passes it on: the shell ends, and this process gets another parent.
+ * Stops when npm has ended. npm passes SIGTERM on to the shell in which it starts this process. Not every shell passes
+ * the signal on, but the shell ends, and this process gets another parent.
  */
 async function stopWithParent(parent: number, stop: () => void): Promise<void> {
   while (process.ppid === parent) await sleep(systemClock, parentLookMs);

@@ -28,7 +28,7 @@ const lineOf = (error: unknown): string => String((error as Error).message).spli
 
 // A reader of the output that has ended does not fail any request.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
-// A terminal sends SIGINT to all processes: the main process stops them in their order.
+// A terminal sends SIGINT to all processes, but the main process stops them in order.
 process.on('SIGINT', () => {});
 process.on('SIGTERM', () => void stop());
 process.on('message', (message) => {

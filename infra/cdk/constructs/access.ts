@@ -162,8 +162,8 @@ export function bedrockAccess(regions: readonly string[]): Access {
     statements: [
       { actions, resources: [...models, ...profiles] },
       {
-        // An inference profile spreads calls over regions, and AWS may add regions. In other regions models only answer
-        // for a profile.
+        // An inference profile spreads calls over regions, and AWS may add regions. In further regions models only
+        // answer for a profile.
         actions,
         resources: [modelsAnywhere],
         conditions: { ArnLike: { 'bedrock:InferenceProfileArn': profiles } },
@@ -217,8 +217,8 @@ function bedrockArns(regions: readonly string[], { partition, ownRegion, account
 }
 
 /**
- * Grants rights and sets variables for traces. The variables are the standard ones of OpenTelemetry, which a local run
- * reads too.
+ * Grants rights and sets variables for traces. The variables are the standard variables of OpenTelemetry, which a local
+ * run reads too.
  */
 export function telemetryAccess(stage: string, settings: StageSettings['telemetry']): Access {
   if (settings == null) return { statements: [] };

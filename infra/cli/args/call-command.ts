@@ -24,7 +24,7 @@ export interface LineRequest {
   readonly names: Record<string, string>;
   readonly query: Record<string, unknown>;
   readonly body: Record<string, unknown>;
-  /** Values that are not sent: they select the part of the answer to show. */
+  /** Values that are not sent, because they select the part of the answer to show. */
   readonly shown: Record<string, unknown>;
 }
 
@@ -67,7 +67,7 @@ export interface CallCommand<Name extends RouteName> {
   /** Replaces the summary of its route. */
   readonly summary?: string;
   readonly takes?: readonly LineInput[];
-  /** Query parameters of every such request. */
+  /** Query parameters of every request of the command. */
   readonly query?: Readonly<Record<string, string>>;
   /** Example of the words between the command's name and the store. */
   readonly example: string;

@@ -7,7 +7,7 @@ import { type TargetOptions, targetOptionGroup, targetOptions, targetUsage } fro
 import { type ParseOption, type ParseRepeatedOption, UsageError } from './option-values.ts';
 import type { CommandOutcome, LineByLine, Session, StorelessSession } from './session.ts';
 
-/** Work of a command with its parsed input: the arguments in their order, then the options. */
+/** The work of a command, called with its parsed arguments in their order, and then with its options. */
 export type CommandWork = (session: Session) => Promise<CommandOutcome | LineByLine>;
 /** Runs the work of the named command. `options` are the values of the options that every command has. */
 export type Execute = (command: CommandLine, options: CommonOptions, work: CommandWork) => Promise<void>;
@@ -52,7 +52,7 @@ export class CommandLine extends Command {
     return this.addOption(newOption(flags, summary, read));
   }
 
-  /** Adds an option that may be repeated: `read` gets the value of the previous ones. */
+  /** Adds an option that may be repeated. `read` also gets the value of the previous occurrences. */
   takesRepeatedOption(flags: string, summary: string, read: ParseRepeatedOption): this {
     const option = new Option(flags, summary);
     return this.addOption(option.argParser((text, former: unknown) => read(option.long ?? '', text, former)));
@@ -174,8 +174,7 @@ class FullNamesHelp extends Help {
   override styleTitle = (title: string): string => title.toLowerCase();
 
   override formatHelp(command: Command, helper: Help): string {
-    // Commander makes suggestions for a mistyped word from the names of one level, so this is set only while help is
-    // written.
+    // The override exists only while help is written, because commander also uses it to suggest names of one level.
     this.visibleCommands = () => commandsIn(command).filter((known) => known !== command);
     return super.formatHelp(command, helper);
   }

@@ -47,8 +47,8 @@ export function readProviderId(name: string, text: string): string {
 export const readKeyName = readValid(keyName, 'is 1 to 64 characters', asText);
 
 /**
- * Returns the public part of a key, from that part or from a whole key, which may be all that is known of a leaked one;
- * undefined for another text.
+ * Returns the public part of a key; undefined for another text. The text may be the public part or a whole key, because
+ * of a leaked key only one of them may be known.
  */
 export const publicIdIn = (text: string): string | undefined =>
   parseApiKey(text)?.publicId ?? (publicIdPattern.test(text) ? text : undefined);
@@ -66,7 +66,10 @@ export const readIds = readValid(
   partsOf,
 );
 
-/** Parses a person who created keys for themselves: an e-mail address, or the listed name of a person without one. */
+/**
+ * Parses a person who created keys for themselves: an e-mail address, or the listed name of a person without an
+ * address.
+ */
 export function readOwner(name: string, text: string): string {
   if (/^\S{1,320}$/.test(text)) return text.startsWith('subject:') ? text : inLowerCase(text);
   throw new UsageError(`${name} is an e-mail address`);
@@ -86,7 +89,7 @@ export function readUsdChange(name: string, text: string): string {
   throw new UsageError(`${name} is an amount of USD above 0, or below it to take credit away, as in 25.00 or -5`);
 }
 
-/** Removes a limit or a rule: null in a request. Commander treats null as a missing value. */
+/** Removes a limit or a rule, like null in a request. Commander treats null as a missing value. */
 export const none = Symbol('none');
 
 export const readOrNone =
@@ -94,7 +97,7 @@ export const readOrNone =
   (name: string, text: string): Value | typeof none =>
     text === 'none' ? none : read(name, text);
 
-/** Maps a typed value to the one in requests. */
+/** Maps a typed value to the value in requests. */
 export const readAs =
   <Value, Sent>(read: (name: string, text: string) => Value, toSent: (value: Value) => Sent) =>
   (name: string, text: string): Sent =>

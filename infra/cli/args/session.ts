@@ -1,4 +1,4 @@
-// Declares the inputs and the outcome of a command. A command prints no result itself: it returns its outcome, so that
+// Declares the inputs and the outcome of a command. A command prints no result itself. It returns its outcome, so that
 // the output of `--json` is one document and nothing else.
 import type { Randomness } from '../../../shared/foundation/ids/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
@@ -34,7 +34,7 @@ export interface Session {
   readonly variables: Readonly<Record<string, string | undefined>>;
   /** Whether `--yes` confirms all questions. */
   readonly isConfirmed: boolean;
-  /** Opens the target; a second call returns the same one. It is closed after the command. */
+  /** Opens the target; a second call returns the same target. The target is closed after the command. */
   open(options?: OpenOptions): Promise<OpenTarget>;
 }
 
@@ -48,7 +48,7 @@ export class Declined extends Error {
 
 /**
  * Asks for a confirmation. `what` is the whole step, such as "revoke key ci of team-a". Throws Declined, or UsageError
- * without a terminal to ask on.
+ * if there is no terminal.
  */
 export async function confirm({ terminal, isConfirmed }: Session, what: string): Promise<void> {
   if (isConfirmed) return;

@@ -84,8 +84,8 @@ async function apply(
 }
 
 /**
- * Stores the applied file, so that the next start can compare its own file with it. A file other than that of the
- * starts leaves theirs unchanged: its changes count as an operator's changes to them.
+ * Stores the applied file, so that the next start can compare its own file with it. A file other than the file of the
+ * starts does not replace the stored file of the starts. Its changes count as an operator's changes.
  */
 async function keepForStart(
   { store }: OpenTarget,
@@ -148,7 +148,8 @@ async function planFile(session: Session, opened: OpenTarget, { file, lineOf }: 
   try {
     return await planOn(opened.store);
   } catch (error) {
-    // A dry run creates no tables. A store of this machine is empty then; a stage must be deployed first.
+    // A dry run creates no tables. A store of this machine without tables counts as empty; a stage must be deployed
+    // first.
     if (session.target.kind === 'stage' || !isTableMissing(error)) throw error;
     return planOn(emptyStore);
   }

@@ -139,7 +139,7 @@ async function listCalls(session: Session, options: ListOptions): Promise<Comman
   };
 }
 
-/** Number of earlier calls that are shown before the new ones. */
+/** Number of earlier calls that are shown before new calls. */
 const followedDefault = 10;
 
 /** Checks combinations of options. Throws UsageError. */
@@ -253,7 +253,7 @@ const callFields: readonly Field<ShownCall>[] = [
   { title: 'id', value: ({ id }) => id },
 ];
 
-// Prints calls as they are found: all that match a filter as CSV, or those that end from now on.
+// Prints calls as they are found: all calls that match a filter as CSV, or calls that end from now on.
 
 type Query = Pick<CallPageQuery, 'records' | 'workspaces' | 'matches'>;
 

@@ -1,5 +1,5 @@
-// `credentials set`: writes a provider credential into the secret of a stage. It is read from standard input, so that
-// it is in no process list and no shell history, and it is never printed.
+// `credentials set`: writes a provider credential into the secret of a stage. The credential is read from standard
+// input, so that it is in no process list and no shell history, and it is never printed.
 
 import { poolOf } from '../../../shared/configuration/catalogue/index.ts';
 import { looksLikeCredential } from '../../../shared/configuration/gateway-file/index.ts';
@@ -26,7 +26,7 @@ export function addCredentials(program: CommandLine): void {
     .does(setCredential);
 }
 
-/** Parses the name of a secret as the gateway file writes it, which is also that of a variable. */
+/** Parses the name of a secret as the gateway file writes it. The name is also valid for a variable. */
 function readSecretName(name: string, text: string): string {
   if (/^[A-Za-z0-9/_+=.@-]{1,256}$/.test(text) && !looksLikeCredential(text)) return text;
   throw new UsageError(

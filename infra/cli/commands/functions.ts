@@ -218,7 +218,7 @@ async function publish(
 
 type WrittenRevision = Awaited<ReturnType<Extract<Awaited<ReturnType<typeof planPublication>>, { ok: true }>['write']>>;
 
-/** Stores the draft. Returns undefined for a revision that is activated already, or that passed its cases. */
+/** Stores the draft. Returns undefined for a revision that was activated already, or passed its cases. */
 async function writeDraft(
   plan: Extract<Awaited<ReturnType<typeof planPublication>>, { ok: true }>,
   revision: string,
@@ -242,7 +242,7 @@ function draftOutcome(
   };
 }
 
-/** Describes failed cases: a formerly active revision does not become a draft again. */
+/** Describes failed cases. A formerly active revision does not become a draft again. */
 function afterFailedCases({ active, revisions }: FunctionRecord, revision: string): string {
   if (revisions.get(revision)?.state !== 'activated') return 'a draft, not activated';
   return `activated before, ${active === revision ? 'and stays active' : 'not made active'}`;

@@ -1,4 +1,5 @@
-// Lists every command, in the order of help. A command loads only its own module, because all take much longer.
+// Lists every command, in the order of help. A command loads only its own module, because loading all modules takes
+// much longer.
 import { startCommand } from '../../../shared/foundation/constants/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 

@@ -231,7 +231,7 @@ const keyCommands: CallCommands<'keys'> = {
   },
 };
 
-// Identifies a key for every command: by its name in a workspace, or by its public id.
+// Identifies a key for every command, by its name in a workspace or by its public id.
 
 type KeyReference = { readonly publicId: string } | { readonly workspace: string; readonly name: string };
 
@@ -245,9 +245,9 @@ function toNamedKey(key: string, workspace: string | undefined): KeyReference {
   );
 }
 
-// Ends those keys again that were ended after the moment to which tables were restored (`keys reconcile`).
+// Ends keys again whose end was lost because the tables were restored to an earlier moment (`keys reconcile`).
 
-/** Parses a suffix; `none` selects the tables without one. */
+/** Parses a suffix; `none` selects the tables without a suffix. */
 const readSuffix = (name: string, text: string): string => {
   if (text === 'none' || text === '') return '';
   if (/^[A-Za-z0-9_-]{1,40}$/.test(text)) return text;

@@ -1,5 +1,5 @@
 // Prints the least rights of an IAM identity with which every command works on a stage, as a policy document
-// (`policy`). A single table has the calls; its test runs every command and compares.
+// (`policy`). A single table lists the calls to AWS. A test runs every command and compares its calls with the table.
 import {
   brand,
   contentPrefix,
@@ -77,12 +77,12 @@ async function policy(session: Session): Promise<CommandOutcome> {
   return { json: document, lines: () => toJsonText(document).split('\n') };
 }
 
-/** Wildcard in an ARN of a policy. Identities reach only their own account, whatever the ARN says. */
+/** Wildcard in an ARN of a policy. Identities reach only their own account, whatever the ARN contains. */
 const anyPlace = '*';
 
 /**
- * Finds account and region. A policy can be written without being signed in: then the command line and the settings say
- * where the stage is, if they name it.
+ * Finds account and region. A policy can be written without a sign-in to AWS. The command line and the settings may
+ * then name account and region.
  */
 async function findPlace(target: StageTarget, shellRegion: string | undefined): Promise<StagePlace> {
   // These modules are imported at this point, because they load SDK clients, which most commands do without.
@@ -125,7 +125,9 @@ function tableStatements(place: StagePlace): PolicyStatement[] {
   return [allow('DescribeTables', 'dynamodb', ['DescribeTable'], tableNames.map(arnOf)), ...statements];
 }
 
-/** Returns rights on the provider credentials of the stage, and on the key that encrypts those of BYOK connections. */
+/**
+ * Returns rights on the provider credentials of the stage, and on the key that encrypts the keys of BYOK connections.
+ */
 function sealingStatements(place: StagePlace): PolicyStatement[] {
   const secret = arn(place, 'secretsmanager', `secret:${providerSecretName(place.stage)}-??????`);
   return [

@@ -1,5 +1,5 @@
 // Runs the test cases of a revision through a running gateway and, if all pass, stores that they passed (`functions
-// qualify`). The calls are real: the workspace pays for them like for any others.
+// qualify`). The calls are real, and the workspace pays for them like for any other call.
 
 import type { ManagementDependencies } from '../../../functions/operator/dependencies.ts';
 import { perform } from '../../../functions/operator/perform.ts';
@@ -76,8 +76,8 @@ interface CaseResult {
 const answerMaxCharacters = 4_000;
 
 /**
- * Runs the cases of a stored revision, and stores the result if all pass. `url` is that of a gateway, as clients use
- * it.
+ * Runs the cases of a stored revision, and stores the result if all pass. `url` is the URL at which clients call a
+ * gateway.
  */
 export async function judgeRevision(session: Session, url: string, toRun: CasesToRun): Promise<JudgedRevision> {
   const deps = await openManagement(session, { writes: true });
@@ -137,8 +137,8 @@ export async function readCaseKey(session: Session, workspace: string): Promise<
   return key;
 }
 
-// Runs the test cases of a revision: the management interface names the missing calls, they are made through a gateway,
-// and their answers are sent with the next request until every case is judged.
+// Runs the test cases of a revision. The management interface names the missing calls. The calls are made through a
+// gateway, and their answers are sent with the next request, until every case is judged.
 
 const casesRoute = 'POST /functions/{workspace}/{id}/cases';
 type Answer = NonNullable<WrittenBody<typeof casesRoute>['answers']>[number];
@@ -162,7 +162,7 @@ interface CasesToRun {
  */
 const roundsMax = 64;
 
-/** Runs the cases. Throws an Error if no gateway answers: then no case can be judged. */
+/** Runs the cases. Throws an Error if no gateway answers, because no case can then be judged. */
 async function runCases(
   deps: ManagementDependencies,
   { names, revision }: CasesToRun,

@@ -78,7 +78,7 @@ function readKeyTags(name: string, text: string, former: unknown): Tags {
 }
 
 const readSwitch = readAs(readChoice(['on', 'off']), (word) => word === 'on');
-/** Parses a switch: switching a policy off removes it. */
+/** Parses a switch. Switching a policy off removes it. */
 const readDemand = readAs(readSwitch, (isOn) => isOn || none);
 
 const readRegions = readValid(regions, 'takes codes of regions or countries in lower case, as in eu,us', partsOf);
@@ -102,7 +102,7 @@ const readers: { readonly [Kind in SettingKind]: ParseOption | undefined } = {
   switch: readSwitch,
 };
 
-/** Returns the options. `absent` is how a command line says that a setting does not apply. */
+/** Returns the options. `absent` tells how a command line expresses that a setting does not apply. */
 export const settingOptions = (rows: SettingRows, absent: 'left out' | 'none'): readonly LineInput[] =>
   Object.entries(rows).map(
     ([

@@ -117,6 +117,6 @@ const workspaceFields: readonly Field<WorkspaceHolds>[] = [
     value: ({ oldestAgeMs }) => oldestAgeMs,
     shown: ({ oldestAgeMs }) => (oldestAgeMs === undefined ? null : formatAge(oldestAgeMs)),
   },
-  // Part of the available credit that calls which died have reserved.
+  // Part of the available credit that is still reserved for calls whose process died.
   { member: 'expired_usd', title: 'expired USD', align: 'decimal', value: ({ summary }) => formatUsd(summary.expired) },
 ];

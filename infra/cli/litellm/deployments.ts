@@ -1,4 +1,4 @@
-// Reads one item of LiteLLM's `model_list`: its address, its prices and its limits.
+// Reads the address, the prices and the limits of one item of LiteLLM's `model_list`.
 import type { Path } from '../../../shared/configuration/gateway-file/index.ts';
 import type { ListedModel, ModelList } from '../../../shared/configuration/model-list/index.ts';
 import { type NamedModel, namedModel } from './provider-prefixes.ts';
@@ -15,7 +15,7 @@ export interface Deployment {
   readonly named: NamedModel;
   readonly provider: ImportedProvider;
   readonly entry: ImportedEntry;
-  /** LiteLLM's own order: a lower number is tried first. */
+  /** LiteLLM's own order, in which a lower number is tried first. */
   readonly order: number;
   readonly weight: number | undefined;
 }
@@ -39,7 +39,7 @@ export interface ImportContext {
   readonly list: ModelList;
 }
 
-/** Reads a deployment. Returns undefined if it has no counterpart; a comment then says why. */
+/** Reads a deployment. Returns undefined if the deployment has no counterpart. A comment then explains why. */
 export function readDeployment(context: ImportContext, path: Path): Deployment | undefined {
   const { source, providers } = context;
   const at = parameterPath(source, path);
@@ -67,7 +67,7 @@ export function readDeployment(context: ImportContext, path: Path): Deployment |
   };
 }
 
-/** Marks an item as used: its fields need no comment of their own. */
+/** Marks an item as used, so that its fields get no comment of their own. */
 function useWhole(source: LiteLlmSource, path: Path): undefined {
   source.use(path);
 }

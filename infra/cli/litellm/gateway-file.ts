@@ -1,5 +1,5 @@
-// Converts a file of LiteLLM to a gateway file. The result is read as every gateway file is, so that a part which the
-// gateway cannot accept becomes a comment and the rest starts.
+// Converts a file of LiteLLM to a gateway file. The result is read like every gateway file. A part that the gateway
+// cannot accept becomes a comment, so that the rest can start.
 import { isMapping, type Path, readWithList, yamlText } from '../../../shared/configuration/gateway-file/index.ts';
 import { loadModelList } from '../../../shared/configuration/model-list/index.ts';
 import { readDeployment } from './deployments.ts';
@@ -106,7 +106,7 @@ function head(notes: readonly ImportNote[]): string {
   return lines.map((line) => `# ${line.replace(/[\r\n\u2028\u2029]+/g, ' ')}\n`).join('');
 }
 
-// Converts guardrails that have a counterpart: those of Amazon Bedrock, words, patterns, and personal data that is
+// Converts guardrails with a counterpart: guardrails of Amazon Bedrock, words, patterns, and personal data that is
 // found without a service.
 
 interface ImportedGuardrail {
@@ -202,8 +202,8 @@ const bodies: Readonly<Record<string, Body>> = {
   },
 };
 
-// Converts budgets and limits of LiteLLM's settings: those of the proxy become limits of one key, those of its users
-// become limits of the keys that members create.
+// Converts budgets and limits of LiteLLM's settings. Limits of the proxy become limits of one key, and limits of its
+// users become limits of the keys that members create.
 
 const keyName = 'litellm';
 const workspaceId = 'litellm';

@@ -1,5 +1,5 @@
-// Builds the models of the gateway file: deployments of one name are the entries of a model. LiteLLM's fallbacks become
-// entries without a weight, which follow those that have one.
+// Builds the models of the gateway file. Deployments of one name are the entries of a model. LiteLLM's fallbacks become
+// entries without a weight, after the entries with a weight.
 import { isMapping, type Path } from '../../../shared/configuration/gateway-file/index.ts';
 import { autoModelId } from '../../../shared/foundation/constants/index.ts';
 import type { Deployment, ImportContext, ImportedEntry } from './deployments.ts';
@@ -77,9 +77,7 @@ function entriesOf(
   ];
 }
 
-/**
- * Renames entries, because a model names a provider once: the further entries of a provider call it by another name.
- */
+/** Renames entries, because a model names a provider once. The further entries of a provider name it differently. */
 function eachOnce(providers: ImportedProviders, entries: readonly ImportedEntry[]): readonly ImportedEntry[] {
   const counts = new Map<string, number>();
   return entries.map((entry) => {
@@ -108,7 +106,10 @@ interface Fallbacks {
 
 const settings = ['router_settings', 'litellm_settings'] as const;
 
-/** Reads fallbacks, including those for a longer context: an entry whose context is too short is skipped. */
+/**
+ * Reads fallbacks, including fallbacks for a longer context, because the gateway skips an entry whose context is too
+ * short.
+ */
 function readFallbacks(source: LiteLlmSource): Fallbacks {
   const byName = new Map<string, readonly string[]>();
   for (const section of settings) {
@@ -141,7 +142,7 @@ function fallbacksOf(
   return names.flatMap((one) => (groups.get(one) ?? []).map(({ entry }) => entry));
 }
 
-/** Reads `model_group_alias`: another name of the same entries. */
+/** Reads `model_group_alias`, which gives the same entries another name. */
 function aliases(source: LiteLlmSource, models: readonly ImportedItem[]): readonly ImportedItem[] {
   const place: Path = ['router_settings', 'model_group_alias'];
   return Object.entries(source.mapping(place)).flatMap(([alias, target]): readonly ImportedItem[] => {

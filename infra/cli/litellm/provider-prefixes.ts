@@ -1,4 +1,4 @@
-// Lists LiteLLM's names of providers: the prefix of `litellm_params.model`. Source: its pages of providers
+// Lists LiteLLM's names of providers, which are prefixes of `litellm_params.model`. Source: its pages of providers
 // (docs.litellm.ai/docs/providers), November 2026.
 import type { ProviderKind } from '../../../shared/configuration/model-list/index.ts';
 

@@ -1,5 +1,5 @@
-// Builds the providers of the gateway file from the parameters of LiteLLM's deployments: one provider for each address
-// with each credential.
+// Builds the providers of the gateway file from the parameters of LiteLLM's deployments. Each address with each
+// credential is one provider.
 import type { Path } from '../../../shared/configuration/gateway-file/index.ts';
 import { type ProviderKind, providerKinds } from '../../../shared/configuration/model-list/index.ts';
 import { type NamedModel, regionInName } from './provider-prefixes.ts';
@@ -51,7 +51,7 @@ export class ImportedProviders {
 
   /**
    * Returns the provider of a deployment. `preferredId` is for a wildcard, whose names begin with it. Returns undefined
-   * without an address; a comment then says so.
+   * without an address; a comment then explains this.
    */
   of(at: ParameterPath, named: NamedModel, api: string, preferredId?: string): ImportedProvider | undefined {
     const written = this.#written(at, named);

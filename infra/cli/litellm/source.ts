@@ -73,7 +73,7 @@ export class LiteLlmSource {
     return /^[A-Za-z_]\w{0,127}$/.test(name) ? name : undefined;
   }
 
-  /** Returns undefined for a variable that is not set here. */
+  /** Returns undefined for a variable that is not set in this shell. */
   resolve(text: string): string | undefined {
     if (!text.startsWith(environmentPrefix)) return text;
     return this.#variables[text.slice(environmentPrefix.length)] || undefined;

@@ -1,5 +1,5 @@
-// Describes a failure as one line for the operator. Only the message of an error is shown: AWS and DynamoDB may name
-// tables and accounts, never a secret of this gateway.
+// Describes a failure as one line for the operator. Only the message of an error is shown, because messages of AWS and
+// DynamoDB may name tables and accounts, but never a secret of this gateway.
 
 import { StoreFileRefused } from '../../../shared/storage/sqlite-store/index.ts';
 import { neverConnected, StoreUnavailable } from '../../../shared/storage/store/index.ts';

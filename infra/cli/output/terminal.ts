@@ -29,14 +29,14 @@ const secretMaxBytes = 64 * 1024;
 const columnsDefault = 80;
 const eraseLine = '\r\u001b[K';
 
-/** The start and the end of a line in bold: the only escape sequences that are written to a terminal. */
+/** The start and the end of a line in bold. No other escape sequences are written to a terminal. */
 const bold = ['\u001b[1m', '\u001b[22m'] as const;
 
 export const inBold = (line: string): string => bold.join(line);
 
 /**
- * Filters every text to the terminal, which may contain text of clients, providers and files: no character controls the
- * terminal, and no text creates a line of its own.
+ * Filters all text to the terminal, because it may contain text of clients, providers and files. No character can then
+ * control the terminal, and no text can create a line of its own.
  */
 export const onlyText = (terminal: Terminal): Terminal => ({
   ...terminal,

@@ -1,5 +1,5 @@
-// Finds providers without a credential where the gateway runs, as far as this shell can know: from the secret of a
-// stage, from the gateway that ran last on a local store, and before its first run from the variables of this shell.
+// Finds providers for which the gateway has no credential, as far as this shell can know. The sources are the secret of
+// a stage, the latest report of a gateway on a local store, and without a report the variables of this shell.
 
 import {
   accountOf,
@@ -25,7 +25,7 @@ interface CredentialStatus {
 
 const namesCredential = ({ auth }: ProviderDocument): boolean => credentialName(auth) !== undefined;
 
-/** Reads the status for a running gateway. `providers` are those to check. */
+/** Reads the status for a running gateway. `providers` are the providers to check. */
 export async function readCredentialStatus(
   session: Session,
   opened: OpenTarget,

@@ -47,7 +47,7 @@ export async function openStage(
   };
 }
 
-/** The account is requested with the first reading: its id is part of the bucket's name. */
+/** The account is requested with the first reading, because its id is part of the bucket's name. */
 const stageBucket = (access: ShellAccess, stage: string): Pick<BlobStore, 'get'> => ({
   async get(key) {
     const bucket = spillBucketName(stage, (await readAccount(access)).id, access.region);

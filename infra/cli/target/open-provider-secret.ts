@@ -16,7 +16,7 @@ const answerMaxBytes = 512 * 1024;
 export interface ProviderSecret {
   /** Reads the credentials. Throws an Error for the operator if the secret is absent or is not a JSON object. */
   read(): Promise<ReadonlyMap<string, unknown>>;
-  /** Writes all credentials: they must be read before, so that other names stay. */
+  /** Writes all credentials. The stored credentials must be read before, so that other names stay. */
   write(credentials: ReadonlyMap<string, unknown>): Promise<void>;
   close(): void;
 }

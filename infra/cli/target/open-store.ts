@@ -27,14 +27,15 @@ export interface OpenTarget {
   readonly storeOf?: (suffix: string) => Store;
   /** Describes the tables. Throws the client's error if the server cannot be reached or refuses. */
   describeTables(): Promise<TableStatus[]>;
-  /** Creates missing tables of a local store; those of a stage belong to its deployment. */
+  /** Creates missing tables of a local store. The tables of a stage belong to its deployment. */
   prepareTables(): Promise<void>;
-  /** Characters with which the public ids of keys begin that are created there. Undefined for a local store. */
+  /** First characters of the public ids of new keys of the store. Undefined for a local store. */
   readonly cell: string | undefined;
   /** The AWS identity of the shell; undefined for a local store. */
   readonly access: ShellAccess | undefined;
   /**
-   * Encrypts the keys of BYOK connections there. A command that writes creates the master key of a local store with it.
+   * Encrypts the keys of BYOK connections of the store. A command that writes to a local store also creates the master
+   * key.
    */
   readonly wrapper: KeyWrapper;
   /** Stored bodies of calls; no request is made before the first reading. */
@@ -47,8 +48,8 @@ export const localWrapper = (folder: string | undefined, makesKey: boolean): Key
   lazyKeyWrapper(() => localKeyWrapper({ folder, makesKey }));
 
 /**
- * Opens the real adapter on first use: most files have no BYOK connection, and opening it creates a master key on this
- * machine.
+ * Opens the real adapter on first use, because opening it creates a master key on this machine, and most files have no
+ * BYOK connection.
  */
 function lazyKeyWrapper(open: () => KeyWrapper): KeyWrapper {
   const wrapper = once(open);

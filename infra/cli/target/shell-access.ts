@@ -10,7 +10,7 @@ import { commandCallTimeoutMs, type StageTarget } from './target.ts';
 
 export type ShellAccess = AwsAccess;
 
-/** Time limit of a connection: from another continent it takes longer than a whole call of a function. */
+/** Time limit of a connection. From another continent a connection takes longer than a whole call of a function. */
 const connectTimeoutMs = 5_000;
 
 /**
@@ -28,7 +28,7 @@ export async function readShellAccess(target: StageTarget): Promise<ShellAccess>
 
 /** Signs in, whatever account and region the settings name. */
 export async function signIn({ stage, profile, region }: StageTarget): Promise<ShellAccess> {
-  // Any client of the SDK would do: each looks for both in the same places.
+  // Any client of the SDK would do, because every client looks for both in the same places.
   const { config } = new SecretsManagerClient({
     // A profile that the command line names takes precedence over variables of the shell.
     ...(profile === undefined ? {} : { profile, credentials: fromIni({ profile }) }),

@@ -2,9 +2,7 @@
 import { programs, storeCallTimeoutMs } from '../../../shared/foundation/constants/index.ts';
 import { type ParseOption, UsageError } from '../args/option-values.ts';
 
-/**
- * The tables of a stage, with the AWS credentials and the region of the shell, or those that the command line names.
- */
+/** The tables of a stage, with the AWS credentials and the region of the shell or of the command line. */
 export interface StageTarget {
   readonly kind: 'stage';
   readonly stage: string;
@@ -92,7 +90,7 @@ export function readTarget(
   return { kind: 'stage', stage, profile, region };
 }
 
-/** Throws UsageError for a local store. `reason` says what the operator does instead on a local store. */
+/** Throws UsageError for a local store. `reason` describes what the operator does instead on a local store. */
 export function requireStage(target: Target, reason: string): StageTarget {
   if (target.kind === 'stage') return target;
   throw new UsageError(`needs --stage: ${reason}`);
@@ -104,7 +102,7 @@ export function describeTarget(target: Target): string {
 }
 
 /**
- * Time limit of a command's call to a store that may be far away: from another continent a new connection alone takes
+ * Time limit of a command's call to a store that may be far away. From another continent a new connection alone takes
  * as long as a whole call inside the region.
  */
 export const commandCallTimeoutMs = 10 * storeCallTimeoutMs;

@@ -1,5 +1,5 @@
-// Builds the gateway file of the demo: models of the built-in simulator, and of well-known providers. It is checked
-// like any other file.
+// Builds the gateway file of the demo, with models of the built-in simulator and of well-known providers. The file is
+// checked like any other file.
 import { stringify } from 'yaml';
 import { personalTypes } from '../../../shared/configuration/catalogue/index.ts';
 import { extraNames, taskInterfaceIds } from '../../../shared/foundation/constants/index.ts';
@@ -92,7 +92,7 @@ function viewStep(id: string, content: string) {
 }
 
 const simulated = { auth: 'none', accepts_byok_header: true };
-/** Each model that answers with text is available on every interface that returns text. */
+/** Every interface that returns text offers every text model. */
 const wordApis = ['chat-completions', 'messages', 'responses'];
 const simulatedProviders = [
   {
@@ -218,7 +218,7 @@ const simulatedModels = [
 ];
 
 /**
- * Returns whether a stored catalogue can be that of a demo, of this release or another: this demo has all its providers
+ * True if a stored catalogue can belong to a demo of this or another release, because this demo has all its providers
  * and models.
  */
 export function isDemoCatalogue({

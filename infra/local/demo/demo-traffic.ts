@@ -1,5 +1,5 @@
-// Makes the calls of the demo on request, so that reports and the console have something to show: real requests to the
-// address that clients use, to the simulated models, some of which fail.
+// Makes the calls of the demo on request, so that reports and the console have something to show. The calls are real
+// requests for simulated models, at the address that clients use, and some calls fail.
 import { type Clock, sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 
 /**
