@@ -1,5 +1,5 @@
-// Runs a script and ends it: without output, or with one line on standard error and exit code 1. A script whose work
-// cannot end, or whose reader has ended, is ended by require-node.cjs.
+// Runs a script. After a failure it prints one line on standard error and sets exit code 1. require-node.cjs ends a
+// script whose work cannot end, or whose reader has ended.
 
 export const printLine = (line: string): void => void process.stdout.write(`${line}\n`);
 

@@ -1,5 +1,5 @@
-// Starts store, gateway file and server (or processes that serve) in this order, and prints how to call it. A failure
-// stops the parts that were started before.
+// Starts store, gateway file and server (or processes that serve) in this order, and prints how to call the gateway. A
+// failure stops the parts that were started before.
 import { join, resolve } from 'node:path';
 import type { Composition } from '../../shared/composition/index.ts';
 import { createOperator, readOperators, revokeOperator } from '../../shared/configuration/administration/index.ts';
@@ -56,7 +56,8 @@ type Say = (line: string) => void;
 
 /**
  * Starts the gateway. Without `log` nothing is logged. Throws InvalidGatewayFile, or an Error with one line for the
- * terminal. `onServing` is called before the line that says ready: a reader of it may stop the process at once.
+ * terminal. `onServing` is called before the line that reports readiness, because a reader of this line may stop the
+ * process at once.
  */
 export async function startLocalGateway(
   options: StartOptions,
@@ -76,7 +77,7 @@ export async function startLocalGateway(
             content: await readConfigFile(config),
             config: { path: resolve(config), reapply: options.reapply === true, storeOption: storeOption(options) },
           };
-    // The address is checked before the file is applied: a start that cannot listen changes nothing.
+    // The address is checked before the file is applied, so that a start that cannot listen changes nothing.
     await checkAddress(port, host);
     if (metricsPort !== undefined) await checkAddress(metricsPort, metricsHost, '--metrics-port');
     const tls = options.tls && (await readTlsFiles(options.tls, systemClock.nowMs()));
@@ -116,7 +117,7 @@ export async function startLocalGateway(
     say(await consoleLine(composition, { ...options, url, isDemo }));
     say(commandLineHint(options));
     if (options.demoTraffic === true) {
-      // The demo calls only simulated models: calls of any other store may cost money.
+      // Demo traffic needs the demo's simulated models, because calls of any other store may cost money.
       const traffic = simulator && startDemoTraffic(url, keyTexts[0] ?? '');
       if (traffic !== undefined) started.push(() => traffic.stop());
       say(traffic ? `demo traffic: ${demoTraffic.callsMax} calls at most` : 'no demo traffic: this is not the demo');
@@ -129,7 +130,9 @@ export async function startLocalGateway(
   }
 }
 
-/** Checks the master key: if another gateway of the store has encrypted keys, this one needs the same one. */
+/**
+ * Checks the master key. If another gateway of the store has encrypted keys, this gateway needs the same master key.
+ */
 async function checkSealedKeys({ connectionStore }: Composition, options: StartOptions): Promise<void> {
   const closed = await connectionStore.findClosed();
   if (closed === undefined) return;
@@ -147,8 +150,8 @@ const lookAtCredentials = async ({ catalogue, credentialCheck }: Composition): P
   catalogue.current().then(credentialCheck.look, () => {});
 
 // Describes how to open the console of a gateway that was just started. The demo, and a store that ends with this
-// process, get an operator key of their own, new at each start: no command line could create one for them in time, or
-// at all.
+// process, get an operator key of their own, new at each start, because no command line could create an operator key
+// for them in time, or at all.
 
 const operatorName = 'console-of-the-local-start';
 
@@ -174,7 +177,7 @@ async function renewOperator(deps: Dependencies): Promise<string> {
   return (await createOperator(deps, operatorName)).text;
 }
 
-// Makes the changes of a start to the store: applies a gateway file, or the demo if the store has nothing else.
+// Makes the changes of a start to the store. Applies a gateway file, or the demo if the store has nothing else.
 
 const demoName = 'the demo';
 
@@ -273,8 +276,8 @@ function asRefusal(error: unknown): GatewayFileRefused {
   throw error;
 }
 
-// Lines of a start about its gateway file: the changes that it makes in the store, and the values that it leaves as
-// operators changed them.
+// Describes the effects of a start's gateway file: the changes in the store, and the values that stay as operators
+// changed them.
 
 /** Maximum number of lines; `gw apply --dry-run` prints all. */
 const linesMax = 100;

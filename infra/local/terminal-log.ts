@@ -1,5 +1,5 @@
 // Writes the log of a local run for people: one line per finished request, preceded by a line for each provider call
-// that failed, and errors. It shows the same fields that a deployed stage writes as JSON.
+// that failed, and errors. The log shows the same fields that a deployed stage writes as JSON.
 
 import { styleText } from 'node:util';
 import { connectionFaultText } from '../../shared/foundation/constants/index.ts';
@@ -15,7 +15,7 @@ interface TerminalLogOptions {
 
 /** Codes of calls whose attempts have more informative lines. */
 const codesOfAttempts: ReadonlySet<unknown> = new Set(['no_available_provider', 'execution_failed']);
-/** Maximum number of stack frames: the place of the fault and its callers. */
+/** Maximum number of stack frames, which show the place of the fault and its callers. */
 const framesMax = 5;
 
 export function createTerminalLog({ clock, isColoured, write }: TerminalLogOptions): Log {

@@ -1,5 +1,5 @@
-// Reads the two files of `--tls`: a certificate with those of its authorities, and its private key. A fault of either
-// is described in one line.
+// Reads the two files of `--tls`: a certificate with the certificates of its authorities, and its private key. A fault
+// of a file is described in one line.
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';

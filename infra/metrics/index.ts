@@ -21,6 +21,6 @@ export function readAlone(metrics: CallMetrics): ReadMetrics {
   return async () => textOf([await metrics.read()]);
 }
 
-/** Sums only the counters, which never fall: the counts of processes that have ended. */
+/** Sums the counters of processes that have ended, because a counter must never fall. */
 export const sumOfCounts = async (processes: readonly MetricValues[]): Promise<MetricValues> =>
   (await import('./prometheus.ts')).sumOfCounts(processes);

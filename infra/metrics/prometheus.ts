@@ -10,8 +10,8 @@ const firstOutputBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 60];
 const gatewayBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5];
 
 /**
- * Maximum number of workspaces that one process counts separately, and that a sum shows: a scraper stores a series for
- * each.
+ * Maximum number of workspaces that one process counts separately, and that a sum shows, because a scraper stores a
+ * series for each workspace.
  */
 const countedWorkspacesMax = 2_000;
 const shownWorkspacesMax = 200;
@@ -20,7 +20,8 @@ const shownWorkspacesMax = 200;
 const otherWorkspaces = '(other)';
 
 /**
- * Names a workspace as a label: the first workspaces by their ids, the others together, so that no series ever falls.
+ * Returns the label of a workspace. The first workspaces have their ids, and the others share a label, so that no
+ * series ever falls.
  */
 function nameFirst(namesMax: number) {
   const first = new Set<string>();
@@ -107,7 +108,7 @@ export function createMetricsText(): (processes: readonly MetricValues[]) => Pro
     ).metrics();
 }
 
-/** Sums only the counters, which never fall: the counts of a process that has ended. */
+/** Sums the counters of processes that have ended, because a counter must never fall. */
 export async function sumOfCounts(processes: readonly MetricValues[]): Promise<MetricValues> {
   const counts = processes.map((values) => values.filter(({ type }) => String(type) !== 'gauge'));
   return sumOf(counts).getMetricsAsJSON();

@@ -11,7 +11,7 @@ import { createRouter } from '../../shared/protocol/router/index.ts';
 
 export type ReadMetrics = () => Promise<string>;
 
-/** The type is prom-client's, which is loaded later. */
+/** Headers with the media type of prom-client, which is loaded later. */
 const headers = {
   'content-type': 'text/plain; version=0.0.4; charset=utf-8',
   'cache-control': 'private, no-store',

@@ -1,4 +1,4 @@
-// Reads a row of LiteLLM's list: the vendor of its model, and amounts in the format of the gateway file.
+// Reads the vendor of a model and the amounts from a row of LiteLLM's list, in the format of the gateway file.
 import type { ListedModel, ProviderKind } from '../../shared/configuration/model-list/index.ts';
 import type { ProviderApi } from '../../shared/foundation/constants/index.ts';
 import { usdText } from './usd-text.ts';

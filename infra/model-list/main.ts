@@ -26,7 +26,7 @@ interface Fetched {
   readonly version: string;
 }
 
-/** Fetches the list with pip and unzip: the wheel is a zip file on PyPI. */
+/** Fetches the list with pip and unzip, because the wheel is a zip file on PyPI. */
 async function fetchList(): Promise<Fetched> {
   const folder = await mkdtemp(join(tmpdir(), 'gw-model-list-'));
   try {

@@ -34,7 +34,7 @@ interface SecondPrices {
   readonly contextLength: number | undefined;
 }
 
-/** Returns undefined for an unknown model, or one that is not priced by the token. */
+/** Returns undefined for an unknown model, or for a model that is not priced by the token. */
 export function findSecondPrices(kind: ProviderKind, name: string, nowMs: number): SecondPrices | undefined {
   const provider = findProvider({ providerId: providerIds[kind] ?? '' });
   // This list's names of Amazon Bedrock denote a region, or a group of regions, so a model is only found by its
@@ -173,7 +173,7 @@ export function openrouterModels(known: readonly ListedModel[], nowMs: number): 
   });
 }
 
-/** Returns a name without punctuation: `anthropic/claude-sonnet-4.5` and `claude-sonnet-4-5` are one model. */
+/** Returns a name without punctuation, because `anthropic/claude-sonnet-4.5` and `claude-sonnet-4-5` are one model. */
 const plainName = (name: string): string =>
   (name.split('/').at(-1) ?? name)
     .toLowerCase()

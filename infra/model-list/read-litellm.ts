@@ -1,5 +1,5 @@
-// Reads LiteLLM's list as rows of the model list: models of the supported provider kinds, with the interfaces that
-// these kinds serve. If the list is ambiguous, the more expensive reading is used.
+// Reads LiteLLM's list as rows of the model list. The rows are models of the supported provider kinds, with the
+// interfaces that the kinds serve. If the list is ambiguous, the more expensive reading is used.
 import {
   type ListedMediaPrices,
   type ListedModality,
@@ -39,8 +39,9 @@ function dearer(former: ListedModel | undefined, read: ListedModel): ListedModel
   return Number(former.prices.output) >= Number(read.prices.output) ? former : read;
 }
 
-// Models of LiteLLM's list for images, speech, transcriptions, reranking and moderations: priced by the token, the
-// image, the character, the second or the request. Only interfaces that a provider of the kind serves here are read.
+// Reads the models of LiteLLM's list for images, speech, transcriptions, reranking and moderations. They are priced by
+// the token, the image, the character, the second or the request. Only interfaces that this gateway serves for the kind
+// of provider are read.
 
 interface Task {
   readonly api: ProviderApi;
@@ -97,7 +98,7 @@ const tasks: Readonly<Record<string, Task>> = {
   },
 };
 
-/** Names of models that only answer on a socket, that generate music, or that are not models. */
+/** Names of entries that are not models, of models that answer on a socket only, and of models that generate music. */
 const leftOutNames = /realtime|live|lyria|@|\*|^ft:/;
 
 /** Image models whose format the gateway can write, by their kinds. */
@@ -152,7 +153,8 @@ function readTaskModel({ kind, name, model }: TaskRow, image: ImageCosts): Liste
     ...image,
     bySize: withDefault(name, image.bySize, output * maxOutputTokens),
   });
-  // A price of 0 means that the list does not know it; OpenAI documents that its moderations are free.
+  // A price of 0 means that the list does not know the price, except for OpenAI's moderations, which are documented as
+  // free.
   const isFree = api === 'moderations' && kind === 'openai';
   if (input === 0 && output === 0 && units === undefined && !isFree) return undefined;
   const alsoChat = api === 'images' && kind in translatedImages && endpointsOf(model)?.includes('/v1/chat/completions');
@@ -188,13 +190,15 @@ const isCallable = (kind: ProviderKind, name: string, model: LitellmModel, { api
   (api !== 'images' || translatedImages[kind]?.test(name) !== false) &&
   endpointsOf(model)?.some((one) => one.startsWith(endpoint)) !== false;
 
-/** Returns the maximum output. Output that is not priced by the token has no limit in tokens, except for texts. */
+/**
+ * Returns the maximum output. Output that is not priced by the token counts as one token, except for transcriptions.
+ */
 const maxOutputOf = (model: LitellmModel, name: string, { api, maxOutputTokens }: Task): number =>
   outputCost(model) === 0 && api !== 'transcriptions'
     ? 1
     : (positive(model.max_output_tokens) ?? maxOutputTokens(name));
 
-/** Returns the price of the output: output without a price of its own is of the only kind that the model has. */
+/** Returns the price of the output. If text has no price, the model's output is only of the kind that has a price. */
 const outputCost = (model: LitellmModel): number =>
   Math.max(costOf(model, 'output_cost_per_token') ?? 0, costOf(model, 'output_cost_per_reasoning_token') ?? 0) ||
   (costOf(model, 'output_cost_per_image_token') ?? costOf(model, 'output_cost_per_audio_token') ?? 0);
@@ -206,7 +210,7 @@ function mediaPrices(model: LitellmModel): ListedMediaPrices {
 
 function unitPrices(model: LitellmModel, { api }: Task, { dearest, bySize }: ImageCosts): ListedUnitPrices | undefined {
   const cost = (...members: readonly string[]): string | undefined => {
-    // Two fields with a value are two names of one price.
+    // If two fields have a value, they are two names of one price.
     const most = Math.max(...members.map((member) => costOf(model, member) ?? 0));
     return most === 0 ? undefined : exactUsdText(most);
   };
@@ -229,8 +233,8 @@ function unitPrices(model: LitellmModel, { api }: Task, { dearest, bySize }: Ima
 const usualImages: readonly (readonly [name: RegExp, image: string])[] = [[/^dall-e-3\b/, '1024x1024/standard']];
 
 /**
- * Adds the default image: the documented one; otherwise a quality that the list omits costs at most its limit of
- * tokens.
+ * Adds the default image, which is the documented image. Without a documented image, a quality that the list omits
+ * costs at most its limit of tokens.
  */
 function withDefault(name: string, bySize: ImageCosts['bySize'], mostUsd: number): ImageCosts['bySize'] {
   const usual = bySize?.[usualImages.find(([names]) => names.test(name))?.[1] ?? ''];
@@ -286,7 +290,7 @@ function imageCost(model: LitellmModel, pixels: number): number | undefined {
 }
 
 /**
- * Removes aliases: if other qualities are listed, `standard` is a former name of one of them, which the list prices as
+ * Removes aliases. If other qualities are listed, `standard` is a former name of one quality, which the list prices as
  * the cheapest.
  */
 const withoutAliases = (prices: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>

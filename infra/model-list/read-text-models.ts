@@ -13,9 +13,9 @@ import type { ProviderApi } from '../../shared/foundation/constants/index.ts';
 import { cachePrice, costOf, endOf, type LitellmModel, nameOf, perMillion, positive } from './litellm-row.ts';
 
 /**
- * Names of models that are priced by something other than tokens of text, audio and images, that cannot be called as a
- * model, or whose price is wrong: Cohere's light multilingual vectors cost a thousand times as much as similar models
- * there.
+ * Names of models that are not priced by tokens of text, audio and images, that cannot be called, or whose price is
+ * wrong. For example, Cohere's light multilingual embeddings cost a thousand times as much as similar models in the
+ * list.
  */
 const leftOutNames =
   /native-audio|tts|realtime|live|transcribe|voxtral|whisper|lyria|robotics|search|deep-research|computer-use|image|multimodalembedding|-cloud$|^ft:|container|safeguard|guard|@(?!\d{8}$)|\*|commitment|^together-ai-|router|^embed-multilingual-light/;
@@ -48,7 +48,7 @@ export function readTextModel(listName: string, model: LitellmModel): ListedMode
   };
 }
 
-/** Reads the prices of a tier. `suffix` is the tier's, such as `_above_200k_tokens`. */
+/** Reads the prices of a tier. `suffix` is the suffix of the tier, such as `_above_200k_tokens`. */
 function readPrices(model: LitellmModel, suffix: string, isEmbedding: boolean): ListedPrices | undefined {
   const of = (member: string) => costOf(model, `${member}${suffix}`);
   const input = of('input_cost_per_token');
@@ -83,7 +83,7 @@ const mediaCosts = {
   imageOutput: ['output_cost_per_image_token', 'output_cost_per_token'],
 } as const satisfies Record<keyof ListedMediaPrices, readonly [string, string]>;
 
-/** Reads prices of media, which differ from those of text. */
+/** Reads prices of media, which differ from the prices of text. */
 export const readMediaPrices = (model: LitellmModel): ListedMediaPrices =>
   Object.fromEntries(
     Object.entries(mediaCosts).flatMap(([kind, [member, ofText]]) => {
@@ -105,7 +105,7 @@ function speaksMore(model: LitellmModel): boolean {
   );
 }
 
-/** Kinds that refuse `json_schema` (api-docs.deepseek.com/guides/json_mode), although the list says otherwise. */
+/** Kinds that refuse `json_schema` (api-docs.deepseek.com/guides/json_mode), although the list states the opposite. */
 const withoutSchemas: readonly ProviderKind[] = ['deepseek'];
 /** Models that are older than JSON mode. */
 const withoutJson = /^gpt-(4|4-0613|4-32k.*|35-turbo-16k.*)$/;
@@ -116,7 +116,7 @@ export function readFeatures(kind: ProviderKind, name: string, model: LitellmMod
   const isAsked: Record<ListedFeature, boolean> = {
     tools,
     vision: readModalities(model).includes('image'),
-    // The list does not contain this. Models that call tools answer in JSON too: by a mode of their own, or by a tool.
+    // The list has no such field. Models that call tools answer in JSON too, by a mode of their own or by a tool.
     json_mode: schema || (tools && !withoutJson.test(name)),
     json_schema: schema,
     streaming: model.supports_native_streaming !== false,

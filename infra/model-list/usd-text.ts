@@ -1,8 +1,8 @@
 // Converts amounts of other projects' lists to the format of the gateway file.
 
 /**
- * Formats with six decimals, as the file has them. Further decimals are rounded up: a price that is too low would let a
- * call cost more than it reserves.
+ * Formats with six decimals, as the file has them. Further decimals are rounded up, because a price that is too low
+ * would let a call cost more than it reserves.
  */
 export function usdText(usd: number): string {
   const millionths = Math.ceil(Number((usd * 1_000_000).toFixed(3)));

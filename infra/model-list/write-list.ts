@@ -1,5 +1,5 @@
-// Writes the shipped list and the table of differences as text: one line a model, in an order that does not depend on
-// the source.
+// Writes the shipped list and the table of differences as text, with one line a model, in an order that does not depend
+// on the source.
 import {
   type ListedModel,
   type ListedPrices,
@@ -80,7 +80,7 @@ function compareSources(models: readonly ListedModel[], nowMs: number): Comparis
 
 const members = ['input', 'output', 'cachedInput', 'cacheWrite', 'cacheWrite1h'] as const;
 
-/** Lists differences; a price that only one of the lists has is not a difference. */
+/** Lists differences. A price that is missing in a list is not a difference. */
 const differencesOf = (
   { kind, name }: ListedModel,
   where: string,

@@ -7,7 +7,7 @@ import { defaultServerUrl, errorsPage, openApiDocument } from './description/ind
 
 const usage = 'npm run --silent openapi -- [--yaml | --errors | --routes] [--server URL]';
 
-/** The management interface: one line a request, with the least role that may send it. */
+/** Lists the management interface with one line a request, and the least role that may send the request. */
 const routesPage = (): string =>
   Object.entries(managementRoutes)
     .map(([request, { role, summary }]) => `${request.padEnd(46)}  ${role.padEnd(14)}  ${summary}`)

@@ -14,11 +14,11 @@ import { zonesByRegion } from '../cdk/zones.ts';
 import { expectThat } from './smoke/smoke-client.ts';
 import { projectRoot, pythonProgram, runCommand, type VerifyStep } from './verify-step.ts';
 
-/** Redundant dependencies, which CDK writes, and which are harmless. */
+/** Redundant dependencies, which CDK writes and which do no harm. */
 const ignoredChecks = 'W3005';
 /**
- * Property values and resource types differ between regions: old ones, some whose zones CloudFront does not all serve,
- * a younger one.
+ * Property values and resource types differ between regions. The list has old regions, regions with zones that
+ * CloudFront does not serve, and a younger region.
  */
 const regions = ['us-east-1', 'us-west-1', 'eu-west-1', 'eu-central-1', 'ap-northeast-2', 'ap-southeast-3'];
 const account = '111122223333';
@@ -80,7 +80,9 @@ function synthesizeVariants(folder: string, region: string): void {
   }
 }
 
-/** Checks zones: subnets of the stage's own network have zone ids in every region of the table, and in no other. */
+/**
+ * Checks that subnets of the stage's own network have zone ids in every region of the table, and in no other region.
+ */
 function checkZones(api: Stack, region: string): void {
   const { used = [] } = zonesByRegion[region] ?? {};
   for (const node of api.node.findAll()) {

@@ -1,5 +1,5 @@
 // Checks a stage without an AWS account (`npm run verify:aws [-- NAME…]`), from the cheapest check to the most
-// expensive, one line per step. A step whose tool is missing is skipped and says so. No step repeats `npm test`.
+// expensive, one line per step. A step whose tool is missing is skipped and reports this. No step repeats `npm test`.
 import { startStopwatch } from '../../shared/foundation/time/index.ts';
 import { runScript } from '../run-script.ts';
 import { cfnLint } from './cfn-lint.ts';

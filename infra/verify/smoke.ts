@@ -1,6 +1,6 @@
 // Makes one call of each kind through the base URL that clients use, prints one line per check, and returns an exit
-// code: `npm run smoke -- --stage NAME` (or `--url BASE_URL`). It writes only the calls themselves, and raises an alarm
-// only if the operator agrees. The API key is read from GW_API_KEY.
+// code: `npm run smoke -- --stage NAME` (or `--url BASE_URL`). The smoke test writes only the calls themselves, and
+// raises an alarm only if the operator agrees. The API key is read from GW_API_KEY.
 import { parseArgs } from 'node:util';
 import { startStopwatch, systemClock } from '../../shared/foundation/time/index.ts';
 import { openAwsAccount } from '../cdk/aws-account.ts';
@@ -14,7 +14,7 @@ import { openDeployedStage } from './smoke/deployed-stage.ts';
 const usage =
   'GW_API_KEY=sk-gw-… npm run smoke -- (--stage NAME [--profile NAME] [--region NAME] [--yes] | --url BASE_URL) [--model ID] [--function ID --input TEXT]';
 
-/** Runs the checks, and stops at the first one that fails. Resolves with whether all of them passed. */
+/** Runs the checks, and stops at the first failure. Resolves with whether all checks passed. */
 export async function runSmoke(options: SmokeOptions, print: (line: string) => void): Promise<boolean> {
   for (const [name, check] of Object.entries(smokeChecks(options))) {
     const passedMs = startStopwatch();

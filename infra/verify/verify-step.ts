@@ -1,4 +1,4 @@
-// Declares one step of `npm run verify:aws`: its claim, and its requirements on this machine.
+// Declares one step of `npm run verify:aws`, with its claim and its requirements on this machine.
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,8 +33,8 @@ const commandTimeoutMs = 600_000;
 const outputMaxBytes = 64 * 1024 * 1024;
 
 /**
- * Runs a command. Never rejects: a command that cannot be started has the code -1. The project's own Node comes first
- * on its PATH.
+ * Runs a command. Never rejects, because a command that cannot be started has the code -1. The project's own Node comes
+ * first on its PATH.
  */
 export function tryCommand(
   command: string,

@@ -34,7 +34,10 @@ export interface Circumstances {
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
 
-/** Creates the program with the command of this name, or with every command if no command has this name. */
+/**
+ * Creates the program with the command of this name, or with every command if `name` is not the first word of a
+ * command.
+ */
 export async function createProgram(execute: Execute, name?: string): Promise<CommandLine> {
   const program = new CommandLine('gw', execute);
   program.description("The operator's command line of the gateway.");

@@ -92,7 +92,7 @@ function viewStep(id: string, content: string) {
 }
 
 const simulated = { auth: 'none', accepts_byok_header: true };
-/** Every interface that returns text offers every text model. */
+/** Interfaces on which every text model is available. */
 const wordApis = ['chat-completions', 'messages', 'responses'];
 const simulatedProviders = [
   {

@@ -1,11 +1,11 @@
-// Writes the text of the simulator's answers: readable for a person who tries the demo, and built from the last message
-// of the request.
+// Writes the text of the simulator's answers from the last message of the request, readable for a person who tries the
+// demo.
 import type { SimulatorCall } from './call.ts';
 import type { ModelRequest } from './model-request.ts';
 import { schemaInstance } from './schema-instance.ts';
 import { imagesIn, tokensOf } from './tokens.ts';
 
-/** Maximum number of quoted tokens: more of the question would hide the answer. */
+/** Maximum number of quoted tokens, because more of the question would hide the answer. */
 const quotedTokens = 40;
 
 export function answerText(call: SimulatorCall): string {

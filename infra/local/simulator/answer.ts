@@ -22,7 +22,10 @@ export interface Choice {
   readonly stopSequence?: string;
 }
 
-/** Usage of an answer. Each count includes those listed after it: cached and written tokens are input. */
+/**
+ * Usage of an answer. Each count includes the counts that are listed after it, because cached and written tokens are
+ * input.
+ */
 export interface TokenCounts {
   readonly input: number;
   readonly cached: number;

@@ -1,4 +1,4 @@
-// Declares a behaviour's view of its request, and the request's format: how requests are read and answers written.
+// Declares a behaviour's view of its request, and the request's format, which reads requests and writes answers.
 // Answers and faults of a model are the same in all formats.
 import type { Frame, SimulatedCompletion } from './answer.ts';
 import type { ModelRequest } from './model-request.ts';
@@ -47,7 +47,7 @@ interface ErrorAnswer {
   readonly headers?: Record<string, string>;
 }
 
-/** A rule by which real providers refuse a request that their format can express. */
+/** A rule by which real providers refuse a request, although their format can express the request. */
 export interface ProviderRefusal<Body = object> {
   /** Address of the public report, or the page, that documents it. */
   readonly source: string;
@@ -95,7 +95,7 @@ export interface SimulatorFormat {
   readonly json: (call: SimulatorCall, completion: SimulatedCompletion) => object;
   /** Returns a text instead of JSON, if the request asks for a text. */
   readonly text?: (call: SimulatorCall, completion: SimulatedCompletion) => string | undefined;
-  /** Returns the headers of such an answer. */
+  /** Returns the headers of an answer in this format. */
   readonly headers?: (completion: SimulatedCompletion) => Record<string, string>;
   /** Returns the stream of an answer. */
   readonly frames: (call: SimulatorCall, completion: SimulatedCompletion) => readonly Frame[];
@@ -103,7 +103,7 @@ export interface SimulatorFormat {
   readonly encode: (frame: Frame, position: number) => string | Uint8Array;
   /** Returns the body of an error answer; `code` chooses among the errors of that status. */
   readonly error: (status: number, code?: string, message?: string) => ErrorAnswer;
-  /** Returns the frames that end a stream which fails after its status 200. */
+  /** Returns the last frames of a stream that fails after its status 200. */
   readonly errorFrames: (
     call: SimulatorCall,
     completion: SimulatedCompletion,

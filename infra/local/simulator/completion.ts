@@ -79,8 +79,8 @@ const sum = (choices: readonly Choice[], tokens: (choice: Choice) => number) =>
 const parallelCalls = 2;
 
 /**
- * Returns the tool calls of this turn. There are none if the request offers no tool, forbids them, does not ask for
- * one, or brings results without requiring another call.
+ * Returns the tool calls of this turn. The list is empty if the request offers no tools, forbids calls, does not ask
+ * for a call, or brings results without requiring another call.
  */
 function toolCallsFor(call: SimulatorCall): readonly SimulatedToolCall[] {
   const { tools, toolChoice, turns, isParallel } = call.request;
@@ -89,7 +89,8 @@ function toolCallsFor(call: SimulatorCall): readonly SimulatedToolCall[] {
     return tools.filter(({ name }) => name === toolChoice.name).map((tool) => callOf(call, tool));
   const isRequired = toolChoice === 'required';
   const hasResults = turns.at(-1)?.role === 'tool';
-  // Clients that request JSON through a tool place it after the others: it is the answer, once these have been called.
+  // Clients that request JSON through a tool place this tool last. It is the answer, once the other tools have been
+  // called.
   if (hasResults) return isRequired ? tools.slice(-1).map((tool) => callOf(call, tool)) : [];
   if (!isRequired && call.name !== 'tools' && !asksForTool(call, tools)) return [];
   // A model that must call its only tool calls it once, because clients request JSON in this way.

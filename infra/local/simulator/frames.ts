@@ -1,5 +1,5 @@
-// Builds the frames of a streamed answer, each labelled by its content, so that a fault can say "after the role" or
-// "before the finish reason" by removing frames. Frames are data; each format makes and writes its own.
+// Builds the frames of a streamed answer, each labelled by its content, so that a fault such as "after the role" or
+// "before the finish reason" is made by removing frames. Frames are data; each format makes and writes its own.
 import type { Frame, SimulatedCompletion } from './answer.ts';
 import type { SimulatorCall } from './call.ts';
 import { body, end, head, json, type SimulatorStep, type Steps, wait, write } from './step.ts';

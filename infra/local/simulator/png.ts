@@ -1,4 +1,4 @@
-// Makes a small PNG for the answers of image models: the same prompt has the same colours.
+// Makes a small PNG for the answers of image models. The same prompt has the same colours.
 import { createHash } from 'node:crypto';
 import { crc32, deflateSync } from 'node:zlib';
 

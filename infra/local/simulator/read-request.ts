@@ -54,7 +54,7 @@ export async function readRequest(request: IncomingMessage): Promise<ReadRequest
   };
 }
 
-/** Returns undefined beyond `bodyHardBytes`: the rest is read and discarded, so that the client receives its answer. */
+/** Returns undefined beyond `bodyHardBytes`. The rest is read and discarded, so that the client receives its answer. */
 async function readBytes(request: IncomingMessage): Promise<Buffer | undefined> {
   let pieces: Buffer[] = [];
   let bytes = 0;
@@ -74,7 +74,8 @@ function parse(text: string): unknown {
   }
 }
 
-// Converts a multipart body to an object: texts unchanged, files by name, type and length. A repeated name is a list.
+// Converts a multipart body to an object. Text stays unchanged; a file becomes its name, type and length. A repeated
+// name is a list.
 
 interface ReceivedFile {
   readonly file_name: string;

@@ -47,7 +47,7 @@ export function unsupportedByClaude(schema: unknown): string | undefined {
   return undefined;
 }
 
-/** Returns a fault under OpenAI's strict mode: every object must be closed. */
+/** Returns a fault under OpenAI's strict mode if an object is not closed. */
 export function looseSchema(schema: unknown): string | undefined {
   for (const inner of schemasIn(schema)) {
     if (inner.type === 'object' && inner.additionalProperties !== false) {
@@ -57,7 +57,7 @@ export function looseSchema(schema: unknown): string | undefined {
   return undefined;
 }
 
-/** Returns a fault under the same mode: every property must be required. */
+/** Returns a fault under the same mode if a property is not required. */
 export function lacksRequired(schema: unknown): string | undefined {
   for (const { properties, required } of schemasIn(schema)) {
     const needed = new Set(Array.isArray(required) ? required : []);

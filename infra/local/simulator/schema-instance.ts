@@ -14,7 +14,7 @@ const formats: Readonly<Record<string, string>> = {
 
 /** From this depth on only required properties are generated, because a schema may refer to itself. */
 const optionalDepth = 6;
-/** Depth at which generation stops: a schema that requires itself has no instance. */
+/** Depth at which generation stops, because a schema that requires itself has no instance. */
 const hardDepth = 32;
 
 /** Maximum number of values and characters of one instance. */

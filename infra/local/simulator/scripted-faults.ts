@@ -1,5 +1,5 @@
-// Notes which faults models' names have requested, and whether they were sent: a fault that does not change the answer
-// of its format shows nothing to the test that scripts it.
+// Notes which faults models' names have requested, and whether the faults were sent. A test that scripts a fault proves
+// nothing if the fault does not change the answer.
 import { isDeepStrictEqual } from 'node:util';
 import type { SimulatorCall, SimulatorFormat } from './call.ts';
 import type { SimulatorStep, Steps } from './step.ts';
@@ -46,7 +46,7 @@ const nameOf = ({ name, parameters, format, request }: SimulatorCall): string =>
 const isSame = (step: SimulatorStep, { value, done }: IteratorResult<SimulatorStep>): boolean =>
   done !== true && isDeepStrictEqual(step, value);
 
-/** Returns two sources of ids: the second repeats the ids of the first. */
+/** Returns two sources of ids. The second source repeats the ids of the first. */
 export function repeatedIds(newId: SimulatorCall['newId']): readonly [SimulatorCall['newId'], SimulatorCall['newId']] {
   const ids: string[] = [];
   let repeated = 0;

@@ -1,4 +1,4 @@
-// Serves one request of the simulator: reads, logs and answers it, and records its end.
+// Serves one request of the simulator. Reads, logs and answers the request, and records its end.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Randomness } from '../../../shared/foundation/ids/index.ts';
@@ -58,7 +58,7 @@ type CallContext = Pick<
   'keep' | 'paceMs' | 'earlierCalls' | 'earlierOnConnection' | 'createdEpochSeconds' | 'newId'
 >;
 
-/** Answers a request with a behaviour, or with one of the refusals that every provider has. */
+/** Answers a request with a behaviour, or with a refusal that every provider has. */
 function answerRequest(
   read: ReadRequest,
   {
@@ -140,7 +140,7 @@ function perform(state: ServerState, steps: Steps, response: ServerResponse, cal
     call.ended = true;
     state.log.changed();
   };
-  // A client may disconnect before its request was read: then no event comes.
+  // A client may disconnect before its request was read. No event comes in that case.
   if (response.destroyed) leave();
   else response.once('close', leave);
   // A write to a closing connection fails; `close` follows and is sufficient.

@@ -1,4 +1,4 @@
-// Makes signatures and encrypted texts of a provider, by which it recognizes its own output: the same text has the same
+// Makes signatures and encrypted texts of a provider, by which it recognizes its own output. The same text has the same
 // signature.
 import { createHash } from 'node:crypto';
 
@@ -11,7 +11,7 @@ export const redactedReasoning = Buffer.from('redacted by the simulator').toStri
 /** Returns OpenAI's encrypted reasoning, which no other model can read. */
 export const encryptedBy = (model: string, text: string): string => `gAAAA${signatureOf(`${model}: ${text}`)}`;
 
-/** Returns OpenAI's name of a model: dots between digits become dashes. */
+/** Returns OpenAI's name of a model, in which dots between digits are dashes. */
 const plainName = (model: string): string => model.toLowerCase().replaceAll(/(?<=\d)\.(?=\d)/g, '-');
 
 /** Returns whether a model of OpenAI thinks, by its name. */
@@ -21,7 +21,7 @@ export const isThinker = (model: string): boolean => /(^|\/)(gpt-(?!5-chat)[5-9]
 export const thinksWithToolsElsewhere = (model: string): boolean =>
   /(^|\/)gpt-(5-([4-9]|\d\d)(?!\d)|[6-9])/.test(plainName(model));
 
-/** Returns whether such a model thinks by default. */
+/** Returns whether a model of this name thinks by default. */
 export const thinksByDefault = (model: string): boolean =>
   /(^|\/)gpt-(5-([5-9]|\d\d)(?!\d)|[6-9])/.test(plainName(model));
 

@@ -29,7 +29,7 @@ export interface Simulator extends Pick<CallLog, 'calls' | 'until' | 'clear'> {
   readonly port: number;
   /** Returns the base URL of one of several providers on this server. */
   readonly urlOf: (provider: string) => string;
-  /** Returns the faults that models' names have asked for and that changed no answer. */
+  /** Returns the faults that models' names have requested, but that changed no answer. */
   readonly unsentFaults: ScriptedFaults['unsent'];
   /** Closes every connection; resolves when all work has ended. */
   readonly stop: () => Promise<void>;

@@ -1,11 +1,12 @@
-// Declares the actions of a simulated provider on its connection, as data: a behaviour is a list of these steps, and
-// play.ts performs them.
+// Declares the actions of a simulated provider on its connection, as data. A behaviour is a list of these steps, and
+// play.ts performs the steps.
 
 export type SimulatorStep =
   /** Status line and headers. They are sent at once, so that a client can see them before the first byte of a body. */
   | { readonly kind: 'head'; readonly status: number; readonly headers: Readonly<Record<string, string>> }
   /**
-   * One write: its bytes form one HTTP chunk (or a part of a body with a length) and are flushed before the next step.
+   * One write, whose bytes form one HTTP chunk (or a part of a body with a length) and are flushed before the next
+   * step.
    */
   | { readonly kind: 'write'; readonly bytes: string | Uint8Array }
   /** Bytes that are sent unchanged, without HTTP's framing. */

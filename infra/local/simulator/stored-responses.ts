@@ -1,5 +1,5 @@
-// Stores responses as OpenAI does, for the credential that created them: they can be read, streamed again, cancelled
-// and deleted, and their input listed.
+// Stores responses as OpenAI does, for the credential that created them. A client can read, stream again, cancel and
+// delete a response, and list its input.
 import { errorBody } from './error-bodies.ts';
 import { body, json, type Steps } from './step.ts';
 

@@ -1,5 +1,5 @@
-// Counts the tokens of the simulator: a word with the space before it is one token, a long word one for every 24
-// characters. The count is deterministic, so that a test can compute the cost of a call.
+// Counts the tokens of the simulator. A word with the space before it is one token, a long word is one token for every
+// 24 characters. The count is deterministic, so that a test can compute the cost of a call.
 import type { ModelRequest } from './model-request.ts';
 
 /** OpenAI's count for an image of low detail. */

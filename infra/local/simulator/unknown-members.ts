@@ -17,7 +17,7 @@ const oddCompletion: SimulatedCompletion = {
 };
 
 /**
- * Returns the answer in a format. Ids are the same in every answer, so that a test knows the texts before they are
+ * Returns the answer in a format. Ids are the same in every answer, so that a test knows the answers before they are
  * sent.
  */
 export function unknownMembersAnswer(

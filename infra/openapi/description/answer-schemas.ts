@@ -1,6 +1,6 @@
-// Describes the answers of the interface. In a completion the fields that the gateway guarantees are required, the rest
-// is the provider's. Models are typed field by field after the answers' types: a new field does not compile without its
-// schema.
+// Describes the answers of the interface. In a completion the fields that the gateway guarantees are required, and the
+// provider determines the rest. Models are typed field by field after the types of the answers, so that a new field
+// does not compile without its schema.
 import { errorCatalogue, rejectionReasons } from '../../../shared/errors/index.ts';
 import { brand, listedInterfaceIds } from '../../../shared/foundation/constants/index.ts';
 import {

@@ -1,4 +1,4 @@
-// Describes the errors: as answers of an operation, made by the code that writes error answers, and as the table of
+// Describes the errors as answers of an operation, made by the code that writes error answers, and as the table of
 // README.md.
 import { type ErrorCode, errorCatalogue, GatewayError, okStatus, toEnvelope } from '../../../shared/errors/index.ts';
 import { type JsonSchema, schemaReference, text } from '../../../shared/protocol/description/index.ts';
@@ -10,7 +10,7 @@ const errorCodes = Object.keys(errorCatalogue) as ErrorCode[];
 /** Codes that only the management interface answers with. */
 const manageOnlyCodes: readonly ErrorCode[] = ['forbidden', 'precondition_failed'];
 
-/** Errors of GET /v1/models: it has no body, calls no provider and costs nothing. */
+/** Errors of GET /v1/models, which has no body, calls no provider and costs nothing. */
 const modelsCodes: readonly ErrorCode[] = [
   'invalid_correlation',
   'UNAUTHORIZED',
@@ -20,7 +20,7 @@ const modelsCodes: readonly ErrorCode[] = [
   'RATE_LIMITER_UNAVAILABLE',
 ];
 
-/** Errors of the account interface: a request counts towards the key's limit. */
+/** Errors of the account interface, in which a request counts towards the key's limit. */
 const accountCodes: readonly ErrorCode[] = [...modelsCodes, 'api_key_rate_limit'];
 
 export const codesOf = {
@@ -96,7 +96,7 @@ const exampleOf = (code: ErrorCode) => ({
   value: JSON.parse(envelopeOf(code).body),
 });
 
-/** Returns everything about every code in one place, for tools: the extension `x-gw-errors` of the document. */
+/** Returns the extension `x-gw-errors` of the document, which describes every code in one place, for tools. */
 export const errorTable = (): Record<string, unknown> =>
   Object.fromEntries(
     errorCodes.map((code) => {

@@ -99,7 +99,7 @@ export function managePathItems(more: object): Readonly<Record<string, object>> 
   return items;
 }
 
-/** Operation that a local gateway serves, and tasks that have the management interface. */
+/** An operation that is served by a local gateway, and by tasks with the management interface. */
 export const readMetrics = {
   operationId: 'readMetrics',
   summary: 'Counts of calls in the text form of Prometheus',

@@ -216,7 +216,7 @@ const readGeneration = jsonOperation({
 const belowAll = { 'x-gw-base-urls': basePaths };
 const belowFirst = { 'x-gw-base-urls': [basePaths[0]] };
 
-/** Returns the same operations by reference: tools that resolve it list these paths too. */
+/** Returns the same operations by reference, so that tools that resolve references list these paths too. */
 const sameAs = (path: string) => ({ $ref: `#/paths/${encodeURI(path.replaceAll('/', '~1'))}` });
 
 const pathOf = ({ base, path }: ListedRoute): string =>

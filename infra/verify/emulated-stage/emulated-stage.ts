@@ -1,4 +1,4 @@
-// Runs the complete life of a stage in an emulated AWS (MiniStack), with the commands that an operator types. Notes
+// Runs the complete life of a stage in an emulated AWS (MiniStack), with the commands that an operator types. Comments
 // next to the result name the gaps of the emulator.
 import { join } from 'node:path';
 import { RestoreTableToPointInTimeCommand } from '@aws-sdk/client-dynamodb';
@@ -88,24 +88,24 @@ async function liveDisposably(operator: OperatorCommands, project: ProjectCopy):
 }
 
 /**
- * Deploys another stage, as after the loss of a region: the former stage of the same name still has the names that are
- * unique in an account.
+ * Deploys another stage, as after the loss of a region, when the former stage of the same name still uses the names
+ * that are unique in an account.
  */
 async function liveBeside(operator: OperatorCommands): Promise<void> {
   await operator.deploy('dev');
   await operator.smoke('dev', await operator.configure('dev'));
 }
 
-/** Tags the bucket: one that is not empty cannot be deleted, unless the stage empties it. */
+/** Tags the bucket, because a bucket that is not empty can be deleted only if the stage empties it. */
 async function tagBucket({ s3, readStack }: OperatorCommands): Promise<void> {
   const { SpillBucketName: Bucket } = (await readStack(dataStackName('dev'))).outputs;
-  // The emulator drops the tags of a bucket in a template, and CDK's function empties only buckets with this one.
+  // The emulator drops the tags of a bucket in a template, and CDK's function empties only buckets with this tag.
   const TagSet = [{ Key: 'aws-cdk:auto-delete-objects', Value: 'true' }];
   await s3.send(new PutBucketTaggingCommand({ Bucket, Tagging: { TagSet } }));
 }
 
-// Runs a stage that retains its data, from a first deployment that fails to restored tables, with the commands that an
-// operator types.
+// Runs a stage that retains its data, with an operator's commands. It begins with a failed first deployment and ends
+// with restored tables.
 
 const stage = 'prod';
 /** The emulator's quota of concurrent executions depends on this machine. */
@@ -221,7 +221,7 @@ const pauseMs = 250;
 interface CountedCalls {
   /** Counts calls at a base URL from now on, as the distribution makes them if it has a secret. */
   at(baseUrl: string, secret?: string): void;
-  /** Resolves with a line about the calls, once all have answers. Rejects if one was refused. */
+  /** Resolves with a line about the calls, once all calls have answers. Rejects if a call was refused. */
   end(): Promise<string>;
 }
 

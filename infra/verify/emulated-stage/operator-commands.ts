@@ -156,7 +156,9 @@ async function call({ send, baseUrl, apiKey }: Caller, body: object, more: Reado
   return { text, isReplay: answer.headers.get('idempotent-replayed') === 'true' };
 }
 
-/** Reads a result that is too large for an item from the bucket, with a client that is loaded on demand. */
+/**
+ * Reads a result from the bucket, because it is too large for an item. The client of the bucket is loaded on demand.
+ */
 async function replayFromBucket(
   { s3, readStack }: ReturnType<typeof openAccount>,
   stage: string,
@@ -176,7 +178,7 @@ async function replayFromBucket(
 
 type Document = Readonly<Record<string, unknown>>;
 
-// Makes calls to names that only the emulator resolves: those of distributions and function URLs.
+// Makes calls to the names of distributions and function URLs, which only the emulator resolves.
 
 /** Returns a `fetch` that sends every request to the emulator, with the intended host in its header. */
 const fetchThrough =

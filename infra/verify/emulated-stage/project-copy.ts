@@ -1,4 +1,4 @@
-// Copies the project as an operator has it: its settings can be edited and a deployment can be made to fail, without
+// Copies the project as an operator has it, so that settings can be edited and a deployment can be made to fail without
 // changing the files under test.
 import { cpSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,11 +14,15 @@ export interface ProjectCopy {
   remove(): void;
 }
 
-/** Environment of a failing deployment: the data stack gets a resource that cannot be created, after all others. */
+/**
+ * Environment of a failing deployment. The data stack gets a resource that cannot be created, after all other
+ * resources.
+ */
 export const failingDeployment = { GW_VERIFY_FAIL: 'yes' };
 
 /**
- * Text that is appended to the app. The emulator does not support metric math, so alarms watch a plain metric there.
+ * Text that is appended to the app. The emulator does not support metric math, so alarms watch a plain metric in the
+ * emulator.
  */
 const appChanges = `
 import { CfnResource } from 'aws-cdk-lib';

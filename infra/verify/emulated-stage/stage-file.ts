@@ -1,5 +1,5 @@
-// Builds the gateway file of the stage: a provider with a stored credential, a provider that a stored BYOK connection
-// pays for, and a function. The providers are simulated on this machine.
+// Builds the gateway file of the stage, with a provider with a stored credential, a provider that a stored BYOK
+// connection pays for, and a function. The providers are simulated on this machine.
 import { stringify } from 'yaml';
 import type { Simulator } from '../../local/simulator/index.ts';
 

@@ -21,7 +21,7 @@ import { expectThat } from '../smoke/smoke-client.ts';
 import { runSmoke } from '../smoke.ts';
 import { applyFile, projectRoot, Skipped, tryCommand, type VerifyStep } from '../verify-step.ts';
 
-/** Pause between the provider's chunks: long enough for each to be sent by itself. */
+/** Pause between the provider's chunks, which is long enough for each chunk to be sent by itself. */
 const paceMs = 10;
 /** Models; the name selects the behaviour of the simulator. */
 const [model, cutModel, cutSpeech] = ['test/echo', 'test/cut:3', 'test/cut:2'];
@@ -166,7 +166,7 @@ async function startFunction({ bundle, client, variables }: FunctionOptions) {
     const [, id = '', kind] = /\/invocation\/([^/]+)\/(response|error)$/.exec(path) ?? [];
     const answer = running.get(id);
     running.delete(id);
-    // The process died on this event, or the event failed: a client sees that its answer ends too early.
+    // The process died on this event, or the event failed. In both cases a client's answer ends too early.
     if (answer !== undefined && kind === 'response') await relay(request, answer).catch(() => answer.destroy());
     else answer?.destroy();
     response.writeHead(202, { 'content-type': 'application/json' }).end('{"status":"OK"}');

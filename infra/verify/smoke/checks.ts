@@ -13,9 +13,9 @@ import {
 
 export interface SmokeOptions extends SmokeAccess {
   readonly model: string;
-  /** A stored function and an input that it accepts; undefined skips that check, which then says so. */
+  /** A stored function and a valid input; undefined skips the check, which then reports this. */
   readonly storedFunction?: { readonly id: string; readonly input: string } | undefined;
-  /** Undefined skips the checks of a deployed stage, which then say so. */
+  /** Undefined skips the checks of a deployed stage, which then report this. */
   readonly deployed?: DeployedStage | undefined;
   /** False if the path to the gateway is known to buffer streams, as an emulated AWS does. */
   readonly streamsArrive?: boolean;
@@ -25,7 +25,7 @@ export interface SmokeOptions extends SmokeAccess {
 export interface DeployedStage {
   /** The function's own base URL, if clients use a distribution. */
   readonly directUrl: string | undefined;
-  /** Whether tasks run the calls: no address bypasses their load balancer. */
+  /** Whether tasks run the calls. No address bypasses the load balancer of tasks. */
   readonly hasTasks: boolean;
   /** Secret that the distribution adds to its requests. */
   readonly readOriginSecret: () => Promise<string>;
@@ -130,8 +130,8 @@ function answerChecks({ options: { model, storedFunction }, client, chat, descri
       return `${chunks} chunks, ${describe(arrival)}`;
     },
     /**
-     * Sends the largest bodies that a function URL accepts, one of plain text and one of quotation marks, which are
-     * twice as long in Lambda's event. They cost nothing, because the model does not exist.
+     * Sends the largest bodies that a function URL accepts, a body of plain text and a body of quotation marks, which
+     * are twice as long in Lambda's event. The calls cost nothing, because the model does not exist.
      */
     async body() {
       const quotes = Math.min(

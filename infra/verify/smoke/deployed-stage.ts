@@ -96,7 +96,7 @@ async function countRequests({ cloudWatch, clock, stage }: Watched, sinceMs: num
       Namespace: brand,
       MetricName: 'Requests',
       Dimensions: [{ Name: 'stage', Value: stage }],
-      // Whole minutes, to include those of the first and of the last request.
+      // Whole minutes, to include the minutes of the first and of the last request.
       StartTime: new Date(sinceMs - (sinceMs % (metricPeriodSeconds * 1_000))),
       EndTime: new Date(clock.nowMs() + metricPeriodSeconds * 1_000),
       Period: metricPeriodSeconds,
@@ -106,7 +106,7 @@ async function countRequests({ cloudWatch, clock, stage }: Watched, sinceMs: num
   return points.reduce((total, { Sum = 0 }) => total + Sum, 0);
 }
 
-/** Finds an alarm that notifies the topic, if possible one that is not in alarm now. */
+/** Finds an alarm that notifies the topic, preferably an alarm that is not in alarm now. */
 async function findAlarm({ cloudWatch, stage }: Watched, topic: string): Promise<string> {
   const found: MetricAlarm[] = [];
   const query = { AlarmNamePrefix: apiStackName(stage) };

@@ -79,8 +79,8 @@ export function createClient({ baseUrl, apiKey, send = fetch, clock = systemCloc
 }
 
 /**
- * Minimum time between the parts of a stream: a buffered body arrives within some milliseconds, however long it took to
- * make.
+ * Minimum time between the parts of a stream. A buffered body arrives within some milliseconds, however long its
+ * production took.
  */
 const apartMinMs = 100;
 const apartMinShare = 0.1;

@@ -43,7 +43,7 @@ const errorIn200: Behaviour = (call) => {
   return streamSteps(call, call.format.errorFrames(call, complete(call), code));
 };
 
-/** Exchanges that no provider should have, but that HTTP allows. None of them is an answer to the request. */
+/** Exchanges that HTTP allows, although no provider should send them. No exchange is an answer to the request. */
 const oddExchanges: Behaviours = {
   'switch-protocols': () => [raw('HTTP/1.1 101 Switching Protocols\r\n\r\n'), silence],
   upgrade: () => [

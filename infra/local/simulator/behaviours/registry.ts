@@ -73,7 +73,7 @@ const framings: Behaviours = {
   'unknown-members': withUnknownMembers,
 };
 
-/** A word in a user's text that lists the calls to make in each answer. A gateway may have joined more texts to it. */
+/** A word in a user's text that lists the calls to make in each answer. A gateway may have added more text. */
 const scriptWord = /(?:^|\s)Do (\[\[.*?\]\])(?=\s|$)/;
 
 const doAsWritten: Behaviour = (call) => {
@@ -104,8 +104,8 @@ const answeredRounds = (turns: readonly RequestTurn[]): number =>
 /** Maximum length of streams that otherwise end only when the client disconnects. */
 const repeatsHardLimit = 100_000;
 /**
- * Default pause. It does not depend on the server's pace, which tests set to 0: such a stream must not become a busy
- * loop.
+ * Default pause. It does not depend on the server's pace, which tests set to 0, because an endless stream must not
+ * become a busy loop.
  */
 const repeatDefaultMs = 10;
 const intervalMs = (call: SimulatorCall): number => Math.max(1, numberParameter(call, 0, repeatDefaultMs));
@@ -156,7 +156,7 @@ interface ChosenBehaviour {
   readonly name: string;
   readonly parameters: readonly string[];
   readonly behaviour: Behaviour;
-  /** Whether it changes the answer, on which a test that scripts it relies. */
+  /** Whether the behaviour changes the answer. A test that scripts the behaviour relies on the change. */
   readonly isFault: boolean;
 }
 
@@ -186,10 +186,11 @@ function* tireless(call: SimulatorCall): Iterable<Frame> {
   for (let sent = 0; sent < repeatsHardLimit; sent += 1) yield* beginning.slice(-1);
 }
 
-// Lists a model that follows its user's script: for agents, whose tools it calls with meaningful arguments.
+// Lists a model that follows its user's script. The model is for agents, because it calls their tools with meaningful
+// arguments.
 
 interface ScriptedCall {
-  /** Name as its client writes it: a gateway may have added a prefix. */
+  /** Name as the client writes it, because a gateway may have added a prefix. */
   readonly tool: string;
   readonly arguments: object;
 }
@@ -199,7 +200,7 @@ function nextCalls(call: SimulatorCall): readonly SimulatedToolCall[] {
   const scriptAt = turns.findLastIndex(({ role, text }) => role === 'user' && scriptWord.test(text));
   const [, script = '[]', behind = ''] = (turns[scriptAt]?.text ?? '').split(scriptWord);
   const since = turns.slice(scriptAt + 1);
-  // A client that compacts a conversation asks for a text about it, or sends that text with the next request.
+  // A client that compacts a conversation asks for a summary, or sends the summary with the next request.
   const userTexts = [behind, ...since.flatMap(({ role, text }) => (role === 'user' ? [text] : []))];
   if (userTexts.some((text) => /\bsummary\b/i.test(text))) return [];
   const answers = JSON.parse(script) as readonly (readonly ScriptedCall[])[];

@@ -31,7 +31,7 @@ const wrong: Readonly<Record<string, Usage>> = {
 
 const thought = 'Let me think about this for a moment.';
 
-/** Reports half of the prompt as cached, or as many tokens as the parameter says. */
+/** Reports half of the prompt as cached, or the number of tokens in the parameter. */
 const cached = reporting((call, counted) => {
   const cachedTokens = numberParameter(call, 0, Math.floor(counted.input / 2));
   return { ...counted, cached: Math.min(counted.input, cachedTokens) };

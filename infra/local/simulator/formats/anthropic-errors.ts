@@ -1,4 +1,4 @@
-// Writes errors as Anthropic does. The codes are those of the simulator's model names; Anthropic itself has only types.
+// Writes errors as Anthropic does. The codes come from the simulator's model names; Anthropic itself has only types.
 
 const types: Readonly<Record<number, string>> = {
   401: 'authentication_error',
@@ -58,7 +58,7 @@ const named: Readonly<Record<string, readonly [type: string, message: string]>> 
   rate_limit_exceeded: ['rate_limit_error', messages.rate_limit_error ?? ''],
 };
 
-/** Returns an error. `code` chooses another message of that status, or, as one of Anthropic's types, another type. */
+/** Returns an error. `code` chooses another message of that status, or another type if it is a type of Anthropic. */
 export function messagesError(status: number, code = '', message?: string) {
   const byStatus = types[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
   // The details name the fault of a thread.

@@ -83,8 +83,8 @@ const textOf = (content: string | readonly MessagesBlock[] = []): string =>
     .join(' ');
 
 /**
- * Returns the turns. Every text block is a turn of its own: agents place their own remarks before the user's text.
- * Results come last.
+ * Returns the turns. Every text block is a turn of its own, because agents place their own remarks before the user's
+ * text. Results come last.
  */
 function turnsOf({ role, content }: MessagesMessage): readonly RequestTurn[] {
   const blocks = blocksOf(content);
@@ -183,8 +183,8 @@ function whyInvalidMessage(
 }
 
 /**
- * Returns the fault of a request with thinking on, in which the assistant turn whose tools were just run does not begin
- * with its thinking.
+ * Returns a fault if thinking is on, and the request answers tool calls of an assistant turn that does not begin with
+ * its thinking.
  */
 function unthoughtTools({ messages, thinking }: MessagesBody): string | undefined {
   if (thinking?.type !== 'enabled') return undefined;

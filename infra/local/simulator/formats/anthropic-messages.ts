@@ -80,7 +80,7 @@ const usageJson = (counts: TokenCounts) => ({
   service_tier: 'standard',
 });
 
-/** Returns the report in `message_start`, before which only one token was generated. */
+/** Returns the report in `message_start`. Only one token was generated before this event. */
 const firstUsageJson = (counts: TokenCounts) => ({ ...inputJson(counts), output_tokens: 1, service_tier: 'standard' });
 
 /** Returns the report in `message_delta`, without the details of written tokens. */

@@ -40,7 +40,7 @@ interface ConverseBody {
   readonly outputConfig?: {
     readonly textFormat?: { readonly structure?: { readonly jsonSchema?: { readonly schema?: string } } };
   };
-  /** Further fields of the model's own format, here Claude's. */
+  /** Further fields of the model's own format, which is Claude's format in the simulator. */
   readonly additionalModelRequestFields?: {
     readonly thinking?: { readonly type?: string };
     readonly tool_choice?: MessagesBody['tool_choice'];
@@ -81,8 +81,8 @@ export function readConverse({ body: received, fromPath }: Received): ModelReque
 }
 
 /**
- * Returns the choice of tools. Claude's own field may be used, because Converse has none that limits an answer to one
- * call.
+ * Returns the choice of tools. Claude's own field may be used, because Converse has no field that limits an answer to
+ * one call.
  */
 function choiceOf({ toolConfig, additionalModelRequestFields: more }: ConverseBody): ModelRequest['toolChoice'] {
   if (more?.tool_choice !== undefined) return toolChoiceOf(more.tool_choice);
@@ -158,8 +158,8 @@ function invalidNames({ messages, toolConfig }: ConverseBody): string | undefine
 }
 
 /**
- * Returns the fault of a request with thinking on, in which a Claude's turn whose tools were just run does not begin
- * with its thinking.
+ * Returns a fault if thinking is on, and the request answers tool calls of a Claude turn that does not begin with its
+ * thinking.
  */
 function unthoughtTools({ messages, additionalModelRequestFields: more }: ConverseBody): string | undefined {
   if (more?.thinking?.type !== 'enabled') return undefined;

@@ -240,7 +240,7 @@ export const converseTokens: SimulatorFormat = {
   json: (_call, completion) => usageMember('inputTokens', completion, ({ input }) => input),
 };
 
-// Writes errors as Amazon Bedrock does. The codes are those of the simulator's model names, or Bedrock's own types.
+// Writes errors as Amazon Bedrock does. The codes come from the simulator's model names, or are Bedrock's own types.
 
 function typeAndMessage(status: number, code = ''): readonly [type: string, message: string] {
   const [type, message] =

@@ -1,5 +1,5 @@
-// Implements both versions of Cohere's Rerank, and Bedrock's, whose path is the same. The relevance of a document is
-// the number of words that it shares with the query.
+// Implements both versions of Cohere's Rerank, and Bedrock's version, whose path is the same. The relevance of a
+// document is the number of words that it shares with the query.
 import { type SimulatedCompletion, usageMember } from '../answer.ts';
 import type { Received, SimulatorCall } from '../call.ts';
 import { type ModelRequest, plainRequest } from '../model-request.ts';
@@ -57,7 +57,7 @@ function inputOf(body: unknown): RerankInput {
 
 const documentsMax = 10_000;
 const documentsPerUnit = 100;
-/** Maximum number of results in one of Bedrock's answers. */
+/** Maximum number of results in an answer of Bedrock. */
 const pageMax = 100;
 
 function read({ body }: Received): ModelRequest | string {

@@ -130,7 +130,7 @@ function resultText(response: Readonly<Record<string, unknown>>): string {
   return typeof text === 'string' ? text : JSON.stringify(response);
 }
 
-/** Values by which a client says that it has lost the signature. */
+/** Values by which a client reports that it has lost the signature. */
 const signatureless = ['skip_thought_signature_validator', 'context_engineering_is_the_way_to_go'];
 
 function whyInvalid({ contents: sent, tools = [] }: GenerateContentBody, model: string): string | undefined {
@@ -176,7 +176,7 @@ function isMisplaced({ role, parts }: Content, before: Content | undefined): boo
 
 const functionName = /^[a-zA-Z_][\w.:-]{0,63}$/;
 
-/** Returns the first of parallel calls, which is the signed one. */
+/** Returns the first of parallel calls, which is the signed call. */
 const firstCallOf = (parts: readonly GenerateContentPart[]): readonly GenerateContentPart[] =>
   parts.filter(({ functionCall }) => functionCall !== undefined).slice(0, 1);
 
@@ -187,8 +187,8 @@ const isForged = ({ thoughtSignature: signature, functionCall }: GenerateContent
   signature.replaceAll('-', '+').replaceAll('_', '/') !== signatureOf(functionCall?.name ?? '');
 
 /**
- * Merges successive contents of the model, which are one turn to Google: its SDKs store each chunk of a stream as a
- * content, and the end of a stream is a chunk of its own after that of a call (`google-tool-call-gemini3` of the
+ * Merges successive contents of the model, which are one turn to Google. Google's SDKs store each chunk of a stream as
+ * a content, and the end of a stream is a chunk of its own after the chunk of a call (`google-tool-call-gemini3` of the
  * recorded answers).
  */
 function mergedModelTurns<Turn extends { readonly role?: string; readonly parts?: readonly unknown[] }>(

@@ -67,8 +67,8 @@ const internal = ['INTERNAL', 'An internal error has occurred. Please retry.'] a
 const googleStreamError = (code = '') => googleError(named[code]?.[0] ?? 500, code);
 
 /**
- * Returns the parts of calls. Arguments of functions are not streamed: a call is one part. The first of parallel calls
- * is signed.
+ * Returns the parts of calls. Arguments of functions are not streamed, so a call is one part. The first of parallel
+ * calls is signed.
  */
 const callParts = ({ toolCalls }: Choice): readonly object[] =>
   toolCalls.map(({ id, name, arguments: text }, index) => ({
@@ -197,7 +197,7 @@ export const countContents: SimulatorFormat = {
   json: (_call, completion) => usageMember('totalTokens', completion, ({ input }) => input),
 };
 
-// Writes errors as Google does. The codes are those of the simulator's model names; Google itself has only statuses.
+// Writes errors as Google does. The codes come from the simulator's model names; Google itself has only statuses.
 export function googleError(status: number, code = '', message?: string) {
   const [word, text] = statuses[status] ?? (status < 500 ? ['FAILED_PRECONDITION', 'Precondition failed.'] : internal);
   const details = code === 'api_key_invalid' ? { details: invalidKeyDetails } : {};

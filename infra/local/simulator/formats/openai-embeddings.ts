@@ -1,5 +1,5 @@
-// Implements OpenAI's Embeddings. A vector counts the words of its text, so that texts which share words are near each
-// other.
+// Implements OpenAI's Embeddings. A vector counts the words of its text, so that texts with the same words are near
+// each other.
 import { type SimulatedCompletion, type TokenCounts, usageMember } from '../answer.ts';
 import type { Received, SimulatorCall } from '../call.ts';
 import { type ModelRequest, plainRequest } from '../model-request.ts';
@@ -14,7 +14,7 @@ interface EmbeddingsBody {
   readonly dimensions?: number | null;
 }
 
-/** So many dimensions that words rarely coincide by chance, and so few that tests can have many inputs. */
+/** The dimensions are so many that words rarely coincide by chance, and so few that tests can have many inputs. */
 const dimensionsDefault = 256;
 const dimensionsMax = 4_096;
 const inputsMax = 2_048;

@@ -43,7 +43,7 @@ interface Judged {
   readonly hasImage: boolean;
 }
 
-/** Returns the inputs: each text is judged by itself, parts all together. */
+/** Returns the inputs. Each text is judged by itself, and all parts are judged together. */
 function inputsOf(input: unknown): readonly Judged[] | undefined {
   if (typeof input === 'string') return [{ text: input, hasImage: false }];
   if (!Array.isArray(input)) return undefined;

@@ -100,7 +100,9 @@ const named = (item: InputItem): InputItem => {
 const partsOf = (content: string | readonly InputPart[] = []): readonly InputPart[] =>
   typeof content === 'string' ? [{ type: 'input_text', text: content }] : content;
 
-/** Returns the turns. Every part is a turn of its own: agents place their own remarks before the user's text. */
+/**
+ * Returns the turns. Every part is a turn of its own, because agents place their own remarks before the user's text.
+ */
 function turnsOf(item: InputItem): readonly RequestTurn[] {
   if (item.arguments !== undefined) return [{ role: 'assistant', text: '', toolArguments: [item.arguments] }];
   const isResult = item.output !== undefined;

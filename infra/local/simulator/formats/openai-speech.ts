@@ -1,4 +1,4 @@
-// Implements OpenAI's Speech: a tone for each word, as the bytes of a WAV file, or as events.
+// Implements OpenAI's Speech. The answer is a tone for each word, as the bytes of a WAV file, or as events.
 import { type SimulatedCompletion, type TokenCounts, usageMember } from '../answer.ts';
 import type { Received, SimulatorCall } from '../call.ts';
 import { jsonFrame, serverSentEvent } from '../frames.ts';

@@ -1,4 +1,5 @@
-// Implements OpenAI's Transcriptions: the text of a file in a multipart form, as JSON, text, subtitles or events.
+// Implements OpenAI's Transcriptions. The answer is the text of a file in a multipart form, as JSON, text, subtitles or
+// events.
 import { choiceOf, piecesOf, type SimulatedCompletion, type TokenCounts, usageMember } from '../answer.ts';
 import type { Received, SimulatorCall } from '../call.ts';
 import { jsonFrame, serverSentEvent } from '../frames.ts';

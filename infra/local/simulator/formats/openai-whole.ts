@@ -1,4 +1,4 @@
-// Lists OpenAI's formats without streams: each defines how it reads a request and writes its answer.
+// Lists OpenAI's formats without streams. Each format defines how it reads a request and writes its answer.
 import type { SimulatorFormat } from '../call.ts';
 import { errorBody } from '../error-bodies.ts';
 
