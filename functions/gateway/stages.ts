@@ -42,7 +42,7 @@ export interface CallBody {
   readonly bodyMemory: BodyMemory;
 }
 
-/** A request whose headers and body were read. Its key is not known yet. */
+/** A request whose headers and body were read, but whose key is not known yet. */
 export interface ParsedCall {
   readonly clientInterface: ClientInterface;
   readonly scope: RequestScope;
@@ -57,7 +57,7 @@ export interface ParsedCall {
   /** Tags of the request. Tags of its key are added when the call is recorded. */
   readonly tags: Tags;
   readonly passedOn: PassedOn;
-  /** SHA-256 of everything that a retry must repeat. It is computed on first use. */
+  /** SHA-256 of everything that a retry must repeat, computed on first use. */
   readonly fingerprint: () => Fingerprint;
   /** Fault in the form of a function call. A fault of the body takes precedence. */
   readonly aliasFault: GatewayError | undefined;
@@ -210,7 +210,7 @@ export interface CallGuard {
 /** The parts of a whole answer that guardrails need. */
 export type WholeAnswer = Pick<JsonAnswer, 'text' | 'json' | 'isPlain' | 'finishReasons'>;
 
-/** Changes of a whole answer. Its text is absent if it leaves unchanged. */
+/** Changes of a whole answer. The text is absent if the answer leaves unchanged. */
 interface CheckedWhole extends Partial<WholeAnswer> {
   /** Paths of parts that were dropped. */
   readonly dropped: readonly string[];

@@ -1,4 +1,4 @@
-// Is the entry point of GET /v1/models: a plain function URL, which only reads tables.
+// Is the entry point of GET /v1/models, which has a plain function URL and only reads tables.
 
 import { createTableReaders, warmModels } from '../../shared/composition/index.ts';
 import { readEnvironment } from '../../shared/foundation/environment/index.ts';

@@ -1,5 +1,5 @@
-// Collects the licences of the code in a bundle. They are read from esbuild's report and are therefore as current as
-// the bundle. They are written next to each bundle, because a bundle is passed on without its packages.
+// Collects the licences of the code in a bundle. The licences are read from esbuild's report and are therefore as
+// current as the bundle. A file next to each bundle contains them, because a bundle is passed on without its packages.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Metafile } from 'esbuild';

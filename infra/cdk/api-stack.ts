@@ -1,5 +1,5 @@
 // Defines the stack that may be rebuilt at any time: functions and their URLs, or tasks and their load balancer, the
-// distribution in front, dashboard and alarms. It has no state.
+// distribution in front, dashboard and alarms. The stack has no state.
 import { CfnOutput, Fn, Stack, type StackProps } from 'aws-cdk-lib';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';

@@ -187,8 +187,8 @@ export const settingsShape = z.strictObject({
   customDomain: z
     .strictObject({
       /**
-       * Their DNS records must point at the output DistributionDomainName, or LoadBalancerName; no hosted zone is
-       * changed.
+       * The DNS records of the names must point at the output DistributionDomainName, or LoadBalancerName; no hosted
+       * zone is changed.
        */
       domainNames: z
         .array(text(shapes.domainName, 'a domain name'))

@@ -1,5 +1,5 @@
-// Defines one environment, which has a data stack and an api stack. They are deployed in that order and named after the
-// stage.
+// Defines one environment, which has a data stack and an api stack. The stacks are deployed in that order and named
+// after the stage.
 import { BOOTSTRAP_QUALIFIER_CONTEXT, PermissionsBoundary, Stage, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { ApiStack } from './api-stack.ts';

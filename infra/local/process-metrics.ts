@@ -13,7 +13,7 @@ import {
 } from '../metrics/index.ts';
 import type { Stop } from './open-composition.ts';
 
-/** A message to a process or back. Its `id` is that of the request. */
+/** A message to a process or back, with the `id` of the request. */
 type MetricsMessage =
   | { readonly metrics: 'asked' | 'wanted'; readonly id: number }
   | { readonly metrics: 'counted'; readonly id: number; readonly values: MetricValues }
@@ -25,7 +25,7 @@ const answerMaxMs = 2_000;
 const isOfMetrics = (message: unknown): message is MetricsMessage =>
   typeof message === 'object' && message !== null && 'metrics' in message;
 
-/** Creates the sum in the main process, before it starts the others. */
+/** Creates the sum in the main process, before it starts the other processes. */
 export function sumProcessMetrics(started: Stop[]): ReadMetrics {
   const textOf = createMetricsText();
   const lastOf = new Map<Worker, MetricValues>();

@@ -1,6 +1,7 @@
 // Runs several processes behind one port. This process, the main process, prepares the store and prints the start's
-// lines; the others serve. It accepts the connections and distributes them in turn (node:cluster), equally many to
-// each. With a socket per process (SO_REUSEPORT) the kernel would distribute them by chance, and only on Linux.
+// lines; the other processes serve. The main process accepts the connections and distributes them in turn
+// (node:cluster), equally many to each. With a socket per process (SO_REUSEPORT) the kernel would distribute them by
+// chance, and only on Linux.
 import cluster, { type Worker } from 'node:cluster';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';

@@ -198,8 +198,8 @@ interface Start {
   readonly composition: Composition;
   readonly say: (line: string) => void;
   /**
-   * Lines that are printed once the gateway answers. They are also printed when the start fails, because keys among
-   * them are shown nowhere else.
+   * Lines that are printed once the gateway answers. The lines are also printed when the start fails, because no other
+   * output shows the keys in these lines.
    */
   readonly later: string[];
   readonly started: Stop[];

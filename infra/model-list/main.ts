@@ -17,7 +17,7 @@ const run = promisify(execFile);
 const usage = 'npm run model-list [-- LITELLM.json | --differences]';
 const listFile = new URL('../../shared/configuration/model-list/models.json', import.meta.url);
 const manifest = new URL('../../package.json', import.meta.url);
-/** Maximum size: the wheel has 40 MB, of which the list is 3. */
+/** Maximum size. The wheel has 40 MB, and the list 3 MB. */
 const listMaxBytes = 64 * 1024 * 1024;
 const fetchLimitMs = 300_000;
 

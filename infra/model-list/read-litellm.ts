@@ -39,9 +39,9 @@ function dearer(former: ListedModel | undefined, read: ListedModel): ListedModel
   return Number(former.prices.output) >= Number(read.prices.output) ? former : read;
 }
 
-// Reads the models of LiteLLM's list for images, speech, transcriptions, reranking and moderations. They are priced by
-// the token, the image, the character, the second or the request. Only interfaces that this gateway serves for the kind
-// of provider are read.
+// Reads the models of LiteLLM's list for images, speech, transcriptions, reranking and moderations. The models are
+// priced by the token, the image, the character, the second or the request. Only interfaces that this gateway serves
+// for the kind of provider are read.
 
 interface Task {
   readonly api: ProviderApi;

@@ -1,4 +1,5 @@
-// Starts servers that replace AWS. They are child processes of this process, listen on a free port, and end with it.
+// Starts servers that replace AWS. The servers are child processes of this process, listen on a free port, and end with
+// this process.
 import { dirname } from 'node:path';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 import { hasEnded, spawnBoundChild } from '../local/bound-child.ts';

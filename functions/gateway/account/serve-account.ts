@@ -41,7 +41,10 @@ interface ShownKey extends Pick<CountedKey, 'record'> {
   readonly spending: ReturnType<typeof readKeySpending>;
 }
 
-/** Describes a key. Its spending is counted since the last reset. `defaultRpm` is the limit of keys that set none. */
+/**
+ * Describes a key. The key's spending is counted since the last reset. `defaultRpm` is the limit of keys without a
+ * limit of their own.
+ */
 export function keyDocument({ record, spending }: ShownKey, defaultRpm?: number) {
   const { name, workspace, status, spendLimitReset, expiresAtMs, models } = record;
   const { limit, spent, held } = spending;

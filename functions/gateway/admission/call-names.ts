@@ -36,8 +36,8 @@ export interface NamesReservation {
 }
 
 /**
- * Reserves the key: the call runs, is a replay, conflicts with another body, or is refused while the first call still
- * runs.
+ * Reserves the key. The call then runs, is a replay, conflicts with another body, or is refused while the first call
+ * still runs.
  */
 export function reserveIdempotencyKey(
   { idempotency, clock }: GatewayDependencies,

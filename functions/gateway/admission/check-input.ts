@@ -74,8 +74,8 @@ export async function openCallGuard(
           refusal = failed.kind === 'failed' ? guardrailUnavailable(failed) : (failed.error as GatewayError);
         },
       });
-      // No guardrail reads this stream, for example because it is audio. It is returned unchanged, because its first
-      // piece determines the content type.
+      // No guardrail reads this stream, for example because it is audio. The stream is returned unchanged, because its
+      // first piece determines the content type.
       if (rest === events) return stream;
       // A failure within the limit becomes `refusal`, which has an HTTP status. A later failure ends the stream.
       const first = rest.next();
@@ -97,7 +97,7 @@ export async function openCallGuard(
   };
 }
 
-/** Yields the buffered opening events, and then the rest. */
+/** Yields the buffered opening events, and then the remaining events. */
 async function* eventsOf({ opening, rest }: OpenStream): AsyncGenerator<EventBatch, void, undefined> {
   yield { events: opening };
   yield* rest;

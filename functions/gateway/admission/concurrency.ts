@@ -78,7 +78,9 @@ const servicePoolKey = 'SERVICECALLS';
 
 const shareOf = (whole: number, share: number): number => Math.max(1, Math.floor(whole * share));
 
-/** Returns true if the key is near its concurrency limit. Its reservation then runs before all others. */
+/**
+ * Returns true if the key is near its concurrency limit. The key's reservation then runs before all other reservations.
+ */
 export function isNearConcurrency(
   { callsUnderWay, clock }: GatewayDependencies,
   { keyDefault }: ConcurrencyLimits,

@@ -67,7 +67,7 @@ async function readOwner(
   admissionTime: TimeBudget,
 ): Promise<FoundOwner> {
   const finding = Promise.resolve(key);
-  // The workspace is read at the same time as the others. If the key is in memory, all reads are one round.
+  // The workspace is read at the same time as the catalogue. If the key is in memory, all reads are one round.
   const owner = admissionTime.wait(finding.then((item) => readWorkspace(deps, String(item.workspace))));
   // A call that is refused before never awaits this promise, so its rejection is handled at this point.
   owner.catch(() => {});

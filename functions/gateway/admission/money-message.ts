@@ -1,5 +1,5 @@
-// Writes the message of a 402. It states the possible cost of the call, the available amount, and the largest output
-// bound that would have been covered.
+// Writes the message of a 402. The message states the possible cost of the call, the available amount, and the largest
+// output bound that would have been covered.
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
 import type { CallSize } from '../../../shared/protocol/wire/index.ts';
@@ -31,7 +31,7 @@ interface BoundedCall {
   readonly member: string;
 }
 
-/** Bytes that the bound itself adds to a body without one. */
+/** Bytes that the bound itself adds to a body without a bound. */
 const memberBytes = 40;
 
 export const boundAdvice =

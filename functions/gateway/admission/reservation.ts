@@ -7,7 +7,7 @@ import type { Plan } from '../../../shared/routing/planner/index.ts';
 import { type Item, retryWrite, StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { CallReservations, ExistingAnswer } from '../stages.ts';
 
-/** Precedence of errors. It does not depend on the order in which the store answers. */
+/** Precedence of errors. The precedence does not depend on the order in which the store answers. */
 const ranks = ['key', 'idempotency', 'span', 'plan', 'guardrail', 'cache', 'money', 'capacity', 'candidate'] as const;
 type Rank = (typeof ranks)[number];
 

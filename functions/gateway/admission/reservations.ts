@@ -149,7 +149,7 @@ function holdAmountOf(call: PlannedCall): PicoUsd {
 const paidByWorkspace = ({ effective, terms }: RoutedCall) =>
   effective.plan.filter((candidate) => payerOf(terms.byok, candidate) === 'workspace');
 
-/** Returns no advice for a function call. Its revision fixes the request, so its caller could not bound it. */
+/** Returns no advice for a function call. The function's revision fixes the request, so the caller cannot bound it. */
 function adviceFor(call: PlannedCall): Advise {
   const member = call.effective.request.outputBoundMember;
   if ('execution' in call || member === undefined) return noAdvice;

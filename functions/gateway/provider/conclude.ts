@@ -74,7 +74,7 @@ const bytesPerToken = 4;
 
 /**
  * Returns the error if every provider rejected the request. The error has a `reason` only if all providers named the
- * same reason, and the text of the first provider that sent one.
+ * same reason, and the text of the first provider that sent a text.
  */
 function rejectedByAll({ parsed, modelCall }: ProviderCall, failures: readonly AttemptFailure[]): GatewayError {
   const { request, plan, size } = modelCall;

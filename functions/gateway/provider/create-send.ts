@@ -255,7 +255,7 @@ function openConnection(
 const shareOf = (parts: AnswerParts, count: number): AnswerParts =>
   Object.fromEntries(Object.entries(parts).map(([part, bytes]) => [part, bytes / count]));
 
-/** Returns the failure for an answer without memory. Its provider has produced it, so it is charged. */
+/** Returns the failure for an answer without memory. The provider has produced the answer, so the answer is charged. */
 export const unkeptAnswer = ({ cameBytes, refusal }: AnswerNotKept): AttemptFailure => ({
   kind: 'failed',
   cause: 'no_memory',

@@ -31,7 +31,7 @@ export interface CallToSend extends Pick<ProviderCall, 'admissionTime' | 'cancel
   readonly identified: Pick<IdentifiedCall, 'connections'>;
   readonly terms: Pick<ProviderTerms, 'byok'>;
   readonly modelCall: {
-    /** The request. Its text is masked if a provider repeats it in an error. */
+    /** The request, whose text is masked if a provider repeats the text in an error. */
     readonly request: { readonly stream: boolean; readonly text: () => { readonly text: string } };
   };
 }
@@ -41,7 +41,7 @@ export type CalledCandidate = Pick<Candidate, 'provider'>;
 export interface PreparedCall extends Pick<UpstreamRequest, 'url' | 'headers' | 'body' | 'method'> {
   /** The beginning of the body, as a content log may store it; empty for a form. */
   readonly text: () => string;
-  /** Header values that are a credential, or were computed with one. */
+  /** Header values that are a credential, or were computed with a credential. */
   readonly secrets: readonly string[];
 }
 

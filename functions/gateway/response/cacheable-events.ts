@@ -17,7 +17,8 @@ interface EventKeeper {
 }
 
 /**
- * Maximum number of characters of a stored stream. It is bounded because each event becomes an object when it is read.
+ * Maximum number of characters of a stored stream. The stream is bounded because each event becomes an object when it
+ * is read.
  */
 const cacheableEventsMax = 32_768;
 

@@ -1,5 +1,5 @@
 // Writes the stream that a client receives, which consists of the unchanged events, an error if the stream broke, and
-// the end. Its body never throws, because on Lambda an error inside a body kills the process.
+// the end. The body never throws, because on Lambda an error inside a body kills the process.
 import { servingApis, storedAnswerMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { awaitAll } from '../../../shared/foundation/parallel/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';

@@ -136,8 +136,8 @@ function writtenResult(
 }
 
 /**
- * Returns the cache's writer. It is a function of its own, so that the end of the call does not refer to the text
- * longer than the cache needs it.
+ * Returns the cache's writer. This function is separate, so that the `end` closure does not refer to the text longer
+ * than the cache needs the text.
  */
 const jsonCacheWriter = (deps: GatewayDependencies, answered: AnsweredCall, charge: Charge, text: string) =>
   cacheWriter(deps, answered.call.admitted, answered.provided.reachedVia, charge, () =>

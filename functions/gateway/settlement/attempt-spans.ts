@@ -128,7 +128,8 @@ export function wellKnownName(baseUrl: string): string | undefined {
 // (gen_ai.input.messages and gen_ai.output.messages, JSON texts), and truncates them so that they fit into a span.
 
 /**
- * Maximum number of characters of one attribute. It is small because up to 4,096 spans can wait in memory to be sent.
+ * Maximum number of characters of one attribute. The number is small because up to 4,096 spans can wait in memory to be
+ * sent.
  */
 const attributeMaxCharacters = 32 * 1024;
 /** Maximum lengths of a text, tried in this order until all messages fit. */

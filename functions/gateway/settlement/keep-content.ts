@@ -193,7 +193,8 @@ const keyInUrl =
 const tailMinCharacters = 8_192;
 
 /**
- * Masks a text that was cut at its end. Its last part is dropped, because the beginning of a credential may be in it.
+ * Masks a text that was cut at its end. The last part of the text is dropped, because it may contain the beginning of a
+ * credential.
  */
 function maskCutContent(text: string, secrets: ReadonlySet<string>): string {
   const lengths = [...secrets].flatMap(formsOf).map(({ length }) => length);

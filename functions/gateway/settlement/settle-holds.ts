@@ -52,7 +52,7 @@ export interface CallRecordWrite {
 
 interface Held {
   readonly kind: 'money' | 'tokens' | 'slots';
-  /** Counter of the slot, if the reservation has one. */
+  /** Counter of the slot, if the reservation has a slot. */
   readonly slotsIn: Counter | undefined;
   readonly end: End;
   /** Releases the slot before `end` settles the amount. Absent if the reservation has no slot, or only a slot. */

@@ -1,5 +1,5 @@
 // Writes the record of a call that may run, or that was answered from storage. The record shows who called what, for
-// how long and at what cost. It has no prompt, no answer and no secret.
+// how long and at what cost. The record has no prompt, no answer and no secret.
 import {
   type CallAttempt,
   type CallOutcome,
@@ -100,7 +100,10 @@ interface RecordedAnswer {
   readonly content: CallContent | undefined;
 }
 
-/** Records an answer that existed already. It cost nothing, and is found under its own id like any other. */
+/**
+ * Records an answer that existed already. The answer cost nothing, and its record is found under its own id like any
+ * other record.
+ */
 export async function writeExistingRecord(
   deps: GatewayDependencies,
   { parsed }: IdentifiedCall,

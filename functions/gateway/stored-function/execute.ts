@@ -1,5 +1,5 @@
-// Runs an admitted function. Its model calls go through the provider loop of plain calls, on one bill and under one
-// deadline. The answer is stored, and the slots are free, before the client gets it.
+// Runs an admitted function. The function's model calls go through the provider loop of plain calls, on one bill and
+// under one deadline. The answer is stored, and the slots are free, before the client gets it.
 
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import {
@@ -33,8 +33,8 @@ import type {
 import { planModelCall } from './plan-model-call.ts';
 
 /**
- * Runs the function. `provide` is the loop of plain calls. It is not imported, because this file is loaded on demand
- * and its bundle would contain a copy of the loop.
+ * Runs the function. `provide` is the loop of plain calls. The loop is not imported, because this file is loaded on
+ * demand and its bundle would contain a copy of the loop.
  */
 export async function execute(
   deps: GatewayDependencies,

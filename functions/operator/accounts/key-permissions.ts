@@ -43,7 +43,7 @@ export async function allowNewKey(
   return { ...withinBounds(wanted, bounds), owner, claim };
 }
 
-/** Throws not_found or forbidden. `claim` is set for a key that replaces this one. */
+/** Throws not_found or forbidden. `claim` is set for a key that replaces this key. */
 export async function allowChange(
   deps: ManagementDependencies,
   operator: Operator,

@@ -11,7 +11,7 @@ import { absent, atMost, equals, or, type Store, StoreUnavailable } from '../../
 import type { ManagementDependencies } from '../dependencies.ts';
 import { type ManageRequest, namesOf, type RouteWork, TextAnswer } from '../request/manage.ts';
 
-/** Maximum bytes of an answer. It is below the 6 MB that Lambda allows. */
+/** Maximum bytes of an answer, below the 6 MB that Lambda allows. */
 const answerMaxBytes = 5_500_000;
 
 export const readConfiguration: RouteWork<'GET /configuration'> = async (deps, { headers: sent }) => {

@@ -1,6 +1,6 @@
 // Serves POST /v1/manage/functions/{workspace}/{id}/cases, which judges the test cases of a revision. This route calls
-// no model. It returns the missing calls, and the page makes these calls with an API key of its user, and sends the
-// answers with its next request. Once all cases pass, the revision is qualified.
+// no model. The route returns the missing calls, and the page makes these calls with an API key of its user, and sends
+// the answers with its next request. Once all cases pass, the revision is qualified.
 import { ChangeFailed, refuseAs, showFunction } from '../../../shared/configuration/administration/index.ts';
 import type { Documents, ReadBody } from '../../../shared/configuration/management/index.ts';
 import {

@@ -34,7 +34,7 @@ export const switchFunction =
     return { data: functionDocument(record, deps.clock.nowMs()) };
   };
 
-/** Makes a revision the active one, and enables its function. */
+/** Makes a revision the active revision, and enables its function. */
 export const activateRevision: RouteWork<'POST /functions/{workspace}/{id}/activate'> = async (deps, request) => {
   const name = checkName(request.names);
   const { revision } = request.body;

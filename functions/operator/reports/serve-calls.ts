@@ -63,7 +63,7 @@ export async function readSeenCall(deps: ManagementDependencies, operator: Opera
 
 // Lists all calls that a filter finds as CSV. Each call is one line, and the newest call comes first.
 
-/** Maximum number of characters of an answer. It is below the 6 MB that Lambda allows. */
+/** Maximum number of characters of an answer, below the 6 MB that Lambda allows. */
 const csvMaxCharacters = 5_000_000;
 /** Maximum number of pages; each reads a bounded number of calls. */
 const pagesMax = 250;
@@ -71,7 +71,7 @@ const pageCalls = 1_000;
 
 /**
  * Returns the CSV. If there are more calls than an answer may contain, the header `x-next-cursor` has the position of
- * the rest, which the client sends as `before`.
+ * the remaining calls, which the client sends as `before`.
  */
 export async function callsAsCsv(query: Omit<CallPageQuery, 'limit'>): Promise<TextAnswer> {
   const lines = [csvHeader];

@@ -66,7 +66,7 @@ function whyNone(call: CallRecord, record: CallRecord | undefined): string {
     : 'No bodies are kept of the call whose answer this one got.';
 }
 
-/** Maximum bytes of an answer, as JSON in JSON. It is below the 6 MB that Lambda allows. */
+/** Maximum bytes of an answer, as JSON in JSON, below the 6 MB that Lambda allows. */
 const writtenMaxBytes = 5_000_000;
 
 function bounded(content: Documents['ManagedContent']): Documents['ManagedContent'] {

@@ -17,7 +17,7 @@ export interface IssuerEndpoints {
 }
 
 const discoveryPath = '/.well-known/openid-configuration';
-/** Time limit. It is short, because a page load waits for the answer. */
+/** Time limit, which is short because a page load waits for the answer. */
 const discoveryTimeoutMs = 2_000;
 const discoveryBytesMax = 256 * 1024;
 const freshMs = 600_000;

@@ -105,8 +105,8 @@ const slowUploads = 10;
 const slowForMs = 20_000;
 
 /**
- * Uploads forms with two keys at a fifth of the slowest speed, again and again. Calls of 100 KB with a third key run beside
- * them.
+ * Uploads forms with two keys at a fifth of the slowest speed, again and again. Calls of 100 KB with a third key run at
+ * the same time.
  */
 async function slowForms(gateway: Gateway, key: string, [second, third]: readonly [string, string]): Promise<string> {
   const { host, port } = new URL(gateway.url);

@@ -1,5 +1,5 @@
-// Measures whether the memory of a gateway grows with the number of calls that it has served. It is read after a full
-// collection, so that only live memory counts.
+// Measures whether the memory of a gateway grows with the number of calls that it has served. The memory is read after
+// a full collection, so that only live memory counts.
 
 import type { BenchPlan } from '../bench-options.ts';
 import { createClient, drive, jsonBody } from '../measuring-client.ts';

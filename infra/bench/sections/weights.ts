@@ -28,7 +28,7 @@ import type { TestBed } from '../test-bed/test-bed.ts';
 
 const mib = 1024 * 1024;
 const requestWeighed = { json: 3_500_000, form: 24_000_000 };
-/** Bytes of all concurrent calls. They are so many that the other memory of a process counts little. */
+/** Bytes of all concurrent calls. The number is so large that the other memory of a process counts little. */
 const totalBytes = 96_000_000;
 const lookEveryMs = 20;
 /** A process has everything in memory once it has grown by no more than this for this long. */
@@ -53,8 +53,8 @@ interface WeightRow {
   /** Bytes of each call that are weighed. */
   readonly bytes: number;
   /**
-   * Whether the request is weighed. It has arrived when the provider or the guardrail has it; an answer has arrived
-   * when no more bytes come.
+   * Whether the request is weighed. A request has arrived when the provider or the guardrail has it; an answer has
+   * arrived when no more bytes come.
    */
   readonly isRequest: boolean;
 }

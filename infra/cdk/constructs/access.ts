@@ -77,7 +77,7 @@ function objectAccess(stage: string, prefixes: Readonly<Record<string, readonly 
 }
 
 /**
- * Grants the right to decrypt for this stage, with the key behind its alias. The command line encrypts the keys of
+ * Grants the right to decrypt for this stage, with the key of its alias. The command line encrypts the keys of
  * connections.
  */
 export const connectionKeyAccess = (stage: string): Access => {

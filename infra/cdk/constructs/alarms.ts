@@ -36,7 +36,8 @@ const failedPercentMax = 5;
 /** Number of errors per period that one client, one deployment or one bad connection may cause. */
 const fewCallsMax = 5;
 /**
- * Maximum time for the slowest tenth, without the time of providers. It is about ten times the time of a warm instance.
+ * Maximum time for the slowest tenth, without the time of providers. The maximum is about ten times the time of a warm
+ * instance.
  */
 const gatewayTimeMaxMs = 500;
 /** Minimum number of timed calls: of fewer calls, a tenth would be only a few. */

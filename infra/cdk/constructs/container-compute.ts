@@ -230,8 +230,8 @@ function scaleService(service: ecs.FargateService, { stage, settings }: ComputeP
   });
 }
 
-// Defines the load balancer of the tasks. It is internal: CloudFront alone calls it, or, on a private path, callers in
-// its network or in a network joined to it.
+// Defines the load balancer of the tasks. The load balancer is internal, because only CloudFront calls it, or, on a
+// private path, callers in its network or in a network joined to it.
 
 interface LoadBalancerProps {
   readonly stage: string;

@@ -21,8 +21,8 @@ import type { StageSettings } from '../settings-schema.ts';
 import { encryptionKey } from './encryption-key.ts';
 
 /**
- * DynamoDB's own quota of a table, unless AWS has raised it. It is written out, because a table may preserve a former
- * limit when the property is removed from the template.
+ * DynamoDB's own quota of a table, unless AWS has raised it. The template contains the quota, because a table may
+ * preserve a former limit when the property is removed from the template.
  */
 const unlimitedUnits = 40_000;
 

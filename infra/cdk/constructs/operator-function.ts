@@ -1,6 +1,6 @@
 // Defines the console and the management interface. They are a function of their own, which exists only if the settings
-// of the stage enable it. Its role reads the data that operators see, and writes workspaces, keys, credit, functions,
-// and the switches of providers.
+// of the stage enable it. The role of the function reads the data that operators see, and writes workspaces, keys,
+// credit, functions, and the switches of providers.
 import { join } from 'node:path';
 import { CfnOutput, RemovalPolicy } from 'aws-cdk-lib';
 import { type Alias, InvokeMode, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';

@@ -36,8 +36,8 @@ interface CodeVersion {
 
 /**
  * Creates an alarm that is raised within a minute when one version of the code fails, or cannot be loaded. The alarm
- * notifies no person, because it rolls the deployment back. It reads one metric, because an expression over metrics
- * without a value has no value either.
+ * notifies no person, because it rolls the deployment back. The alarm reads one metric, because an expression over
+ * metrics without a value has no value either.
  */
 export const versionAlarm = (scope: Construct, { logGroup, ...code }: CodeVersion): Alarm =>
   rollbackAlarm(scope, 'NewVersionFails', code.stage, countVersionLines(logGroup, 'VersionFailures', code));

@@ -40,8 +40,8 @@ export const operatorTableActions = {
   keys: ['GetItem', 'PutItem', 'Scan', 'UpdateItem'],
   // An owner of all workspaces creates and revokes operators.
   operators: ['GetItem', 'PutItem', 'Scan'],
-  // Policies and budgets of BYOK connections are in the gateway file. Their keys are encrypted, and this function may
-  // not decrypt them.
+  // Policies and budgets of BYOK connections are in the gateway file. The keys of connections are encrypted, and this
+  // function may not decrypt them.
   connections: ['GetItem', 'PutItem'],
   functions: ['GetItem', 'PutItem', 'Scan', 'UpdateItem'],
   ledger: ['GetItem', 'UpdateItem'],

@@ -1,4 +1,4 @@
-// Makes every check before a deployment builds anything. It changes nothing.
+// Makes every check before a deployment builds anything. No check changes anything.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -220,7 +220,7 @@ async function checkClusterRole({ clientOptions }: Account, allowed: AllowedCall
 }
 
 // Checks the requirements on account and region within seconds, before anything is built. CloudFormation would fail
-// half an hour later, after it has created and removed the rest.
+// half an hour later, after it has created and removed other resources.
 
 type StackOutputs = Readonly<Record<string, string>>;
 

@@ -146,7 +146,7 @@ function reasonOf(error: unknown): string {
   return cause instanceof Error ? cause.message : message;
 }
 
-/** Returns whether a web ACL refused the request: it answers in HTML, before any code of the gateway. */
+/** Returns whether a web ACL refused the request. A web ACL answers in HTML, before any code of the gateway. */
 const isBlocked = ({ status, reason }: RouteResult): boolean => status === 403 && !reason?.includes('{');
 
 function describe(stage: string, address: string, refused: readonly RouteResult[]): string {

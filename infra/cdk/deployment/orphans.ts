@@ -156,7 +156,7 @@ const quoted = (orphans: Orphan | readonly Orphan[] | undefined): string =>
     .join(' or ') || 'null';
 
 /**
- * Returns the tables of the stack that this release does not know. They stay, outside of the stack, if the stage
+ * Returns the tables of the stack that this release does not know. The tables stay, outside of the stack, if the stage
  * retains its data.
  */
 export const leftBehind = (

@@ -14,8 +14,8 @@ export interface CommandOutcome {
   /** Lines with the same contents for people. */
   readonly lines: (style: Style) => readonly string[];
   /**
-   * One line for a command that did not do everything requested, with exit code 1. Its results are printed all the
-   * same.
+   * One line for a command that did not do everything requested, with exit code 1. The results of the command are
+   * printed as well.
    */
   readonly failure?: string | undefined;
 }

@@ -1,5 +1,4 @@
-// Lists every command, in the order of help. A command loads only its own module, because loading all modules takes
-// much longer.
+// Lists every command in the order of help. A command loads only its own module, because all modules take longer.
 import { startCommand } from '../../../shared/foundation/constants/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 

@@ -1,5 +1,5 @@
 // Creates and revokes the keys of people who may open the console and the management interface (`operators create |
-// list | revoke`). Their keys open nothing else.
+// list | revoke`). These keys open nothing else.
 import { operatorRoles } from '../../../shared/configuration/access/index.ts';
 import { readOperator } from '../../../shared/configuration/administration/index.ts';
 import type { Documents } from '../../../shared/configuration/management/index.ts';

@@ -83,7 +83,7 @@ export class LiteLlmSource {
     return (this.#variables[name] ?? '') !== '';
   }
 
-  /** Adds a comment. It never contains a value of the file, which may be a secret. */
+  /** Adds a comment. A comment never contains a value of the file, which may be a secret. */
   note(path: Path, text: string): void {
     this.#notes.push({ line: this.#lineOf(path) ?? 1, text: `${pathText(path)}: ${text}` });
   }

@@ -10,7 +10,7 @@ import { awsClientSettings } from '../../../shared/storage/aws-clients/index.ts'
 import { providerSecretName } from '../../cdk/resource-names.ts';
 import type { ShellAccess } from './shell-access.ts';
 
-/** Maximum size of the answer: a secret is 64 KB at most, and written as JSON inside JSON it may grow sixfold. */
+/** Maximum size of the answer. A secret is 64 KB at most, but may grow sixfold as JSON inside JSON. */
 const answerMaxBytes = 512 * 1024;
 
 export interface ProviderSecret {

@@ -6,8 +6,8 @@ import { extraNames, taskInterfaceIds } from '../../../shared/foundation/constan
 import { type KnownProvider, knownProviders } from './known-providers.ts';
 
 /**
- * Used only while every provider is simulated, so that no money can be spent with it. It has a checksum like any other
- * key.
+ * Used only while every provider is simulated, so that no money can be spent with the key. The key has a checksum like
+ * any other key.
  */
 export const publishedKey = 'sk-gw-demodemodemodemo-demodemodemodemodemodemodemodemodemodemokey2Jc7YM';
 export const demoWorkspaceId = 'demo';

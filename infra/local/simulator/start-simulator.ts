@@ -1,5 +1,6 @@
-// Starts the provider simulator: a real HTTP server with the formats of providers. Any base URL that ends in `/v1` is a
-// provider; the path below it selects the format, the model's name the behaviour. It logs the calls that it receives.
+// Starts the provider simulator, which is a real HTTP server with the formats of providers. Any base URL that ends in
+// `/v1` is a provider; the path below it selects the format, the model's name the behaviour. The simulator logs the
+// calls that it receives.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -2,7 +2,7 @@
 // play.ts performs the steps.
 
 export type SimulatorStep =
-  /** Status line and headers. They are sent at once, so that a client can see them before the first byte of a body. */
+  /** Status line and headers, which are sent at once, so that a client can see them before the first byte of a body. */
   | { readonly kind: 'head'; readonly status: number; readonly headers: Readonly<Record<string, string>> }
   /**
    * One write, whose bytes form one HTTP chunk (or a part of a body with a length) and are flushed before the next
@@ -28,7 +28,7 @@ export const cut: SimulatorStep = { kind: 'cut' };
 export const reset: SimulatorStep = { kind: 'reset' };
 export const silence: SimulatorStep = { kind: 'silence' };
 export const raw = (text: string): SimulatorStep => ({ kind: 'raw', text });
-/** Maximum delay: a timer of Node that is set for longer fires at once. */
+/** Maximum delay, because a timer of Node that is set for longer fires at once. */
 const delayMaxMs = 2 ** 31 - 1;
 
 export const wait = (delayMs: number): SimulatorStep => ({ kind: 'wait', delayMs: Math.min(delayMs, delayMaxMs) });

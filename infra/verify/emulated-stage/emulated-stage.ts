@@ -104,8 +104,8 @@ async function tagBucket({ s3, readStack }: OperatorCommands): Promise<void> {
   await s3.send(new PutBucketTaggingCommand({ Bucket, Tagging: { TagSet } }));
 }
 
-// Runs a stage that retains its data, with an operator's commands. It begins with a failed first deployment and ends
-// with restored tables.
+// Runs a stage that retains its data, with an operator's commands. The run begins with a failed first deployment and
+// ends with restored tables.
 
 const stage = 'prod';
 /** The emulator's quota of concurrent executions depends on this machine. */

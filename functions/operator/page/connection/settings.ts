@@ -30,5 +30,5 @@ export function useSettings(): Settings | undefined {
   return settings;
 }
 
-/** Returns the URL for clients. It is the page's own unless the settings name another URL. */
+/** Returns the URL for clients. The URL is the page's own URL unless the settings name another URL. */
 export const useBaseUrl = (): string => new URL('/v1', useSettings()?.gateway_url ?? location.origin).href;

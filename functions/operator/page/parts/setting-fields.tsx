@@ -15,7 +15,7 @@ interface FieldProperties {
   readonly name: string;
   readonly initial: string;
   readonly placeholder: string;
-  /** The highest limit that the operator may set, if there is one. */
+  /** The highest limit that the operator may set; absent if any limit is allowed. */
   readonly bound?: string | undefined;
   readonly 'aria-describedby'?: string;
 }

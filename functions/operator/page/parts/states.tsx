@@ -41,7 +41,7 @@ interface ShownProperties<Answer> {
   readonly children: (answer: Answer) => ComponentChildren;
 }
 
-/** Shows the answer. It stays visible while it is requested again. */
+/** Shows the answer. The answer stays visible while it is requested again. */
 export function Shown<Answer>({ loaded: { answer, failure, isLoading, reload }, children }: ShownProperties<Answer>) {
   if (failure !== undefined) return <Failure failure={failure} retry={reload} />;
   return <div aria-busy={isLoading}>{answer === undefined ? <Reading /> : children(answer)}</div>;

@@ -101,8 +101,8 @@ const facts = (call: ManagedCall) =>
     ] as const
   ).filter(([, text]) => text !== null && text !== undefined && text !== '');
 
-// Shows the bodies of a call. They are requested on demand, because each reading is logged. The bodies are text of
-// other parties, so they are shown as text, and no address in them is called.
+// Shows the bodies of a call. The bodies are requested on demand, because each reading is logged. They are text of
+// other parties, so the page shows them as text, and calls no address in them.
 
 const CallContentView = ({ call }: { readonly call: ManagedCall }) => {
   const [isAsked, setIsAsked] = useState(false);

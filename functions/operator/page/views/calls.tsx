@@ -81,7 +81,7 @@ const Filters = ({ address, loaded }: CallsProperties & { readonly address: View
   );
 };
 
-/** Shows the filters that few people need. They are open from the start if a value is set. */
+/** Shows the filters that few people need. The filters are open from the start if a value is set. */
 const RareFilters = ({ address }: { readonly address: ViewAddress }) => {
   const workspaces = useWorkspaceNames('member');
   const { models, providers, tag_names: tagNames } = useChoices();

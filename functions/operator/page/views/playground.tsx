@@ -1,5 +1,5 @@
-// Shows the playground, which tries calls with an API key, turn by turn, through any interface. It shows request and
-// answer, cost, path, and the same request for a shell and for a program.
+// Shows the playground, which tries calls with an API key, turn by turn, through any interface. The playground shows
+// request and answer, cost, path, and the same request for a shell and for a program.
 import { useEffect, useState } from 'preact/hooks';
 import { type InterfaceName, interfaceNames, interfaces } from '../../../../shared/protocol/interface-pages/index.ts';
 import {

@@ -1,4 +1,5 @@
-// Shows the sign-in. People sign in at their identity provider if the stage has one, or with an operator key.
+// Shows the sign-in. People sign in with an operator key, or at the identity provider of the stage if it has such a
+// provider.
 import { useState } from 'preact/hooks';
 import { goToIdentityProvider } from '../connection/identity.ts';
 import { refusal, signInWithKey } from '../connection/operator-session.ts';

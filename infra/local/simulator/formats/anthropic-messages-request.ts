@@ -1,5 +1,5 @@
-// Reads a Messages request, and refuses it as Anthropic would. It implements the rules that clients and translators
-// break; it accepts unknown fields.
+// Reads a Messages request, and refuses it as Anthropic would. The reader implements the rules that clients and
+// translators break, and accepts unknown fields.
 import type { ProviderRefusal, Received } from '../call.ts';
 import { type ModelRequest, plainRequest, type RequestTurn } from '../model-request.ts';
 import { optionalIn, unsupportedByClaude } from '../refused-schemas.ts';

@@ -63,7 +63,7 @@ const invalidKeyDetails = [
 
 const internal = ['INTERNAL', 'An internal error has occurred. Please retry.'] as const;
 
-/** Returns the error within a stream, whose status 200 was sent: the error's code is the status. */
+/** Returns an error within a stream. The status 200 was sent already, so the error's code is the status. */
 const googleStreamError = (code = '') => googleError(named[code]?.[0] ?? 500, code);
 
 /**
