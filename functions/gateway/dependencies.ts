@@ -1,4 +1,4 @@
-// Declares the dependencies of the stages, picked from those of a process. The entry point makes them once per process.
+// Declares the dependencies of the stages, picked from the dependencies of a process, which its entry point makes once.
 import type { GatewayComposition } from '../../shared/composition/index.ts';
 
 type SharedDependencies = Pick<

@@ -122,7 +122,7 @@ export interface PlannedModelCall extends CallBody {
 
 export interface RoutedCall {
   readonly identified: IdentifiedCall;
-  /** The client's body, merged with its preset, with masks if a guardrail masked some texts. */
+  /** The client's body, merged with its preset, with masks if a guardrail masked some text. */
   readonly effective: PlannedModelCall;
   readonly terms: ProviderTerms;
   /** Referenced ids, if this workspace did not create all of them. */
@@ -145,7 +145,7 @@ export interface Execution {
 
 export interface OpenedCall {
   readonly identified: IdentifiedCall;
-  /** The client's body, with masks if a guardrail masked some texts. */
+  /** The client's body, with masks if a guardrail masked some text. */
   readonly effective: CallBody;
   readonly terms: ProviderTerms;
   readonly execution: Execution;
@@ -155,7 +155,7 @@ export type PlannedCall = RoutedCall | OpenedCall;
 
 /** Changes that admission makes to a planned call. */
 export interface CallChanges<Planned> {
-  /** Returns the call with masked texts in its body. */
+  /** Returns the call with the masked body. */
   readonly withBody: (planned: Planned, masked: CallBody) => Promise<Planned | GatewayError>;
   /** Returns the call with the candidates that remain. */
   readonly withPlan: (planned: Planned, plan: Plan) => Planned;

@@ -1,9 +1,9 @@
-// Reads the options of a run: its measurements and their size. A whole run takes less than four minutes, a quick run
-// less than one.
+// Reads the options of a run, which select its measurements and their size. A whole run takes less than four minutes, a
+// quick run less than one minute.
 import { parseArgs } from 'node:util';
 
 const usualSections = ['latency', 'scale', 'load', 'memory'] as const;
-/** The sections after the usual ones run only if `--only` names them. */
+/** The sections after the usual sections run only if `--only` names them. */
 const sectionNames = [...usualSections, 'attacks', 'turns', 'hostile', 'files', 'garbage', 'weights', 'busy'] as const;
 export type SectionName = (typeof sectionNames)[number];
 

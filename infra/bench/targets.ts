@@ -26,7 +26,10 @@ const timesBeside: Readonly<Record<string, Readonly<Record<string, number>>>> = 
 const timesMax = 1.05;
 const timesMin = 0.95;
 
-/** Returns the target of a figure; `what` names it as a line of targets does. Returns undefined when it has none. */
+/**
+ * Returns the target of a figure; `what` names the figure as a line of targets does. Returns undefined if the figure
+ * has no target.
+ */
 export function timesTarget(what: string, other: string): number | undefined {
   const version = other.lastIndexOf('@');
   const named = timesBeside[version > 0 ? other.slice(0, version) : other]?.[what];

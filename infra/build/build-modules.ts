@@ -49,8 +49,8 @@ export async function buildModules(
       '@aws-sdk/credential-provider-node': credentialChain,
     },
     plugins: [dynamicImports(sourceRoot), oneLanguage, clientVersion],
-    // Dynamic imports become calls of `require`: Node's own import() of a built-in module loads every lazy part of it,
-    // 20 ms for node:http.
+    // Dynamic imports become calls of `require`, because Node's own import() of a built-in module loads every lazy part
+    // of the module, which takes 20 ms for node:http.
     supported: { 'dynamic-import': false },
     sourcemap: 'external',
     legalComments: 'external',

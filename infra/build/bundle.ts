@@ -247,7 +247,7 @@ interface BundleDefinition {
   readonly entry: string;
   /** The bundled code. */
   readonly file: string;
-  /** Further uploaded texts, by file name. */
+  /** Text of further uploaded files, by file name. */
   readonly beside?: Readonly<Record<string, string>>;
   /** Files of the project that are copied into the folder of the code, by name. */
   readonly copied?: Readonly<Record<string, string>>;

@@ -15,7 +15,7 @@ interface BoundChild {
 }
 
 interface ChildOptions {
-  /** All variables of the child; by default those of this process, which may contain the keys of providers. */
+  /** All variables of the child; by default the variables of this process, which may contain the keys of providers. */
   readonly env?: NodeJS.ProcessEnv;
 }
 

@@ -187,7 +187,7 @@ interface NamedFile {
   /** Absent for the demo, all of which is applied. */
   readonly config?: {
     readonly path: string;
-    /** Whether all of it is applied although it was applied before. */
+    /** Whether the whole file is applied although it was applied before. */
     readonly reapply: boolean;
     /** Option by which the command line names the store; undefined if it is in memory. */
     readonly storeOption: string | undefined;
@@ -206,7 +206,7 @@ interface Start {
 }
 
 interface Configured {
-  /** Keys that are active from now on, as far as this start knows their texts. */
+  /** Keys that are active from now on, as far as this start knows the text of a key. */
   readonly keyTexts: readonly string[];
   readonly isDemo: boolean;
   /** Undefined when this start simulates no provider. */
@@ -313,7 +313,7 @@ function memberLines(resource: string, member: MemberChange): string[] {
 
 interface AppliedPlans {
   readonly applied: GatewayFilePlan;
-  /** The complete file compared with the store afterwards; undefined if all of it was applied. */
+  /** The complete file compared with the store afterwards; undefined if the complete file was applied. */
   readonly whole: GatewayFilePlan | GatewayFileRefused | undefined;
 }
 

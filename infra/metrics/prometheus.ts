@@ -87,7 +87,7 @@ export function createSeries() {
         name: 'gw_provider_cooling',
         help: 'Providers of a model that are asked last now, for all or some workspaces',
       },
-      // Every process reports all of these, so that a sum uses the maximum.
+      // Every process reports all cooling providers, so a sum uses the maximum.
       ...{ labelNames: ['scope', ...served] as const, registers, aggregator: 'max' as const },
     }),
   };

@@ -22,7 +22,7 @@ export async function identify(
   key: Item | Promise<Item>,
 ): Promise<{ readonly call: IdentifiedCall; readonly admissionTime: TimeBudget }> {
   const admissionTime = startAdmissionTime(deps.clock);
-  // The refusal is reported for a key that does not exist, too. The call of a key that exists gets a record of it.
+  // A refusal of the body is reported even if the key does not exist. If the key exists, the call gets a record.
   if (key instanceof Promise) key.catch(() => {});
   if (received.isOversized) throw fail('request_too_large');
   const { seenKey, catalogue, owner } = ownerInMemory(deps, key) ?? (await readOwner(deps, key, admissionTime));

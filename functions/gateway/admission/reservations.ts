@@ -42,7 +42,7 @@ interface Reserving extends Pick<AdmittedCall, 'owner' | 'claims'> {
   readonly guarded: { readonly guardrails: readonly GuardrailDocument[]; readonly checkInput: CheckInput } | undefined;
 }
 
-/** Checks the input before anything is reserved. Returns the call, with masked texts if a guardrail masked some. */
+/** Checks the input before anything is reserved. Returns the call, with masks if a guardrail masked some text. */
 type CheckInput = () => Promise<PlannedCall | GatewayError>;
 
 export function reservationsOf(

@@ -18,7 +18,7 @@ const writesMaxMs = 5_000;
 const stateIdsMax = 256;
 
 interface StoringAccountWriter {
-  /** Called with an answer, or with each event of it. */
+  /** Called with an answer, or with each event of a streamed answer. */
   readonly add: (details: Pick<AnswerDetails, 'storedIds' | 'objectIds'>) => void;
   /**
    * Resolves when the ids are written, usually in one request, or when the answer has waited long enough. Never

@@ -57,7 +57,7 @@ interface Held {
   readonly end: End;
   /** Releases the slot before `end` settles the amount. Absent if the reservation has no slot, or only a slot. */
   readonly releaseSlot?: End;
-  /** Names the charge for alerts. Absent if no alert is about it. */
+  /** Names the charge for alerts. Absent if no alert is about this charge. */
   readonly chargedAs?: ((item: Item) => ChargedCounter) | undefined;
 }
 
@@ -83,7 +83,7 @@ export function openCallHolds(deps: GatewayDependencies, call: AdmittedCall): Ca
     if (transact !== undefined && whole.length < missed.length) {
       const release = () =>
         inOneTransaction(transact, (transaction) => missed.map((one) => one.releaseSlot?.({ transaction })));
-      // The settlement of the money releases the slots that could not be released here.
+      // The settlement of the money releases the slots that this step could not release.
       releasing = retryWrite(clock, release, { deadline }).catch(() => {});
     }
     const ended = Promise.all([endAll(whole, deadline, awaited), releasing]);
@@ -149,7 +149,7 @@ function inOneTransaction(
   return written;
 }
 
-/** A reservation whose ends each work once and report their outcome. */
+/** A reservation whose methods each end something once, and report the outcome. */
 interface OpenHeld extends Pick<Held, 'kind' | 'slotsIn'> {
   readonly end: (options?: SettlementOptions) => Promise<void>;
   readonly releaseSlot: ((options?: SettlementOptions) => Promise<void>) | undefined;

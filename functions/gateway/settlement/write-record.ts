@@ -257,8 +257,8 @@ function outcomeOf({ scope }: ParsedCall, { error, stream }: EndedCall): { outco
 }
 
 /**
- * Returns the cost of models other than the one that answered; undefined if there is none. `payer` is the one who paid
- * the call's cost.
+ * Returns the cost of models other than the model that answered; undefined without such a cost. `payer` paid the call's
+ * cost.
  */
 function otherSharesOf(
   { charges }: Bill,

@@ -19,8 +19,8 @@ export interface RefusedBodies {
 }
 
 /**
- * Opens the content log once the call is planned. A call that cannot be planned has no data policy yet, so nothing of
- * it is stored.
+ * Opens the content log once the call is planned. A call that cannot be planned has no data policy yet, so no part of
+ * the call is stored.
  */
 export function noteContent(
   deps: GatewayDependencies,
@@ -35,8 +35,8 @@ export function noteContent(
 const contentBudgetMs = 1_500;
 
 /**
- * Writes the record after the answer. `key` rejects if there is no such key, and then nothing is written. A key whose
- * calls are refused many times a second leaves records of only a few of them, and a log line for each.
+ * Writes the record after the answer. `key` rejects if the key does not exist, and then nothing is written. If a key's
+ * calls are refused many times a second, only a few calls get records, but each call gets a log line.
  */
 export async function writeRefusal(
   deps: GatewayDependencies,

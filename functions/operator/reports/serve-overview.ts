@@ -44,7 +44,7 @@ export const overview: RouteWork<'GET /overview'> = inTurn(async (deps, { operat
   return { data };
 });
 
-/** Returns the figures. Latencies are those of successful answers; null if there are none. */
+/** Returns the figures. Latencies cover successful answers only; null without a successful answer. */
 const figuresOf = (summary: UsageSummary) => ({
   calls: summary.calls,
   failed: summary.failedCalls,

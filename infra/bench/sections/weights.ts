@@ -71,7 +71,10 @@ interface Call {
   readonly headers?: string;
 }
 
-/** Returns each interface with each path that a call of it may take, and each answer with each path of its own. */
+/**
+ * Returns each interface with each path that a call of the interface may take, and each answer with each path of the
+ * answer.
+ */
 async function weightRows(): Promise<readonly WeightRow[]> {
   const requests = await Promise.all(interfaceIds.map(rowsOfInterface));
   const manyValues = await Promise.all((['relayed', 'translated', 'guarded'] as const).map(manyValuesRow));

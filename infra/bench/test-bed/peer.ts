@@ -37,7 +37,8 @@ const triesMax = 600;
 const tryIntervalMs = 200;
 
 /**
- * Starts the peers, without those that cannot be fetched or do not answer. A file of settings is written into `folder`.
+ * Starts the peers, except for peers that cannot be fetched or do not answer. A file of settings is written into
+ * `folder`.
  */
 export async function startPeers(choice: PeerChoice, provider: string, folder: string): Promise<Peer[]> {
   const chosen = [

@@ -150,7 +150,7 @@ const image = (bytes: string) => ({ image: { format: 'png', source: { bytes } } 
 /** A picture of this many characters of base64. */
 const pictureOf = (length: number) => png + 'A'.repeat(Math.ceil(length / 4) * 4);
 
-/** Small values, long texts, escapes and pictures of Google's and AWS's clients. */
+/** Small values, long text, escapes and images, as clients of Google and AWS send them. */
 const cloudRequests: readonly LongRequest[] = [
   gemini('contents', valuesMax / 5, (length) => ({
     contents: turnsOf(length, (role) => ({ role, parts: [{ text: 'a' }] }), 'model'),

@@ -21,7 +21,8 @@ import { answerTimes } from '../answer-times.ts';
 import type { StageSettings } from '../settings-schema.ts';
 
 /**
- * CloudFront would cache answers with these statuses for ten seconds and replay them, whatever `cache-control` says.
+ * CloudFront would cache answers with these statuses for ten seconds and replay them, whatever `cache-control`
+ * contains.
  */
 const errorStatuses = [400, 403, 404, 405, 414, 500, 501, 502, 503, 504];
 const keepAliveSeconds = 60;

@@ -78,7 +78,7 @@ export interface CallCommand<Name extends RouteName> {
   readonly checks?: (request: LineRequest) => void;
   /** Finds the request's object by other arguments. */
   readonly resolves?: (request: LineRequest, deps: ManagementDependencies) => Promise<void>;
-  /** Returns the question before a request that removes access; undefined for none. */
+  /** Returns the question before a request that removes access; undefined for no question. */
   readonly asks?: (request: LineRequest, deps: ManagementDependencies, session: Session) => Promise<string | undefined>;
   readonly shows: (answer: AnswerOf<Name>, done: Done) => CommandOutcome;
 }

@@ -48,7 +48,7 @@ export const readKeyName = readValid(keyName, 'is 1 to 64 characters', asText);
 
 /**
  * Returns the public part of a key; undefined for another text. The text may be the public part or a whole key, because
- * of a leaked key only one of them may be known.
+ * an operator may know only one of both after a leak.
  */
 export const publicIdIn = (text: string): string | undefined =>
   parseApiKey(text)?.publicId ?? (publicIdPattern.test(text) ? text : undefined);

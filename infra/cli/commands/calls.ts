@@ -48,7 +48,7 @@ const keyText = ({ workspace, key_name, key_public_id }: CallDocument): string =
 const sinceDefault = '1d';
 const limitDefault = 50;
 const limitMax = 1_000;
-/** Lifetime of records. `calls show` searches all of it for an id without a time. */
+/** Lifetime of records. `calls show` searches this whole period for an id without a time. */
 const recordLifeDays = '90d';
 
 export function addCalls(program: CommandLine): void {

@@ -25,7 +25,7 @@ export async function readProviders(session: Session, opened: OpenTarget) {
   const all = document?.providers ?? [];
   const cooldowns = createCooldowns({ store, clock: session.clock });
   const [statistics, credentials] = await Promise.all([
-    // If the shared statistics are old, this command computes new ones on a store that accepts no write.
+    // If the shared statistics are old, this command computes new statistics on a store that accepts no write.
     awaitStatistics(createStatisticsReader({ store: withoutWrites(store), clock: session.clock })),
     readCredentialStatus(session, opened, all),
     cooldowns.refresh(),

@@ -1,5 +1,5 @@
-// Describes `gw start` for help. main.ts runs the command, because it serves until a signal ends it and its options are
-// those of `npm start`.
+// Describes `gw start` for help. main.ts runs the command, because it serves until a signal ends it, and has the
+// options of `npm start`.
 import { startCommand } from '../../../shared/foundation/constants/index.ts';
 import { usage } from '../../local/start-options.ts';
 import type { CommandLine } from '../args/command-line.ts';

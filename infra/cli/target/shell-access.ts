@@ -53,7 +53,7 @@ export interface ShellAccount {
 /** Maximum size of the answer, which is an account id and the name of a role. */
 const stsAnswerMaxBytes = 64 * 1024;
 
-/** Reads the account. Every identity may make this request about itself, whatever its policies say. */
+/** Reads the account. Every identity may make this request about itself, whatever its policies are. */
 export async function readAccount(access: ShellAccess): Promise<ShellAccount> {
   const client = new STSClient(awsClientSettings(access, { socketsMax: 1, answerMaxBytes: stsAnswerMaxBytes }));
   try {

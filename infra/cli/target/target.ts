@@ -28,7 +28,7 @@ export interface TargetOptions {
 /** The stage of every local run. */
 export const localStage = 'local';
 
-/** Returns a parser of texts that match a pattern. `form` describes the valid form for the message. */
+/** Returns a parser of text that matches a pattern. `form` describes the valid form for the message. */
 const matching =
   (pattern: RegExp, description: string): ParseOption =>
   (name, text) => {

@@ -230,7 +230,8 @@ export function isDemoCatalogue({
 }): boolean {
   const providerIds = [...simulatedProviders, ...knownProviders.map(({ provider }) => provider)].map(({ id }) => id);
   const modelIds = [...simulatedModels, ...knownProviders.flatMap((known) => known.models)].map(({ id }) => id);
-  // A gateway file may name the same real providers, but not the simulated ones; another release may have had fewer.
+  // A gateway file may name the same real providers, but not the simulated providers. Another release may have had
+  // fewer.
   const hasSimulated = simulatedProviders.some(({ id, display_name }) =>
     providers.some((provider) => provider.id === id && provider.display_name === display_name),
   );

@@ -26,7 +26,7 @@ const key: MembersOf<ReturnType<typeof keyDocument>> = {
 
 type AttemptMember = keyof CallDocument['attempts'][number];
 
-/** Descriptions of fields; the schemas are those of the record. */
+/** Descriptions of fields; the record has the schemas. */
 const attemptDescriptions: Readonly<Partial<Record<AttemptMember, string>>> = {
   outcome: '`ok`, or one word for the failure: `status_500`, `timeout`, `connection`.',
   status: 'Of the answer of the provider; left out where there was none.',

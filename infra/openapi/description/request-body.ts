@@ -119,7 +119,7 @@ function refine(schema: JsonSchema, path: string): JsonSchema {
   };
 }
 
-/** Returns the branches of a union, including those of a union inside it. */
+/** Returns the branches of a union, including the branches of a union inside it. */
 const branchesOf = (schema: JsonSchema): readonly JsonSchema[] =>
   Array.isArray(schema.anyOf) ? schema.anyOf.flatMap(branchesOf) : [schema];
 

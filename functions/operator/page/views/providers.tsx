@@ -72,7 +72,7 @@ export const ProviderTable = ({ providers, search, reload, empty }: ProviderTabl
   );
 };
 
-/** States, sorted from those that need the operator most to the least important state. */
+/** States, sorted from the state that needs the operator most to the least important state. */
 const states = ['refusing', 'failing', 'limited', 'no credential', 'disabled', 'serving', 'unused'];
 const urgency = ({ state }: Health): number => (states.includes(state) ? states.indexOf(state) : 0);
 const mostUrgent = (one: Health, other: Health): number => urgency(one) - urgency(other);

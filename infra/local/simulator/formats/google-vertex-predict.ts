@@ -12,7 +12,7 @@ interface Predict {
 
 const dimensionsMax = 3_072;
 
-/** Maximum number of texts; Gemini's models accept one at a time. */
+/** Maximum number of inputs; Gemini's models accept one input at a time. */
 const instancesMax = (model: string): number => (model.startsWith('gemini') ? 1 : 250);
 
 function read({ body, fromPath: { model = '' } }: Received): ModelRequest | string {
