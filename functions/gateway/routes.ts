@@ -21,7 +21,7 @@ import type { StoredWork } from './stored-response/serve-stored-response.ts';
 /** Reads the API description, which needs no key because it is the same for every caller. */
 export type DescribeApi = () => Promise<string>;
 
-/** Serves a text that is read once and shared, so that many slow readers use one copy. */
+/** Serves text that is read once and shared, so that many slow readers use one copy. */
 function serveText(read: () => Promise<string>): Endpoint {
   let reading: Promise<string> | undefined;
   return async () => {

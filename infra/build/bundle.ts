@@ -16,7 +16,7 @@ import { writePage } from './page.ts';
 /**
  * Entry file of a function. Lambda prefers `index.mjs` to `index.cjs`, and only an ES module can be awaited while it
  * loads. The bundle itself calls nothing when it is loaded. A load that fails writes a line, because Lambda's own lines
- * do not say which version failed.
+ * do not name the version that failed.
  */
 const preparedHandler = {
   'index.mjs': `const load = async () => {

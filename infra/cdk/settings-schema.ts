@@ -240,8 +240,8 @@ export const settingsShape = z.strictObject({
   /** The console at `/console`, and `/v1/manage` for operator keys: one more function. Default: false. */
   console: switchedOn().optional(),
   /**
-   * True accepts that the role of the tasks, which serve clients' calls, has the rights of operators too: tasks serve
-   * the console in addition to everything else. Needed with `compute: 'container'` and `console: true`.
+   * True accepts that the role of the tasks, which serve clients' calls, has the rights of operators too, because tasks
+   * also serve the console. Needed with `compute: 'container'` and `console: true`.
    */
   consoleSharesTaskRole: switchedOn().optional(),
   /**

@@ -121,7 +121,7 @@ function describeAccount({ workspace: { id }, available }: Account, started: Sta
 
 const noLocalSecrets = 'a local run reads no secrets, write env: NAME instead';
 
-/** Returns the command line that reaches this gateway, or that starts a gateway which can be reached. */
+/** Returns a line with the command that reaches this gateway, or that starts a reachable gateway. */
 export function commandLineHint(started: Pick<StartedGateway, 'data' | 'dynamodb'>): string {
   const store = storeOption(started);
   return store === undefined

@@ -1,4 +1,4 @@
-// Sums the metrics of several processes. The main process requests them from each process that serves; a client that
+// Sums the metrics of several processes. The main process requests the metrics from each serving process; a client that
 // calls a serving process gets the sum from the main process. The counts of a process that has ended stay in the sum,
 // because a counter must never fall.
 import cluster, { type Worker } from 'node:cluster';

@@ -201,8 +201,7 @@ interface HeaderParts extends Pick<CandidateRequest, 'path' | 'accept' | 'header
 }
 
 /**
- * Merges the headers. Later parts take precedence, so that no header that is passed on replaces a header of the
- * gateway.
+ * Merges the headers. Later parts take precedence, so that a client's header never replaces a header of the gateway.
  */
 export const upstreamHeaders = (parts: HeaderParts): Record<string, string> => ({
   ...expectedAt(parts.path),

@@ -106,7 +106,7 @@ const noProviderState: ProviderState = {};
 
 /**
  * Finds the account that stores the state to which the request refers. Also finds the first id that this workspace did
- * not create, and the first id that it created with a client's own provider key.
+ * not create, and the first id that this workspace created with a client's own provider key.
  */
 async function findProviderState(
   { providerAffinity }: GatewayDependencies,

@@ -43,8 +43,8 @@ interface VerifiedPerson {
 
 export interface TokenVerifier {
   /**
-   * Returns the person. Throws UNAUTHORIZED, or RATE_LIMITER_UNAVAILABLE, which is the code for a dependency that does
-   * not answer, if the keys of the identity provider cannot be read.
+   * Returns the person. Throws UNAUTHORIZED. If the keys of the identity provider cannot be read, throws
+   * RATE_LIMITER_UNAVAILABLE, the code for a dependency that does not answer.
    */
   verify(token: string): Promise<VerifiedPerson>;
 }

@@ -1,5 +1,6 @@
 // Starts the parts that all sections measure: the provider, the store, and two gateways on that store. One gateway is
-// timed; the requests of the other pass through a proxy that counts them. Both run as `npm start` does.
+// timed. The requests of the other gateway to the store pass through a proxy that counts them. Both gateways run as
+// `npm start` does.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { physicalTableName, type TableName } from '../../../shared/foundation/constants/index.ts';

@@ -1,6 +1,6 @@
-// Answers of providers that are as long as an answer may be, in one length, and a provider that sends them. Answers
-// come in the delivery that the client asks for, or in the other delivery, and in the client's interface, or in another
-// interface.
+// Makes answers of providers that are as long as an answer may be, in one length, and a provider that sends these
+// answers. Answers come in the delivery that the client asks for, or in the other delivery, and in the client's
+// interface, or in another interface.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -99,7 +99,7 @@ export function sumOf(metrics: readonly IMetric[], id = 'm', sumPeriod: Duration
   return new MathExpression({ expression: `SUM([${terms.join(', ')}])`, usingMetrics, period: sumPeriod });
 }
 
-/** Returns a difference in which a metric that never had a value subtracts nothing. */
+/** Returns a difference. A metric without any value subtracts nothing. */
 export function differenceOf(from: IMetric, subtracted: IMetric, within: Duration = period): MathExpression {
   return new MathExpression({
     expression: 'SUM([all, -1 * FILL(subtracted, 0)])',

@@ -1,6 +1,6 @@
-// Plans which callers the functions accept, which are the distribution, by the number of its secret, or any caller of
-// their URL. An origin that the new settings no longer accept stays accepted for one deployment, and the next
-// deployment removes it.
+// Plans which callers the functions accept: the distribution, by the number of its secret, or any caller of their URL.
+// An origin that the new settings no longer accept stays accepted for one deployment, and the next deployment removes
+// it.
 import { directOrigin as direct } from '../../../shared/foundation/constants/index.ts';
 import type { StageSettings } from '../settings-schema.ts';
 import type { DeploymentChange } from '../this-deployment.ts';
