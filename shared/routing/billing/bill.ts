@@ -20,7 +20,8 @@ export interface Charge {
   readonly cost: Cost;
   readonly payer: Payer;
   /**
-   * Units of which the provider counts more than was reserved: its report is believed, because the operator pays by it.
+   * Units of which the provider counts more than was reserved. The provider's count is billed, because the operator
+   * pays by the provider's count.
    */
   readonly overHold: readonly OverHold[];
 }

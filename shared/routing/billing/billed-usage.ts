@@ -1,4 +1,4 @@
-// Makes a provider's usage report safe to bill: negative and non-numeric counts are estimated from the gateway's own
+// Makes a provider's usage report safe to bill. Negative and non-numeric counts are estimated from the gateway's own
 // observation, and a count beyond the call's bound is billed at that bound.
 import {
   type MediaKind,
@@ -40,8 +40,8 @@ export interface ObservedOutput {
   /** Counted outputs that may have a price per unit. Absent if every requested unit was delivered. */
   readonly units?: Units | undefined;
   /**
-   * Estimate of the tokens that the model wrote before the first of them arrived, for a call whose client left. No
-   * usage report includes these tokens.
+   * Estimate of the tokens that the model wrote before the first token arrived, for a call whose client left. No usage
+   * report includes these tokens.
    */
   readonly unseenTokens?: number;
 }
@@ -134,8 +134,8 @@ export const sumBilledUsage = (usages: readonly BilledUsage[]): BilledUsage => (
 const sumOf = (usages: readonly BilledUsage[], kind: MediaKind): number =>
   usages.reduce((sum, { media }) => sum + (media[kind] ?? 0), 0);
 
-// Estimates output that a model has written before any of it was seen. A provider whose call is abandoned reports no
-// count, and charges for its work.
+// Estimates output that a model has written before the gateway received any output. A provider whose call is abandoned
+// reports no count, and charges for its work.
 
 /** A model without thinking usually begins to answer within this time. */
 const usualFirstOutputMs = 5_000;

@@ -1,5 +1,5 @@
-// Collects the prices by which a call can be billed at a candidate. Price cap, order, reservation and charge read them
-// only here, so that none of them uses a price that another does not know.
+// Collects the prices by which a call can be billed at a candidate. The price cap, the ranking, the reservation and the
+// charge read the prices only here, so that all four use the same prices.
 import type { Candidate, CandidatePrices, TokenPrices } from '../../configuration/catalogue/index.ts';
 import { type PicoUsd, priceOf, type TokenPrice } from '../../foundation/money/index.ts';
 import type { CallSize, InputSize, MediaKind } from '../../protocol/wire/index.ts';
@@ -7,7 +7,7 @@ import { noUnitCosts, type UnitCosts, unitCosts, wholeCost } from './unit-cost.t
 import { inputTokensMax, outputTokensMax, takesAnyMedia } from './worst-case.ts';
 
 export interface CallPrices {
-  /** Highest price of an input token. Null: unknown, never free. */
+  /** Highest price of an input token. Null means that the price is unknown, never that the token is free. */
   readonly input: TokenPrice | null;
   /** Highest price of an output token, or 0 if there can be no output. */
   readonly output: TokenPrice | null;
@@ -22,8 +22,8 @@ export const callPrices = (candidate: Candidate, size: CallSize, writesCache: ()
   dearestPrices(candidate, size, { media: inputMediaOf(candidate, size), writesCache });
 
 /**
- * Returns the prices that a provider may report in addition: some cache prompts by themselves, and the provider decides
- * the kind of media.
+ * Returns the prices of everything that a provider may report, because some providers cache prompts by themselves, and
+ * the provider decides the kind of media.
  */
 const reportablePrices = (candidate: Candidate, size: CallSize): CallPrices =>
   dearestPrices(candidate, size, { media: reportableMediaOf(size), writesCache: () => true });
@@ -66,12 +66,15 @@ const dearerOf = (one: TokenPrice | null, other: TokenPrice | null): TokenPrice 
 const tiersUpTo = ({ tiers }: CandidatePrices, promptTokensMax: number): readonly TokenPrices[] =>
   tiers.length === 0 ? tiers : tiers.filter(({ abovePromptTokens }) => promptTokensMax > abovePromptTokens);
 
-/** Returns the prices of a tier: a prompt that is longer than its bound is priced by it, and with it the whole call. */
+/**
+ * Returns the prices of a tier. A prompt that is longer than the tier's bound is priced by the tier, and so is the
+ * whole call.
+ */
 export const pricesAt = (prices: CandidatePrices, promptTokens: number): TokenPrices =>
   prices.tiers.findLast(({ abovePromptTokens }) => promptTokens > abovePromptTokens) ?? prices;
 
 export const inputMedia: readonly MediaKind[] = ['audioInput', 'imageInput'];
-/** Kinds of output other than text: some models answer with images although the request names none. */
+/** Kinds of output other than text. Some models answer with images although the request names no images. */
 export const outputMedia: readonly MediaKind[] = ['audioOutput', 'imageOutput'];
 const images: readonly MediaKind[] = ['imageInput'];
 const textAlone: readonly MediaKind[] = [];
@@ -88,13 +91,13 @@ function inputMediaOf(candidate: Pick<Candidate, 'provider'>, size: InputSize): 
   return mediaTokens === undefined || (hasMediaElsewhere && takesAnyMedia(candidate)) ? inputMedia : images;
 }
 
-/** Upper bound, a quintillion dollars: no credit covers it, and the store's numbers have up to 38 digits. */
+/** Upper bound, a quintillion dollars. No credit covers this cost, and the store's numbers have up to 38 digits. */
 const worstCaseMax: PicoUsd = 10n ** 30n;
 
 /**
  * Returns the highest possible cost of a call, which is reserved before any provider is called, so that no number of
- * parallel calls can spend more than the balance. It is the cost at the most expensive candidate, because the one that
- * answers is not known yet. At most `worstCaseMax`.
+ * parallel calls can spend more than the balance. It is the cost at the most expensive candidate, because the candidate
+ * that answers is not known yet. At most `worstCaseMax`.
  */
 export function worstCaseCost(candidates: readonly Candidate[], size: CallSize): PicoUsd {
   let dearest: PicoUsd = 0n;

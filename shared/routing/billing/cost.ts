@@ -13,7 +13,10 @@ export interface Cost {
   readonly total: PicoUsd;
 }
 
-/** Returns the cost. A price of null cannot be billed and costs nothing here: such an entry serves BYOK calls only. */
+/**
+ * Returns the cost. A price of null cannot be billed and costs nothing here, because an entry with this price serves
+ * BYOK calls only.
+ */
 export function costOf(usage: BilledUsage, candidatePrices: CandidatePrices): Cost {
   const { promptTokens, cachedTokens, cacheWriteTokens, cacheWrite1hTokens } = usage;
   const prices = pricesAt(candidatePrices, promptTokens);

@@ -1,4 +1,4 @@
-// Writes the usage of a call for its record: tokens, and the units that were counted besides.
+// Writes the usage of a call for its record: the tokens, and the other units that were counted.
 import type { CountedUnits } from '../../foundation/constants/index.ts';
 import type { Bill } from './bill.ts';
 import { type BilledUsage, sumBilledUsage } from './billed-usage.ts';

@@ -11,7 +11,7 @@ interface UnitCost {
   readonly total: PicoUsd;
 }
 
-/** Costs of the units that a call has, and that have a price. */
+/** Costs of the units of a call that have a price. */
 export type UnitCosts = Readonly<Partial<Record<PricedUnit, UnitCost | undefined>>>;
 
 export const noUnitCosts: UnitCosts = {};
@@ -46,8 +46,8 @@ export const wholeCost = ({ character, second }: UnitCosts): PicoUsd | undefined
   character === undefined && second === undefined ? undefined : (character?.total ?? 0n) + (second?.total ?? 0n);
 
 /**
- * Returns units that never exceed the reserved ones. The answer's size and quality count only if the request left
- * them open.
+ * Returns units that never exceed the reserved units. The answer's size and quality count only if the request left them
+ * open.
  */
 export function unitsWithin(requestUnits: Units, came: Units): Units {
   const { images, characters, seconds, secondsMax, requests } = requestUnits;
@@ -58,7 +58,7 @@ export function unitsWithin(requestUnits: Units, came: Units): Units {
       count: Math.min(images.count, came.images?.count ?? images.count),
     },
     characters,
-    // A report is believed: the file is as long as it is, whatever its head states.
+    // The reported seconds count up to `secondsMax`, whatever the head of the file states.
     seconds: seconds === undefined ? undefined : atMost(secondsMax ?? seconds, came.seconds ?? seconds),
     requests: atMost(requests, came.requests),
   };

@@ -25,7 +25,8 @@ interface Charged {
 }
 
 /**
- * Adds the gateway's fields to the provider's usage. `cost` is a number: a popular client rejects the answer otherwise.
+ * Adds the gateway's fields to the provider's usage. `cost` is a number, because a popular client rejects other
+ * answers.
  */
 export function mergeUsage(
   reported: UsageReport['members'] | undefined,

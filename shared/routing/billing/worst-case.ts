@@ -14,7 +14,8 @@ export const inputTokensMax = (target: Target, size: InputSize): number => input
 const bytesPerToken = 4;
 
 /**
- * Returns the usual tokens of the input. Media count as they are reserved: their bytes do not determine their tokens.
+ * Returns the usual tokens of the input. Media count as they are reserved, because the bytes of media do not determine
+ * the tokens.
  */
 export const estimateInputTokens = (target: Target, size: InputSize): number =>
   inputTokens(target, size, bytesPerToken);
@@ -27,7 +28,9 @@ function inputTokens(target: Target, size: InputSize, bytesAToken: number): numb
   return Math.min(Math.ceil(textBytes / bytesAToken) + mediaTokens + toolTokens, max);
 }
 
-/** True for a Claude on any host: by the names at host and catalogue, and by its vendor. */
+/**
+ * True for a Claude model on any host, by the provider's kind or by the model's names at the host and in the catalogue.
+ */
 const isClaude = ({ entry, model, provider }: Target): boolean =>
   provider.kind === 'anthropic' || modelNames({ entry, model }).some((name) => /claude/i.test(name));
 
@@ -67,7 +70,7 @@ const raised = (bound: number, { apis }: Candidate['provider']): number =>
   bound > 0 && apis.includes('responses') ? Math.max(bound, responsesOutputMinTokens) : bound;
 
 /**
- * Returns the size of a workflow's step before it runs: answers of other steps become part of its messages, so only the
- * context bounds them.
+ * Returns the size of a workflow's step before it runs. Answers of other steps become part of the step's messages, so
+ * only the context bounds the input.
  */
 export const withUnknownInput = (size: CallSize): CallSize => ({ ...size, mediaTokens: undefined });

@@ -1,5 +1,5 @@
-// Applies the operator's description of a provider's deviations from its format: betas and fields that it refuses, and
-// other names of them.
+// Applies the operator's description of a provider's deviations from its format: betas and fields that the provider
+// refuses, and fields for which the provider has another name.
 import type { ProviderDocument } from '../../configuration/catalogue/index.ts';
 import { bodyDepthMax } from '../../foundation/constants/index.ts';
 import { type MultipartBody, plainName } from '../../protocol/forms/index.ts';
@@ -98,8 +98,8 @@ function adaptedBody(text: string, { members, renames }: BodyChanges, dropped: S
 const boundNames: readonly string[] = outputBoundNames;
 
 /**
- * Renames a field. If a client sends both names, the one that the provider knows counts, and the other is reported.
- * However, an output bound that the gateway has read is not replaced by a name that it has not read.
+ * Renames a field. If a client sends both names, the name that the provider knows counts, and the other name is
+ * reported. However, an output bound that the gateway has read is not replaced by a name that the gateway has not read.
  */
 function rename(
   json: JsonText,

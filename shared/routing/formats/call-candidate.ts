@@ -135,7 +135,8 @@ async function callWith(
 }
 
 /**
- * True if a model calls tools only in whole answers, so that it is asked for one: its client gets it as a stream.
+ * True if a model calls tools only in whole answers. The gateway then requests a whole answer, and the client gets it
+ * as a stream.
  */
 const asksForWhole = ({ entry }: Candidate, { stream, raw }: ClientRequest): boolean =>
   stream && entry.supported_params.tools_in_streams === false && Array.isArray(raw.tools) && raw.tools.length > 0;
@@ -158,10 +159,10 @@ interface FormatCall {
   readonly parsed: {
     readonly clientInterface: ClientInterface;
     readonly passedOn: PassedOn;
-    /** Scope of the call, whose id becomes that of an answer without one. */
+    /** Scope of the call. An answer without an id gets the id of the call. */
     readonly scope: { readonly correlationId: string };
   };
-  /** Holds the request that is sent, which need not be the client's. */
+  /** Contains the request that is sent, which may differ from the client's request. */
   readonly modelCall: { readonly request: ClientRequest };
   readonly terms: {
     readonly envelopes: Envelopes;
@@ -181,7 +182,7 @@ interface CandidateExchange {
   readonly elapsedMs: () => number;
 }
 
-// Relays to a provider with the client's own interface: the body is sent unchanged except for the gateway's fields, and
+// Relays to a provider with the client's own interface. The body is sent unchanged except for the gateway's fields, and
 // answers and events are returned unchanged.
 
 /** Relays the call. Rejects if `send` does, or if the body breaks. */
@@ -207,8 +208,8 @@ async function relay(call: FormatCall, candidate: Candidate, send: ReceivingSend
 }
 
 /**
- * True if the answer has the delivery that the client asked for. A stream with the type of bytes may consist of
- * events: its interface knows.
+ * True if the answer has the delivery that the client requested. The interface knows whether a stream with the type of
+ * bytes consists of events.
  */
 const isInClientDelivery = ({ isStream, contentType }: ReceivedAnswer, { stream }: ClientRequest): boolean =>
   isStream === stream && !bytesType.test(contentType);
@@ -221,7 +222,7 @@ const loadOtherDelivery = () => import('./other-delivery.ts');
 const inClientDelivery: InClientDelivery = async (...received) =>
   (await loadOtherDelivery()).toClientDelivery(...received);
 
-/** Relays an answer that is not a text: its pieces are passed on as they arrive. */
+/** Relays an answer that is not text. The pieces of the answer are passed on as they arrive. */
 async function relayBytes(
   call: FormatCall,
   candidate: Candidate,
@@ -255,7 +256,7 @@ async function* piecesOf(
   }
 }
 
-/** Reads another answer with a success status: an error, or an answer that the client did not ask for. */
+/** Reads another answer with a success status, which is an error or does not have the requested delivery. */
 async function failureInPlace({ readText, describe }: CandidateAnswer): Promise<NoAnswer> {
   const text = (await readText()) ?? '';
   const error = isJsonText(text) ? parseJson(text) : undefined;
@@ -339,7 +340,7 @@ const takesMarks = ({ kinds }: CacheMarks, { provider }: Candidate): boolean =>
 
 type Addressed = Pick<ProviderDocument, 'kind' | 'base_url'>;
 
-/** Returns the send of a provider, with requests at the address that its kind has for them. */
+/** Returns a `send` that sends requests to the address that the provider's kind has for them. */
 function addressedSend(provider: Addressed, send: Send): Send {
   const { kind, base_url: url } = provider;
   if (kind === 'cohere')
@@ -349,8 +350,8 @@ function addressedSend(provider: Addressed, send: Send): Send {
 }
 
 /**
- * Returns Cohere's path: chat and embeddings are at its compatibility path, reranking below `/v2`. Any other address
- * stays unchanged.
+ * Returns Cohere's path. Chat and embeddings are at the compatibility path, and reranking is below `/v2`. Any other
+ * address stays unchanged.
  */
 function coherePath(basePath: string, path: string): string {
   if (basePath !== '/' && basePath !== '/v2') return path;
@@ -365,7 +366,7 @@ const googleFolder = /\/publishers\/google$/;
  */
 const vertexVersion = 'vertex-2023-10-16';
 
-/** Adapts a request: on Vertex the model is in the path, next to Google's own, and the version in the body. */
+/** Adapts a request for Vertex, where the model is in the path and the version in the body. */
 function claudeOnVertex(request: CandidateRequest): CandidateRequest {
   const [path = ''] = request.path.split('?');
   const text = request.body();

@@ -14,7 +14,7 @@ import {
 import { type HubApi, type InterfaceId, servingApis } from '../../foundation/constants/index.ts';
 import type { HubNeed, HubNeedKind, RoutedRequest } from '../../protocol/wire/index.ts';
 
-/** Media types of files, or `true` for everything that a need of this kind can ask for. */
+/** Media types of files, or `true` for every value that a need of this kind can have. */
 type Ability = true | ReadonlySet<string>;
 
 const officeFiles = [
@@ -162,7 +162,7 @@ function canUseResponsesInstead(candidate: Candidate, interfaceId: InterfaceId):
 
 const reasonsByDefault = (candidate: Candidate): boolean => thinksByDefault(...openAiNames(candidate));
 
-/** True if the call might be translated. The format is then chosen by the whole body, which has to be parsed for it. */
+/** True if the call might be translated. The choice of the format then needs the whole body, which has to be parsed. */
 export const mayTranslateCandidate = (candidate: Candidate, interfaceId: InterfaceId): boolean =>
   hasClientInterface(candidate, interfaceId)
     ? canUseResponsesInstead(candidate, interfaceId)

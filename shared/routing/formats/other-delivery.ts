@@ -1,5 +1,5 @@
-// Converts a relayed answer to its other delivery: a whole one to events, events to a whole one, bytes to events that
-// carry them and the reverse. Errors stay unchanged.
+// Converts a relayed answer to its other delivery: a whole answer to events, events to a whole answer, bytes to events
+// that carry the bytes and the reverse. Errors stay unchanged.
 import { upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
 import { nextTurn } from '../../foundation/time/index.ts';
 import { type ClientInterface, type OtherDelivery, readInTurns } from '../../protocol/interfaces/index.ts';
@@ -16,8 +16,8 @@ import { failureOfAnswer, unreadableAnswer } from './failure-of-answer.ts';
 export type InClientDelivery = typeof toClientDelivery;
 
 /**
- * Converts an answer whose delivery differs from the requested one, or that has the type of bytes. `choices` is the
- * number that the request asked for.
+ * Converts an answer whose delivery differs from the requested delivery, or whose type is bytes. `choices` is the
+ * requested number of choices.
  */
 export async function toClientDelivery(
   received: ReceivedAnswer,
@@ -36,8 +36,8 @@ export async function toClientDelivery(
 }
 
 /**
- * Yields the bytes in the events of a stream, with the type that the client asked for. It ends at the provider's end
- * marker.
+ * Yields the bytes in the events of a stream, with the media type that the client requested. The bytes end at the
+ * provider's end marker.
  */
 export async function* inBytes(
   { body, ...source }: CandidateAnswer,
@@ -99,8 +99,8 @@ async function asWhole(
 }
 
 /**
- * Returns the body of a stream that came as one text: events, or a list of chunks, which Gemini sends if events are
- * not requested.
+ * Returns the body of a stream that came as a whole text. The text consists of events, or is a list of chunks, which
+ * Gemini sends if events are not requested.
  */
 export async function streamIn(text: string, isEvents: boolean): Promise<AsyncIterable<Uint8Array> | undefined> {
   if (isEvents) return allAtOnce(text);

@@ -1,4 +1,4 @@
-// Reads an answer as it came, JSON or a stream, whatever was requested and whatever its type says.
+// Reads an answer as it came, JSON or a stream, whatever was requested and whatever its type is.
 import { largeBodyMaxBytes, type ProviderApi, upstreamBodyMaxBytes } from '../../foundation/constants/index.ts';
 import { readText } from '../../foundation/outgoing/index.ts';
 import { inOneTurn, nextTurn } from '../../foundation/time/index.ts';
@@ -16,7 +16,7 @@ export function receivingSend(send: Send, { api, stream }: AnswerDelivery): Rece
   return async (request) => {
     const sent = await send(request);
     if (sent.kind === 'failure') return sent;
-    // The frames of Converse are not a text.
+    // The frames of Converse are not text.
     const isBinary = api === 'converse' && !sent.contentType.includes('json');
     if (!stream && !isBinary) return byText(sent, await sent.readText(), api);
     // In place of JSON the whole body becomes one answer.
@@ -39,7 +39,7 @@ async function byFirstBytes(sent: Sent, api: ProviderApi): Promise<ReceivedAnswe
   return { kind: 'failure', failure: { kind: 'failed', cause: 'answer_too_large', refusedAnswer } };
 }
 
-/** Returns the bound of an answer: images are long, and not parsed. */
+/** Returns the bound of an answer. Images are long, but are not parsed. */
 const maxBytesOf = (api: ProviderApi): number => (api === 'images' ? largeBodyMaxBytes : upstreamBodyMaxBytes);
 
 function byText(sent: Sent, text: string | undefined, api: ProviderApi): ReceivedAnswer | Promise<ReceivedAnswer> {
@@ -55,7 +55,7 @@ const wholeByText = (sent: Sent, text: string | undefined): ReceivedAnswer => ({
 });
 
 async function streamByText(sent: Sent, text: string, isEvents: boolean): Promise<ReceivedAnswer> {
-  // The module is loaded with the first stream that is one text.
+  // The module is loaded with the first stream that came as a whole text.
   const body = await (await import('./other-delivery.ts')).streamIn(text, isEvents);
   return body === undefined ? wholeByText(sent, text) : { ...sent, isStream: true, body: inTurns(body) };
 }
@@ -70,7 +70,7 @@ async function* atMost(maxBytes: number, body: AsyncIterable<Uint8Array>): Async
   }
 }
 
-/** Matches a line of an event, or a comment. JSON begins with none of these. */
+/** Matches a line of an event, or a comment. JSON begins with neither. */
 const eventStart = /^\s*(?:(?:data|event|id|retry)\s*:|:)/;
 
 /**
@@ -80,8 +80,8 @@ const eventStart = /^\s*(?:(?:data|event|id|retry)\s*:|:)/;
 const rawSamples = /^audio\/(?:x-)?(?:pcm|raw|l16)\b/i;
 
 /**
- * True for JSON; for a transcription also for a text whose type is not that of events: a first piece may be too short
- * to show it.
+ * True for JSON, and for the text of a transcription if its type is not the type of events, because a first piece may
+ * be too short to show the difference.
  */
 function isWhole(start: string, { contentType }: Sent, api: ProviderApi): boolean {
   if (rawSamples.test(contentType)) return false;
@@ -109,7 +109,10 @@ function withFirst(first: IteratorResult<Uint8Array>, bytes: AsyncIterator<Uint8
   return { [Symbol.asyncIterator]: () => ({ next }) };
 }
 
-/** Passes on available bytes piece by piece, with turns of the event loop in between: each has many events. */
+/**
+ * Passes on available bytes piece by piece, with turns of the event loop in between, because each piece has many
+ * events.
+ */
 function inTurns(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   const bytes = body[Symbol.asyncIterator]();
   let rest: Uint8Array = noBytes;

@@ -1,4 +1,4 @@
-// Decides whether the gateway marks a prompt for the cache of its provider, and marks a relayed one.
+// Decides whether the gateway marks a prompt for the cache of its provider, and marks a relayed prompt.
 import { type Candidate, modelNames } from '../../configuration/catalogue/index.ts';
 import { bodyDepthMax } from '../../foundation/constants/index.ts';
 import {
@@ -24,12 +24,12 @@ const leastTokens: readonly (readonly [RegExp, number])[] = [
   [/claude-(haiku-3|3-5-haiku|3-haiku)/, 2_048],
   [/claude-(opus-4-(0|1|8|2025)|sonnet-(4|5)|haiku-5|3-7-sonnet)/, 1_024],
 ];
-/** Value for a Claude that no row names. A test fails if the installed package has one. */
+/** Value for a Claude that is in no row. A test fails if the installed package has a value for a model. */
 const leastTokensOfOthers = 1_024;
 
 /**
- * Returns the fewest tokens; undefined for a model that is not a Claude. `names` are the model's, at its provider and
- * in the catalogue.
+ * Returns the fewest tokens; undefined for a model that is not a Claude. `names` are the names of the model at its
+ * provider and in the catalogue.
  */
 export function leastCachedTokens(
   names: readonly string[],
@@ -40,7 +40,7 @@ export function leastCachedTokens(
   return plain.some((name) => name.includes('claude-')) ? { tokens: leastTokensOfOthers, isListed: false } : undefined;
 }
 
-/** True if the operator asks for it, the provider bills marked parts, and the prompt is long enough. */
+/** True if the operator enables it, the provider bills marked parts, and the prompt is long enough. */
 export function addsCacheMarks(candidate: Candidate, size: CallSize): boolean {
   const { entry } = candidate;
   if (entry.prompt_cache !== 'auto') return false;
@@ -56,7 +56,7 @@ const ownMark = /"(?:cache_control|prompt_cache_breakpoint|prompt_cache_options)
 export const marksItsCache = (text: string): boolean => ownMark.test(text);
 
 /**
- * Returns the body with marks at its tools, if these can be marked, at its instructions and at both ends of its last
+ * Returns the body with marks at its tools, if tools can be marked, at its instructions and at both ends of its last
  * turn, if its client marks nothing.
  */
 export function withRelayedMarks(text: string, onTools: boolean): string {
@@ -74,7 +74,7 @@ export function withRelayedMarks(text: string, onTools: boolean): string {
     const message = messages[place];
     return message === undefined ? [] : markedContent(json, findMember(json, 'content', message));
   };
-  // Instructions among the messages follow those next to them: one mark covers both.
+  // Instructions among the messages follow the other instructions, so one mark covers both.
   const first = markedAt(instructions);
   const tool = onTools
     ? list('tools').findLast((at) => textOf(json, findMember(json, 'defer_loading', at)) !== 'true')

@@ -10,7 +10,7 @@ export interface LimitedCall {
   readonly size: CallSize;
 }
 
-/** Returns one, except for lists that a package splits. Without a limit of requests they are not counted. */
+/** Returns one request, except for lists that a package splits. Without a limit of requests they are not counted. */
 export function requestsOf(
   candidate: Candidate,
   { clientInterface }: { readonly clientInterface: ClientInterface },

@@ -33,8 +33,8 @@ const targetNamed = ({ entry, model, provider }: Candidate, zdr: boolean, names:
 });
 
 /**
- * True if the vendor is unknown: a deployment's name need not be its model's. All of OpenAI's accept the newer name
- * of the bound, and not all the older one.
+ * True if the vendor is unknown, because a deployment's name need not be the model's name. All of OpenAI's models
+ * accept the newer name of the bound, and some refuse the older name.
  */
 const isOfUnknownMaker = (names: readonly string[]): boolean =>
   !names.some((name) =>
@@ -45,8 +45,8 @@ const isOfUnknownMaker = (names: readonly string[]): boolean =>
 const googleHost = /^https:\/\/[\w.-]+\.googleapis\.com\//;
 
 /**
- * Returns the name of the output bound: OpenAI's reasoning models refuse `max_tokens`, and not all others know the
- * newer name.
+ * Returns the name of the output bound. OpenAI's reasoning models refuse `max_tokens`, and some other models do not
+ * know the newer name.
  */
 const outputBoundMember = (kind: ProviderKind | undefined): string =>
   isOfOpenAi(kind) ? 'max_completion_tokens' : 'max_tokens';

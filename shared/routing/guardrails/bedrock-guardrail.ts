@@ -13,8 +13,8 @@ import { awsAccess, awsClientSettings } from '../../storage/aws-clients/index.ts
 import type { AskGuardrail, GuardrailAnswer, GuardrailQuestion } from './guardrail-call.ts';
 
 /**
- * Maximum number of characters of one request. The value is cautious: AWS documents quotas of text units, and no
- * maximum length of a request.
+ * Maximum number of characters of one request. The value is cautious, because AWS documents quotas of text units, and
+ * no maximum length of a request.
  */
 const requestMaxCharacters = 20_000;
 const requestsAtOnce = 4;
@@ -56,7 +56,7 @@ export const bedrockGuardrail =
  */
 function maskedTexts(pieces: readonly (readonly Piece[])[], masked: readonly string[]): GuardrailAnswer {
   if (masked.length !== pieces.flat().length) return { action: 'block' };
-  // `take` continues after the pieces of the text before.
+  // `take` continues after the pieces of the previous text.
   const remaining = masked.values();
   const texts = pieces.map((textPieces) => joinPieces(textPieces, remaining.take(textPieces.length).toArray()));
   return texts.every((text) => text !== undefined) ? { action: 'mask', texts } : { action: 'block' };
@@ -150,7 +150,7 @@ function piecesOf(text: string, maxCharacters: number): Piece[] {
   return pieces;
 }
 
-/** Returns the position of a cut: at a blank if there is one, and never inside a surrogate pair. */
+/** Returns the position of a cut, which is at a blank if there is a blank, and never inside a surrogate pair. */
 function cutBefore(text: string, at: number): number {
   if (at >= text.length) return text.length;
   const blank = text.slice(at - cutSearchCharacters, at).search(/\s\S*$/);

@@ -1,11 +1,11 @@
-// Checks texts with each of a call's guardrails, in their order, and notes their decisions.
+// Checks texts with each of a call's guardrails, one after another, and records their decisions.
 import type { GuardrailDirection, GuardrailDocument } from '../../configuration/catalogue/index.ts';
 import { type Clock, type Deadline, inOneTurn, nextTurn } from '../../foundation/time/index.ts';
 import type { FoundText } from '../../protocol/interfaces/index.ts';
 import type { GuardrailCheck } from '../../protocol/router/index.ts';
 import type { AskGuardrail, GuardrailAnswer, GuardrailQuestion } from './guardrail-call.ts';
 
-/** A text to check. A mask in a text of another kind than plain text blocks. */
+/** A text to check. A mask in text of another kind than plain text blocks the call. */
 export type CheckedText = Pick<FoundText, 'text' | 'kind'>;
 
 export type CheckedTexts =
@@ -13,7 +13,7 @@ export type CheckedTexts =
   | { readonly kind: 'blocked'; readonly guardrail: string; readonly message: string }
   | FailedCheck;
 
-/** The failure of a guardrail that gave no answer, and whose calls are then blocked. */
+/** The failure of a guardrail without an answer. Calls of this guardrail are then blocked. */
 export interface FailedCheck {
   readonly kind: 'failed';
   readonly guardrail: string;
@@ -63,7 +63,7 @@ export async function checkTexts(
 }
 
 /**
- * Turns masks into a block if a text cannot change: JSON with masked texts in it may have another meaning, and other
+ * Turns masks into a block if a text cannot change. JSON with masked text in it may have another meaning, and other
  * parts of a request refer to a name.
  */
 function withoutFixedMasks(
@@ -122,10 +122,10 @@ const messageMaxCharacters = 1_000;
 const messageOf = (message = ''): string =>
   message.replaceAll(/\s+/g, ' ').trim().slice(0, messageMaxCharacters).toWellFormed() || defaultMessage;
 
-// Unescapes arguments of tool calls, so that an escape hides no word. A text may consist of escapes only, so there is
-// no call or string for each, and other work runs in between.
+// Unescapes arguments of tool calls, so that an escape hides no word. A text may consist of escapes only, so the code
+// makes no call or string for each escape, and lets other work run in between.
 
-/** Number of units that become a text in one call. */
+/** Number of units that become text in one call. */
 const pieceUnits = 4 * 1024;
 
 const escapes: ReadonlyMap<number, number> = new Map(
@@ -139,8 +139,7 @@ const unicodeLetter = 'u'.charCodeAt(0);
 const unicodeLength = '\\u0000'.length;
 
 /**
- * Returns a function that unescapes one text after another. Other work runs after a number of characters of all of
- * them.
+ * Returns a function that unescapes one text after another. Other work runs after a number of characters of all texts.
  */
 export function unescapeInTurns(): (text: string) => Promise<string> {
   const units = new Uint16Array(pieceUnits);

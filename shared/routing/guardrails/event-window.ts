@@ -30,7 +30,7 @@ interface Channel {
   /** The whole text, as it came and as it left. */
   raw: string;
   masked: string;
-  /** True when more of it has come since it was compared with whole texts. */
+  /** True if more text of the channel has come since the text was compared with whole texts. */
   hasGrown: boolean;
   /** Number of pending characters when its end was awaited. */
   waitedAtCharacters: number;
@@ -43,13 +43,13 @@ interface HeldEvent {
 }
 
 /**
- * Number of windows for which a finding that reaches the end of a text is awaited, because it may go on in the next
- * events.
+ * Number of windows for which a finding that reaches the end of a text is awaited, because the finding may continue in
+ * the next events.
  */
 const openWindowsMax = 4;
 /** Fraction of a window after which an awaited finding is checked again. */
 const checksPerWindow = 4;
-/** Bytes of events that are checked before their window is full: a single call has no other bound. */
+/** Bytes of events that are checked before their window is full, because a single call has no other bound. */
 const heldMaxBytes = 8 * 1024 * 1024;
 
 /** The result if there is no memory for an event. */
@@ -74,7 +74,7 @@ export class EventWindow {
   /** Set while the end of a finding is awaited. */
   #nextCheckAtCharacters = 0;
   #heldBytes = 0;
-  /** Bytes of texts that may be repeated as a whole. */
+  /** Bytes of the texts that may be repeated as a whole. */
   #bytesInUse = 0;
   #hasLeft = false;
 
@@ -84,7 +84,7 @@ export class EventWindow {
   }
 
   /**
-   * Returns true if the window has to be checked. An event without a text waits for those before it, and at the
+   * Returns true if the window has to be checked. An event without a text waits for the events before it, and at the
    * start for the first check.
    */
   isFull(): boolean {
@@ -120,7 +120,7 @@ export class EventWindow {
     return undefined;
   }
 
-  /** Drops the events. The start of a stream has no text to hold back. */
+  /** Drops the events. The start of a stream has no text to withhold. */
   drop(): { readonly start: AnswerEvent[]; readonly dropped: AnswerEvent[] } {
     this.#allocation.keepOnly(0);
     const { end } = this.#options;
@@ -154,7 +154,7 @@ export class EventWindow {
     for (const [at, channel] of pending.entries()) {
       const { text } = openTexts[at] as CheckedText;
       const maskedText = isShown({ text }) ? (passed.next().value ?? text) : text;
-      // A mask that reaches into text which the client has already cannot remove it.
+      // A mask that reaches into text which the client already has cannot remove that text.
       const isCall = channel.kind === 'call';
       if (!isCall && !maskedText.startsWith(channel.sent)) return reachesBack;
       const now = isCall ? channel.pending : maskedText.slice(channel.sent.length);
@@ -189,7 +189,7 @@ export class EventWindow {
       const channel = pending[at];
       if (channel === undefined || !isShown({ text })) continue;
       const maskedText = texts.next().value ?? text;
-      // A text that has not grown since has ended.
+      // Text that has not grown since has ended.
       const isOpen = kind === 'text' && endsInMask(text, maskedText);
       waits ||= isOpen && channel.waitedAtCharacters !== channel.pending.length;
       channel.waitedAtCharacters = channel.pending.length;
@@ -213,7 +213,7 @@ export class EventWindow {
     return events;
   }
 
-  /** Forgets checked texts: one that is repeated after this is checked once more. */
+  /** Forgets checked texts. A text that is repeated after this call is checked once more. */
   #forget(): void {
     for (const channel of this.#channels.values()) Object.assign(channel, { raw: '', masked: '', hasGrown: false });
     this.#known.clear();

@@ -37,7 +37,7 @@ const countryCode =
 /** Digits of a number in E.164; the least that a country has with its code. */
 const phoneDigits = { min: 7, max: 15 } as const;
 
-/** Returns the longest number of whole groups of digits: a year may follow it. */
+/** Returns the longest number of whole groups of digits, because a year may follow the number. */
 function readPhone(text: string, { start, end }: TextSpan): MatchReading {
   if (isAlphanumeric(text[start - 1])) return nothing(end);
   let digits = 0;
@@ -53,7 +53,7 @@ function readPhone(text: string, { start, end }: TextSpan): MatchReading {
 
 const cardDigits = { min: 13, max: 19 } as const;
 
-/** Returns the longest numbers of whole groups that have their check digit, in a run of groups of digits. */
+/** Returns the longest numbers of whole groups with a valid check digit, in a sequence of groups of digits. */
 function readCards(text: string, { start, end }: TextSpan): MatchReading {
   const groups = [...text.slice(start, end).matchAll(/\d+/g)];
   const spans: TextSpan[] = [];
@@ -131,7 +131,9 @@ function hasIbanCheck(iban: string): boolean {
   return rest === 1;
 }
 
-/** Reads an address. The match is a run of characters that occur in addresses; a sentence may end with it. */
+/**
+ * Reads an address. The match is a sequence of characters that occur in addresses; a sentence may end with the address.
+ */
 function readIp(text: string, { start, end }: TextSpan): MatchReading {
   const written = text.slice(start, end).replace(/[.:]+$/, '');
   // An address may end with two colons.

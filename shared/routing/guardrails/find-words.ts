@@ -1,9 +1,10 @@
-// Finds words and phrases in a text: whole, in upper or lower case, with any white space between their parts.
+// Finds words and phrases in a text. They are found whole, in upper or lower case, with any white space between their
+// parts.
 import type { TextSpan } from '../../foundation/patterns/index.ts';
 
 /**
- * Scripts without spaces between words, in which each character is a token. Elsewhere a token is a run of letters and
- * digits with the invisible characters in it, or any other character that is not a white space.
+ * Scripts without spaces between words, in which each character is a token. In other scripts a token is a sequence of
+ * letters and digits with the invisible characters in it, or any other character that is not a white space.
  */
 const spacelessScripts = 'Han Hiragana Katakana Thai Lao Khmer Myanmar'.split(' ');
 const ofSpaceless = `[${spacelessScripts.map((script) => `\\p{Script=${script}}`).join('')}]`;
@@ -62,7 +63,7 @@ function addWord(first: Step, word: string): void {
   if (step !== first) step.isEnd = true;
 }
 
-/** Returns the name of a token: after the first token of a word it matters whether white space precedes. */
+/** Returns the name of a token. After the first token of a word the name shows whether white space precedes. */
 const nameOf = (token: string, isApart: boolean): string => (isApart ? ` ${token}` : token);
 
 interface Token {
@@ -92,8 +93,8 @@ function* tokensOf(text: string): Generator<Token, void> {
 }
 
 /**
- * Returns the same text for all spellings of a word: it converts through capitals, because some letters have one
- * capital in common.
+ * Returns the same text for all spellings of a word. Letters are converted through capitals, because some letters have
+ * one capital in common.
  */
 const folded = (token: string): string =>
   /^[\x21-\x7e]+$/.test(token)

@@ -1,5 +1,5 @@
 // Applies the guardrails of one call to its request and to its answer. This module is loaded with the first call that
-// has some, in a file of its own, so it throws no error of this project.
+// has guardrails, as a separate file, so it throws no error of this project.
 import type { GuardrailDocument } from '../../configuration/catalogue/index.ts';
 import { streamReadOnMaxMs } from '../../foundation/constants/index.ts';
 import { type Clock, type Deadline, inOneTurn, nextTurn } from '../../foundation/time/index.ts';
@@ -36,7 +36,7 @@ export interface GuardOptions extends Omit<TextChecks, 'guardrails'>, HttpGuardr
   /** Grammar of the client's interface. */
   readonly grammar: InterfaceGrammar;
   readonly memory: CallMemory;
-  /** Deadline of the answer: later than that of the request if it is a stream. */
+  /** Deadline of the answer, which is later than the deadline of the request if the answer is a stream. */
   readonly outputDeadline: Deadline;
 }
 
@@ -68,7 +68,7 @@ export type { FailedCheck };
 type StreamReading = Pick<GuardedStreamOptions, 'reader' | 'onBlocked' | 'onFailed'>;
 
 type GuardedAnswer =
-  /** `masked` is undefined if it leaves unchanged. A blocked one contains the guardrail's message. */
+  /** `masked` is undefined if the answer stays unchanged. A blocked answer contains the guardrail's message. */
   { readonly kind: 'passed'; readonly masked: MaskedText | undefined; readonly isBlocked: boolean } | FailedCheck;
 
 export async function openGuard({
@@ -159,8 +159,8 @@ export async function gather(texts: Iterable<FoundText | undefined>): Promise<Fo
 }
 
 /**
- * Disables thinking in a turn that needs thinking which a mask has removed from the conversation, now or when it was
- * answered.
+ * Disables thinking in a turn that needs thinking that a mask has removed from the conversation, now or in an earlier
+ * answer.
  */
 async function withoutThinking(
   json: JsonText,
@@ -177,7 +177,7 @@ async function withoutThinking(
   };
 }
 
-// A stream whose texts are checked in windows: an event leaves when its window has passed, in its order.
+// A stream whose texts are checked in windows. Each event leaves after its window has passed, in the original sequence.
 
 type GuardedStreamOptions = EventWindowOptions & StoppedStreamOptions;
 
@@ -216,7 +216,7 @@ async function* guardStream(
 interface StoppedStreamOptions {
   readonly clock: Clock;
   readonly end: BlockedEnd;
-  /** Reads the events that are written here. */
+  /** Reads the events that this stream writes. */
   readonly reader: EventReader;
   /** Called when a guardrail blocks the stream, with the events that it blocks. */
   readonly onBlocked: (dropped: readonly AnswerEvent[]) => void;

@@ -7,7 +7,7 @@ export interface GuardrailQuestion {
   /** Texts, of which there is at least one, and none is blank. */
   readonly texts: readonly string[];
   readonly callId: string;
-  /** Aborts when the answer takes too long, or the client has left. */
+  /** Aborts when the answer takes too long, or when the client has left. */
   readonly signal: AbortSignal;
 }
 

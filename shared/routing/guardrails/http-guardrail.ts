@@ -1,4 +1,4 @@
-// Calls a guardrail behind a URL: one POST with the texts, and one short JSON answer. A redirect is a failure like any
+// Calls a guardrail at a URL with one POST of the texts. The answer is short JSON. A redirect is a failure like any
 // other status.
 import { type HttpGuardrail, secretReferenceOf } from '../../configuration/catalogue/index.ts';
 import { connectTimeoutDefaultMs } from '../../foundation/constants/index.ts';
@@ -7,7 +7,7 @@ import { isJsonObject } from '../../protocol/wire/index.ts';
 import { type CredentialSource, credentialWith, type Transport } from '../providers/index.ts';
 import type { AskGuardrail, GuardrailAnswer, GuardrailQuestion } from './guardrail-call.ts';
 
-/** Bound of an answer without its texts, which may be longer than those that were sent. */
+/** Bound of an answer without its texts. The answer's texts may be longer than the sent texts. */
 const answerBaseMaxBytes = 64 * 1024;
 const answerTimes = 2;
 

@@ -1,5 +1,5 @@
 // Guardrails that search for words, patterns and personal data within the process. They are loaded with the first call
-// that has one.
+// that has such a guardrail.
 import type { PatternsGuardrail, PersonalGuardrail, WordsGuardrail } from '../../configuration/catalogue/index.ts';
 import { compilePattern } from '../../foundation/patterns/index.ts';
 import { nextTurn } from '../../foundation/time/index.ts';
@@ -22,10 +22,10 @@ interface Finding {
   readonly name: string;
 }
 
-/** Number of matches and pieces of text between two turns: some 20 ms if each match looks far ahead. */
+/** Number of matches and pieces of text between two turns, which take some 20 ms if each match looks far ahead. */
 const turnMaxSteps = 32;
 
-/** Finders by the document of a catalogue, which lives until the next one is read. */
+/** Finders by the document of a catalogue, which lives until the next catalogue is read. */
 const compiled = new WeakMap<TextGuardrail, readonly Finder[]>();
 
 export function textGuardrail(guardrail: TextGuardrail): AskGuardrail {

@@ -33,7 +33,7 @@ function operationsOf(model: ModelListItem): string[] {
   return Object.entries(methodsOf).flatMap(([api, methods]) => (apis.includes(api) ? methods : []));
 }
 
-/** Returns the page. Throws invalid_request for an impossible one. */
+/** Returns the page. Throws invalid_request for an impossible page. */
 export function toGooglePage(models: readonly ModelListItem[], query: string): GoogleModelPage {
   const parameters = new URLSearchParams(query);
   const sentAs = (param: string, spelling: string) => parameters.get(param) ?? parameters.get(spelling);

@@ -1,5 +1,5 @@
-// Lists the models a workspace can route to, as wire objects. Whether a credential is configured does not count here:
-// that is provider_not_configured on use, while `routable: false` means model_not_routable on use.
+// Lists the models a workspace can route to, as wire objects. A missing credential does not count in the list. It
+// causes provider_not_configured on use, while `routable: false` means model_not_routable on use.
 
 import type { HealthFigures, Statistics } from '../../accounting/provider-health/index.ts';
 import {
@@ -26,7 +26,7 @@ import {
 import { callPrices, comparedPrice } from '../billing/index.ts';
 import { type ByokConnection, findVisible, isBillable, mayBringKey, satisfies } from '../planner/index.ts';
 
-/** Value for a price that is not set: such an entry cannot be billed. */
+/** Value for a price that is not set. An entry without prices cannot be billed. */
 const noPrice = '0';
 
 /** The workspace's settings that decide which entries its calls can use. */
@@ -53,7 +53,8 @@ export function findModel(id: string, input: ListingInput): typeof autoModelObje
 }
 
 /**
- * Returns undefined for a model of which the workspace could use no entry, whatever is switched on: it is not listed.
+ * Returns undefined for a model of which the workspace could use no entry, whatever is switched on. The model is then
+ * not listed.
  */
 function toVisibleObject(
   model: CatalogueModel,
@@ -117,7 +118,10 @@ const toStats = (figures: HealthFigures | undefined): StatsObject =>
         uptime: String(figures.uptime),
       };
 
-/** Returns the candidate that is tried first without preferences, whose price for the smallest call is listed. */
+/**
+ * Returns the candidate that is tried first if there are no preferences. The list shows its price for the smallest
+ * call.
+ */
 function cheapestOf(candidates: readonly Candidate[]): Candidate | undefined {
   const billable = candidates.filter(isBillable);
   const priceOf = comparedPrice(billable, oneOfEach, (candidate) => callPrices(candidate, oneOfEach, () => false));
@@ -125,7 +129,7 @@ function cheapestOf(candidates: readonly Candidate[]): Candidate | undefined {
   return cheapest;
 }
 
-/** Size of the smallest call: a token of input and output, and each unit that may have a price. */
+/** Size of the smallest call: one token of input, one token of output, and one of each unit that may have a price. */
 const oneOfEach: CallSize = {
   maxOutputTokens: 1,
   isOutputOpen: false,

@@ -19,11 +19,11 @@ interface PageToken {
 
 interface Page<Model> {
   readonly models: readonly Model[];
-  /** Token of the next page; undefined for the last one. */
+  /** Token of the next page; undefined for the last page. */
   readonly nextToken: string | undefined;
 }
 
-/** Returns the page. Throws invalid_request for an impossible one. */
+/** Returns the page. Throws invalid_request for an impossible page. */
 export function pageOf<Model extends { readonly id: string }>(
   models: readonly Model[],
   { size, token }: { readonly size: PageSize; readonly token: PageToken },

@@ -1,5 +1,5 @@
-// Serves GET /v1/models and /v1/models/{id}: in a function of their own behind the distribution, and as routes of the
-// chat function if there is none.
+// Serves GET /v1/models and /v1/models/{id}: in a separate function of the distribution, and as routes of the chat
+// function if there is no distribution.
 import type { StatisticsReader } from '../../accounting/provider-health/index.ts';
 import { type ConnectionList, type PlannedConnection, workspaceConnections } from '../../configuration/byok/index.ts';
 import type { Catalogue, CatalogueReader } from '../../configuration/catalogue/index.ts';
@@ -67,8 +67,8 @@ interface CallerListing extends ListingInput {
 }
 
 /**
- * Returns revisions that a call without one would run now. The `models` of a key or workspace do not restrict
- * functions.
+ * Returns the revisions that a call without a revision would use now. The `models` of a key or workspace do not
+ * restrict functions.
  */
 async function listFunctions(
   { functionList, clock }: ModelListingDependencies,
@@ -97,7 +97,7 @@ interface ListingRequest {
 
 type Read = (input: CallerListing, request: GatewayRequest, listing: ListingRequest) => Promise<object>;
 
-/** Reads the connections only if they matter: an entry without prices needs a key of the client's own. */
+/** Reads the connections only if they matter, because an entry without prices needs a key of the client's own. */
 async function readConnections(
   { connections }: ModelListingDependencies,
   workspace: WorkspaceDocument,
@@ -135,7 +135,7 @@ const serveListing =
     return { status: okStatus, headers: jsonHeaders, body, finish: async () => statistics.settled() };
   };
 
-// The list of models as clients of Amazon Bedrock read it: inference profiles, in pages.
+// Writes the list of models as clients of Amazon Bedrock read it: inference profiles, in pages.
 
 const pageSizes = { param: 'maxResults', fallback: 1_000, max: 1_000, zeroIsNone: false };
 
@@ -163,7 +163,7 @@ function toProfile({ id, display_name, created }: ModelObject): object {
   };
 }
 
-/** Returns the page. Throws invalid_request for an impossible one. */
+/** Returns the page. Throws invalid_request for an impossible page. */
 function toProfilePage(models: readonly ModelListItem[], query: string): ProfilePage {
   const parameters = new URLSearchParams(query);
   const isOfAccount = (parameters.get('type') ?? parameters.get('typeEquals')) === 'APPLICATION';
@@ -177,7 +177,7 @@ function toProfilePage(models: readonly ModelListItem[], query: string): Profile
   };
 }
 
-// The list of models as clients of Anthropic's interface read it, in pages.
+// Writes the list of models as clients of the Anthropic API read it, in pages.
 
 const limitDefault = 20;
 const limitMax = 1_000;
@@ -200,7 +200,7 @@ function toAnthropicModel(model: ModelListItem): AnthropicModelObject {
   };
 }
 
-/** Returns the page. Throws invalid_request for an impossible one. */
+/** Returns the page. Throws invalid_request for an impossible page. */
 function toAnthropicPage(models: readonly ModelListItem[], query: string): AnthropicModelPage {
   const parameters = new URLSearchParams(query);
   const limit = readLimit(parameters.get('limit'));

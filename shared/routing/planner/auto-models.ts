@@ -1,5 +1,6 @@
-// Decides which entries `auto` uses for an interface. An entry that names no interface has all of its provider's, even
-// those that its model does not support: its prices show what it makes.
+// Decides which entries `auto` uses for an interface. An entry that names no interface has all interfaces of its
+// provider, even interfaces that its model does not support. The entry's prices show which kinds of output the model
+// makes.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import { type InterfaceId, type ProviderApi, servingApis, taskInterfaceIds } from '../../foundation/constants/index.ts';
 

@@ -1,4 +1,4 @@
-// Plans "bring your own key": the planner's view of it, and the rules of the key header.
+// Plans "bring your own key": the planner's view of the client's keys, and the rules of the key header.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import { fail, type GatewayError } from '../../errors/index.ts';
 import type { ProviderPreferences, RoutedRequest } from '../../protocol/wire/index.ts';
@@ -10,11 +10,11 @@ export type ByokSource = 'header' | 'connection';
 export interface ByokSources {
   /** Returns the source of the client's key for this candidate; undefined for the gateway's own credential. */
   readonly sourceOf: (candidate: Pick<Candidate, 'provider'>) => ByokSource | undefined;
-  /** True if a connection with `policy: always` applies: then no provider may be called with the gateway's key. */
+  /** True if a connection with `policy: always` applies. No provider may then be called with the gateway's key. */
   readonly isRequired: boolean;
 }
 
-/** Returns the payer of this candidate's provider: with the gateway's credential, the workspace's credit. */
+/** Returns the payer for this candidate's provider. With the gateway's credential, the workspace's credit pays. */
 export const payerOf = (byok: ByokSources | undefined, candidate: Candidate): 'workspace' | 'client' =>
   byok?.sourceOf(candidate) === undefined ? 'workspace' : 'client';
 
@@ -47,8 +47,7 @@ const isAlwaysBound = (connections: readonly ByokConnection[]): boolean =>
   connections.some(({ policy }) => policy === 'always');
 
 /**
- * True if a call of the workspace may reach this candidate with a key of the client's own: a stored one, or its
- * header's.
+ * True if a call of the workspace may reach this candidate with the client's own key, which is stored or in a header.
  */
 export const mayBringKey = (
   { provider }: Candidate,
@@ -64,8 +63,8 @@ interface ByokHeaderInput extends VisibilityInput {
 }
 
 /**
- * Returns the fault of a key header with this request; undefined when there is none. An unknown model is reported
- * elsewhere.
+ * Returns the fault of a key header with this request; undefined when there is none. Another function reports an
+ * unknown model.
  */
 export function checkByokHeader(
   {

@@ -7,8 +7,9 @@ interface SessionSource {
 }
 
 /**
- * Returns the session id of the headers, `prompt_cache_key`, or the user; a call without any of these is a session of
- * its own. It is read once and short, however long the value is: each candidate is drawn by it.
+ * Returns the session id of the headers, `prompt_cache_key`, or the user; a call without any of these values is a
+ * separate session. The id is read once and is short, however long the value is, because the id is hashed for each
+ * candidate.
  */
 export function sessionOf({ scope }: SessionSource, request: Pick<RoutedRequest, 'text' | 'user'>): () => string {
   let session: string | undefined;

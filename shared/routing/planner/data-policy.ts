@@ -2,7 +2,7 @@
 import type { DeclaredPolicy } from '../../configuration/catalogue/index.ts';
 import type { PolicyOptions } from '../../protocol/wire/index.ts';
 
-/** Returns the field by which a request asks for less than the workspace enforces. Absent fields ask for nothing. */
+/** Returns the field by which a request demands less than the workspace enforces. Absent fields demand nothing. */
 export function looseningMember(requestPolicy: PolicyOptions, enforced: PolicyOptions): string | undefined {
   if (enforced.zdr === true && requestPolicy.zdr === false) return 'provider.zdr';
   if (enforced.data_collection === 'deny' && requestPolicy.data_collection === 'allow')
@@ -13,7 +13,10 @@ export function looseningMember(requestPolicy: PolicyOptions, enforced: PolicyOp
   return isWider ? 'provider.data_residency' : undefined;
 }
 
-/** Returns the field of the request that excludes these providers; undefined when the workspace's policy alone does. */
+/**
+ * Returns the field of the request that excludes these providers; undefined if the workspace's policy alone excludes
+ * them.
+ */
 export function excludingMember(
   declared: readonly DeclaredPolicy[],
   requestPolicy: PolicyOptions,
@@ -29,11 +32,13 @@ export function excludingMember(
   return name && `provider.${name}`;
 }
 
-/** Returns the policy that applies: the stricter of both, field by field. Only for requests that loosen nothing. */
+/**
+ * Returns the policy that applies: the stricter of both, field by field. Call it only for requests that loosen nothing.
+ */
 export const tighten = (requestPolicy: PolicyOptions, enforced: PolicyOptions): PolicyOptions => ({
   zdr: enforced.zdr === true || requestPolicy.zdr,
   data_collection: enforced.data_collection === 'deny' ? 'deny' : requestPolicy.data_collection,
-  // The request's choice is within the enforced one, so it is the narrower of the two.
+  // The request's choice is within the enforced choice, so it is the narrower of the two.
   data_residency: requestPolicy.data_residency ?? enforced.data_residency,
 });
 

@@ -17,7 +17,7 @@ const abilities: Readonly<Record<AbilityName, (candidate: Candidate) => boolean>
 };
 
 /**
- * True if the candidate supports the feature. A translation drops features that cost more than tokens: only a relay
+ * True if the candidate supports the feature. A translation drops features that cost more than tokens, so only a relay
  * passes them to the provider.
  */
 const supports = (candidate: Candidate, feature: Feature, interfaceId: InterfaceId): boolean => {
@@ -52,7 +52,7 @@ export function failUnsupported(
 
 const placeOf = (feature: Feature): string => ('member' in feature ? feature.member : `the header ${feature.header}`);
 
-/** The place in the gateway file where an entry says that a model has an ability. */
+/** The place in the gateway file where an entry states that a model has an ability. */
 const memberOfAbility: Readonly<Record<AbilityName, string>> = {
   tools: 'supported_params: { tools: true }',
   vision: 'supported_params: { vision: true }',
@@ -76,8 +76,8 @@ function extrasHint(features: readonly Feature[]): string {
 }
 
 /**
- * Returns the error with the fields that no remaining format supports; if each lacks another part, all that any
- * lacks.
+ * Returns the error with the fields that no remaining format supports. If each format lacks other fields, returns all
+ * lacking fields.
  */
 export function failUntranslatable(lacks: readonly (readonly HubNeed[])[]): GatewayError {
   const lacked = [
@@ -103,9 +103,9 @@ export function failUntranslatable(lacks: readonly (readonly HubNeed[])[]): Gate
 // Token estimates for the provider limiter.
 
 /**
- * Returns the upper bound of a call against a provider's token limits: its prompt, and all the output it may ask for,
- * up to the provider's maximum. One request for a billion tokens must not exhaust a day's limit while it runs. The real
- * count corrects the counters afterwards.
+ * Returns the upper bound of a call against a provider's token limits: the tokens of the prompt, and all the output
+ * that the call may request, up to the provider's maximum. One request for a billion tokens must not exhaust a day's
+ * limit while it runs. The real count corrects the counters afterwards.
  */
 export function estimateTokens(size: CallSize, candidate: Candidate): number {
   const { entry } = candidate;
@@ -113,7 +113,9 @@ export function estimateTokens(size: CallSize, candidate: Candidate): number {
   return estimateInputTokens(candidate, size) + outputTokens * size.choices;
 }
 
-/** Returns the estimate at the candidate with the highest one, because the candidate that answers is not known yet. */
+/**
+ * Returns the estimate at the candidate with the highest estimate, because the candidate that answers is not known yet.
+ */
 export const mostTokens = ({ plan, size }: { readonly plan: readonly Candidate[]; readonly size: CallSize }): number =>
   Math.max(...plan.map((candidate) => estimateTokens(size, candidate)));
 

@@ -15,14 +15,14 @@ export interface OrderInput {
   readonly statsOf: (candidate: Candidate) => CandidateStats | undefined;
   readonly isCooling: (candidate: Candidate) => boolean;
   /**
-   * Returns a text that identifies the session: calls with the same text go to the same entry among those with a
-   * weight, and to the same credential.
+   * Returns a text that identifies the session. Calls with the same text use the same entry among the entries with a
+   * weight, and the same credential.
    */
   readonly session: () => string;
 }
 
 /**
- * Ranks for `sort`. Candidates without measurements come last, because a client that asks for speed gets measured
+ * Ranks for `sort`. Candidates without measurements come last, because a client that requests speed gets measured
  * speed.
  */
 const sortRanks: Record<SortOrder, (stats: CandidateStats | undefined) => number> = {
@@ -31,14 +31,14 @@ const sortRanks: Record<SortOrder, (stats: CandidateStats | undefined) => number
   throughput: (stats) => -(stats?.throughputRpm ?? 0),
 };
 
-/** A rank, compared position by position; the lower one is tried first. */
+/** A rank, which is compared position by position. The candidate with the lower rank is tried first. */
 type Rank = readonly (number | bigint)[];
 
 /** The comparison of the candidates of one call. */
 interface CandidateRanking {
   /** True if the candidate may not fit the prompt. */
   readonly isDoubtful: (candidate: Candidate) => boolean;
-  /** Returns the price by which calls are compared: the cheapest comes first. */
+  /** Returns the price by which calls are compared. The cheapest candidate comes first. */
   readonly priceOf: (candidate: Candidate) => bigint;
 }
 
@@ -60,7 +60,7 @@ export function orderCandidates(
   const sortRank = sortRanks[preferences.sort ?? 'price'];
   const statsRank = (candidate: Candidate): number =>
     Math.min(...credentialsOf(candidate, candidates).map((one) => sortRank(input.statsOf(one))));
-  // `auto` compares models by price: the weight of an entry among those of its model says nothing about others.
+  // `auto` compares models by price, because the weight of an entry within its model does not apply to other models.
   const drawsEntries = isDefault && candidates.every(({ model }) => model === candidates[0]?.model);
   const entryPlaces = new Map(candidates.map(({ entry }, index) => [entry, index] as const).toReversed());
   const rankOf = (candidate: Candidate): Rank => [
@@ -89,7 +89,9 @@ const credentialsOf = (candidate: Candidate, all: readonly Candidate[]): readonl
 const drawEntry = ({ entry: { weight }, provider: { id } }: Candidate, { session }: OrderInput): number =>
   weight === undefined ? Number.POSITIVE_INFINITY : draw(session(), id) / weight;
 
-/** Ranks a credential: a cooling one comes after the others of its entry, whatever a request names. */
+/**
+ * Ranks a credential. A cooling credential comes after the other credentials of its entry, whatever a request names.
+ */
 const drawCredential = (candidate: Candidate, { session, isCooling }: OrderInput): Rank =>
   candidate.provider.credential === undefined
     ? []
@@ -98,16 +100,19 @@ const drawCredential = (candidate: Candidate, { session, isCooling }: OrderInput
 const drawDigits = 12;
 
 /**
- * Returns an exponentially distributed number that session and name determine. The smallest of several, each divided by
- * its weight, is drawn with a chance in proportion to the weight; if one is removed, all sessions of the others
- * stay.
+ * Returns an exponentially distributed number that session and name determine. The smallest of several numbers, each
+ * divided by its weight, is chosen with a chance in proportion to the weight. If an entry is removed, the sessions of
+ * the other entries stay.
  */
 function draw(session: string, name: string): number {
   const drawn = Number.parseInt(sha256Hex(`${name} ${session}`).slice(0, drawDigits), 16);
   return -Math.log((drawn + 1) / 16 ** drawDigits);
 }
 
-/** Returns the position of a provider in `order`; after all of them if it is not named. Its first mention counts. */
+/**
+ * Returns the position of a provider in `order`; an unnamed provider comes after all named providers. The first mention
+ * of a provider counts.
+ */
 function readPlaces(order: readonly string[]): (providerId: string) => number {
   const places = new Map(order.map((id, place): [string, number] => [id, place]).toReversed());
   return (providerId) => places.get(providerId) ?? order.length;
@@ -122,11 +127,12 @@ function compareRanks(a: Rank, b: Rank): number {
   return 0;
 }
 
-// Estimates whether a prompt fits, which only the provider's tokenizer knows. So no candidate is refused here: one that
-// most likely cannot fit the prompt is called last, and a prompt that fits none gets the providers' own answer.
+// Estimates whether a prompt fits, which only the provider's tokenizer knows. So no candidate is refused here. A
+// candidate that most likely cannot fit the prompt is called last, and a prompt that fits no candidate gets the
+// providers' own answer.
 
 /**
- * Bytes of a token above which a prompt hardly ever fits: today's tokenizers have three to five bytes of prose or code
+ * Bytes of a token above which a prompt hardly ever fits. Today's tokenizers have three to five bytes of prose or code
  * in a token.
  */
 const bytesPerToken = 5;
@@ -134,5 +140,5 @@ const bytesPerToken = 5;
 export const probablyFits = ({ entry }: Candidate, promptBytes: number): boolean =>
   promptBytes <= entry.context_length * bytesPerToken;
 
-/** True if both prices are known: otherwise nothing can be billed, and such an entry serves BYOK calls only. */
+/** True if both prices are known. Otherwise nothing can be billed, and the entry serves BYOK calls only. */
 export const isBillable = ({ prices }: Candidate): boolean => prices.input !== null && prices.output !== null;

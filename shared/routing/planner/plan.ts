@@ -1,6 +1,6 @@
-// Plans a call: returns an ordered list of candidates or the one right error. No I/O. The conditions are in the order
-// of precedence of errors, so the first check that leaves no candidate determines the error. A provider outside the
-// plan gets nothing of a request.
+// Plans a call: returns a ranked list of candidates or the one right error, without I/O. The conditions have the
+// precedence of their errors, so the first check that leaves no candidate determines the error. A provider outside the
+// plan gets no part of a request.
 import { type Candidate, isAccount, serves } from '../../configuration/catalogue/index.ts';
 import { fail, GatewayError, quote } from '../../errors/index.ts';
 import { once } from '../../foundation/cache/index.ts';
@@ -20,7 +20,7 @@ import { failUnknownModel, type VisibilityInput, visibleCandidates } from './vis
 
 export interface PlanInput extends OrderInput, VisibilityInput {
   readonly workspace: VisibilityInput['workspace'] & { readonly data_policy: PolicyOptions };
-  /** Returns true if there is a credential for the provider, or it needs none. */
+  /** Returns true if the provider has a credential, or needs no credential. */
   readonly isConfigured: (candidate: Candidate) => boolean;
   /** Keys of the client; undefined when every candidate is called with the gateway's credential and billed. */
   readonly byok?: ByokSources | undefined;
@@ -32,12 +32,12 @@ export interface PlanInput extends OrderInput, VisibilityInput {
   readonly ownKeyInput?: StateReference | undefined;
 }
 
-/** Candidates in the order of trying; never empty. */
+/** Candidates in the sequence in which they are tried; never empty. */
 export type Plan = readonly [Candidate, ...Candidate[]];
 
 /**
- * Makes the plan: candidates of the model, then those of its fallback models. If none remains, the first error
- * counts.
+ * Makes the plan from the candidates of the model, then from the candidates of its fallback models. If none remains,
+ * the first error counts.
  */
 export function makePlan(request: RoutedRequest, input: PlanInput): Plan | GatewayError {
   const unknownPin = refuseUnknownPin(request, input.catalogue);
@@ -77,7 +77,7 @@ function planModel(request: RoutedRequest, input: PlanInput): readonly Candidate
 
 type PricesOf = (candidate: Candidate) => CallPrices;
 
-/** Returns the prices of the call; the body is searched for cache marks only if an entry has a price of them. */
+/** Returns the prices of the call. The body is searched for cache marks only if an entry has a price for them. */
 function pricesOfCall(request: RoutedRequest): PricesOf {
   const isMarked = once(() => marksItsCache(request.text().text));
   const known = new Map<Candidate['entry'], CallPrices>();
@@ -91,7 +91,7 @@ function pricesOfCall(request: RoutedRequest): PricesOf {
 }
 
 interface Condition {
-  /** Returns the error if no candidate remains, for those that remained before. */
+  /** Returns the error if no candidate remains. `remaining` are the candidates before this condition. */
   readonly refuse: (remaining: readonly Candidate[]) => GatewayError;
   readonly keeps: (candidate: Candidate) => boolean;
 }
@@ -155,7 +155,7 @@ function readConditions(request: RoutedRequest, input: PlanInput, pricesOf: Pric
       refuse: (remaining) => failUntranslatable(remaining.map(lacks)),
       keeps: (candidate) => lacks(candidate).length === 0,
     },
-    // A translation carries none of it, and reports that.
+    // A translation drops the whole unknown input, and reports that.
     {
       refuse: () => failUnknownInput(unknownInput),
       keeps: (candidate) => mayCarry(unknownInput, candidate),
@@ -214,7 +214,7 @@ const failUnconfigured = (remaining: readonly Candidate[]): GatewayError =>
 
 const isEnabled = ({ provider }: Candidate): boolean => provider.status === 'enabled';
 
-/** Returns the error. If the request itself asks for zdr, the workspace need not enforce anything. */
+/** Returns the error. If the request itself demands zdr, the workspace need not enforce anything. */
 const failLoosening = (member = '', storing: string | undefined, enforced: PolicyOptions): GatewayError =>
   fail('data_policy_loosening_forbidden', {
     param: member,
@@ -268,7 +268,7 @@ function failUnroutable(
   });
 }
 
-// Texts of refused plans: which policy or key is missing, and at which providers.
+// Writes the messages of refused plans, which name the missing policy or key, and the providers that lack it.
 
 const policyFields = ['zdr', 'data_collection', 'data_residency'] as const;
 type PolicyField = (typeof policyFields)[number];
@@ -283,8 +283,8 @@ const providersOf = (candidates: readonly Candidate[]): string =>
   [...new Set(candidates.map(({ provider }) => provider.id))].join(', ');
 
 /**
- * Writes, for candidates that all fail the policy, the fields that none declares, or all that apply if each is
- * declared by some.
+ * Writes, for candidates that all fail the policy, the fields that no candidate declares. If each field is declared by
+ * some candidate, writes all fields of the policy.
  */
 function undeclaredText(remaining: readonly Candidate[], requestPolicy: PolicyOptions, policy: PolicyOptions): string {
   const isAsked = (name: PolicyField) =>

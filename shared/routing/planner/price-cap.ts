@@ -1,4 +1,4 @@
-// Applies `provider.max_price`: every price by which a call can be billed must be under it.
+// Applies `provider.max_price`, which means that every price by which a call can be billed must be under it.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import { formatUsd, type PicoUsd } from '../../foundation/money/index.ts';
 import type { PriceCap, PriceCapField } from '../../protocol/wire/index.ts';
@@ -19,7 +19,7 @@ const units = ['request', 'image', 'second', 'character'] as const;
 
 interface FieldPrice {
   readonly field: PriceCapField;
-  /** Price in the field's unit. Null: unknown. */
+  /** Price in the field's unit, or null if the price is unknown. */
   readonly price: PicoUsd | null;
 }
 
@@ -33,7 +33,7 @@ const fieldPrices = (prices: CallPrices): readonly FieldPrice[] => [
   pricedAt('prompt', prices.input),
   pricedAt('completion', prices.output),
   ...units.flatMap((unit) => {
-    // An entry without a price of its input cannot be billed: the prices of its units are unknown too.
+    // An entry without a price of its input cannot be billed, so the prices of its units are unknown too.
     const each = prices.input === null ? null : prices.units[unit]?.each;
     return each === undefined || each === 0n ? [] : [pricedAt(unit, each)];
   }),
@@ -44,7 +44,7 @@ const isUnit = (field: PriceCapField): boolean => field !== 'prompt' && field !=
 /** True if a price is above the cap. An unknown price cannot be promised to be under any. */
 function isOver({ field, price }: FieldPrice, cap: PriceCap): boolean {
   const most = cap[field];
-  // Nothing else limits the cost of a unit, so a cap without a field for it does not allow it.
+  // Nothing else limits the cost of a unit, so a cap without a field for this unit does not allow the unit.
   if (most === undefined) return isUnit(field) && price !== null;
   return price === null || price > most;
 }
@@ -52,7 +52,9 @@ function isOver({ field, price }: FieldPrice, cap: PriceCap): boolean {
 export const isUnderCap = (prices: CallPrices, cap: PriceCap): boolean =>
   !fieldPrices(prices).some((one) => isOver(one, cap));
 
-/** Says what the call costs at the cheapest candidate, and which fields must allow it. */
+/**
+ * Returns a message with the cost of the call at the cheapest candidate, and with the fields that must allow this cost.
+ */
 export function overCapText({ provider }: Candidate, prices: CallPrices, cap: PriceCap): string {
   const known = fieldPrices(prices).filter(({ price }) => price !== null);
   const billed = known.filter(({ field, price }) => price !== 0n || isOver({ field, price }, cap));

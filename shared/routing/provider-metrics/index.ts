@@ -1,6 +1,6 @@
 // Reports each attempt exactly once to statistics, cooldowns and limit counters. Attempts that a client's own key pays
-// for are skipped: their limits are not the gateway's, and one client's wrong key must not cool a provider for the
-// others.
+// for are skipped, because their limits are not limits of the gateway, and one client's wrong key must not cool a
+// provider for the others.
 import type { EndedAttempt } from '../../accounting/alerts/index.ts';
 import type { Admission, Permit, ProviderLimiter } from '../../accounting/limits/index.ts';
 import type { Cooldowns, StatisticsReader, StatisticsRecorder } from '../../accounting/provider-health/index.ts';
@@ -23,7 +23,9 @@ export interface ProviderMetricsDependencies {
   readonly credentials: CredentialSource;
 }
 
-/** Asks whether a candidate may be called now: its limits count everything that the call will send to it. */
+/**
+ * Checks whether a candidate may be called now. The limits count everything that the call will send to the candidate.
+ */
 export function askLimits(
   limiter: Pick<ProviderLimiter, 'admit'>,
   candidate: Candidate,
@@ -36,7 +38,7 @@ export function askLimits(
   return typeof requests === 'number' ? admit(requests) : requests.then(admit);
 }
 
-/** Outcomes that count: the gateway's own deadline and a client that left say nothing about the provider. */
+/** Outcomes that count. The gateway's own deadline and a client that left are no evidence about the provider. */
 const countedOutcomes: Partial<Record<FailureKind, 'failed' | 'rate_limited' | 'invalid'>> = {
   failed: 'failed',
   rate_limited: 'rate_limited',
@@ -67,7 +69,7 @@ export function reportAttempt(
   const isRefused = outcome.refusedCredential === true || outcome.hasNoQuota === true;
   const counted = isRefused ? 'refused' : countedOutcomes[outcome.kind];
   if (counted !== undefined) recorder.record({ ...entry, latencyMs, outcome: counted });
-  // The provider answered: waiting would not make the answer smaller.
+  // The provider answered, and waiting would not make the answer smaller.
   if (outcome.refusedAnswer !== undefined) return;
   // A request that the provider rejected as invalid starts no cooldown.
   const { kind, retryAfterSeconds = 0 } = outcome;
@@ -81,8 +83,9 @@ export function reportAttempt(
 }
 
 /**
- * Returns the work after the last byte: it corrects the limit counters to the real tokens and writes pending data.
- * Everything is awaited: a process that Lambda freezes halfway through a refresh would leave it to the next request.
+ * Returns the work after the last byte, which corrects the limit counters to the real tokens and writes pending data.
+ * Everything is awaited, because a process that Lambda freezes during a refresh would continue the refresh in the next
+ * request.
  */
 export function settleAttempts(
   { limiter, recorder, cooldowns, statistics, credentials, clock }: ProviderMetricsDependencies,
@@ -100,12 +103,12 @@ export function settleAttempts(
     () => cooldowns.flush(),
     () => statistics.settled(),
   );
-  // A credential may have been replaced in its store: the next call should have the new one.
+  // A credential may have been replaced in its store, and the next call should use the new credential.
   if (isRefused) works.push(() => credentials.refresh());
   return works;
 }
 
-/** Returns the attempts that say something about the provider, for alerts. */
+/** Returns the attempts that are evidence about the provider, for alerts. */
 export const endedAttempts = (
   cooldowns: Pick<Cooldowns, 'coolingFor' | 'lastFailure'>,
   attempts: readonly Attempt[],
@@ -130,7 +133,7 @@ function stateOf(outcome: Attempt['outcome']): EndedAttempt['outcome'] | undefin
 
 // A call of a provider that has ended. Types only.
 
-/** A candidate that may be called now, because its limits were asked. */
+/** A candidate that may be called now, because its limits were checked. */
 export interface AdmittedCandidate {
   readonly candidate: Candidate;
   /** Undefined if a client's key pays, whose limits the gateway does not count. */
@@ -142,7 +145,7 @@ export interface AdmittedCandidate {
 
 export interface Attempt extends AdmittedCandidate {
   readonly outcome: 'ok' | AttemptFailure;
-  /** Time until the whole answer was there. */
+  /** Time until the whole answer had arrived. */
   readonly latencyMs: number;
   /** Time to the first output of a stream. */
   readonly firstOutputMs?: number | undefined;
@@ -150,9 +153,9 @@ export interface Attempt extends AdmittedCandidate {
   readonly tokens: number;
   /** Charge; undefined when no answer is charged. */
   readonly charge?: Charge | undefined;
-  /** Says where and by which rule its answer fails the schema of the call, if it does. */
+  /** Describes where and by which rule the answer fails the schema of the call, if it does. */
   readonly schemaMismatch?: string | undefined;
-  /** Says how its provider was called, if it answered. */
+  /** Describes how the provider was called, if it answered. */
   readonly reachedVia?: ReachedVia | undefined;
   /** Metadata of the answer. */
   readonly details?: AnswerDetails | undefined;

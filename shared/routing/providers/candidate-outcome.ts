@@ -9,14 +9,16 @@ import type { EventBatch, StreamSource } from './stream-reader.ts';
 
 export interface EventStream {
   readonly batches: AsyncGenerator<EventBatch, void, undefined>;
-  /** Called at the end: a socket that is read to its end serves the next call. */
+  /** Called at the end, because a socket that is read to its end serves the next call. */
   readonly drain: () => void;
 }
 
 /** The format in which a provider was called. */
 export interface ReachedVia {
   readonly format: ProviderApi;
-  /** Fields of the request that the format cannot express, and that change little: paths such as `tools.web_search`. */
+  /**
+   * Fields of the request that the format cannot express, and that change little, as paths such as `tools.web_search`.
+   */
   readonly leftOut: readonly string[];
 }
 
@@ -31,14 +33,17 @@ export type CandidateOutcome =
 export interface CandidateRequest {
   /** Path after the provider's base URL. */
   readonly path: string;
-  /** Returns the host of the call, if it differs from the provider's. */
+  /** Returns the host of the call, if it differs from the host of the provider. */
   readonly hostname?: ((ofProvider: string) => string) | undefined;
   readonly accept: string;
   /** Method; default: POST. */
   readonly method?: 'GET' | 'DELETE' | undefined;
-  /** Headers besides those of `send`; never a credential. */
+  /** Headers in addition to the headers of `send`; never a credential. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Returns the body; `send` calls it, because a fault in it is the gateway's, not the provider's. */
+  /**
+   * Returns the body. `send` calls this function, because an error in it is a fault of the gateway, not of the
+   * provider.
+   */
   readonly body: () => string | MultipartBody | TextWithFiles;
 }
 
@@ -49,22 +54,25 @@ export interface CandidateAnswer extends StreamSource {
   readonly header?: (name: string) => string | undefined;
   /** Reads a body to its end; undefined when it was larger than any answer, and was closed. */
   readonly readText: () => Promise<string | undefined>;
-  /** The body, as an alternative to `readText`. Leaving it early keeps the socket: `drain` the rest. */
+  /**
+   * The body, as an alternative to `readText`. A reader that leaves early must call `drain` for the rest, because the
+   * socket stays open.
+   */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Called when everything that is needed has arrived: no limit ends the call any more. */
+  /** Called when everything that is needed has arrived. No limit ends the call after that. */
   readonly drain: () => void;
 }
 
 export type NoAnswer = { readonly kind: 'failure'; readonly failure: AttemptFailure };
 
-/** Opens a call besides others of one attempt: its limits and its memory are its own, and end with the attempt. */
+/** Opens a further call of the same attempt. The call has its own limits and memory, which end with the attempt. */
 export type OpenPart = () => {
   readonly send: Send;
-  /** Releases the memory of its answer except for that of these parts. */
+  /** Releases the memory of the answer except for the memory of these parts. */
   readonly keep: (parts: AnswerParts) => void;
   /** Returns true if it went to a pooled socket that had died. */
   readonly wasDead: () => boolean;
-  /** Set if its provider finished an answer that is too long, or that had no memory. */
+  /** Returns a failure if the provider finished an answer that is too long, or that had no memory. */
   readonly refused: () => AttemptFailure | undefined;
 };
 
@@ -75,11 +83,11 @@ export type OpenPart = () => {
 export type Pause = (seconds: number) => Promise<boolean>;
 
 /**
- * Sends a request: adds URL, credential and signature, and measures silence by bytes. Rejects if the connection
- * breaks or the call is ended.
+ * Sends a request. Adds URL, credential and signature, and measures silence by bytes. Rejects if the connection breaks
+ * or the call is ended.
  */
 export type Send = (request: CandidateRequest) => Promise<({ readonly kind: 'answer' } & CandidateAnswer) | NoAnswer>;
 
-/** An answer as it came, whatever was requested: `readText` is for a whole answer, `body` for a stream. */
+/** An answer as it came, whatever was requested. `readText` is for a whole answer, and `body` is for a stream. */
 export type ReceivedAnswer = { readonly kind: 'answer'; readonly isStream: boolean } & CandidateAnswer;
 export type ReceivingSend = (request: CandidateRequest) => Promise<ReceivedAnswer | NoAnswer>;

@@ -28,22 +28,23 @@ export interface AttemptFailure {
   readonly refusedCredential?: boolean | undefined;
   /** True if the account of the credential has no quota left. */
   readonly hasNoQuota?: boolean | undefined;
-  /** True for a fault of the gateway itself: it is logged, and counts neither in statistics nor for a cooldown. */
+  /** True for a fault of the gateway itself, which is logged, and counts neither in statistics nor for a cooldown. */
   readonly isOurFault?: boolean | undefined;
   /** True if a precondition of the call did not answer, so that the provider was not called. */
   readonly isUnavailable?: boolean | undefined;
   /**
-   * Final answer to the call, whatever other candidates said: there is no memory for the request, or for the answer.
+   * Final answer to the call, whatever other candidates answered, because there is no memory for the request, or for
+   * the answer.
    */
   readonly refusal?: GatewayError | undefined;
   /**
-   * The answer of a provider that did its work and is paid for it, though the gateway cannot pass it on: it is charged,
-   * and no other provider is called.
+   * The answer of a provider that did its work and is paid for it, although the gateway cannot pass on the answer. The
+   * answer is charged, and no other provider is called.
    */
   readonly refusedAnswer?: RefusedAnswer | undefined;
   /**
-   * True if it was sent on a pooled socket that broke at once: most likely it was not read, and it says nothing
-   * about the provider.
+   * True if the request was sent on a pooled socket that broke at once. Most likely the request was not read, and the
+   * failure is no evidence about the provider.
    */
   readonly wasDead?: boolean | undefined;
   /** Status of the answer. */
@@ -52,12 +53,12 @@ export interface AttemptFailure {
   readonly providerCode?: string | undefined;
   /** A word for the log, which is never a provider's text. */
   readonly cause: string;
-  /** Reason why its server was not reached, or the connection broke, in one word. For the operator. */
+  /** Reason in one word, for the operator, why the server was not reached, or why the connection broke. */
   readonly connectionFault?: string | undefined;
   readonly providerText?: ProviderText | undefined;
 }
 
-/** Statuses which say that the request is at fault. 401 and 403 are about the credential, 404 about the catalogue. */
+/** Statuses which mean that the request is at fault. 401 and 403 are about the credential, 404 about the catalogue. */
 const invalidStatuses = new Set([400, 413, 422]);
 /** Statuses for an unknown thread, which is not a gap of the catalogue. */
 const threadStatuses = new Set([400, 404]);
@@ -68,8 +69,8 @@ const credentialStatuses = new Set([401, 403]);
 const quotaStatus = 402;
 
 /**
- * Classifies an unsuccessful answer by its status, its body, and `x-amzn-errortype` if it has one.
- * `statedRetrySeconds` comes from its headers.
+ * Classifies an unsuccessful answer by its status, its body, and `x-amzn-errortype` if it has one. `statedRetrySeconds`
+ * comes from the headers.
  */
 export function classifyStatus(
   status: number,
@@ -90,7 +91,7 @@ export function classifyStatus(
     (invalidStatuses.has(status) ? faultBehindInvalid(body, details.message, errorType) : undefined);
   if (other !== undefined)
     return { status, cause, ...(other.kind === 'rate_limited' && { retryAfterSeconds }), ...other };
-  // An account without quota does not get any within seconds, whatever the text says.
+  // An account without quota does not get any quota within seconds, whatever the message says.
   const isTimedLimit = status === rateLimitedStatus && retryDelaySeconds !== undefined;
   const hasNoQuota =
     !isTimedLimit && (details.code === 'insufficient_quota' || status === quotaStatus || accountLimit(details.message));
@@ -122,7 +123,7 @@ export function classifyErrorObject(body: unknown): AttemptFailure {
   return { kind: 'failed', cause };
 }
 
-/** Number of bytes of a message that are searched: a message may be the whole prompt. */
+/** Number of bytes of a message that are searched, because a message may be the whole prompt. */
 const messageBytesMax = 2_000;
 
 function readErrorDetails(body: unknown): ErrorDetails {
@@ -160,11 +161,12 @@ function paramOf(body: unknown): string | undefined {
   return typeof message === 'string' ? paramInWords.exec(message.slice(0, messageBytesMax))?.[1] : undefined;
 }
 
-/** Matches `messages.0.content: …`, as providers write it that have no field for it. */
+/** Matches `messages.0.content: …`, which providers without a field for the path write. */
 const paramInWords = /^([a-z_]\w{0,63}(?:\.\w{1,64}){0,8}): /;
 
 /**
- * Returns the field about which all of them complain, if the request has it: a provider may use another name for it.
+ * Returns the field about which all failures complain, if the request has this field. A provider may use another name
+ * for it.
  */
 export function agreedParam(failures: readonly AttemptFailure[], json: JsonText): string | undefined {
   const [param, ...others] = new Set(failures.map((failure) => failure.param));
@@ -175,7 +177,7 @@ export function agreedParam(failures: readonly AttemptFailure[], json: JsonText)
 export const ownParam = (param: string | undefined, json: JsonText): string | undefined =>
   param === undefined || findMember(json, /^\w+/.exec(param)?.[0] ?? '') === undefined ? undefined : param;
 
-/** Longest wait that is believed: above a day it is a fault of the provider. */
+/** Longest wait that is accepted. A wait above a day is a fault of the provider. */
 const retryAfterMaxSeconds = 86_400;
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;

@@ -1,5 +1,5 @@
-// Reports providers without a credential. Every plan skips them, so calls go elsewhere and nothing fails: the operator
-// learns of it here, when the process starts and whenever the catalogue has changed.
+// Reports providers without a credential. Every plan skips them, so calls use other providers and nothing fails. The
+// log informs the operator when the process starts and whenever the catalogue has changed.
 import {
   accountOf,
   type CalledProvider,
@@ -11,7 +11,7 @@ import type { Log } from '../../foundation/log/index.ts';
 import type { CredentialSource } from './credential-source.ts';
 
 export interface CredentialCheck {
-  /** Logs newly missing credentials. It is cheap for an unchanged catalogue, does no I/O, and never throws. */
+  /** Logs newly missing credentials. The call is cheap for an unchanged catalogue, does no I/O, and never throws. */
   look(catalogue: Catalogue): void;
 }
 
@@ -65,7 +65,10 @@ function describeReference(auth: CalledProvider['auth'], fault = 'is not set'): 
   return name === undefined ? 'the process has no AWS credentials' : `the gateway file names ${name}, which ${fault}`;
 }
 
-/** Returns the name in the file: of a variable, or in the secret of a stage; undefined for none. */
+/**
+ * Returns the name of the credential in the file, which is a variable or a name in the secret of a stage; undefined for
+ * none.
+ */
 export function credentialName(auth: CalledProvider['auth']): string | undefined {
   const reference = secretReferenceOf(auth);
   return reference && ('env' in reference ? reference.env : reference.secret);

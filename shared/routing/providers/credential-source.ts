@@ -26,8 +26,8 @@ export interface Credential {
 }
 
 /**
- * Thrown when a token for a provider's calls could not be fetched: a failure of that provider. The cause contains no
- * secret.
+ * Thrown when a token for a provider's calls could not be fetched, which is a failure of that provider. The cause
+ * contains no secret.
  */
 export class TokenUnavailable extends Error {
   override readonly name = 'TokenUnavailable';
@@ -42,24 +42,26 @@ export interface CredentialSource {
    * it for every candidate.
    */
   find(provider: CalledProvider): Credential | undefined;
-  /** Returns a secret that is not a provider's, if it is set. Throws as `find` does. */
+  /** Returns a secret that does not belong to a provider, if it is set. Throws as `find` does. */
   secretOf(reference: SecretReference): string | undefined;
   /**
-   * Returns why nothing is found, if the source knows more than that nothing is set: words that follow the name of
-   * the secret.
+   * Returns why nothing is found, if the source knows more than that nothing is set. The reason consists of words that
+   * follow the name of the secret.
    */
   faultOf?(provider: CalledProvider): string | undefined;
   /** Reads the credentials for coming calls while the process starts. A failure is dropped. Never rejects. */
   warm(): Promise<void>;
-  /** Called before a plan: waits if nothing was read yet, otherwise returns undefined. Never rejects. */
+  /** Called before a plan. Waits if nothing was read yet, otherwise returns undefined. Never rejects. */
   ready(): Promise<void> | undefined;
-  /** Called when a provider refused the gateway's credential: a newer one may exist. Never rejects. */
+  /**
+   * Called when a provider refused the gateway's credential, because there may be a newer credential. Never rejects.
+   */
   refresh(): Promise<void>;
 }
 
 /**
- * Returns the credential for a stored secret: for a service account the whole text, and for an application its secret,
- * with which tokens are requested; otherwise the key as it is sent.
+ * Returns the credential for a stored secret. For a service account the credential is the whole text; for an
+ * application it is the secret with which tokens are requested; otherwise it is the key as it is sent.
  */
 export function storedCredential(auth: ProviderAuth, secret: string): Credential | undefined {
   if (auth !== 'none' && 'gcp' in auth) return { headers: { authorization: secret } };
@@ -78,8 +80,8 @@ export function faultOfSecret(auth: ProviderAuth, secret: string | undefined): s
 }
 
 /**
- * Returns the credential for a client's key, which is sent where the provider expects its own: a signed provider, or
- * one without a key, gets it as a bearer token.
+ * Returns the credential for a client's key. The key is sent where the provider expects its own key. A signed provider,
+ * or a provider without a key, gets the client's key as a bearer token.
  */
 export const credentialWith = (auth: ProviderAuth, key: string): Credential =>
   auth !== 'none' && 'header' in auth

@@ -1,4 +1,5 @@
-// Finds a provider's error in a body: in a list, or inside the error of a router in front of it.
+// Finds a provider's error in a body. The error may be in a list, or inside the error of a router in front of the
+// provider.
 import { isJsonObject } from '../../protocol/wire/index.ts';
 
 /** Returns the error object; Google answers some calls with a list of one error. */
@@ -8,8 +9,7 @@ export function outermost(body: unknown): Record<string, unknown> {
 }
 
 /**
- * Returns the error inside OpenRouter's error about the refusal of a provider behind it, which contains that provider's
- * body as a text.
+ * Returns the error inside OpenRouter's error about a provider's refusal, which contains the provider's body as text.
  */
 export function innerError(body: unknown): unknown {
   const { error } = outermost(body);

@@ -74,7 +74,7 @@ export function faultBehindInvalid(
 
 const googleReasons = (body: unknown): unknown[] => googleDetails(body).map(({ reason }) => reason);
 
-/** Returns Google's details, a list in which it says more about an error than its status. */
+/** Returns Google's details, a list with more information about an error than its status. */
 function googleDetails(body: unknown): readonly Record<string, unknown>[] {
   const first: unknown = Array.isArray(body) ? body[0] : body;
   const error = isJsonObject(first) && isJsonObject(first.error) ? first.error : {};

@@ -1,5 +1,6 @@
-// Access tokens of Google Cloud for a service account. It is loaded with the first call of such a provider: Google's
-// library makes and caches the tokens, and the request that fetches one is sent like every other.
+// Makes access tokens of Google Cloud for a service account. This module is loaded with the first call of a provider
+// with a service account. Google's library makes and caches the tokens, and the request that fetches a token is sent
+// like every other request.
 import { createPrivateKey } from 'node:crypto';
 import { JWT } from 'google-auth-library';
 import type { Clock } from '../../foundation/time/index.ts';
@@ -28,7 +29,7 @@ export function googleTokens(text: string, clock: Clock): AccessTokens {
     email,
     key,
     scopes: [scope],
-    // The library names Google's public endpoint, but an account of another endpoint is known only there.
+    // The library would set Google's public endpoint, but `uri` may be another endpoint.
     additionalClaims: { aud: uri },
     useAuthRequestParameters: false,
     ...(transporter === undefined ? {} : { transporter }),
@@ -58,8 +59,8 @@ function readServiceAccount(text: string): ServiceAccount {
 }
 
 /**
- * Returns the key. A text that went through a shell or a form has its line ends as two characters. Throws
- * TokenUnavailable if it is not a key.
+ * Returns the key. Text from a shell or a form may have its line ends as two characters. Throws TokenUnavailable if it
+ * is not a key.
  */
 function pemOf(text: string): string {
   const key = text.replaceAll('\\r', '').replaceAll('\\n', '\n');

@@ -1,6 +1,6 @@
-// Reads the provider credentials of a deployed stage: a copy of the secret in memory, which is read again in the
-// background while the old copy serves. The function's environment contains no secret, so `{env: NAME}` means NAME in
-// the secret here.
+// Reads the provider credentials of a deployed stage from a copy of the secret in memory. The copy is read again in the
+// background while the old copy serves. The function's environment contains no secret, so here `{env: NAME}` means NAME
+// in the secret.
 import { type SecretReference, secretReferenceOf } from '../../configuration/catalogue/index.ts';
 import type { Log } from '../../foundation/log/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
@@ -13,8 +13,8 @@ const secretFreshMs = 300_000;
 /** Pause after a failure. Meanwhile a cold instance answers 503 and does not wait again in every request. */
 const retryAfterFailureMs = 1_000;
 /**
- * Shortest time between two refreshes: a provider that repeatedly answers 401 must not turn each of its calls into a
- * call of Secrets Manager.
+ * Shortest time between two refreshes, so that a provider that repeatedly answers 401 does not cause a call of Secrets
+ * Manager for each of its calls.
  */
 const refreshIntervalMs = 10_000;
 
@@ -25,13 +25,13 @@ export interface ProviderCredentials extends CredentialSource {
    */
   find: CredentialSource['find'];
   /**
-   * Called before a plan: waits for the first copy of a cold instance, otherwise returns undefined. Never rejects:
-   * `find` throws.
+   * Called before a plan. Waits for the first copy of a cold instance, otherwise returns undefined. Never rejects,
+   * because `find` throws the error.
    */
   ready(): Promise<void> | undefined;
   /**
-   * Called when a provider refused the gateway's credential: reads at once, unless that was done a moment ago. Never
-   * rejects.
+   * Called when a provider refused the gateway's credential. Reads the secret at once, unless it was read a moment ago.
+   * Never rejects.
    */
   refresh(): Promise<void>;
 }
@@ -52,7 +52,7 @@ export function providerCredentials({ readSecret, clock, log }: ProviderCredenti
     readAtMs = clock.nowMs();
     try {
       values = valuesOf(await readSecret(), values, log);
-      // The age counts from before the request: the answer may be old by the time it arrives.
+      // The age counts from before the request, because the answer may be old by the time it arrives.
       dueAtMs = readAtMs + secretFreshMs;
     } catch (error) {
       log.error({ event: 'provider_secret_unreachable' }, error);
@@ -108,7 +108,7 @@ function valuesOf(
   if (reading.kind !== 'values') log.error({ event: `provider_secret_${reading.kind}` });
   if (reading.kind === 'absent') return new Map();
   if (reading.kind === 'unreadable') return former ?? new Map();
-  // The values are counted, not named: a key may have been put in the place of its name.
+  // The values are counted, not named, because a key may have been put in the place of its name.
   if (reading.unusable > 0) {
     log.error({
       event: 'provider_secret_values_unusable',

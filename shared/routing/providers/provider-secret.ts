@@ -1,5 +1,5 @@
-// Reads the one secret of a stage with every provider credential: a JSON object, name → credential. An absent name is
-// not configured; only a secret that could not be read is a temporary fault.
+// Reads the one secret of a stage with every provider credential, which is a JSON object from name to credential. An
+// absent name is not configured; only a secret that could not be read is a temporary fault.
 import {
   GetSecretValueCommand,
   InvalidRequestException,
@@ -15,7 +15,7 @@ export type SecretReading =
   | { readonly kind: 'values'; readonly values: ReadonlyMap<string, string>; readonly unusable: number }
   /** The secret does not exist, or is being deleted. */
   | { readonly kind: 'absent' }
-  /** Its value is not a JSON object. */
+  /** The secret's value is not a JSON object. */
   | { readonly kind: 'unreadable' };
 
 /** Reads the secret. Throws when Secrets Manager does not answer, or does not let this function read. */
@@ -28,13 +28,13 @@ interface ProviderSecretOptions {
 }
 
 /**
- * Matches keys, which are short, and service account tokens, which are not; with `Bearer ` in front they stay far below
- * any header limit.
+ * Matches keys, which are short, and service account tokens, which are longer. With `Bearer ` in front, both stay far
+ * below any header limit.
  */
 const credentialShape = /^[\x21-\x7e]{1,4096}$/;
-/** Maximum sockets: an instance reads one secret, at most every few seconds. */
+/** Maximum sockets. An instance reads one secret, at most every few seconds. */
 const socketsMax = 2;
-/** Bound of the answer: a secret has 64 KB at most, and JSON inside JSON may be six times as long. */
+/** Bound of the answer. A secret has 64 KB at most, and JSON inside JSON may be six times as long. */
 const answerMaxBytes = 512 * 1024;
 
 /** Creates the reader; no request is made yet. */

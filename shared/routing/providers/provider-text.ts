@@ -1,10 +1,11 @@
-// Reads a provider's text about its failure, without anything that looks like a credential: for the operator's log
-// shortened, and without the client's text; for the client itself without details of the gateway's accounts.
+// Reads a provider's text about its failure, without anything that looks like a credential. The text for the operator's
+// log is shortened, and without the client's text. The text for the client is without details of the gateway's
+// accounts.
 import { maskCharacter, maskSecrets, maskSecretsAcross, redact } from '../../foundation/log/index.ts';
 import { isJsonObject } from '../../protocol/wire/index.ts';
 import { innerError } from './error-bodies.ts';
 
-/** The texts, which are undefined if the provider says nothing. */
+/** The texts, which are undefined if the provider's answer has no text. */
 export interface ProviderText {
   readonly forOperator: string | undefined;
   /** Text for a request that was rejected for its own content. */
@@ -16,7 +17,7 @@ interface TextReading {
   readonly secrets: readonly string[];
   /** Host of the provider. */
   readonly hostname: string;
-  /** Returns the request as its client sent it: its contents are not a secret to the client. */
+  /** Returns the request as its client sent it, because the request's contents are not a secret to the client. */
   readonly requestText: () => string;
 }
 
@@ -30,8 +31,8 @@ export function readProviderText(body: unknown, { secrets, hostname, requestText
 }
 
 /**
- * Bound of the part of an error body that is searched, in characters and in fields of an object at each depth: some
- * providers repeat the whole prompt.
+ * Bound of the part of an error body that is searched, in characters and in fields of an object at each depth, because
+ * some providers repeat the whole prompt.
  */
 const lookedAtMaxCharacters = 16_000;
 const membersMax = 100;
@@ -41,21 +42,21 @@ const readMaxCharacters = 2_000;
 const textMaxCharacters = 300;
 
 /**
- * Matches quotes: a quoted name is a field or a model, but a quoted sentence may be the client's. An apostrophe opens
- * no quote.
+ * Matches quotes. A quoted name is a field or a model, but a quoted sentence may be text of the client. An apostrophe
+ * opens no quote.
  */
 const quotes = /"[^"]*"?|`[^`]*`?|(?<!\w)'[^']*'(?!\w)/g;
 const withoutSentences = (text: string): string => text.replace(quotes, (quote) => (/\s/.test(quote) ? '"…"' : quote));
 const markup = /<[^>]*>/g;
 const codeShape = /^[\w.-]{1,64}$/;
 
-/** Returns the text for an operator. `secrets` are those of the call. */
+/** Returns the text for an operator. `secrets` are the secrets of the call. */
 export const describeProviderText = (body: unknown, secrets: readonly string[]): string | undefined =>
   describe(maskTexts(body, secrets), secrets);
 
 function describe(body: unknown, secrets: readonly string[]): string | undefined {
   const { code, words } = wordsOf(body);
-  // The texts of the body are masked first, each of which may contain a piece of a secret, then the shown text.
+  // The texts of the body, each of which may contain a piece of a secret, are masked before the shown text.
   const start = cut(maskSecrets(code === undefined ? words : `${code}: ${words}`, secrets), readMaxCharacters);
   const text = inOneLine(withoutSentences(redact(start).replace(markup, ' ')));
   if (text === '') return undefined;
@@ -86,7 +87,7 @@ function tellClient(
     isPage ? start.replace(markup, ' ') : start,
   );
   const text = redact(unnamed, (run) => requestText().includes(run))
-    // This removes characters that control a terminal, or hide text from a reader.
+    // Removes characters that control a terminal, or hide text from a reader.
     .replace(/[^\S\n]+|(?!\n)[\p{Cc}\p{Cf}]+/gu, ' ')
     .trim();
   return text === '' ? undefined : text;
@@ -94,7 +95,7 @@ function tellClient(
 
 const hostPattern = (hostname: string): RegExp => new RegExp(`${hostname.replace(/[^\w-]/g, '\\$&')}(?::\\d+)?`, 'gi');
 
-/** Cuts a text at a word: the word at the cut may be half of a key. */
+/** Cuts a text at a word, because the word at the cut may be half of a key. */
 const cut = (text: string, maxCharacters: number): string =>
   text.length <= maxCharacters ? text : text.slice(0, maxCharacters).replace(/\S*$/, '');
 
@@ -131,7 +132,10 @@ const nothing: Words = { code: undefined, words: '' };
 
 const isEmpty = (value: unknown): boolean => isJsonObject(value) && Object.keys(value).length === 0;
 
-/** Reads OpenAI's format, similar ones, or the whole text. Google answers some calls with a list of one error. */
+/**
+ * Reads the error format of OpenAI, similar formats, or the whole text. Google answers some calls with a list of one
+ * error.
+ */
 function wordsOf(body: unknown): Words {
   if (typeof body === 'string') return { code: undefined, words: body };
   const first: unknown = Array.isArray(body) ? body[0] : body;

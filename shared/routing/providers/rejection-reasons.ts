@@ -12,7 +12,7 @@ export interface ErrorDetails {
 }
 
 /**
- * Codes of a failed response that concern the request: from `ResponseError` in the package `openai`, without the
+ * Codes of a failed response that concern the request, from `ResponseError` in the package `openai`, without the
  * provider's own failures. `invalid` has no reason.
  */
 export const failedResponseCodes: Readonly<Record<string, RejectionReason | 'invalid'>> = {
@@ -49,7 +49,7 @@ export const rejectsRequest = ({ code, type }: ErrorDetails): boolean =>
 const otherOverflowWords =
   /maximum prompt length is \d+|exceeds? the available context size|context size has been exceeded|exceeded model token limit|prompt exceeds max length|token count .{0,20}plus max_new_tokens|request body too large for .{1,80} model|max_tokens must be at least 1, got -\d|too many tokens: |too many input tokens\.|`inputs` tokens \+ `max_new_tokens` must be/;
 
-/** Signs from the surest to the vaguest: the first that matches determines the reason. */
+/** Signs from the surest to the vaguest. The first sign that matches determines the reason. */
 const reasonSigns: readonly [RejectionReason, (details: ErrorDetails) => boolean][] = [
   [
     'context_length_exceeded',
@@ -129,7 +129,7 @@ const reasonSigns: readonly [RejectionReason, (details: ErrorDetails) => boolean
 
 const has = (text: string, sign: RegExp): boolean => sign.test(text);
 
-/** True for a prompt that is too long, with any status: llama.cpp refuses such a prompt with 500. */
+/** True for a prompt that is too long, with any status, because llama.cpp refuses such a prompt with 500. */
 export const isContextOverflow = (details: ErrorDetails): boolean => reasonSigns[0]?.[1](details) === true;
 
 export function reasonOf(details: ErrorDetails): RejectionReason | undefined {

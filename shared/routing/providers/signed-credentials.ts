@@ -95,7 +95,7 @@ function tokenCredentials({ source, clock }: TokenCredentialsOptions): Credentia
     find(provider) {
       const { auth } = provider;
       if (!hasToken(auth)) return source.find(provider);
-      // The next source sends any secret in this header; here it is what a token is requested with.
+      // The next source sends any secret in this header. Here the secret is the means to request a token.
       const secret = source.find(provider)?.headers.authorization;
       if (secret === undefined) return undefined;
       const authAndSecret = JSON.stringify([auth, secret]);

@@ -1,5 +1,5 @@
-// Reads a provider's event stream by the client's interface. It ends with the answer's end or with a failure: a stream
-// that just stops is never a success, or clients would store half an answer.
+// Reads a provider's event stream by the client's interface. The events end with the answer's end or with a failure. A
+// stream that just stops is never a success, or clients would store half an answer.
 import { isBeyondBounds } from '../../protocol/interfaces/index.ts';
 import {
   type AnswerEvent,
@@ -31,7 +31,7 @@ export type DescribeText = (body: unknown) => ProviderText | undefined;
 /** An answer whose events are read. */
 export interface StreamSource {
   readonly describe: DescribeText;
-  /** Called when an event, or a part for a package, is complete: the bytes before it need no memory any more. */
+  /** Called when an event, or a part for a package, is complete. The bytes before the call then need no memory. */
   readonly onEvent: () => void;
   /** Called at the end marker, while a later event is awaited. From now on the body ends soon, or breaks. */
   readonly onEnd: () => void;

@@ -4,12 +4,12 @@ import { createOutgoingCalls, readText } from '../../foundation/outgoing/index.t
 import type { Clock } from '../../foundation/time/index.ts';
 import { isJsonObject, type JsonObject } from '../../protocol/wire/index.ts';
 
-/** Time limit: a token usually arrives within a fraction of a second, and other candidates need the time. */
+/** Time limit. A token usually arrives within a fraction of a second, and other candidates need the time. */
 const tokenLimitMs = 5_000;
 const connectTimeoutMs = 3_000;
-/** Bound of the answer: a token has two kilobytes. */
+/** Bound of the answer. A token has two kilobytes. */
 const answerMaxBytes = 64 * 1024;
-/** Maximum sockets: calls that wait for a token share one request. */
+/** Maximum sockets, because calls that wait for a token share one request. */
 const socketsMax = 2;
 
 export interface AccessTokens {
@@ -55,7 +55,7 @@ export function parseSecret(text: string): JsonObject {
   }
 }
 
-/** Describes a failure as `invalid_grant`, say: a code of the protocol, never the endpoint's text. */
+/** Describes a failure by a code of the protocol, such as `invalid_grant`, and never by the endpoint's text. */
 const describe = (status: number, { error }: JsonObject): string => {
   const word = typeof error === 'string' && /^[a-z_]{1,40}$/.test(error) ? ` ${error}` : '';
   return `the token endpoint answered ${status}${word}`;

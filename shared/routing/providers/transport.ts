@@ -1,4 +1,4 @@
-// Calls providers: returns the answer's head, then its body piece by piece.
+// Calls providers. Returns the answer's head, then its body piece by piece.
 import { keepAliveIdleMs, socketsPerProviderMax } from '../../foundation/constants/index.ts';
 import { createOutgoingCalls, type OutgoingAnswer, type OutgoingRequest } from '../../foundation/outgoing/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';

@@ -1,5 +1,5 @@
-// Combines everything on the gateway's side that may end a provider call in one signal: silence, the deadline, a client
-// that left, a workflow that failed elsewhere.
+// Combines everything on the gateway's side that may end a provider call in one signal: silence, the deadline, the
+// client's departure, and a failure elsewhere in the workflow.
 import type { Clock, Deadline } from '../../foundation/time/index.ts';
 
 type WatchEnd = 'silent' | 'idle' | 'deadline' | 'client_gone' | 'stopped';
@@ -16,17 +16,17 @@ interface WatchSignals {
 }
 
 export interface Watch {
-  /** Aborts when the watch ends; the socket to the provider closes with it. */
+  /** Aborts when the watch ends; the socket to the provider closes with the watch. */
   readonly signal: AbortSignal;
-  /** Returns the cause of the end; undefined while it runs. */
+  /** Returns the cause of the end; undefined while the watch is active. */
   readonly endedBy: () => WatchEnd | undefined;
   /** Ends the call when nothing calls `expect` again within `limitMs`. */
   readonly expect: (what: 'silent' | 'idle', limitMs: number) => void;
-  /** Replaces the first deadline by another one. */
+  /** Replaces the first deadline. */
   readonly extend: (deadline: Deadline) => void;
-  /** Stops the silence timer: while the client reads slowly, the provider is not silent. */
+  /** Stops the silence timer, because the provider is not silent while the client reads slowly. */
   readonly pause: () => void;
-  /** Called when the answer is complete: timers are cancelled, and nothing is aborted any more. */
+  /** Called when the answer is complete. Timers are cancelled, and nothing is aborted after that. */
   readonly finish: () => void;
   /** Ends the call and closes its socket. Does nothing after `finish`. */
   readonly abort: () => void;

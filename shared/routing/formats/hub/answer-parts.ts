@@ -49,7 +49,7 @@ export async function* readParts<Event>(
   const whole = stops.length === 0 ? packageParts : partsToStop(packageParts, exchange.partEmitted, stops);
   const parts = source.writesOneCallAtATime === true ? partsInOrder(whole, exchange.partEmitted) : whole;
   const isWhole = exchange.answer()?.isStream === false;
-  // With stop sequences an empty answer is valid: the first word may be a stop.
+  // With stop sequences an empty answer is valid, because the first word may be a stop sequence.
   const mayBeEmpty =
     target.isEmptyAnswerFailure !== true || stops.length > 0 || (options.stopSequences ?? []).length > 0;
   let hasContent = false;

@@ -12,7 +12,8 @@ interface BoundedSend {
 }
 
 /**
- * Wraps `send`: a package parses every value of an answer, so an answer that exceeds the bounds is not passed to it.
+ * Wraps `send`. A package parses every value of an answer, so an answer that exceeds the bounds does not reach the
+ * package.
  */
 export function boundedSend(send: ReceivingSend, isLongRequest: boolean): BoundedSend {
   let isLong = isLongRequest;

@@ -1,5 +1,6 @@
-// Calls a provider with another interface than its client's: the source reads the call, the target's package writes the
-// request and reads the answer, `send` carries both, and the source writes the answer.
+// Calls a provider whose interface differs from the client's interface. The source reads the call, the target's package
+// writes the request and reads the answer, `send` transports the request and the answer, and the source writes the
+// answer.
 
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import {
@@ -60,13 +61,13 @@ interface HubRequest {
   readonly stream: boolean;
   readonly size: CallSize;
   readonly clientModel: string;
-  /** Id of an answer in which the provider states none; ids of its tool calls begin with it. */
+  /** Id for an answer to which the provider gave no id; the ids of the answer's tool calls begin with this id. */
   readonly id: string;
   readonly times: Pick<AnswerHead, 'createdSeconds' | 'elapsedMs'>;
   readonly envelopes: Envelopes;
   /** True if the model can be forced to call a tool. */
   readonly canForceTools: boolean;
-  /** True if the model answers only whole, whatever the client asked for. */
+  /** True if the model has only whole answers, whichever delivery the client requested. */
   readonly asksWhole: boolean;
   /** The client's name of its output bound. */
   readonly boundMember: string;
@@ -168,7 +169,7 @@ export async function callThroughHub(
   }
 }
 
-/** Returns the body that is sent, made from the one that the package wrote. */
+/** Returns the body that is sent, made from the body that the package wrote. */
 async function sentBody(text: string, target: HubTarget, targetCall: TargetCall, isLong: boolean) {
   const written = scanPackageBody(text);
   if (isLong) await nextTurn();
@@ -354,7 +355,7 @@ function createRawArguments(id: string, shape: ToolArgumentPaths | undefined): R
 }
 
 function* argumentsIn(json: JsonText, { paths }: ToolArgumentPaths): Generator<number> {
-  // The values are in the order of the text: an answer, or an event, has them in one place only.
+  // The values are in their sequence in the text, because an answer, or an event, has them in one place only.
   for (const path of paths) yield* valuesAt(json, 0, path);
 }
 

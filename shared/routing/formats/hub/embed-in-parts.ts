@@ -1,5 +1,5 @@
-// Embeddings through a package: the inputs are sent in as many parts as the package requires, a few parts at a time,
-// and make one answer in the order of the inputs.
+// Creates embeddings through a package. The inputs are sent in as many parts as the package requires, a few parts at a
+// time, and make one answer in the order of the inputs.
 import { type Candidate, modelNames } from '../../../configuration/catalogue/index.ts';
 import { largeBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import { plainGatewayMembers } from '../../../protocol/interfaces/index.ts';
@@ -23,7 +23,7 @@ interface EmbedCall {
 
 interface EmbeddedPart {
   readonly kind: 'part';
-  /** Vectors as JSON texts. */
+  /** Vectors, each as JSON text. */
   readonly vectors: readonly string[];
   /** Tokens; undefined if the provider reports none. */
   readonly tokens: number | undefined;
@@ -137,7 +137,7 @@ async function embedPart(call: EmbedCall, values: readonly string[]): Promise<Em
   }
 }
 
-/** Returns the field that was refused: the package names none. */
+/** Returns the refused field, which the package's error does not name. */
 function refusedBy({ dimensions, taskType }: EmbeddingOptions): string {
   if (dimensions !== undefined) return 'dimensions';
   return taskType === undefined ? 'input_type' : 'taskType';

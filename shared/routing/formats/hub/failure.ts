@@ -6,7 +6,7 @@ import { type AttemptFailure, classifyErrorObject, classifyStatus, type Describe
 
 /**
  * Returns the failure of a request that the target's format cannot express, found before anything was sent; undefined
- * for another fault, which is the gateway's.
+ * for another error, which is a fault of the gateway.
  */
 export const untranslatable = (error: unknown): AttemptFailure | undefined =>
   AISDKError.isInstance(error)
@@ -22,7 +22,7 @@ export function failureOfAnswer(error: unknown, describe: DescribeText, cause: s
   const { data, statusCode, responseBody, message, type } =
     isJsonObject(error) || error instanceof Error ? (error as PackageError) : {};
   const body = data ?? parsed(responseBody);
-  // The code of an error event says more than the status that a package derives from it.
+  // The code of an error event is more precise than the status that a package derives from the code.
   if (isJsonObject(body) && body.type === 'error' && isJsonObject(body.error) && typeof body.error.code === 'string') {
     return { ...classifyErrorObject(body), providerText: describe(body) };
   }
@@ -35,17 +35,17 @@ export function failureOfAnswer(error: unknown, describe: DescribeText, cause: s
   if (isJsonObject(body) && isJsonObject(body.error)) {
     return { ...classifyErrorObject(body), providerText: describe(body) };
   }
-  // It is an error in the place of a chunk.
+  // The part is an error in the place of a chunk.
   if (isJsonObject(error) && !(error instanceof Error) && typeof message === 'string') {
     return { ...classifyErrorObject({ error }), providerText: describe({ error }) };
   }
   return { kind: 'failed', cause };
 }
 
-/** Maximum length of an error: a longer answer is not searched for one. */
+/** Maximum length of an error. A longer answer is not searched for an error. */
 const errorMaxCharacters = 1024 * 1024;
 
-/** Finds an error in an answer with a success status: not every package recognizes it. */
+/** Finds an error in an answer with a success status, because not every package recognizes the error. */
 export function errorIn(text: string | undefined, describe: DescribeText): AttemptFailure | undefined {
   const isShort = text !== undefined && text.length <= errorMaxCharacters;
   const body = isShort && text.includes('"error"') ? parsed(text) : undefined;
@@ -71,7 +71,7 @@ function parsed(text: unknown): unknown {
 
 /** The output before an end. */
 interface AnswerProgress {
-  /** True for a whole answer, with or without text: nothing follows it. */
+  /** True for a whole answer, with or without text. Nothing follows a whole answer. */
   readonly isWhole: boolean;
   readonly hasContent: boolean;
   readonly hasCalls: boolean;
@@ -96,8 +96,8 @@ export function knownEnd(reason: LanguageModelV4FinishReason, progress: AnswerPr
 const noEnd: LanguageModelV4FinishReason = { unified: 'interrupted', raw: undefined };
 
 /**
- * Returns a failure if the provider ended without a reason. `isEmpty` means that an answer that must have a part has
- * none.
+ * Returns a failure if the provider ended without a reason. `isEmpty` is true if the answer has no parts although it
+ * must have a part.
  */
 export function finishFailure(
   { unified, raw }: LanguageModelV4FinishReason,

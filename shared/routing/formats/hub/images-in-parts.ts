@@ -103,7 +103,7 @@ export async function imageRequestCount({ api, size }: SplitTask): Promise<numbe
 const countsOf = (images: number, max: number): readonly number[] =>
   Array.from({ length: Math.ceil(images / max) }, (_, at) => Math.min(max, images - at * max));
 
-/** Returns the part for an answer that the provider finished and that cannot be passed on: every image is charged. */
+/** Returns the part for a finished answer that cannot be passed on. Every image is charged. */
 const paidPart = (count: number): ImagesPart => ({
   kind: 'part',
   images: [],
@@ -151,7 +151,7 @@ const typeMaxBytes = 12;
 
 /** Returns placeholders for the images, because a package would read and copy a long image several times. */
 function placeholdersFor(parts: readonly FormPart[], prompt: string): Pick<ImageCall, 'files' | 'withImages'> {
-  // The digest of the prompt is a text that cannot occur in the prompt.
+  // The prompt cannot contain its own digest.
   const digest = sha256Hex(prompt);
   const bytesOf = new Map<string, Uint8Array>();
   const files = parts.map(({ bytes, mediaType = 'image/png' }, at): ImageFile => {

@@ -1,6 +1,6 @@
-// Replaces the `fetch` of a package: its request is sent through `send`, so that URL, credential, signature, time
-// limits, sockets and the classification of failures stay the gateway's. The package's own errors for a failed request
-// are ignored.
+// Replaces the `fetch` of a package. The package's request is sent through `send`, so that the gateway determines the
+// URL, the credential, the signature, the time limits, the sockets and the classification of failures. The package's
+// own errors for a failed request are ignored.
 import { jsonValuesMax, upstreamEventMaxBytes } from '../../../foundation/constants/index.ts';
 import { nextTurn } from '../../../foundation/time/index.ts';
 import type { TextWithFiles } from '../../../protocol/forms/index.ts';
@@ -12,7 +12,7 @@ import type { HubTarget } from './targets/hub-target.ts';
 
 /** Base URL for a package, to which the path is appended. It is never called. */
 const packageBaseUrl = 'https://provider.invalid';
-/** Key for packages, which need one. It is sent nowhere: `send` adds the credential. */
+/** Key for packages, which require a key. This key is never sent, because `send` adds the credential. */
 const packageApiKey = 'none';
 
 export interface Exchange {
@@ -26,8 +26,8 @@ export interface Exchange {
   /** True while nothing was sent. */
   readonly isUnsent: () => boolean;
   /**
-   * True if a stream came in place of JSON, or JSON in place of a stream: the package gets it when it asks for that
-   * delivery.
+   * True if a stream came in place of JSON, or JSON in place of a stream. The package gets the answer when it requests
+   * that delivery.
    */
   readonly hasOtherDelivery: () => boolean;
   /** Called when the package has returned a part of the bytes that it got. */
@@ -39,8 +39,8 @@ interface ExchangeOptions {
   readonly stream: boolean;
   readonly target: HubTarget;
   /**
-   * Changes the package's body before it is sent. None of its headers is sent: a preview that they announce has no
-   * effect.
+   * Changes the package's body before it is sent. The package's headers are not sent, so a preview that the headers
+   * announce has no effect.
    */
   readonly body: (text: string) => string | TextWithFiles | Promise<string>;
   /** Replaces texts in an answer, or in an event of a stream. */
@@ -141,7 +141,7 @@ export function createExchange({
   };
 }
 
-/** Returns a stream for a package, which may buffer only a bounded part before it returns one. */
+/** Returns a stream for a package. The package may buffer only a bounded number of bytes before it returns a part. */
 function boundedStream(bytes: AsyncIterable<Uint8Array>, onBroken: (error: unknown) => void) {
   const iterator = bytes[Symbol.asyncIterator]();
   let isCancelled = false;
@@ -164,7 +164,7 @@ function boundedStream(bytes: AsyncIterable<Uint8Array>, onBroken: (error: unkno
         controller.enqueue(next.value);
       } catch (error) {
         if (isCancelled) return;
-        // The package may have everything by now: the end of the stream shows that, and if it has not, this error
+        // The package may have the whole answer by now. If the end of the stream shows that it does not, this error
         // counts.
         onBroken(error);
         controller.close();
@@ -184,7 +184,7 @@ function boundedStream(bytes: AsyncIterable<Uint8Array>, onBroken: (error: unkno
   };
 }
 
-/** Returns the failure of an answer that is too large, and that was finished nevertheless. */
+/** Returns the failure for an answer that is too large, although the provider finished the answer. */
 function refusal({ usageIn }: HubTarget, refusedText: string | undefined): AttemptFailure {
   const failure = { kind: 'failed', cause: 'unreadable_answer' } as const;
   if (refusedText === undefined) return failure;
@@ -192,8 +192,8 @@ function refusal({ usageIn }: HubTarget, refusedText: string | undefined): Attem
 }
 
 /**
- * Estimates the values: each follows a comma, or the bracket around it. Texts contain commas too, but fewer between two
- * parts.
+ * Estimates the number of values. Each value follows a comma or an opening bracket. Commas in text are counted too, but
+ * there are fewer of them between two parts.
  */
 function valuesIn(bytes: Uint8Array): number {
   let count = 0;

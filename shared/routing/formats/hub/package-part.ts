@@ -61,7 +61,7 @@ export function openPackagePart(
       const request = { ...packageRequest, ...sentTo };
       const sent = await part.send(request).catch((error: unknown) => {
         if (!part.wasDead()) throw error;
-        // Only this part is repeated: others may be paid for.
+        // Only this part is repeated, because other parts may have been paid for.
         part = openPart();
         return part.send(request);
       });

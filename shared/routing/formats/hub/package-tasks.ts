@@ -1,5 +1,5 @@
-// Calls models of the AI SDK that serve an interface at providers with a format of their own: each answers whole, from
-// a body that was read whole.
+// Calls models of the AI SDK that serve an interface at providers with their own format. Each model returns a whole
+// answer, from a body that was read whole.
 import type { Candidate } from '../../../configuration/catalogue/index.ts';
 import { type ClientInterface, plainGatewayMembers } from '../../../protocol/interfaces/index.ts';
 import { isJsonObject, type JsonObject } from '../../../protocol/wire/index.ts';
@@ -10,11 +10,11 @@ import { openPackagePart, type PackageTask, type SplitTask } from './package-par
 import type { RankedDocument, RerankedDocuments } from './targets/hub-target.ts';
 import { loadTarget } from './targets/index.ts';
 
-/** Maximum number of answers in which an order is delivered: a provider lists a hundred documents or more in each. */
+/** Maximum number of answers that deliver one ranking. A provider lists a hundred documents or more in each answer. */
 const pagesMax = 32;
 
 const knownMembers: readonly string[] = ['model', 'query', 'documents', 'top_n', ...plainGatewayMembers];
-/** Fields that ask for nothing; with another value the planner skips the candidate. */
+/** Fields that need no translation. For a value with an effect the planner skips the candidate. */
 const emptyMembers: readonly string[] = [
   'max_tokens_per_doc',
   'max_chunks_per_doc',
@@ -63,8 +63,8 @@ function taskOf({ id, packageModels }: ClientInterface): Task {
   return tasks[packageModels];
 }
 
-// Reranking through a package: its provider delivers the order in several answers, which become one in the client's
-// format.
+// Reranks documents through a package. The provider delivers the ranking in several answers, which become one answer in
+// the client's format.
 
 async function rerankDocuments(
   { api, body, id, size, readAnswer }: PackageTask,
@@ -98,11 +98,11 @@ async function rerankDocuments(
   if (read.kind !== 'answer')
     return failed({ kind: 'failed', cause: 'answer_too_large', refusedAnswer: nothingReported });
   const leftOut = Object.keys(body).filter((name) => !knownMembers.includes(name) && !emptyMembers.includes(name));
-  // The count in it is an estimate.
+  // The usage in `read` is only an estimate.
   return { kind: 'json', answer: { ...read.answer, usage: undefined }, reachedVia: { format: 'rerank', leftOut } };
 }
 
-/** Returns the documents; objects that contain only a text become texts. */
+/** Returns the documents. Objects that contain only text become strings. */
 function documentsOf(documents: readonly unknown[]): RerankedDocuments {
   const values = documents.map((document) => plainText(document) ?? document);
   return values.every((value) => typeof value === 'string')

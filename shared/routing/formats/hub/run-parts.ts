@@ -10,7 +10,7 @@ interface RunParts<Part> {
   readonly parts: readonly (Part | undefined)[];
   /** The first failure. No part is begun after it, and running ones are awaited, because their usage is charged. */
   readonly failure: AttemptFailure | undefined;
-  /** The first error that a part threw: its connection broke, or was outcome. */
+  /** The first error that a part threw, for example because its connection broke. */
   readonly exception: { readonly error: unknown } | undefined;
 }
 
@@ -19,7 +19,7 @@ const triesMax = 3;
 /** Pause before a retry, if the provider names no time. */
 const pauseSeconds = 1;
 
-/** Runs the parts. `paidPart` makes the part for an answer that the provider finished, and that cannot be passed on. */
+/** Runs the parts. `paidPart` makes the part for a finished answer that cannot be passed on. */
 export async function runParts<Input, Part extends { readonly kind: 'part' }>(
   inputs: readonly Input[],
   run: (input: Input) => Promise<Part | NoAnswer>,

@@ -21,7 +21,7 @@ interface SentChanges {
   readonly leftOut: readonly string[];
 }
 
-// Each of these takes a step of its own if the body is long.
+// Each of the next three functions takes a step of its own if the body is long.
 
 export function scanPackageBody(text: string): JsonText {
   const scanned = scanJson(text, { depthMax: bodyDepthMax });
@@ -43,7 +43,7 @@ export const writeFinalBody = (json: JsonText, changes: SentChanges['changes'], 
 
 type RewrittenValues = Parameters<typeof rewriteMembers>[3];
 
-/** Returns the provider's name of the model, if its package knows another one. */
+/** Returns the provider's name for the model, if the package uses another name. */
 const ownName = (json: JsonText, { model, packageModel }: TargetCall): JsonObject =>
   model === packageModel || findMember(json, 'model') === undefined ? {} : { model };
 
@@ -51,8 +51,8 @@ const escapes = /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[d
 const halfCharacters = '\\ud800'.length;
 
 /**
- * Removes halves of surrogate pairs, which are not a text: strict providers refuse the body for one, and with it the
- * rest of the conversation.
+ * Removes halves of surrogate pairs, which are not valid text. A strict provider refuses a body with a half, and with
+ * it every later request of the conversation.
  */
 function withoutHalves(json: string): string {
   if (!/\\u[dD][89a-fA-F]/.test(json)) return json;
@@ -101,7 +101,7 @@ function leftOutOf(
 }
 
 /**
- * True if the body marks a tool as strict: packages omit the field for models that do not know it. Gemini has one
+ * True if the body marks a tool as strict. Packages omit the field for models that do not know it. Gemini has one field
  * for all tools.
  */
 const saysStrict = (json: JsonText): boolean =>
@@ -111,7 +111,7 @@ const saysStrict = (json: JsonText): boolean =>
 const toolMembers: ReadonlySet<string> = new Set(['tools', 'toolConfig']);
 
 const pathMaxCharacters = 128;
-/** Matches unsafe characters: clients choose the names of their fields, and a path is sent in a header. */
+/** Matches unsafe characters, because clients choose the names of their fields, and a path is sent in a header. */
 const unsafe = /[^\w.[\]-]+/g;
 
 const asPath = (member: string): string => member.slice(0, pathMaxCharacters).replace(unsafe, '_');
@@ -121,7 +121,7 @@ const containers: ReadonlySet<string> = new Set([
   ...['inferenceConfig', 'additionalModelRequestFields', 'generationConfig', 'tool_choice', 'output_config', 'text'],
 ]);
 
-/** Returns the names of the fields of the body and of these objects. */
+/** Returns the names of the fields of the body and of the `containers`. */
 function wordsIn(json: JsonText, changes: ReadonlyMap<string, unknown>): ReadonlySet<string> {
   const words = new Set<string>();
   const add = (name: string, value: () => unknown): void => {

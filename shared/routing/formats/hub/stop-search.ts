@@ -1,5 +1,6 @@
-// Searches a text that arrives in pieces for stops: an Aho-Corasick automaton, so that the work is linear in the text
-// and the stops together, however often a text nearly repeats a stop. The state between two pieces is one number.
+// Searches a text that arrives in pieces for stop sequences, with an Aho-Corasick automaton. The work is linear in the
+// length of the text and of the stop sequences, however often the text nearly repeats a stop sequence. The state
+// between two pieces is one number.
 
 export interface StopSearch {
   /** Returns the state after one more character. */

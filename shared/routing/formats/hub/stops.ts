@@ -4,7 +4,7 @@ import type { SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import type { HubCall, HubPart } from '../../../protocol/hub/index.ts';
 import { createStopSearch, type StopSearch, searchStart } from './stop-search.ts';
 
-/** Drops empty stop sequences: they would end every answer at once, and providers refuse them. */
+/** Drops empty stop sequences, because they would end every answer at once, and providers refuse them. */
 export const withoutEmptyStops = (call: HubCall): HubCall =>
   call.stopSequences === undefined
     ? call
@@ -84,7 +84,7 @@ export function watchStops(stops: readonly string[]): StopWatch {
 const noTokens = { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined };
 const noUsage = { inputTokens: noTokens, outputTokens: { total: undefined, text: undefined, reasoning: undefined } };
 
-/** Yields the parts. After a stop its provider may break off: the answer is complete. */
+/** Yields the parts. The answer is complete even if the provider breaks off after a stop sequence. */
 export async function* partsToStop(
   parts: AsyncIterable<HubPart> | Iterable<HubPart>,
   partEmitted: () => void,

@@ -1,5 +1,5 @@
-// Rewrites the messages of a chat completion as its target accepts them, relayed or translated: ids, order, roles, and
-// the fields of thinking. Only messages that break a rule are parsed and rewritten.
+// Rewrites the messages of a chat completion as its target accepts them, relayed or translated. Ids, sequence, roles
+// and the fields of thinking may change. Only messages that break a rule are parsed and rewritten.
 import { bodyDepthMax } from '../../../foundation/constants/index.ts';
 import { sha256Hex } from '../../../foundation/ids/index.ts';
 import {
@@ -30,13 +30,13 @@ export function ruledMessages(json: JsonText, rules: TargetRules): RuledMessages
   );
 }
 
-/** Returns true if a message has to change: it reads no further than the first one. */
+/** Returns true if a message has to change. Reads no further than the first message to change. */
 function breaksRules(json: JsonText, rules: TargetRules): boolean {
   const read = readHistory(json, rules, ({ isChanged }) => isChanged);
   return read !== undefined && (read.history.isChanged || read.history.end() !== undefined);
 }
 
-/** Reads the messages up to the first after which `isEnough`. Returns undefined if the target takes any messages. */
+/** Reads the messages up to the first after which `isEnough`. Returns undefined if the target accepts any messages. */
 function readHistory(json: JsonText, rules: TargetRules, isEnough: (history: RuledHistory) => boolean) {
   const value = listToRule(json, rules);
   if (value === undefined) return undefined;
@@ -50,7 +50,7 @@ function readHistory(json: JsonText, rules: TargetRules, isEnough: (history: Rul
   return { value, history };
 }
 
-/** Returns the list of messages; undefined if the target takes any. */
+/** Returns the list of messages; undefined if the target accepts any messages. */
 function listToRule(json: JsonText, rules: TargetRules): number | undefined {
   const isLenient = rules.acceptsConsecutiveTurns && rules.acceptsDeveloperRole && rules.callIds === 'any';
   const value = isLenient && !mayHoldThinking(json, rules) ? undefined : findMember(json, 'messages');
@@ -73,7 +73,7 @@ export function withRuledMessages(
   return { text: replaceValues(scanned.json, [[ruled.value, ruled.text]]), leftOut: ruled.leftOut };
 }
 
-/** A message to send, which is parsed once something of it changes. */
+/** A message to send, which is parsed only if a part of it changes. */
 interface SentMessage {
   readonly role: unknown;
   readonly text: string;
@@ -83,17 +83,17 @@ interface SentMessage {
 const noResult = 'This call has no result: it was not run.';
 const resultsRead = 'I have read the results.';
 
-/** Writes the messages of one request in order. */
+/** Writes the messages of one request in their sequence. */
 class RuledHistory {
   readonly leftOut: string[] = [];
   readonly #rules: TargetRules;
   readonly #mayHoldParts: boolean;
   readonly #sent: SentMessage[] = [];
   readonly #ids: ShortIds | undefined;
-  /** Ids, as they are sent, of the calls in the last answer, and of those that have a result. */
+  /** Ids, as they are sent, of the calls in the last answer, and of the calls that have a result. */
   #calls: readonly string[] = [];
   readonly #answered = new Set<string>();
-  /** Contents into which turns were merged: each grows, and is not rewritten for every turn. */
+  /** Contents into which turns were merged. Each content grows, and is not rewritten for every turn. */
   readonly #joinedContents = new WeakSet<unknown[]>();
   /** True after the first answer, or result. */
   #isLate = false;
@@ -261,7 +261,7 @@ function joinedContent(first: unknown, second: unknown, growing: WeakSet<unknown
 const partsOf = (content: unknown): readonly unknown[] =>
   Array.isArray(content) ? content : [{ type: 'text', text: content }];
 
-// Ids of calls for targets that require short ones.
+// Ids of calls for targets that require short ids.
 
 const shortId = /^[a-zA-Z0-9]{9}$/;
 const shortIdCharacters = 9;
@@ -273,12 +273,12 @@ interface ShortIds {
 }
 
 /**
- * Creates the ids of one request: the same for a call and its results, and a different one for each call, whatever its
- * model wrote.
+ * Creates the ids of one request. A call and its results have the same id, and each call has a different id, whatever
+ * its model wrote.
  */
 function createShortIds(): ShortIds {
   const used = new Set<string>();
-  /** Calls by the original id: those without a result yet, and the last one. */
+  /** Calls by the original id: the calls without a result yet, and the last call. */
   const waiting = new Map<string, { readonly open: string[]; readonly last: string }>();
 
   function shortOf(id: string): string {

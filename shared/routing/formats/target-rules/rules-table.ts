@@ -1,5 +1,5 @@
 // Lists what a target requires of a conversation in addition to its format. The rules depend on the provider's kind and
-// the model's family, and hold for relayed and for translated calls.
+// the model's family, and apply to relayed and to translated calls.
 import {
   type Candidate,
   isOpenAiReasoningModel,
@@ -17,7 +17,7 @@ export interface TargetRules {
   readonly requiresWholeTurns: boolean;
   /** True if the target refuses instructions after an answer or a result. */
   readonly requiresInstructionsFirst: boolean;
-  /** True if a last message of the assistant needs a flag that says that the answer continues it. */
+  /** True if a last message of the assistant needs a flag because the answer continues this message. */
   readonly requiresPrefixFlag: boolean;
   /** True if the target accepts several turns of one role in a row. */
   readonly acceptsConsecutiveTurns: boolean;
@@ -35,7 +35,7 @@ export interface TargetRules {
    * text.
    */
   readonly keepsTextWithJson: boolean;
-  /** True if a result has a field that says that its tool failed. */
+  /** True if a result has a field for the failure of its tool. */
   readonly hasFailureFlag: boolean;
 }
 
@@ -85,8 +85,8 @@ const rows: readonly Row[] = [
     },
   },
   {
-    // Mistral's models refuse other ids (https://github.com/nearai/ironclaw/issues/1241) and another order of messages
-    // (https://github.com/datapizza-labs/datapizza-ai/issues/98).
+    // Mistral's models refuse other ids (https://github.com/nearai/ironclaw/issues/1241) and another sequence of
+    // messages (https://github.com/datapizza-labs/datapizza-ai/issues/98).
     api: 'chat-completions',
     family: mistrals,
     rules: {
@@ -116,15 +116,15 @@ const rows: readonly Row[] = [
     family: /claude-(opus-4-[15-9]|(sonnet|haiku)-4-[5-9]|(opus|sonnet|haiku|fable|mythos)-[5-9])/,
     rules: { keepsTextWithJson: true },
   },
-  // The Responses API has no field that says that a tool failed.
+  // The Responses API has no field for the failure of a tool.
   { api: 'responses', rules: { hasFailureFlag: false } },
   // Only Claude and Nova accept an `image` in a ToolResultContentBlock
   // (https://github.com/anomalyco/opencode/issues/49443) and the `status` of a ToolResultBlock
   // (https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolResultBlock.html).
   { api: 'converse', rules: { acceptsFilesInResults: false, hasFailureFlag: false } },
   { api: 'converse', family: /claude|nova/, rules: { acceptsFilesInResults: true, hasFailureFlag: true } },
-  // These Claude models have no strict tools on Bedrock. @ai-sdk/amazon-bedrock 5.0.101 takes the first JSON in their
-  // texts and drops the rest.
+  // These Claude models have no strict tools on Bedrock. @ai-sdk/amazon-bedrock 5.0.101 returns the first JSON in their
+  // text and drops the rest.
   {
     api: 'converse',
     family: /claude-(opus-4-[78]|(opus|sonnet|fable|mythos)-[5-9])/,
@@ -132,7 +132,7 @@ const rows: readonly Row[] = [
   },
 ];
 
-/** True for the providers OpenAI and Azure, and for any other provider of one of OpenAI's reasoning models. */
+/** True for the providers OpenAI and Azure, and for every other provider if the model is an OpenAI reasoning model. */
 export const isOpenAiTarget = (candidate: CandidateForRules): boolean =>
   candidate.provider.kind === 'openai' ||
   candidate.provider.kind === 'azure' ||
@@ -156,7 +156,7 @@ function findRules(api: HubApi, candidate: CandidateForRules): TargetRules {
     (row.kinds === undefined || (kind !== undefined && row.kinds.includes(kind))) &&
     (row.family === undefined || names.some((name) => row.family?.test(name)));
   const rules: TargetRules = Object.assign({}, defaultRules, ...rows.filter(matches).map((row) => row.rules));
-  // This is no row: a row requires its provider and its model together, while either of them suffices here.
+  // This rule is not a row, because a row requires its provider and its model together, while here either suffices.
   return api === 'chat-completions' && isOpenAiTarget(candidate)
     ? { ...rules, acceptsConsecutiveTurns: true, acceptsDeveloperRole: true }
     : rules;

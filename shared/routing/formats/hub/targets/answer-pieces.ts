@@ -1,4 +1,4 @@
-// Splits a whole answer with so many parts that a package, which reads an answer at once, would block other calls.
+// Splits a whole answer if it has many parts, because a package reads an answer at once and would block other calls.
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { inOneTurn, nextTurn } from '../../../../foundation/time/index.ts';
 import { jsonResponse } from '../../../../protocol/hub/index.ts';

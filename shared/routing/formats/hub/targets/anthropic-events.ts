@@ -61,7 +61,7 @@ export async function* anthropicEvents(
 ): Bytes {
   let hasStopReason = false;
   let hasMessageStop = false;
-  /** Usage of the last event that has one. Until then, the invalid count lets the usage be estimated. */
+  /** Usage of the last event that has usage. Until then, the invalid count lets the usage be estimated. */
   let usage: JsonObject = { output_tokens: -1 };
   const isInUnknownBlock = unknownBlockFilter();
   function lastEvents(stop: EventText): EventText[] {
@@ -161,7 +161,7 @@ const blockShape = { members: new Map([['type', {}]]) };
 
 const isEventObject = (text: string): boolean => typeof parsedObject(text)?.type === 'string';
 
-/** Corrects the usage of an event: Anthropic's events report the input at the start, and the output at the end. */
+/** Corrects the usage of an event. Anthropic's events report the input at the start, and the output at the end. */
 function withAcceptedUsage(event: JsonObject): JsonObject {
   const { type, message, usage } = event;
   if (type === 'message_start' && isJsonObject(message)) {

@@ -39,8 +39,8 @@ export const eventBytes = (events: readonly EventText[]): Uint8Array =>
 // Signatures in packages' metadata.
 
 /**
- * Origin for hosts that accept a Claude signature: any for older models; for newer ones only the account that made it,
- * and agents drop a refused one.
+ * Origin for hosts that accept a Claude signature. Older models accept any signature. Newer models accept only
+ * signatures of the own account, and agents drop a refused signature.
  */
 export const claudeOrigin = 'anthropic-claude-v1';
 

@@ -94,7 +94,7 @@ const unspokenEnd = JSON.stringify({ choices: [{ index: 0, delta: {}, finish_rea
 const hasFinished = ({ choices }: JsonObject): boolean =>
   Array.isArray(choices) && choices.some((choice) => isJsonObject(choice) && isEndWord(choice.finish_reason));
 
-/** Returns the choices; an empty finish reason counts as missing, because its package would take it for an end. */
+/** Returns the choices; an empty finish reason counts as missing, because the package would interpret it as the end. */
 const choicesOf = ({ choices }: JsonObject): unknown =>
   Array.isArray(choices)
     ? choices.map((choice) =>
@@ -169,11 +169,11 @@ export const target: HubTarget = {
   unsupportedStops,
   originOf: ({ model, provider }) => `chat-completions-v1:${provider.id}:${model}`,
   readSigned: ({ [packageName]: google = {}, gw = {} } = {}) => ({
-    // Gemini signs its calls here too.
+    // Gemini signs its calls in this field too.
     ...nonEmpty('signature', gw.signature ?? google.thoughtSignature),
   }),
   signedOptions(part, { signature }) {
-    // Its thinking is not signed: only its origin identifies its readers.
+    // The thinking has no signature. Only its origin shows which providers can read it.
     if (part === 'reasoning') return { [packageName]: { reasoningMember: signature ?? 'reasoning_content' } };
     return signature === undefined || part !== 'tool-call' ? undefined : { google: { thoughtSignature: signature } };
   },
@@ -181,7 +181,7 @@ export const target: HubTarget = {
 
 type Tool = NonNullable<HubCall['tools']>[number];
 
-/** Removes the default value, which need not be sent, and which not every provider knows. */
+/** Removes the default value, which is optional and unknown to some providers. */
 function withoutLooseness(tool: Tool): Tool {
   if (tool.type !== 'function' || tool.strict === true) return tool;
   const { strict: _loose, ...rest } = tool;
@@ -197,7 +197,7 @@ function reportedWords(target: TargetCall): ReturnType<typeof openAiFields> {
   const { call, provider } = target;
   if (isOpenAi(target)) {
     const { metadata, ...words } = openAiFields(call);
-    // It is accepted only with storage.
+    // Providers accept metadata only with storage.
     return metadata === undefined || words.store === undefined ? words : { ...words, metadata };
   }
   return chatFieldsOf(provider.kind, call);
@@ -220,7 +220,7 @@ const isPlain = (target: TargetCall): boolean => !isOpenAi(target);
 const thinksAtOpenAi = ({ openAiNames, thinking }: TargetCall): boolean =>
   isOpenAiReasoningModel(...openAiNames) && thinking?.kind !== 'off';
 
-/** Returns unsupported stops: OpenAI's own models with thinking accept none. */
+/** Returns unsupported stop sequences. OpenAI's own models with thinking accept no stop sequences. */
 function unsupportedStops({ call, openAiNames }: TargetCall): readonly string[] {
   const stops = call.stopSequences ?? [];
   return isOpenAiReasoningModel(...openAiNames) || stops.length > openAiStopsMax ? stops : [];
@@ -256,8 +256,8 @@ function wordsOf(thinking: NonNullable<TargetCall['thinking']>): { effort: strin
   return 'effort' in thinking ? { effort: thinking.effort } : undefined;
 }
 
-// Answers of chat completions as their package can read them: with a usage that it accepts, valid chunks, and the end
-// that was sent.
+// Makes answers of chat completions readable for their package: with a usage that the package accepts, with valid
+// chunks, and with the end that the provider sent.
 
 /** Returns a whole answer for the package. */
 function readableCompletion(text: string): string {
@@ -271,7 +271,7 @@ function readableCompletion(text: string): string {
 async function* chatEvents(bytes: AsyncIterable<Uint8Array>, _takeOut: unknown, onEnd: () => void): Bytes {
   let isFinished = false;
   let hasUsage = false;
-  /** Set after an event that is not a chunk: then an end without a finish reason is a failure. */
+  /** Set after an event that is not a chunk. An end without a finish reason is then a failure. */
   let isGarbled = false;
   const callIds = openCallIds();
   const read = ({ text }: EventText): PlacedRead<readonly string[]> => {
@@ -294,7 +294,7 @@ async function* chatEvents(bytes: AsyncIterable<Uint8Array>, _takeOut: unknown, 
   };
   const batches = readEvents(bytes, upstreamEventMaxBytes);
   try {
-    // The answer is complete at the end, however the connection ends after it; but some servers report the usage there.
+    // The answer is complete at its end, even if the connection breaks later. Some servers report usage after the end.
     for await (const together of readToEnd(batches, read, { isWanted: () => !hasUsage, onEnd })) {
       yield eventBytes(together.flat().map((text) => ({ text })));
     }
@@ -306,15 +306,15 @@ async function* chatEvents(bytes: AsyncIterable<Uint8Array>, _takeOut: unknown, 
 // Corrects chat completions of servers that their package cannot read: arguments of calls that are not texts, and a
 // whole message in place of pieces.
 
-/** True if a call begins, whose id an earlier one may have. */
+/** True if a tool call begins, whose id may be the id of an earlier call. */
 function hasCallWithId(text: string): boolean {
   const at = text.indexOf('"tool_calls"');
   return at >= 0 && text.includes('"id"', at);
 }
 
 /**
- * Gives distinct ids to calls of one answer, if a model gave one id to several: an index says to which call a piece
- * belongs.
+ * Gives distinct ids to calls of one answer, if a model gave one id to several calls. An index shows to which call a
+ * piece belongs.
  */
 function openCallIds(): (choices: unknown, name: 'message' | 'delta') => unknown {
   const distinct = createDistinctIds();

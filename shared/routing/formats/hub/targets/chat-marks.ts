@@ -1,5 +1,6 @@
 // Writes cache marks, and the level of detail of images, in the fields of a provider of chat completions. The package
-// writes a text as a plain one, and has no field for either: a content list in its place takes both.
+// writes text as a plain string, which has no place for marks or a level of detail. A content list in its place has a
+// place for both.
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import {
   type HubCall,
@@ -27,7 +28,7 @@ export function markWord(
   return isOpenAi && knowsMarks(openAiNames) ? openAis : undefined;
 }
 
-/** Returns the call with marks; tools have none there. */
+/** Returns the call with marks; tools of chat completions have no marks. */
 export const markedCall = ({ call, addsCacheMarks }: TargetCall): HubCall =>
   withCacheMarksMax(withoutToolMarks(addsCacheMarks ? withMarksOfOurs(call) : call));
 

@@ -18,11 +18,11 @@ import { anyJsonSchema, callOptions, isAnyJson, withJsonInstruction } from './js
 interface ClaudeThinking {
   readonly thinking?: JsonObject;
   readonly effort?: string;
-  /** True while it thinks: then it accepts no temperature and similar options. */
+  /** True while the model thinks. The model then accepts no temperature and similar options. */
   readonly isThinking: boolean;
 }
 
-/** Returns the options. `isForced` means that it must call a tool, which excludes thinking. */
+/** Returns the options. `isForced` means that the model must call a tool, which excludes thinking. */
 export function claudeThinking(
   body: JsonText,
   { thinking }: TargetCall,
@@ -82,7 +82,7 @@ function goesOnWithoutThinking(body: JsonText): boolean {
 const jsonToolName = 'json';
 
 /**
- * True if a package would take a call of the client's own tool for the answer, or would not force a call that is
+ * True if a package would interpret a call of the client's own tool as the answer, or would not force a call that is
  * required.
  */
 function needsJsonInstruction({ call, packageModel, canForceTools, rules }: TargetCall): boolean {

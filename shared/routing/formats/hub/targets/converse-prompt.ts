@@ -11,7 +11,10 @@ import { isJsonObject } from '../../../../protocol/wire/index.ts';
 import type { TargetRules } from '../../target-rules/index.ts';
 import { plainResults } from './plain-prompt.ts';
 
-/** Converts calls to text: Converse refuses calls in a request without tools, and the package would drop them. */
+/**
+ * Converts calls to text, because Converse refuses calls in a request without tools, and the package would drop the
+ * calls.
+ */
 export const callsAsText = (prompt: LanguageModelV4Prompt): LanguageModelV4Prompt =>
   prompt.flatMap((message): LanguageModelV4Message[] => {
     if (message.role === 'assistant') return [callTexts(message)];
@@ -20,7 +23,7 @@ export const callsAsText = (prompt: LanguageModelV4Prompt): LanguageModelV4Promp
 
 function callTexts(message: AssistantMessage): AssistantMessage {
   if (!message.content.some(({ type }) => type === 'tool-call')) return message;
-  // Thinking before a call belongs to the call, not to a text about it.
+  // Thinking before a call belongs to the call, not to text about the call.
   const content = message.content.flatMap((part): AssistantMessage['content'] => {
     if (part.type === 'reasoning') return [];
     if (part.type !== 'tool-call') return [part];
@@ -49,7 +52,7 @@ export const ruledResults = (prompt: LanguageModelV4Prompt, rules: TargetRules):
     ? prompt
     : prompt.flatMap((message) => (message.role === 'tool' ? plainResults(message) : [message]));
 
-/** Adds texts to results: Converse refuses a result without one. */
+/** Adds text to results, because Converse refuses a result without text. */
 export const withResultTexts = (prompt: LanguageModelV4Prompt): LanguageModelV4Prompt =>
   prompt.map((message) => {
     if (message.role !== 'tool') return message;
@@ -76,7 +79,7 @@ const isDocument = (part: { readonly type: string; readonly mediaType?: string }
 const documentText = { type: 'text', text: 'The document is attached.' } as const;
 const documentNameMaxCharacters = 180;
 
-/** Returns the allowed characters of a name, without its extension: two files may have the same. */
+/** Returns the allowed characters of a name, without its extension, so two files may get the same name. */
 const plainName = (filename: string): string =>
   filename
     .replace(/\.[^.]*$/, '')
@@ -119,7 +122,7 @@ function withNames(part: ToolPart, named: (part: FilePart) => FilePart): ToolPar
   return { ...part, output: { ...part.output, value: value as typeof part.output.value } };
 }
 
-/** Returns the ids of calls that failed: its package cannot express that. */
+/** Returns the ids of calls that failed, because the package cannot express a failure. */
 export const failedCalls = (prompt: LanguageModelV4Prompt): ReadonlySet<string> =>
   new Set(
     prompt.flatMap(({ role, content }) =>

@@ -29,7 +29,7 @@ const converseUsage: UsageShape = {
 };
 
 /**
- * Signature of empty thinking: the package drops empty thinking, but not its signature. No model makes this signature.
+ * Signature of empty thinking. The package drops empty thinking, but not its signature. No model makes this signature.
  */
 const emptyThinkingSignature = 'gw-empty-thinking';
 const emptyThinking = /"reasoningContent"\s*:\s*\{\s*(?:"text"\s*:\s*""\s*)?\}/;
@@ -37,12 +37,12 @@ const withThinkingBegun = (text: string): string =>
   text.replace(emptyThinking, `"reasoningContent":{"signature":"${emptyThinkingSignature}"}`);
 
 /**
- * Matches pieces of blocks that its package knows: it ends the stream for any other, which adds nothing that was
- * requested.
+ * Matches pieces of blocks that the package knows. The package ends the stream for any other block, and no other block
+ * adds anything that was requested.
  */
 const knownPiece = /"delta"\s*:\s*\{\s*"(text|toolUse|reasoningContent|citation)"/;
 const anyPiece = /"delta"\s*:\s*\{\s*"\w+"/;
-/** Text in most of Bedrock's pieces. */
+/** Text in most pieces from Bedrock. */
 const usualPiece = '"delta":{"text"';
 
 /** Marks the end, whatever its reason. */
@@ -61,7 +61,7 @@ const bedrockEmbeddings: EmbeddingTarget = {
     const family = familyOf(names);
     const options = {
       ...(dimensions === undefined ? {} : { [dimensionsMembers[family]]: dimensions }),
-      // The package treats texts as questions.
+      // By default the package embeds every text as a query.
       ...(family === 'cohere' ? { inputType } : {}),
       // The package lets Nova cut a long text silently.
       ...(family === 'nova' ? { truncate: 'NONE' } : {}),
@@ -145,7 +145,7 @@ export const target: HubTarget = {
   supportedOptions: ({ names }) => (names.some(isClaude) ? claudeSays : plainSays),
   strictness: claudeStrictness,
   streamType: frameStreamType,
-  // In streams the arguments are texts.
+  // In streams the arguments are text.
   toolArguments: { hint: '"toolUse"', paths: [['output', 'message', 'content', '*', 'toolUse', 'input']] },
   readStream: bedrockFrames,
   answerSteps: [(text) => withReadableUsage(text, converseUsage)],
@@ -173,8 +173,8 @@ const pathOf = (model: string): string => `/model/${encodeURIComponent(model)}/`
 const isClaude = (name: string): boolean => /claude/i.test(name);
 
 /**
- * Returns the tools with cache points, each after the tool that it marks. The package writes none, and models of other
- * vendors refuse them there.
+ * Returns the tools with cache points, each after the tool that it marks. The package writes no cache points, and
+ * models of other vendors refuse cache points in tools.
  */
 function markedTools(body: JsonText, target: TargetCall): JsonObject {
   const { call, names, addsCacheMarks } = target;
@@ -194,8 +194,8 @@ const pointOf = (tool: NonNullable<HubCall['tools']>[number]): unknown =>
   'providerOptions' in tool ? tool.providerOptions?.amazonBedrock?.cachePoint : undefined;
 
 /**
- * Returns thinking fields by vendor. `isThinking` is that of a Claude, which then accepts no temperature and similar
- * options.
+ * Returns thinking fields by vendor. `isThinking` is true for a thinking Claude, which accepts no temperature and
+ * similar options.
  */
 function fieldsOfThinking(
   body: JsonText,
@@ -239,8 +239,8 @@ const disabled = { type: 'disabled' };
 const offersTools = ({ tools, toolChoice }: HubCall): boolean => tools !== undefined && toolChoice?.type !== 'none';
 
 /**
- * True for a forced call. `claudeChoice` is the choice in Claude's own format, which replaces Converse's if calls
- * must not be parallel.
+ * True for a forced call. `claudeChoice` is the choice in Claude's own format, which replaces the choice of Converse if
+ * calls must not be parallel.
  */
 function isForced(body: JsonText, claudeChoice: unknown): boolean {
   if (isJsonObject(claudeChoice)) return claudeChoice.type !== 'auto';
@@ -254,7 +254,8 @@ function isForced(body: JsonText, claudeChoice: unknown): boolean {
 type Family = 'titan' | 'cohere' | 'nova';
 
 /**
- * Returns the family by the names at provider and catalogue: the ARN of an inference profile does not show its model.
+ * Returns the family by the names at the provider and in the catalogue, because the ARN of an inference profile does
+ * not show its model.
  */
 function familyOf(names: readonly string[]): Family {
   if (names.some((name) => /nova.*embed/i.test(name))) return 'nova';
@@ -271,7 +272,7 @@ function withReadableCount(text: string): string {
 // Converts a stream of Converse for its package: frames of an AWS event stream, bounded, with a usage that the package
 // accepts.
 
-/** Yields complete frames of an AWS event stream. Other bytes are passed on: the package reports their fault. */
+/** Yields complete frames of an AWS event stream. Other bytes are passed on, and the package reports their fault. */
 async function* bedrockFrames(bytes: AsyncIterable<Uint8Array>): Bytes {
   for await (const { frames, rest, cut } of splitFrames(bytes, upstreamEventMaxBytes)) {
     const readable = frames.filter((frame) => !isNewToPackage(frame)).map(withReadableText);
@@ -284,7 +285,7 @@ function isNewToPackage(frame: Buffer): boolean {
   const { headers, text } = partsOfFrame(frame);
   if (!headers.includes('contentBlockDelta') || text.includes(usualPiece)) return false;
   const piece = text.toString('utf8');
-  // A text that is not a piece at all breaks the stream, as usual.
+  // Text that is not a piece at all breaks the stream, as usual.
   return anyPiece.test(piece) && !knownPiece.test(piece);
 }
 

@@ -99,7 +99,7 @@ export const target: HubTarget = {
     const feedback = metadata?.google?.promptFeedback;
     return isJsonObject(feedback) && typeof feedback.blockReason === 'string';
   },
-  // Its package calls again if an answer reached the limit of one request; this ends the answer instead.
+  // Its package calls again if an answer reached the limit of one request. This answer ends the package's loop instead.
   secondCallAnswer: { candidates: [{ finishReason: 'MAX_TOKENS' }] },
   // An answer without parts has a success status and is billed.
   isEmptyAnswerFailure: true,
@@ -112,9 +112,7 @@ export const target: HubTarget = {
 
 const answerPieces = (text: string) => piecesOf(text, false);
 
-/**
- * Joins the texts of a result: the package drops images when a result has no text, and each call requires one result.
- */
+/** Joins the texts of a result. The package drops images if a result has no text, and each call requires a result. */
 const oneTextInResults = (prompt: LanguageModelV4Prompt): LanguageModelV4Prompt =>
   prompt.map((message) =>
     message.role !== 'tool' ? message : { ...message, content: message.content.map(withOneText) },
@@ -138,7 +136,7 @@ function thinkingConfig(thinking: Thinking): JsonObject {
     : { includeThoughts: true };
 }
 
-/** Returns the path of a model: the package takes a name with a slash for a path of its own. */
+/** Returns the path of a model, because the package interprets a name with a slash as a path. */
 const pathOf = (model: string): string =>
   !model.includes('/') || /^(models|tunedModels)\//.test(model) ? model : `models/${model}`;
 
@@ -150,16 +148,16 @@ const geminiUsage: UsageShape = {
   isWanted: false,
 };
 
-/** Matches malformed usage. Gemini repeats its usage in each event, and only a malformed one is parsed. */
+/** Matches malformed usage. Gemini repeats its usage in each event, and only malformed usage is parsed. */
 const oddGeminiUsage = /"usageMetadata"\s*:\s*[^{\s]|"\w+TokenCount"\s*:(?!\s*\d{1,15}\s*[,}])/;
 
 const withReadableEventUsage = (text: string): string =>
   oddGeminiUsage.test(text) ? withReadableUsage(text, geminiUsage) : text;
 
-// Converts a stream of Gemini for its package: events are bounded, and divided if one has so many parts that the
-// package, which reads an event at once, would block other calls.
+// Converts a stream of Gemini for its package. Events are bounded. An event with many parts is divided, because the
+// package reads an event at once, and would block other calls.
 
-/** Yields the events. `readable` converts an event, or a piece of one, for the package. */
+/** Yields the events. `readable` converts an event, or a piece of an event, for the package. */
 export async function* geminiEvents(bytes: AsyncIterable<Uint8Array>, readable: (text: string) => string): Bytes {
   for await (const events of readEvents(bytes, upstreamEventMaxBytes)) {
     if (events.every(({ text }) => text.length <= longCharacters)) {
@@ -176,8 +174,8 @@ export async function* geminiEvents(bytes: AsyncIterable<Uint8Array>, readable: 
 }
 
 /**
- * Yields pieces from which the package reads the same as from the whole: only the last one has finish reason and usage.
- * `hasHead` means that fields next to the parts form a first piece of their own.
+ * Yields pieces from which the package reads the same as from the whole event. Only the last piece has the finish
+ * reason and the usage. `hasHead` means that fields next to the parts form a separate first piece.
  */
 function* piecesOf(text: string, hasHead = true): Generator<string> {
   const json = text.length > longCharacters ? scanAnswer(text) : undefined;
@@ -187,7 +185,7 @@ function* piecesOf(text: string, hasHead = true): Generator<string> {
     yield text;
     return;
   }
-  // The head is a piece by itself: the package reads no part of an error, or of a blocked prompt.
+  // The head is a separate piece, because the package reads no part of an error, or of a blocked prompt.
   if (hasHead) yield rewriteMembers(json, withoutEnd);
   for (const piece of pieces) {
     yield piece.isLast
@@ -201,7 +199,7 @@ const withoutEnd: ReadonlyMap<string, undefined> = new Map([
   ['usageMetadata', undefined],
 ]);
 
-/** Returns the list of parts of the first candidate: the package reads no other. */
+/** Returns the list of parts of the first candidate, because the package reads no other candidate. */
 function partsIn(json: JsonText): number | undefined {
   const list = findMember(json, 'candidates');
   const candidate = list !== undefined && json.isArray(list) && json.next(list) > list + 1 ? list + 1 : undefined;

@@ -22,14 +22,14 @@ import type { TargetRules } from '../../target-rules/index.ts';
 export interface ModelOptions {
   /** The model's name at the provider, which is sent. */
   readonly model: string;
-  /** A name that the AI SDK package recognizes: the package decides by the model's name what it sends. */
+  /** A name that the AI SDK package recognizes, because the package decides by the model's name what it sends. */
   readonly packageModel: string;
   /**
-   * The model's names at the provider, in the model list and in the catalogue. All of them count, because the name of
-   * an inference profile need not contain the model's name.
+   * The model's names at the provider, in the model list and in the catalogue. All these names count, because the name
+   * of an inference profile need not contain the model's name.
    */
   readonly names: readonly string[];
-  /** Base URL and key for the package. Neither is sent: `fetch` uses only the path. */
+  /** Base URL and key for the package. Neither is sent, because `fetch` uses only the path. */
   readonly baseURL: string;
   readonly apiKey: string;
   readonly fetch: typeof fetch;
@@ -59,9 +59,9 @@ export interface TargetCall {
   readonly addsCacheMarks: boolean;
 }
 
-/** Says where a format has the arguments of tool calls. */
+/** Specifies where a format has the arguments of tool calls. */
 export interface ToolArgumentPaths {
-  /** A text that occurs in every answer, and in every event, that has arguments of a tool call. */
+  /** Text that occurs in every answer, and in every event, with arguments of a tool call. */
   readonly hint: string;
   /** Names of fields from the outside in, `*` for each item of a list. */
   readonly paths: readonly (readonly string[])[];
@@ -111,7 +111,7 @@ export interface RerankTarget {
   ) => RerankingModelV4;
   /** Returns the host of the reranking service, for the host of the provider. */
   readonly hostname: (providerHostname: string) => string;
-  /** Returns options that ask for the page of a ranking with the token `next`. */
+  /** Returns options that request the page of a ranking with the token `next`. */
   readonly pageOptions: (next: string | undefined) => Pick<RerankingModelV4CallOptions, 'providerOptions'>;
   /** Returns the token of the next page; undefined if the answer has the last one. */
   readonly nextPage: (answer: unknown) => string | undefined;
@@ -144,7 +144,7 @@ export interface HubTarget extends Signatures {
   /** Absent if the package has no embedding models, or providers of the format offer them in OpenAI's interface. */
   readonly embeddingModels?: EmbeddingTarget;
 
-  // The request: used before anything is sent.
+  // The following members make the request. They are used before anything is sent.
 
   readonly openModel: (options: ModelOptions) => LanguageModelV4;
   /**
@@ -176,13 +176,13 @@ export interface HubTarget extends Signatures {
   /** Returns the paths of the request's fields whose values the target changes. */
   readonly changedPaths?: (call: TargetCall) => readonly string[];
 
-  // The answer: a stream, or a whole answer.
+  // The following members read the answer, which is a stream or a whole answer.
 
   /** The media type of a stream. */
   readonly streamType: string;
   /**
    * Converts a stream for its package: limits the size of events, and changes events at which the package would end the
-   * stream early. `replaceArguments` replaces arguments of tool calls that are objects, not texts, by placeholders.
+   * stream early. `replaceArguments` replaces arguments of tool calls that are objects, not text, by placeholders.
    * `onEnd` is called when the answer is complete and only its usage or an end marker may follow.
    */
   readonly readStream: (
@@ -190,7 +190,7 @@ export interface HubTarget extends Signatures {
     replaceArguments: (text: string) => string,
     onEnd: () => void,
   ) => AsyncGenerator<Uint8Array, void, undefined>;
-  /** Absent if the format has the arguments of tool calls as texts. */
+  /** Absent if the format has the arguments of tool calls as text. */
   readonly toolArguments?: ToolArgumentPaths;
   /**
    * Steps that change a whole answer, so that the package accepts it and its usage. Each step returns the answer's text
@@ -198,12 +198,12 @@ export interface HubTarget extends Signatures {
    */
   readonly answerSteps: readonly ((text: string) => string | object)[];
   /**
-   * Returns the usage of a whole answer that no client gets and that is charged all the same. If absent, its usage is
-   * estimated.
+   * Returns the usage of a whole answer that no client gets and that is charged nevertheless. If the function is
+   * absent, the usage is estimated.
    */
   readonly usageIn?: (text: string) => UsageReport | undefined;
 
-  // The outcome: used after the package has read the answer.
+  // The following members judge the outcome. They are used after the package has read the answer.
 
   /**
    * Returns whether an answer without content means that the provider refused the prompt. Absent if the provider

@@ -1,5 +1,5 @@
 // Lists the formats to which calls are translated, each loaded with its package when a provider of it is called for the
-// first time. A new one is a file and a line here.
+// first time. A new format is a file and a line in this table.
 import type { HubApi } from '../../../../foundation/constants/index.ts';
 import type { HubTarget } from './hub-target.ts';
 

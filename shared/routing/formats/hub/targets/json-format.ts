@@ -17,7 +17,7 @@ const speaksOfJson = (prompt: LanguageModelV4Prompt): boolean =>
       : content.some((part) => part.type === 'text' && /json/i.test(part.text)),
   );
 
-/** Sends schemas as the client wrote them: the package would change some, and fail on others. */
+/** Sends schemas as the client wrote them, because the package would change some schemas, and fail on others. */
 export function withOwnSchemas(call: HubCall): HubCall {
   const { tools, responseFormat: format } = call;
   return {
@@ -38,8 +38,8 @@ export function withOwnSchemas(call: HubCall): HubCall {
 const asItIs = (schema: JSONSchema7): JSONSchema7 => ({ toJSON: () => schema }) as JSONSchema7;
 
 /**
- * True if the schema allows no other properties, and uses only keywords that a strict one may have: any other would
- * be refused.
+ * True if the schema allows no other properties, and uses only keywords that a strict schema may have, because any
+ * other keyword would be refused.
  */
 export const isStrictFormat = ({ responseFormat }: HubCall): boolean =>
   responseFormat?.type === 'json' && openAiStrictness.holds(responseFormat.schema);

@@ -83,7 +83,7 @@ export const target: HubTarget = {
   },
 };
 
-/** True for a forced call of the client's tools, or for JSON, which is one for models without schemas. */
+/** True for a forced call of the client's tools, or for JSON, which is a forced call for models without schemas. */
 function isForced(body: JsonText): boolean {
   const { type } = readObject(body, 'tool_choice');
   return type === 'any' || type === 'tool';

@@ -8,7 +8,7 @@ import { nonEmpty } from './body-members.ts';
 export const knowsMarks = (names: readonly string[]): boolean =>
   names.some((name) => /(^|[/.])gpt-(5-([6-9]|\d\d)(?!\d)|[6-9])/.test(plainModelName(name)));
 
-/** Returns the call with its marks, or without them for older models, which refuse any. */
+/** Returns the call with its cache marks. Removes the marks for older models, which refuse marks. */
 export const withOpenAiMarks = (call: HubCall, names: readonly string[]): HubCall =>
   knowsMarks(names) ? withCacheMarksMax(call) : withoutCacheMarks(call);
 

@@ -1,4 +1,4 @@
-// Corrects `usage` with the fields of OpenAI's formats: counts, and details of them.
+// Corrects `usage` with the fields of OpenAI's formats, which are counts and details of counts.
 
 import { reasoningAdded } from '../../../../protocol/hub/index.ts';
 import { separateReasoningTokens, withUsualNames } from '../../../../protocol/interfaces/chat-completions/index.ts';
@@ -12,7 +12,7 @@ interface OpenAiUsageShape {
   readonly required: readonly string[];
   /** Parts of counts, by count. */
   readonly details: Readonly<Record<string, readonly string[]>>;
-  /** Returns the usage with the names that are read here. */
+  /** Returns the usage with the names that this module reads. */
   readonly renamed?: (usage: JsonObject) => JsonObject;
 }
 
@@ -46,8 +46,8 @@ export const chatUsage: OpenAiUsageShape = {
 };
 
 /**
- * Adds reasoning that is counted in addition to the completion, and marks it as added: a package takes the completion
- * for all output.
+ * Adds reasoning that is counted in addition to the completion, and marks it as added, because a package interprets the
+ * completion as the whole output.
  */
 function withAllReasoning(reported: JsonObject): JsonObject {
   const usage = withUsualNames(reported);

@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject } from '../../../../protocol/wire/index.t
 
 const idMaxCharacters = 64;
 
-/** Shortens an id, because longer ones are refused. Equal texts stay equal. */
+/** Shortens an id, because longer ids are refused. Equal ids stay equal. */
 const shortId = (text: string): string => (text.length <= idMaxCharacters ? text : sha256Hex(text));
 
 type OptionalFields = Partial<Record<OptionalName, JsonObject>>;
@@ -39,8 +39,8 @@ interface ChatFields {
 }
 
 /**
- * Fields that chat providers accept, by kind, from the types of their SDKs on November 29, 2026: groq-sdk 1.6.0 (which
- * says of `metadata` that it is not supported), @cerebras/cerebras_cloud_sdk 1.91.0, @mistralai/mistralai 2.7.0,
+ * Fields that chat providers accept, by kind, from the types of their SDKs on November 29, 2026: groq-sdk 1.6.0 (whose
+ * `metadata` is documented as not supported), @cerebras/cerebras_cloud_sdk 1.91.0, @mistralai/mistralai 2.7.0,
  * @openrouter/sdk 1.3.19, @ai-sdk/xai 3.0.138, @ai-sdk/deepseek 2.0.69, and the page of Fireworks on prompt caching.
  * together-ai 0.52.0 has none. `verbosity` of OpenRouter: its page of parameters.
  */
@@ -76,13 +76,13 @@ export function chatFieldsOf(kind: ProviderKind | undefined, { optional }: Pick<
   return fields;
 }
 
-/** Joins all of them. The client's own session takes precedence over the one in the user's id. */
+/** Joins all fields. The client's own session takes precedence over the session in the user's id. */
 export const joinFields = ({ user_session: session, user, ...others }: OptionalFields): JsonObject =>
   Object.assign({}, session, user, ...Object.values(others));
 
 export const carriedNames = (fields: OptionalFields): readonly OptionalName[] => Object.keys(fields) as OptionalName[];
 
-/** True for models that accept any verbosity: OpenAI's before GPT-5 refuse all but their own. */
+/** True for models that accept any verbosity. OpenAI's models before GPT-5 refuse every verbosity except their own. */
 export const knowsVerbosity = (names: readonly string[]): boolean =>
   names.some((name) => /(^|[/.])gpt-[5-9]/.test(plainModelName(name)));
 

@@ -1,4 +1,4 @@
-// Writes a prompt for plain chat providers: results are text, other content comes from the user, and thinking is
+// Writes a prompt for plain chat providers. Results are text, other content comes from the user, and thinking is
 // returned under its original name.
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import {
@@ -14,7 +14,7 @@ import { packageName } from './plain-thinking.ts';
 
 /**
  * Converts the prompt. `isStrictTemplate` is set for models that accept only one instruction, and only at the start.
- * `hasThinkingParts` means that its own thinking is part of the content.
+ * `hasThinkingParts` means that the model's own thinking is part of the content.
  */
 export function plainPrompt(
   prompt: LanguageModelV4Prompt,
@@ -30,7 +30,7 @@ export function plainPrompt(
   );
 }
 
-/** Moves results directly after their calls: an operator's text in between comes after them. */
+/** Moves results directly after their calls. An operator's text between call and result comes after the results. */
 function resultsFirst(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   const ordered: LanguageModelV4Message[] = [];
   let waiting: LanguageModelV4Message[] = [];
@@ -54,7 +54,7 @@ function oneInstruction(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   return [{ role: 'system', content, ...marked }, ...prompt.filter(({ role }) => role !== 'system')];
 }
 
-/** Makes other content of results the user's, after all of them. */
+/** Moves other content of results to a message of the user after all results. */
 export function plainResults({ content }: ToolMessage): LanguageModelV4Message[] {
   const brought: UserMessage['content'] = [];
   const results = content.map((part) => {

@@ -14,7 +14,7 @@ type ReasoningMember = 'reasoning_content' | 'reasoning' | 'thinking';
 
 /** Watches one call for the field. */
 interface ThinkingWatch {
-  /** Extractor to which the package passes each answer, and each chunk of one. */
+  /** Extractor to which the package passes each answer, and each chunk of an answer. */
   readonly extractor: MetadataExtractor;
   /** Returns the model, whose thinking then names its original field. */
   readonly marked: (model: LanguageModelV4) => LanguageModelV4;

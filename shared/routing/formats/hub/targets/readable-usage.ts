@@ -25,8 +25,8 @@ export interface UsageShape {
 }
 
 /**
- * Corrects the usage of a whole answer, or of an event that reports it. A text that cannot be parsed is left for the
- * package to refuse.
+ * Corrects the usage of a whole answer, or of an event that reports it. Text that cannot be parsed stays unchanged, and
+ * the package refuses it.
  */
 export function withReadableUsage(text: string, shape: UsageShape): string {
   const json = scanAnswer(text);

@@ -14,12 +14,12 @@ import { listPieces, longCharacters } from './answer-pieces.ts';
 import { parsedObject } from './body-members.ts';
 import { readableOpenAiUsage, responseUsage } from './openai-usage.ts';
 
-/** Id prefix of a message that is a refusal, because its package does not distinguish it from a text. */
+/** Id prefix of a message that is a refusal, because its package does not distinguish a refusal from text. */
 export const refusalIdPrefix = 'refusal_';
 
 export function readableResponse(text: string): object | string {
   const answer = parsedObject(text);
-  // No package takes this text for an answer.
+  // No package accepts the text `null` as an answer.
   if (!Array.isArray(answer?.output)) return 'null';
   const { id, created_at: created, model, usage } = answer;
   return {
@@ -41,7 +41,10 @@ export function* outputPieces(text: string): Generator<string> {
   else for (const piece of pieces) yield replaceValues(json, [[list, piece.text]]);
 }
 
-/** Maximum nesting, little more than the original's. There may be more values: each part has become a message. */
+/**
+ * Maximum nesting, which is a little more than in the provider's answer. There may be more values, because each part
+ * has become a message.
+ */
 const readableDepthMax = 1_024;
 
 function readableJson(text: string): JsonText | undefined {
@@ -98,7 +101,7 @@ function readableMessages({ id, content, ...message }: JsonObject): JsonObject[]
   });
 }
 
-/** Converts reasoning: models that show all of their thinking have no summary. */
+/** Converts reasoning. Models that show all of their thinking have no summary. */
 function readableReasoning({ id, summary, content, encrypted_content: encrypted }: JsonObject): JsonObject {
   const textsOf = (list: unknown) =>
     (Array.isArray(list) ? list : [])

@@ -1,5 +1,5 @@
-// Converts a stream of Responses for its package: events are bounded, only those with output are passed on, each with
-// the fields that the package reads. The request's settings in a response are dropped.
+// Converts a stream of Responses for its package. Events are bounded, and only events with output are passed on, each
+// with the fields that the package reads. The request's settings in a response are dropped.
 import { jsonValuesMax, upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
 import { isJsonObject, type JsonObject, readEvents, scanJson } from '../../../../protocol/wire/index.ts';
 import { type Bytes, eventBytes, parsedObject } from './body-members.ts';
@@ -12,11 +12,11 @@ const typeOf = (text: string): string | undefined =>
 
 /** The handling of an event. */
 type EventUse =
-  /** It is a piece of the answer, and passed on unchanged. */
+  /** The event is a piece of the answer, and is passed on unchanged. */
   | 'piece'
-  /** It is parsed. */
+  /** The event is parsed. */
   | 'read'
-  /** It repeats other events, or is about a tool that a provider ran itself. */
+  /** The event repeats other events, or is about a tool that a provider ran itself. */
   | 'ignored';
 
 const uses: Readonly<Record<string, EventUse>> = {
@@ -79,17 +79,17 @@ interface ReadEvent {
 }
 
 interface OpenItems {
-  /** Refusals that have begun, by their item. */
+  /** Refusals that have started, by their item. */
   readonly refusals: Set<string>;
   /** Indexes in the output of items that began, that ended, and that had pieces. */
   readonly begun: Set<number>;
   readonly ended: Set<number>;
-  /** Ended items by id: indexes in the last event may differ, and ids may change. */
+  /** Ended items by id, because indexes in the last event may differ, and ids may change. */
   readonly endedIds: Set<unknown>;
   readonly pieces: Set<number>;
-  /** True if an item came without its index: then none is known to be missing. */
+  /** True if an item came without its index. No item is then known to be missing. */
   isUnplaced: boolean;
-  /** True from the first event of an item on, even one that no other interface has. */
+  /** True from the first event of an item on, even of an item that no other interface has. */
   hasItem: boolean;
 }
 
@@ -131,7 +131,7 @@ function readEvent(text: string, open: OpenItems): ReadEvent {
   return { out, isLast: typeof event.type === 'string' && ends.has(event.type) };
 }
 
-/** Length of a text that may have more values than allowed: a value takes at least two characters. */
+/** Length of text that may have more values than allowed, because a value takes at least two characters. */
 const manyCharacters = jsonValuesMax * 2;
 const eventDepthMax = 512;
 
@@ -190,7 +190,7 @@ function readableEvents(event: JsonObject, open: OpenItems): JsonObject[] {
 
 const createdAt = ({ created_at: created }: JsonObject): number => (typeof created === 'number' ? created : 0);
 
-/** Converts a failed response to one form, whichever of the two it has. */
+/** Converts a failed response to one form, whichever of the two forms it has. */
 function failure(error: unknown): JsonObject {
   const { type, code, message } = isJsonObject(error) ? (error as JsonObject) : {};
   const errorFields = { type: textOr(type, 'error'), code: textOr(code, null), message: textOr(message, '') };
@@ -214,7 +214,10 @@ const missingItems = (output: unknown, open: OpenItems): JsonObject[] =>
           : [],
       );
 
-/** Returns the events of an item that its provider did not send before: its begin, and its texts in one piece. */
+/**
+ * Returns the events of an item that the provider did not send before: the start of the item, and its text in one
+ * piece.
+ */
 function placedItem(type: string, item: JsonObject, place: unknown, open: OpenItems): JsonObject[] {
   const { begun, ended, pieces, refusals } = open;
   open.isUnplaced ||= typeof place !== 'number';

@@ -123,8 +123,8 @@ function thinkingOptions(thinking: TargetCall['thinking']): JsonObject | undefin
 }
 
 /**
- * Moves the encrypted text of a reasoning item, which is in its last part: without it the item is useless to its
- * provider.
+ * Moves the encrypted text of a reasoning item, which is in its last part. Without the encrypted text the item is
+ * useless to its provider.
  */
 function withWholeReasoning(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   const whole = new Set(
@@ -146,8 +146,8 @@ function withWholeReasoning(prompt: LanguageModelV4Prompt): LanguageModelV4Promp
   });
 }
 
-// Adds to its package's output of Responses: the part that is a refusal, the encrypted thinking, and that the answer is
-// complete.
+// Completes the output of Responses from its package with the refusals, the encrypted thinking, and whether the answer
+// is complete.
 
 type Metadata = SharedV4ProviderMetadata | undefined;
 
@@ -226,7 +226,7 @@ function ownReasoning(metadata: Metadata, isLast: boolean): SharedV4ProviderMeta
   return { gw: { signature: itemId, ...(isEncrypted ? { encrypted: `${itemId}${idEnd}${encrypted}` } : {}) } };
 }
 
-/** Separates the encrypted text from the id of its item: ids never contain it. */
+/** Separates the encrypted text from the id of its item. Ids never contain this character. */
 const idEnd = ':';
 
 /** Returns undefined for a text that another provider has encrypted. */

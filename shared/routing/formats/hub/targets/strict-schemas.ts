@@ -10,7 +10,7 @@ interface Subset {
   readonly requiresAll: boolean;
   /** True if a schema may refer to itself. */
   readonly isRecursive: boolean;
-  /** Finds further faults of one schema, without the schemas inside it. */
+  /** Finds further faults of one schema, without the schemas inside that schema. */
   readonly refuses?: (schema: JsonObject) => boolean;
 }
 

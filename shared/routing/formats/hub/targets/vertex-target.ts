@@ -1,12 +1,13 @@
-// Embeddings of Vertex, called by predict and embedContent. Its chat models are called like Gemini's, by
+// Embeddings of Vertex, called by predict and embedContent. Its chat models are called like models of Gemini, by
 // `generate-content`.
 import { createGoogleVertex } from '@ai-sdk/google-vertex/edge';
 import { target as generateContent } from './generate-content-target.ts';
 import type { HubTarget } from './hub-target.ts';
 
 /**
- * Maximum number of texts of one call: five of the longest, 2,048 tokens each, stay below the 20,000 tokens of a
- * request. Models of Gemini accept one (cloud.google.com/vertex-ai, get-text-embeddings, November 2026).
+ * Maximum number of texts of one call. Five texts of the maximum length, 2,048 tokens each, stay below the 20,000
+ * tokens of a request. Models of Gemini accept one text (cloud.google.com/vertex-ai, get-text-embeddings, November
+ * 2026).
  */
 const textsMax = 5;
 
