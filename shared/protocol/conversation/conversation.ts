@@ -1,5 +1,5 @@
-// Defines a conversation as people read it, whichever interface it used. This module runs in browsers too: it only
-// handles texts.
+// Defines a conversation as people read it, whichever interface it used. This module runs in browsers too, because it
+// only handles text.
 
 export type ConversationPart =
   | { readonly kind: 'text'; readonly text: string }

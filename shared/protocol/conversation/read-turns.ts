@@ -1,5 +1,6 @@
-// Reads stored bodies as a conversation: a request, and an answer as JSON or as the transcript of a stream. A body that
-// was cut, or whose interface has no turns, is not a conversation. It runs in browsers too.
+// Reads stored bodies as a conversation. The bodies are a request, and an answer as JSON or as the transcript of a
+// stream. A body that was cut, or whose interface has no turns, is not a conversation. This module runs in browsers
+// too.
 import { createParser } from 'eventsource-parser';
 import { type ConversationTurn, isObject, type Value } from './conversation.ts';
 

@@ -3,7 +3,7 @@
 /** A JSON Schema of draft 2020-12, as in OpenAPI 3.1. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-/** The schema of every field of a wire object: a new field does not compile without its schema. */
+/** The schema of every field of a wire object, so that a new field does not compile without its schema. */
 export type MembersOf<Wire> = { readonly [Member in keyof Required<Wire>]: JsonSchema };
 
 export const text = { type: 'string' };

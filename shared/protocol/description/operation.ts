@@ -12,7 +12,7 @@ export interface InterfaceOperation {
   readonly answerHeaders?: Readonly<Record<string, string>>;
 }
 
-/** A body of a vendor: the fields that the gateway reads, besides the gateway's own. */
+/** A body of a vendor, with the fields that the gateway reads in addition to its own fields. */
 export interface VendorBody {
   readonly kind: 'vendor';
   readonly members: Readonly<Record<string, JsonSchema>>;
@@ -22,7 +22,10 @@ export interface VendorBody {
   /** Media types of an answer that is not JSON. */
   readonly answerTypes?: Readonly<Record<string, JsonSchema>>;
   readonly streams: boolean;
-  /** Set if the body may be a form, or must be one: with these files, of which the ones in `needed` are required. */
+  /**
+   * Set if the body may be a form, or must be a form. `files` are the form's files, and `needed` are the required
+   * files.
+   */
   readonly form?: {
     readonly files: Readonly<Record<string, JsonSchema>>;
     readonly needed: readonly [string, ...string[]];

@@ -5,11 +5,11 @@
 export type EndMeaning =
   /** The model had finished, or stopped at a requested limit. */
   | 'good'
-  /** The model was prevented from answering, although its package takes the word for another end. */
+  /** The model was prevented from answering, although its package interprets the word as another end. */
   | 'refused'
-  /** A bound ended the answer, although its package takes the word for a successful end. */
+  /** A bound ended the answer, although its package interprets the word as a successful end. */
   | 'bounded'
-  /** The answer broke off: nothing before the word is an answer. */
+  /** The answer broke off, and nothing before the word is an answer. */
   | 'broken';
 
 const meanings: Readonly<Record<string, EndMeaning>> = {
@@ -84,5 +84,5 @@ export function meaningOfEnd(word: string): EndMeaning | undefined {
 
 export const isListedEnd = (word: string): boolean => Object.hasOwn(meanings, word.toLowerCase());
 
-/** True for a word which says that something broke. */
+/** True for a word which means that the answer broke. */
 export const isBrokenEnd = (word: unknown): word is string => isEndWord(word) && meaningOfEnd(word) === 'broken';

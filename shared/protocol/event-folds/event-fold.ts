@@ -1,11 +1,12 @@
-// Assembles the events of a stream, as values. It runs in browsers too, and knows nothing of texts and the gateway.
+// Assembles the events of a stream, as values. This module runs in browsers too, and depends neither on the text of
+// events nor on the gateway.
 
 export type FoldedObject = Record<string, unknown>;
 
 /** Assembles the events of one stream to a value. */
 export interface EventFold {
   readonly add: (event: Readonly<FoldedObject>) => void;
-  /** Returns the whole answer, or the part of it so far. */
+  /** Returns the whole answer, or the part that has arrived so far. */
   readonly answer: () => FoldedObject;
 }
 

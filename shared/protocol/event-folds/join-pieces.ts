@@ -1,4 +1,4 @@
-// Joins pieces of an object: texts are concatenated, lists appended to, and identifying fields written once.
+// Joins pieces of an object. Texts are concatenated, lists appended to, and identifying fields written once.
 import { emptyObject, type FoldedObject, isObject, isRawNumber } from './event-fold.ts';
 
 /** Fields that some servers repeat with each piece. */

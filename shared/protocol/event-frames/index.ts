@@ -1,5 +1,5 @@
-// Frames of AWS's event streams: bytes that are cut anywhere become complete events, bounded, and events become frames.
-// The SDK's codec reads and writes lengths, headers and checksums.
+// Converts between AWS's event streams and events. Bytes that are cut anywhere become complete events, which are
+// bounded, and events become frames. The SDK's codec reads and writes lengths, headers and checksums.
 import { crc32 } from 'node:zlib';
 import { EventStreamCodec } from '@smithy/core/event-streams';
 import type { EventText } from '../wire/index.ts';
@@ -30,7 +30,7 @@ export function frameText(event: EventText): string {
   return Buffer.from(buffer, byteOffset, byteLength).toString('latin1');
 }
 
-/** Reads the events of a stream that was written as such a text, as far as its frames are complete. */
+/** Reads the events of a stream that `frameText` has written, as far as its frames are complete. */
 export function eventsOfFrameText(text: string): EventText[] {
   const bytes = Buffer.from(text, 'latin1');
   const events: EventText[] = [];
@@ -48,7 +48,7 @@ const preludeBytes = 12;
 const checksumBytes = 4;
 /** Least length of a frame. */
 const frameMinBytes = preludeBytes + checksumBytes;
-/** Event in the place of bytes that are not a frame: it is not JSON, so that its reader breaks the stream there. */
+/** Event in the place of bytes that are not a frame. The event is not JSON, so that its reader breaks the stream. */
 const brokenFrame: EventText = { text: 'no frame' };
 
 /**

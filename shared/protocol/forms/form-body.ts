@@ -26,7 +26,7 @@ export interface TextWithFiles {
 export class FormBody {
   #parts: readonly FormPart[];
   readonly #digest: string;
-  /** Bytes of the body, which stays in memory as long as a part of it. */
+  /** Bytes of the body, which stays in memory as long as a part of the body does. */
   readonly byteLength: number;
   /** Length of its audio, if its interface measures it. */
   seconds: number | undefined;
@@ -71,7 +71,7 @@ export class FormBody {
   }
 
   /**
-   * Returns the parts without those of the fields `without`, and with other texts for some fields, which are added
+   * Returns the parts without the parts of the fields `without`, and with other texts for some fields, which are added
    * if the form lacks them.
    */
   rewritten(texts: ReadonlyMap<string, string>, without: ReadonlySet<string>): MultipartBody {
@@ -93,10 +93,10 @@ const boundaryDigits = 40;
 
 const textPart = (name: string, text: string): FormPart => ({ name, bytes: Buffer.from(text) });
 
-/** Returns a name without its brackets: `image[]` is one of several `image`. */
+/** Returns a name without its brackets, because `image[]` is one of several values of `image`. */
 export const plainName = (name: string): string => (name.endsWith('[]') ? name.slice(0, -2) : name);
 
-/** Returns the outer field: `provider[only][]` belongs to `provider`. */
+/** Returns the outer field, such as `provider` for `provider[only][]`. */
 export const fieldOf = (name: string): string => name.replace(/\[.*$/s, '');
 
 /** Returns the body in pieces, which are not copied, and its media type. */

@@ -6,7 +6,7 @@ import type { FormBody } from './form-body.ts';
 /** A body whose fields are in its text. */
 export type FormText = Extract<BodyText, { kind: 'text' }> & { readonly form: FormBody };
 
-/** Types of fields that are not texts: a form writes every value as text. */
+/** Types of fields whose values are not text, because a form writes every value as text. */
 export interface FormFields {
   readonly numbers: ReadonlySet<string>;
   readonly flags: ReadonlySet<string>;
@@ -19,7 +19,7 @@ export interface FormReading extends RequestMembers {
 
 const mediaType = /^multipart\/form-data\s*(?:;|$)/i;
 const parameter = /;\s*boundary=(?:"([^"]+)"|([^\s";,]+))/i;
-/** Matches a boundary: RFC 2046 allows 70 characters at most. */
+/** Matches a boundary. RFC 2046 allows 70 characters at most. */
 const boundaryShape = /^[\x20-\x7e]{1,70}$/;
 
 /** Returns undefined for a body of another type, and an empty text for a form without a valid boundary. */

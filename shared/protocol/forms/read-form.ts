@@ -15,21 +15,21 @@ import { type BodyText, readRequestBody, scanJson } from '../wire/index.ts';
 import { FormBody, type FormPart, fieldOf, plainName } from './form-body.ts';
 import type { FormFields, FormReading, FormText } from './form-fields.ts';
 
-/** Maximum number of parts: far more than sixteen images, a mask, and each field of any interface. */
+/** Maximum number of parts, which is far more than sixteen images, a mask, and each field of any interface. */
 const partsMax = 256;
 const headMaxBytes = 4 * 1024;
 const nameMaxCharacters = 128;
 /**
- * Matches quotes, and characters that escape them for some servers: a name could end early, and its rest name another
- * field.
+ * Matches quotes, and characters that escape them for some servers. With these characters a name could end early, and
+ * its rest could be the name of another field.
  */
 const unsafeInName = /["\\\p{Cc}]/u;
 /** Matches the charsets of RFC 8187. For any other, the package would write the client's text to the log. */
 const knownCharset = /^(utf-8|iso-8859-1)'/i;
-/** Bound of all texts together: a prompt has 32,000 characters at most. */
+/** Bound of all texts together. A prompt has 32,000 characters at most. */
 const textsMaxBytes = 1024 * 1024;
 
-/** Never throws: a refused key has precedence over an invalid body. */
+/** Reads a form. Never throws, because a refused key has precedence over an invalid body. */
 export async function readForm(bytes: Buffer, reading: FormReading): Promise<FormText | BodyText> {
   try {
     const parts = await readParts(bytes, reading.boundary);
@@ -129,7 +129,7 @@ function readPart(part: MultipartPart, body: Buffer): FormPart {
   return { name, fileName: disposition.preferredFilename, mediaType, bytes };
 }
 
-/** Returns a view of the part's bytes in the body: its pieces follow each other. */
+/** Returns a view of the part's bytes in the body, where the pieces of the part follow each other. */
 function bytesOf(part: MultipartPart, body: Buffer): Uint8Array {
   const [first = new Uint8Array(0), ...rest] = part.content;
   if (rest.length === 0) return first;

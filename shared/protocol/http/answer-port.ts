@@ -20,14 +20,14 @@ export interface AnswerPort {
   flush(): void;
   /** Breaks the answer off, so that its client notices. */
   cut(): void;
-  /** Called after a complete answer: receives the rest of the request, or tells its client not to send it. */
+  /** Called after a complete answer. Receives the rest of the request, or tells the client not to send the rest. */
   endRequest(): Promise<void> | undefined;
 }
 
 interface Http1Exchange {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
-  /** Returns true if the connection ends with this answer: the server is closing, or the body was abandoned. */
+  /** Returns true if the connection ends with this answer, because the server is closing, or the body was abandoned. */
   readonly endsConnection: () => boolean;
 }
 

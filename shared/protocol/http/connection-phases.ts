@@ -1,4 +1,4 @@
-// Lists the phases of a request on an HTTP/1.1 connection. Three invariants hold in every row: a head is parsed and a
+// Lists the phases of a request on an HTTP/1.1 connection. Every row keeps three invariants: a head is parsed and a
 // request is served only when no answer is due; an answer is due until it is sent; and no event leads out of `over`.
 // Sockets and bounds are not in the table, because connections with several requests at once share them.
 

@@ -5,9 +5,9 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { OpenConnections } from './open-connections.ts';
 
-/** Bytes that are read while others wait, so that a closed connection is noticed. */
+/** Bytes that are read while other bytes wait, so that a closed connection is noticed. */
 const readAheadBytes = 4 * 1024;
-/** Bytes that may wait for a client to read them, besides one piece, on a server's sockets. */
+/** Bytes that may wait for a client to read them, in addition to one piece, on a server's sockets. */
 export const writeAheadBytes = 16 * 1024;
 
 /** The queue and the limits that all connections of a server share. */
@@ -20,7 +20,7 @@ export interface SharedByConnections {
   readonly open: OpenConnections;
   /** Adds to the count of waiting bytes, or subtracts. Returns false if more bytes wait than allowed. */
   countWaiting(addedBytes: number): boolean;
-  /** Continues a connection whose client speaks HTTP/2, from its first byte on. */
+  /** Continues a connection whose client uses HTTP/2, from its first byte on. */
   continueAsHttp2(socket: Socket, bytes: Buffer): void;
 }
 
@@ -92,10 +92,11 @@ export abstract class ConnectionStream extends Duplex {
     this.pass();
   }
 
-  /** Does nothing: pieces arrive as the client sends them, at the parser's pace. */
+  /** Does nothing, because pieces arrive as the client sends them, at the parser's pace. */
   override _read(): void {}
 
-  // Passes Node's writes to the socket directly: a second buffer here would double the cost of each chunk of a stream.
+  // Passes Node's writes to the socket directly, because a second buffer would double the cost of each chunk of a
+  // stream.
   override write(chunk: string | Buffer, ...rest: unknown[]): boolean {
     return this.#socket.write(chunk, ...(rest as []));
   }
@@ -124,7 +125,7 @@ export abstract class ConnectionStream extends Duplex {
     callback(error);
   }
 
-  /** Ends this stream and returns its socket, with all bytes from the client, for another one. */
+  /** Ends this stream and returns its socket, with all bytes from the client, for another stream. */
   protected leaveSocket(): { readonly socket: Socket; readonly bytes: Buffer } {
     const bytes = this.waiting;
     this.#isReleased = true;
@@ -168,7 +169,9 @@ export abstract class ConnectionStream extends Duplex {
     this.pass();
   }
 
-  /** Takes the next piece of the waiting bytes. An empty view of them would keep the whole read in memory. */
+  /**
+   * Takes the next piece of the waiting bytes. An empty view of the waiting bytes would keep the whole read in memory.
+   */
   #nextPiece(): Buffer | undefined {
     const length = this.takePieceBytes();
     const piece = this.waiting.subarray(0, length);

@@ -1,5 +1,5 @@
-// Reads session, span and trace headers. A malformed one is the client's error, and the answer still needs a trace id:
-// so reading returns the ids to answer with, and the fault.
+// Reads session, span and trace headers. A malformed header is the client's error, but the answer still needs a trace
+// id. So the result has the ids for the answer, and the fault.
 import { fail, type GatewayError } from '../../errors/index.ts';
 import { headerNames } from '../../foundation/constants/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
@@ -37,7 +37,7 @@ interface CorrelationOptions {
   /** True if a malformed `traceparent` counts as absent. */
   readonly ignoresTraceparent?: boolean;
   /**
-   * Header of other clients that names the session if the gateway's header is absent. A malformed one counts as
+   * Header of other clients that names the session if the gateway's header is absent. A malformed header counts as
    * absent.
    */
   readonly foreignSessionId?: string | undefined;

@@ -1,28 +1,31 @@
-// Writes the body of an answer into a server's stream and runs the work that follows its last byte. Nothing here
-// rejects: a failure after the first byte is reported in the stream or the log, and one thrown into the Lambda runtime
-// would kill it.
+// Writes the body of an answer into a server's stream and runs the work that follows its last byte. No function of this
+// module rejects. A failure after the first byte is reported in the stream or the log, and an exception would kill the
+// Lambda runtime.
 import { frameStreamType } from '../../foundation/constants/index.ts';
 import { inOneTurn, nextTurn, untilAborted, waitAtMost, waitsUntilAborted } from '../../foundation/time/index.ts';
 import { providerSocketBytes, textBytesInMemory } from '../memory-budget/index.ts';
 import type { AdapterDependencies, BodyPart, GatewayResponse } from './exchange.ts';
 
-/** Time limit of `finish`: reading on a stream whose client left (10 s), then every retry of its settlement (9 s). */
+/**
+ * Time limit of `finish`, in which a stream is read whose client left (10 s), and then every retry of its settlement
+ * runs (9 s).
+ */
 const finishMaxMs = 20_000;
 /** Part of Lambda's remaining time that is reserved for a last log line. */
 const lastLineMs = 200;
 /** Longest time that an abandoned body may take to end its provider call. */
 const closeMaxMs = 2_000;
 /**
- * Length of the pieces in which a text is written: one chunk of Node's streams, far below the size at which a response
- * stream fails.
+ * Length of the pieces in which a text is written. A piece is one chunk of Node's streams, far below the size at which
+ * a response stream fails.
  */
 const pieceMaxCharacters = 16 * 1024;
 
-/** The part of a stream that is used: the Lambda runtime's is a facade and no `Writable`. */
+/** The part of a stream that is used. The stream of the Lambda runtime is a facade and no `Writable`. */
 export interface TextSink {
   /**
-   * Returns false if the writer has to wait for `drain`. It takes strings only: the runtime turns any other object
-   * into JSON text.
+   * Returns false if the writer has to wait for `drain`. Only strings may be written, because the runtime turns any
+   * other object into JSON text.
    */
   write(text: string): boolean;
   write(text: string, encoding: 'latin1'): boolean;
@@ -43,21 +46,21 @@ export interface Delivery {
   readonly cut?: () => void;
   /**
    * Called when the sink is full, with the bytes that wait in memory to be written. A stream is produced no faster than
-   * it is read: its rest waits in the provider's socket.
+   * it is read, and its rest waits in the provider's socket.
    */
   readonly onFull?: ((restBytes: number) => void) | undefined;
 }
 
 /**
- * Writes the whole body, pausing while the reader is slow. Once the client has left or the time is over nothing waits
- * any more: an iterable is closed and its stream ended properly, and the rest of a text is written at once.
+ * Writes the whole body, pausing while the reader is slow. Once the client has left or the time is over, nothing waits
+ * any more. An iterable is then closed and its stream ended properly, and the rest of a text is written at once.
  */
 export function deliverBody(delivery: Delivery, waits: Waits & Times): Promise<void> | undefined {
   const { response, sink } = delivery;
   const { body } = response;
   const encoding = encodingOf(response);
   const isPiece = typeof body === 'string' && body.length <= pieceMaxCharacters;
-  // Most answers are written at once: if the text is taken immediately, there is nothing to wait for.
+  // Most answers are written at once, and then there is nothing to wait for.
   if (isPiece && writeTo(sink, body, encoding)) return undefined;
   return deliverInTime(delivery, { isWritten: isPiece, encoding }, waits);
 }
@@ -77,7 +80,7 @@ async function deliverInTime(
   const { body } = response;
   const { text, stream, least } = times.deliveryMs;
   const sinceArrivalMs = clock.nowMs() - arrivedAtMs;
-  // A text may start late: some answers take longer than others.
+  // A text may start late, because some answers take longer than others.
   const limitMs = typeof body === 'string' ? Math.max(text, sinceArrivalMs + least) : stream;
   const overtime = new AbortController();
   const cancelTimer = clock.after(limitMs - sinceArrivalMs, () => overtime.abort());
@@ -123,7 +126,7 @@ async function writeStream(
   // Audio has no way to express an error.
   if (isSound(response)) cut?.();
   if (isSound(response) || response.closeBroken === undefined) return;
-  // Clients take a stream that just stops for a successful one.
+  // Clients interpret a stream that just stops as a successful stream.
   await writeText(response.closeBroken(hasFailed ? 'failed' : 'over_time'), writing);
 }
 
@@ -143,8 +146,8 @@ export async function closeBody({ body }: GatewayResponse, waits: Waits): Promis
 }
 
 /**
- * Runs `finish`, for at most `finishMaxMs` and not past `endsAtMs`. Its failure concerns only the gateway: the client
- * has its answer.
+ * Runs `finish`, for at most `finishMaxMs` and not past `endsAtMs`. A failure of `finish` concerns only the gateway,
+ * because the client has its answer.
  */
 export function runFinish(
   response: GatewayResponse,
@@ -185,7 +188,7 @@ async function writeText(text: string, writing: Writing, behindBytes = 0): Promi
       await drained(writing, characterBytes * leftCharacters + behindBytes);
     }
     written += piece.length;
-    // A fast reader would take the whole text in one turn.
+    // A fast reader would read the whole text in one turn.
     if (written <= inOneTurn.passedBytes) continue;
     await nextTurn();
     written = 0;
@@ -193,8 +196,8 @@ async function writeText(text: string, writing: Writing, behindBytes = 0): Promi
 }
 
 /**
- * Splits a text into pieces of bounded length at character borders: half of a surrogate pair, written by itself,
- * becomes U+FFFD. An empty text is one empty piece, because the first write sends status and headers.
+ * Splits a text into pieces of bounded length at character borders, because half of a surrogate pair, written by
+ * itself, becomes U+FFFD. An empty text is one empty piece, because the first write sends status and headers.
  */
 export function* textPieces(text: string, maxCharacters: number): Generator<string> {
   let start = 0;

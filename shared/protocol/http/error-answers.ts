@@ -3,7 +3,7 @@ import { fail, type GatewayError, toEnvelope } from '../../errors/index.ts';
 import { headerNames } from '../../foundation/constants/index.ts';
 import type { AdapterDependencies, GatewayResponse } from './exchange.ts';
 
-/** Returns the answer to an unexpected failure: 500, with its cause in the log under the same id. */
+/** Returns the answer to an unexpected failure, which has status 500. The log has its cause under the same id. */
 export function internalErrorAnswer(
   cause: unknown,
   { randomness, log }: Pick<AdapterDependencies, 'randomness' | 'log'>,
@@ -19,7 +19,7 @@ export const refusalAnswer = (refusal: GatewayError, { randomness }: Pick<Adapte
 
 function answerOf(error: GatewayError, correlationId: string): GatewayResponse {
   const { status, headers, body } = toEnvelope(error, correlationId);
-  // The trace id is the same id: the request's own may not have been read.
+  // The trace id is the same id, because the request's own trace id may not have been read.
   const ids = { [headerNames.requestId]: correlationId, [headerNames.traceId]: correlationId };
   return { status, headers: { ...headers, ...ids }, body };
 }

@@ -6,7 +6,7 @@ import type { Log } from '../../foundation/log/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import type { CallMemory, MemoryBudget } from '../memory-budget/index.ts';
 
-/** Header values as sent, by lower-case name. Two values: the header was sent twice. */
+/** Header values as sent, by lower-case name. Two values mean that the header was sent twice. */
 export type HeaderValues = Readonly<Record<string, readonly string[]>>;
 
 export interface GatewayRequest {
@@ -30,7 +30,7 @@ export interface GatewayRequest {
 }
 
 export interface BodyReading {
-  /** Bound of the body. Absent: the bound of a plain body, because a function's event has no more. */
+  /** Bound of the body. If absent, the bound is that of a plain body, because a function's event contains no more. */
   readonly maxBytes?: number;
   /** Called with the number of bytes so far. The next bytes are read once it has resolved. */
   readonly came?: (bytes: number) => Promise<void> | undefined;
@@ -41,33 +41,36 @@ export interface BodyReading {
 export interface RequestContext {
   /** The answer to a request that the adapter refuses. */
   readonly refusal?: GatewayError | undefined;
-  /** Called once the key of the request exists: connections without one have tighter bounds. */
+  /** Called once the key of the request is found, because connections without a key have tighter bounds. */
   readonly keyFound?: () => void;
   /** Aborts when the client closes its connection, if the server can know that (Lambda cannot). */
   readonly clientGone: AbortSignal;
-  /** Time at which the runtime ends this request, whatever still runs; absent if the runtime never does. */
+  /** Time at which the runtime ends this request, whatever work is unfinished; absent if the runtime never does. */
   readonly endsAtMs?: number | undefined;
   /**
-   * Aborts when a closing server waits no longer: a running call is cut off and settled with the usage known so far.
+   * Aborts when a closing server waits no longer. A running call is then cut off and settled with the usage known so
+   * far.
    */
   readonly cut?: AbortSignal | undefined;
-  /** True if the client gets its answer only after `finish`: nothing that can be deferred may wait there. */
+  /** True if the client gets its answer only after `finish`, which then must not wait for deferrable work. */
   readonly answersLast?: boolean;
 }
 
 /** Part of a streamed body. It is written whole, so that the next part begins a line. */
 export interface BodyPart {
   readonly text: string;
-  /** True for the end of the stream as its client recognizes it: nothing may follow, because SDKs would not read it. */
+  /** True for the end of the stream as its client recognizes it. Nothing may follow, because SDKs would not read it. */
   readonly isEnd: boolean;
-  /** Set if the connection is cut in place of this part: the answer broke, and its format cannot express that. */
+  /**
+   * Set if the connection is cut in place of this part, because the answer broke and its format cannot express that.
+   */
   readonly isCut?: true;
 }
 
 /**
- * An answer. `body` never throws: a failure after the first byte is an error line inside it. The server calls `finish`
- * exactly once, after the last byte or after the client left, and awaits it before the process may be frozen:
- * settlement and records run there, so that the client does not wait for them.
+ * An answer. `body` never throws, and a failure after the first byte is an error line inside the body. The server calls
+ * `finish` exactly once, after the last byte or after the client left, and awaits it before the process may be frozen:
+ * settlement and records run in `finish`, so that the client does not wait for them.
  */
 export interface GatewayResponse {
   readonly status: number;
@@ -80,7 +83,7 @@ export interface GatewayResponse {
   readonly memory?: Pick<CallMemory, 'standStill' | 'moveOn'>;
 }
 
-/** The core: turns one request into one answer. Never rejects. */
+/** The gateway's core, which turns one request into one answer. Never rejects. */
 export type Gateway = (request: GatewayRequest, context: RequestContext) => Promise<GatewayResponse>;
 
 /** Dependencies of every adapter. */

@@ -1,7 +1,7 @@
-// Serves one HTTP/2 connection: several requests at once, each with the limits of a connection. Node's parser makes a
-// stream of each of the 2,000 heads that fit into a read, and buffers the contents of heads and bodies. So the parser
-// gets only complete heads, of which all connections together pass few in a turn of the event loop, and bytes of unread
-// bodies are counted.
+// Serves one HTTP/2 connection, which may have several requests at once, each with the limits of a connection. Node's
+// parser makes a stream of each of the 2,000 heads that fit into a read, and buffers the contents of heads and bodies.
+// So the parser gets only complete heads, of which all connections together pass few in a turn of the event loop, and
+// bytes of unread bodies are counted.
 import { constants, performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../foundation/time/index.ts';
@@ -11,27 +11,30 @@ import { malformedRequest } from './node-refusals.ts';
 
 /** Maximum number of a connection's requests at once. */
 const streamsMax = 100;
-/** Bytes that the client of one stream may send before the gateway reads them: the default of HTTP/2. */
+/** Bytes that the client of one stream may send before the gateway reads them, as is the default of HTTP/2. */
 const windowBytes = 64 * 1024 - 1;
 /**
  * Maximum bytes of a compressed head. Node refuses the stream of a head that is longer when decompressed; from 16 KiB
  * on the gateway refuses it.
  */
 const packedHeadMaxBytes = 64 * 1024;
-/** Maximum number of fields of a head: as in HTTP/1.1. */
+/** Maximum number of fields of a head, which is the same for HTTP/1.1. */
 const fieldsMax = 2_000;
 /** Bound of streams that end before their answer, because their clients leave or break the rules. */
 const leavingRate = { burst: 500, perSecond: 33 };
-/** Bound of frames that carry no request and no body, and widen no window: pings, settings, resets, priorities. */
+/**
+ * Bound of frames that carry no request and no body, and widen no window, which are pings, settings, resets and
+ * priorities.
+ */
 const controlRate = { burst: 1_000, perSecond: 100 };
 /** Maximum number of faults in a connection's frames that Node tolerates. */
 const faultsMax = 100;
-/** Memory that Node uses for a connection which waits for a request, besides its socket's. */
+/** Memory that Node uses for a connection that waits for a request, in addition to the memory of its socket. */
 const restingBytes = 20 * 1024;
-/** Longest time that a client may take to receive the last frames of a connection that ends. */
+/** Longest time that a client may take to receive the last frames of an ending connection. */
 const lastFramesMaxMs = 1_000;
 
-/** Name of a connection's bound, with which the log says why the connection was closed. */
+/** Name of a connection's bound. The log gives the name as the reason why the connection was closed. */
 type Http2Bound = 'streams_left' | 'control_frames' | 'head_bytes' | 'head_time' | 'unread_bytes' | 'frame_bytes';
 
 interface Http2Times {
@@ -46,7 +49,7 @@ interface Http2Times {
 export interface SharedByHttp2 extends SharedByConnections {
   readonly clock: Clock;
   readonly times: Http2Times;
-  /** Runs work in this turn of the event loop or, after other work, in a later turn. It must not fail. */
+  /** Runs work in this turn of the event loop or, after other work, in a later turn. The work must not fail. */
   spreadHeads(work: () => void): void;
   serve(request: Http2Request): void;
   boundReached(bound: Http2Bound): void;
@@ -75,7 +78,7 @@ export class Http2Connection extends ConnectionStream {
   readonly #leavings: RateBound;
   readonly #controls: RateBound;
   #hasKey = false;
-  /** Bytes of the preface that have not been read: they are not frames. */
+  /** Bytes of the preface that have not been read, and that are not frames. */
   #prefaceLeftBytes = prefaceBytes;
   /** Body's frame whose beginning the parser has received. */
   #dataLeft = { streamId: 0, bytes: 0 };
@@ -97,7 +100,7 @@ export class Http2Connection extends ConnectionStream {
     this.#session
       .on('stream', (stream, _headers, flags, rawHeaders) => this.#begin(stream, flags, rawHeaders))
       .on('error', () => {});
-    // This listener runs after Node's own.
+    // This listener is called after Node's own listener.
     this.on('data', () => this.passNext());
     this.once('finish', () => this.#endSoon());
     this.#rest();
@@ -151,7 +154,7 @@ export class Http2Connection extends ConnectionStream {
     this.#prefaceLeftBytes -= length;
     while (length < this.waiting.length && !this.hasInputEnded) {
       const frame = this.#dataLeft.bytes === 0 ? frameAt(this.waiting, length) : undefined;
-      // A head is a piece of its own: frames before it go first.
+      // A head is a separate piece, after the frames before it.
       if (frame?.kind === 'head') return length === 0 && this.#takesHead(frame) ? frame.bytes : length;
       const bytes = this.#dataLeft.bytes > 0 ? this.#dataBytes(length) : this.#frameBytes(frame, length);
       if (bytes === 0) break;
@@ -244,7 +247,7 @@ export class Http2Connection extends ConnectionStream {
       open.markAuthenticated(this);
       open.markAuthenticated(opened);
     };
-    // The request is served after all frames that came with it: a client that leaves at once is not served.
+    // The request is served after all frames that came with it, so that a client that leaves at once is not served.
     queueMicrotask(() => {
       if (!stream.closed) serve({ stream, rawHeaders, keyFound, bodyAsked: () => this.#bodyAsked(opened) });
     });
@@ -277,7 +280,10 @@ export class Http2Connection extends ConnectionStream {
     });
   }
 
-  /** Ends the connection over a bound: tells the client, reads nothing more, and leaves it a moment to receive that. */
+  /**
+   * Ends the connection over a bound. Tells the client the reason, reads nothing more, and leaves the client a moment
+   * to receive the reason.
+   */
   #exceed(bound: Http2Bound): void {
     if (this.hasInputEnded) return;
     this.dropInput();
@@ -302,7 +308,7 @@ const sessionOptions = {
   maxSessionRejectedStreams: faultsMax,
 };
 
-/** Refuses the rest of a request that takes too long. If its answer has not begun, it says so. */
+/** Refuses the rest of a request that takes too long. If the answer has not started, the answer is this error. */
 function refuseRest(stream: ServerHttp2Stream): void {
   if (!stream.readableEnded && !stream.destroyed) stream.emit('error', malformedRequest());
 }

@@ -13,7 +13,7 @@ export function comparePreface(bytes: Buffer): 'whole' | 'part' | 'none' {
 export const prefaceBytes = preface.length;
 
 const frameHeadBytes = 9;
-/** Maximum length of a frame's content: the default of HTTP/2. */
+/** Maximum length of a frame's content, which is the default of HTTP/2. */
 const contentMaxBytes = 16 * 1024;
 
 const [data, headers, windowUpdate, continuation] = [0x0, 0x1, 0x8, 0x9];
@@ -25,7 +25,7 @@ export interface Http2Frame {
   readonly streamId: number;
   /** Length with the frame's head; for a request's head with the frames that continue it. */
   readonly bytes: number;
-  /** True if all bytes are there. */
+  /** True if all bytes of the frame have arrived. */
   readonly isWhole: boolean;
 }
 

@@ -1,5 +1,5 @@
-// Converts a function URL event (payload version 2.0) to a gateway request. It never throws: missing parts are read as
-// empty, and the gateway answers them as it would answer any such request.
+// Converts a function URL event (payload version 2.0) to a gateway request. The conversion never throws. Missing parts
+// are read as empty, and the gateway answers the request like any other.
 import { fail } from '../../errors/index.ts';
 import { originReadTimeoutSeconds, plainBodyMaxBytes } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
@@ -24,7 +24,7 @@ export function toGatewayRequest(event: unknown, clock: Clock): GatewayRequest {
   };
 }
 
-/** Reads one value per header: Lambda has joined repeated headers with a comma, which cannot be undone. */
+/** Reads one value per header, because Lambda has joined repeated headers with a comma, which cannot be undone. */
 function readHeaders(headers: object | undefined): HeaderValues {
   const values: Record<string, string[]> = Object.create(null);
   for (const [name, value] of Object.entries(headers ?? {})) {
@@ -35,19 +35,19 @@ function readHeaders(headers: object | undefined): HeaderValues {
   return values;
 }
 
-/** Message that also applies to a form, which may be longer elsewhere. */
+/** Message that also applies to a form, which may be longer on other servers. */
 const tooLarge = `The request body is too large: at most ${plainBodyMaxBytes / 1024 / 1024} MiB on Lambda.`;
 
 function decodeBody(text: string, encoding: 'base64' | 'utf8'): Buffer {
-  // The memory is bounded although the text is decoded before it is counted: an event has 6 MB at most.
+  // The memory is bounded although the text is decoded before it is counted, because an event has 6 MB at most.
   const bytes = Buffer.from(text, encoding);
   if (bytes.length > plainBodyMaxBytes) throw fail('request_too_large', { message: tooLarge });
   return bytes;
 }
 
 /**
- * Returns the time at which the request reached AWS, unless that is impossible, as in an event that was saved to a
- * file: by then every client has left.
+ * Returns the time at which the request reached AWS, unless that time is impossible, as in an event that was saved to a
+ * file, whose client has left long ago.
  */
 function readArrival(timeEpoch: unknown, clock: Clock): number {
   const nowMs = clock.nowMs();

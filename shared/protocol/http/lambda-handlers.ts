@@ -1,5 +1,5 @@
-// Handlers of function URLs. middy is used at the border in two roles: `before` turns the event into a request, and
-// `onError` turns an escaped error into the envelope. Nothing else may depend on it: `after` runs before a streamed
+// Creates the handlers of function URLs. middy has two roles: `before` turns the event into a request, and `onError`
+// turns an escaped error into the envelope. Nothing else may depend on middy, because `after` runs before a streamed
 // body is produced, and `onError` sees no failure inside a body.
 import middy from '@middy/core';
 import { answerBroken } from '../../foundation/constants/index.ts';
@@ -21,7 +21,10 @@ interface BufferedAnswer {
   readonly body: string;
 }
 
-/** A handler with two parameters: Node 24 refuses a handler with three, because it seems to expect a callback. */
+/**
+ * A handler with two parameters. Node 24 refuses a handler with three parameters, because it seems to expect a
+ * callback.
+ */
 type BufferedHandler = (event: unknown, context: LambdaContext) => Promise<BufferedAnswer>;
 
 /** Creates a handler for BUFFERED: the answer is returned whole, so `finish` is awaited before it. */
@@ -39,9 +42,9 @@ export function createBufferedHandler(gateway: Gateway, dependencies: AdapterDep
 }
 
 /**
- * Creates a handler for RESPONSE_STREAM with its own execution mode: middy's uses `pipeline`, which kills the process
- * when a body fails, and cannot run work after the last byte. Throws if there is no Lambda runtime, so call it in
- * the handler file only.
+ * Creates a handler for RESPONSE_STREAM with its own execution mode, because middy's mode uses `pipeline`, which kills
+ * the process when a body fails, and cannot run work after the last byte. Throws if there is no Lambda runtime, so call
+ * it in the handler file only.
  */
 export function createStreamingHandler(gateway: Gateway, dependencies: AdapterDependencies): StreamingHandler {
   const runtime = lambdaRuntime();
@@ -54,7 +57,7 @@ export function createStreamingHandler(gateway: Gateway, dependencies: AdapterDe
       // the client need not wait.
       await runFinish(answered.response, dependencies, answered.endsAtMs);
       if (!isCut) return;
-      // Lambda counts the cut as an error of the function, which it is not: alarms subtract these lines.
+      // Lambda counts the cut as an error of the function, which is wrong. Alarms subtract these lines.
       dependencies.log.info({ event: answerBroken });
       // Without an error the runtime would wait for the end of the answer.
       throw new Error('the answer broke, and is cut off');
@@ -63,8 +66,8 @@ export function createStreamingHandler(gateway: Gateway, dependencies: AdapterDe
 }
 
 /**
- * Sends the answer, and returns whether it was cut. Three rules of the runtime shape this: only a `write` sends status
- * and headers, only `end` or an error ends the invocation, and nothing may be written after it.
+ * Sends the answer, and returns whether it was cut. The code follows three rules of the runtime: only a `write` sends
+ * status and headers, only `end` or an error ends the invocation, and nothing may be written after it.
  */
 async function sendThrough(
   runtime: LambdaRuntime,
@@ -92,8 +95,8 @@ async function sendThrough(
 }
 
 /**
- * Breaks the answer off. Lambda learns that the answer is incomplete from a request to the runtime that ends too early;
- * a thrown error would only add a trailer after a successful end. The runtime's own listeners would leave unhandled
+ * Breaks the answer off. Lambda recognizes the incomplete answer by a request to the runtime that ends too early; a
+ * thrown error would only add a trailer after a successful end. The runtime's own listeners would leave unhandled
  * rejections.
  */
 function breakOff(stream: LambdaResponseStream): void {
@@ -126,11 +129,11 @@ function wrapInMiddy(
   const handle = async (request: GatewayRequest, context?: LambdaContext): Promise<HandledRequest> => {
     const endsAtMs = endOf(context);
     const answered = await gateway(request, { clientGone: neverAborts(), endsAtMs });
-    // A GET endpoint answers HEAD too, and its body is a text.
+    // A GET endpoint answers HEAD too, and its body is text.
     const response = request.method === 'HEAD' ? { ...answered, body: '' } : answered;
     return { response, arrivedAtMs: request.arrivedAtMs, endsAtMs };
   };
-  // middy's own early timeout would answer in the gateway's place and does not cover the body: the call's budget has
+  // middy's own early timeout would answer in the gateway's place and does not cover the body. The call's budget has
   // its own deadlines.
   const plugin = { timeoutEarlyInMillis: 0, ...(executionMode ? { executionMode } : {}) } as Plugin;
   return middy(handle as never, plugin)
@@ -147,8 +150,8 @@ function wrapInMiddy(
 }
 
 /**
- * Returns a signal that never aborts: Lambda does not report that a client left. Each request gets its own, because a
- * shared signal would collect listeners.
+ * Returns a signal that never aborts, because Lambda does not report that a client left. Each request gets its own
+ * signal, because a shared signal would collect listeners.
  */
 const neverAborts = (): AbortSignal => new AbortController().signal;
 
@@ -188,15 +191,15 @@ interface LambdaRuntime {
 }
 
 function lambdaRuntime(): LambdaRuntime {
-  // The global is read as a property: a bundler may rename variables, but never this.
+  // The global is read as a property, because a bundler may rename variables, but never a property of `globalThis`.
   const runtime = (globalThis as unknown as { awslambda?: LambdaRuntime }).awslambda;
   if (runtime === undefined) throw new Error('a streaming handler can only be built inside the Lambda runtime');
   return runtime;
 }
 
 /**
- * Makes the runtime ignore idle sockets: up to Node 22 it waits for them before it takes the next event, and bills that
- * time.
+ * Makes the runtime ignore idle sockets. Up to Node 22 the runtime waits for idle sockets before it accepts the next
+ * event, and bills that time.
  */
 function doNotWaitForIdleSockets(context: LambdaContext | undefined): void {
   if (context && 'callbackWaitsForEmptyEventLoop' in context) context.callbackWaitsForEmptyEventLoop = false;

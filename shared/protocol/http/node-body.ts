@@ -1,4 +1,4 @@
-// Reads the body of a request on demand, bounded in size, no faster than its reader takes it.
+// Reads the body of a request on demand, bounded in size, no faster than its reader reads.
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { fail, GatewayError } from '../../errors/index.ts';
@@ -8,8 +8,8 @@ import type { Clock } from '../../foundation/time/index.ts';
 import type { BodyReading } from './exchange.ts';
 
 /**
- * Bounds of reading after a refused body, in bytes and milliseconds; the bytes are dropped. They allow the client of
- * the longest form to receive its answer.
+ * Bounds of reading after a refused body, in bytes and milliseconds; the bytes are dropped. The bounds allow the client
+ * of the longest form to receive its answer.
  */
 const discardMaxBytes = formBodyMaxBytes + 1024 * 1024;
 const discardMaxMs = 10_000;
@@ -17,9 +17,11 @@ const discardMaxMs = 10_000;
 export interface IncomingBody {
   /** Returns the parser's refusal of the body so far. */
   fault(): GatewayError | undefined;
-  /** Reads the whole body, once: it is not stored here. Rejects with the GatewayError that refuses it. */
+  /** Reads the whole body, once, because it is not stored. Rejects with the GatewayError that refuses the body. */
   read(reading?: BodyReading): Promise<Buffer>;
-  /** Returns true if its reader abandoned it: its connection ends with the answer, however short the rest is. */
+  /**
+   * Returns true if the reader abandoned the body. The connection then ends with the answer, however short the rest is.
+   */
   isGivenUp(): boolean;
 }
 

@@ -1,6 +1,6 @@
 // Serves one HTTP/1.1 connection. A read of 64 KiB can contain 3,000 pipelined requests, and Node's parser reports all
-// of them without a stop between. So the parser gets the bytes of one request at a time. The next request waits in this
-// class until the previous answer is sent, and nothing more is read from the client meanwhile.
+// of them without a pause between them. So the parser gets the bytes of one request at a time. The next request waits
+// in this class until the previous answer is sent, and nothing more is read from the client meanwhile.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { GatewayError } from '../../errors/index.ts';
@@ -24,7 +24,7 @@ export class NodeConnection extends ConnectionStream {
   #phase: Phase = 'idle';
   /** True until the first bytes show whether the client uses HTTP/2. */
   #isProtocolUnknown = true;
-  /** The request that is being served, or that was served last. */
+  /** The current request, or the last request if none is current. */
   #current: Current | undefined;
   /** First bytes of the head that the parser has received, until it reports a request. */
   #head = '';
@@ -39,9 +39,9 @@ export class NodeConnection extends ConnectionStream {
   /**
    * Serves a request that the parser has reported. If the client has already sent bytes of a further request, this one
    * is served through the shared queue. A request that the parser reports while an answer is due is not served, and the
-   * connection ends after that answer: this happens after a body without a declared length, whose end is not known
-   * here. The parser may still find, in this turn of the event loop, that such a body is malformed, so its request is
-   * served in a microtask.
+   * connection ends after that answer. This happens after a body without a declared length, whose end this class does
+   * not know. The parser may still find, in this turn of the event loop, that such a body is malformed, so its request
+   * is served in a microtask.
    */
   begin(incoming: IncomingMessage, outgoing: ServerResponse, serve: () => void): void {
     this.#updateBodyEnd();
@@ -72,7 +72,7 @@ export class NodeConnection extends ConnectionStream {
   /**
    * Called on a parse error, after which the parser gets nothing more. For a malformed head, returns its first bytes,
    * and the caller sends the error. For a malformed body, the request's own answer is the error; if that answer has
-   * already begun, the connection is destroyed.
+   * already started, the connection is destroyed.
    */
   refuse(fault: GatewayError): string | undefined {
     this.#updateBodyEnd();
@@ -97,7 +97,7 @@ export class NodeConnection extends ConnectionStream {
     super.dropInput();
   }
 
-  /** Ends the input: waiting requests are not served any more. */
+  /** Ends the input. Waiting requests are not served after that. */
   protected override endInput(): void {
     this.dropInput();
     this.push(null);
@@ -149,7 +149,7 @@ export class NodeConnection extends ConnectionStream {
     return end !== -1 && this.waiting.length > end + endOfChunks.length;
   }
 
-  /** Runs the work in the shared queue. An exception in it destroys only this connection. */
+  /** Runs the work in the shared queue. An exception in the work destroys only this connection. */
   #queue(work: () => void): void {
     this.shared.queue(() => {
       try {
@@ -212,8 +212,8 @@ export class NodeConnection extends ConnectionStream {
   }
 }
 
-// Finds how many of a connection's bytes belong to the head of one request, because the bytes after it may belong to
-// the next one.
+// Finds how many of a connection's bytes belong to the head of one request, because the bytes after the head may belong
+// to the next request.
 
 /** Maximum size of a piece of a head, or of a body without a declared length, while its end is unknown. */
 const pieceMaxBytes = 1_024;
@@ -228,19 +228,22 @@ function emptyLinesBytes(bytes: Buffer): number {
   return length;
 }
 
-/** Returns the length of the head up to its end, or of a piece of it if the end has not arrived. */
+/** Returns the length of the head up to its end, or of a piece of the head if the end has not arrived. */
 function headPiece(bytes: Buffer): { readonly length: number; readonly isWhole: boolean } {
   const end = bytes.indexOf(endOfHead, 0, 'latin1');
   if (end !== -1) return { length: end + endOfHead.length, isWhole: true };
   // A line end may be the first half of the head's end, and both halves are passed together.
   let length = bytes.length;
   while (isLineEnd(bytes[length - 1])) length -= 1;
-  // Each further piece costs a longer copy in Node's parser, so small pieces are used only if the head may end in them.
+  // Each further piece costs a longer copy in Node's parser, so a piece is small only if the head may end in it.
   const canEnd = emptyLines.some((line) => bytes.indexOf(line, 0, 'latin1') !== -1);
   return { length: canEnd ? Math.min(length, pieceMaxBytes) : length, isWhole: false };
 }
 
-/** Memory of Node's parser for a line of an unfinished head, in addition to its text: two strings in a list. */
+/**
+ * Memory of Node's parser for a line of an unfinished head, in addition to the line's text, which is two strings in a
+ * list.
+ */
 const lineOverheadBytes = 112;
 const lineFeed = 0x0a;
 

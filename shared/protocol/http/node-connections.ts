@@ -1,6 +1,7 @@
-// Accepts the connections of a server. An HTTP/1.1 connection has one request at a time: data that a client sends
-// before it has read the last answer waits in its connection, then in the network. A connection whose first bytes ask
-// for HTTP/2 continues as such. No connection, and no number of them, delays the requests of others for long.
+// Accepts the connections of a server. An HTTP/1.1 connection has one request at a time. Data that a client sends
+// before it has read the last answer waits in its connection, then in the network. A connection whose first bytes are
+// the preface of HTTP/2 continues with HTTP/2. No number of connections delays the requests of other connections for
+// long.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
@@ -13,34 +14,42 @@ import { Http2Connection, type SharedByHttp2 } from './http2-connection.ts';
 import { NodeConnection } from './node-connection.ts';
 import { type ConnectionBounds, createOpenConnections, type OpenConnections } from './open-connections.ts';
 
-/** Bytes of all waiting requests: 384 reads of Node's size. A connection that would exceed it is closed. */
+/**
+ * Bytes of all waiting requests, which are 384 of Node's reads. A connection that would exceed this number is closed.
+ */
 const waitingDefaultMaxBytes = 24 * 1024 * 1024;
-/** Longest time that a slow request may block the queue: many times the duration of a request that only reads. */
+/**
+ * Longest time that a slow request may block the queue, which is many times the duration of a request that only reads.
+ */
 const lineStandsMaxMs = 100;
 /**
- * Refusals per turn of the event loop: thousands of heads may exceed their time at once, and each is answered by the
- * gateway and logged.
+ * Refusals per turn of the event loop, because thousands of heads may exceed their time at once, and the gateway
+ * answers and logs each refusal.
  */
 const refusalsPerTurnMax = 100;
-/** Maximum number of TLS connections that have not yet sent a valid key: TLS takes 60 KiB for each. */
+/**
+ * Maximum number of TLS connections that have not yet sent a valid key, because TLS uses 60 KiB for each connection.
+ */
 const unauthenticatedInTlsMax = 1_000;
-/** Requests of HTTP/2 connections per turn of the event loop: a connection may bring a hundred. */
+/**
+ * Requests of HTTP/2 connections per turn of the event loop, because a connection may bring a hundred requests at once.
+ */
 const streamsPerTurnMax = 20;
 
 export interface NodeConnections {
   /**
-   * Starts one more request of its connection: `serve` is called now, in its turn, or never if the connection ends
-   * before.
+   * Starts one more request of its connection. `serve` is called now, or in its turn, or never if the connection ends
+   * before that.
    */
   begin(incoming: IncomingMessage, outgoing: ServerResponse, serve: () => void): void;
   /** Records that the key of a request exists. */
   markAuthenticated(incoming: IncomingMessage): void;
   /**
-   * Refuses a head. Calls `answer` with its beginning, at once or, when there are many in one turn of the event loop,
-   * in a later turn. Otherwise it does what `refuse` of one connection does.
+   * Refuses a head. Calls `answer` with the beginning of the head, at once or, if there are many refusals in one turn
+   * of the event loop, in a later turn. Otherwise it does what `refuse` of one connection does.
    */
   refuse(connection: Duplex, fault: GatewayError, answer: (head: string) => void): void;
-  /** Accepts no further requests on HTTP/2 connections; running ones end. */
+  /** Accepts no further requests on HTTP/2 connections; running requests end. */
   closeHttp2(): void;
   /** Ends the HTTP/2 connections. */
   endHttp2(): void;
@@ -48,11 +57,11 @@ export interface NodeConnections {
 
 interface NodeConnectionBounds extends ConnectionBounds {
   readonly waitingMaxBytes?: number;
-  /** Set for a server of node:https: called with a connection whose client does not speak TLS. */
+  /** Set for a server of node:https. Called with a connection whose client does not use TLS. */
   readonly plainHttpCame?: ((connection: Duplex) => void) | undefined;
 }
 
-/** Makes all further connections of this server connections of this kind: Node's own listener accepts any Duplex. */
+/** Makes all further connections of this server connections of this module. Node's own listener accepts any Duplex. */
 export function createNodeConnections(
   server: Server | TlsServer,
   http2: Pick<SharedByHttp2, 'clock' | 'times' | 'serve' | 'boundReached'>,
@@ -103,15 +112,15 @@ export function createNodeConnections(
 const plainHttpCode = 'ERR_SSL_HTTP_REQUEST';
 
 /**
- * Counts connections from their first byte: before the TLS handshake has ended they use as much memory as after it. The
- * returned function is called at its end.
+ * Counts connections from their first byte, because they use as much memory before the end of the TLS handshake as
+ * after it. The returned function is called at the end of the handshake.
  */
 function countHandshakes(
   server: Server | TlsServer,
   open: OpenConnections,
   plainHttpCame: (connection: Duplex) => void,
 ): (socket: Socket) => void {
-  /** Handshakes by the client's address: nothing else shows to which connection a handshake belonged. */
+  /** Handshakes by the client's address, because nothing else shows to which connection a handshake belonged. */
   const handshakes = new Map<string, Socket>();
   const addressOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
   // Node would treat a broken handshake like a broken request.
@@ -145,7 +154,8 @@ function connectionOf(connection: Duplex): NodeConnection {
 }
 
 /**
- * Runs work at once, up to `perTurnMax` pieces in one turn of the event loop, and the rest in later turns in its order.
+ * Runs work at once, up to `perTurnMax` pieces in one turn of the event loop, and the rest in later turns in the same
+ * sequence.
  */
 function spreadOverTurns(perTurnMax: number): (work: () => void) => void {
   const waiting: (() => void)[] = [];
@@ -184,8 +194,8 @@ function sharedByConnections(
     for (let next = inLine[0]; next !== undefined; next = inLine[0]) {
       await nextTurn();
       const answered = next();
-      // One piece runs at a time: if all were begun, a request of another client would wait for the store after each
-      // of them.
+      // One piece runs at a time. If all were started, another client's request would wait for the store after each
+      // piece.
       if (answered !== undefined) await waitAtMost(clock, lineStandsMaxMs, answered, () => {});
       inLine.shift();
     }

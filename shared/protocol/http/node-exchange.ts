@@ -1,4 +1,5 @@
-// Handles one request of a server: passes it to the gateway, sends the answer, and finishes it. Never rejects.
+// Handles one request of a server. Passes the request to the gateway, sends the answer, and calls `finish`. Never
+// rejects.
 import type { AnswerPort } from './answer-port.ts';
 import { closeBody, type Delivery, deliverBody, runFinish } from './delivery.ts';
 import { internalErrorAnswer } from './error-answers.ts';

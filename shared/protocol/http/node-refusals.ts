@@ -1,4 +1,4 @@
-// Requests that the server refuses before any endpoint runs. The gateway still answers them with the errors of their
+// Answers requests that the server refuses before any endpoint runs. The gateway still answers with the errors of their
 // base URL, with ids and a log line.
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -52,15 +52,15 @@ export async function refuseHead(
 const neverRead = () => Promise.reject(new Error('a body of a request that was refused'));
 
 /**
- * Answers a client that speaks plain HTTP to a TLS port. Its head is lost to the handshake, and the connection is
- * closed after this turn, so no endpoint can answer.
+ * Answers a client that sends plain HTTP to a TLS port. The request's head is lost in the handshake, and the connection
+ * is closed after this turn, so no endpoint can answer.
  */
 export function refusePlainHttp(connection: Duplex, dependencies: AdapterDependencies): void {
   const message = 'This port speaks TLS: its URL begins with https://, not with http://.';
   writeRawAnswer(connection, refusalAnswer(fail('invalid_request', { message }), dependencies));
 }
 
-/** Writes an answer if there is no response object for it, and closes the connection. */
+/** Writes an answer if the connection has no response object, and closes the connection. */
 function writeRawAnswer(connection: Duplex, { status, headers, body }: GatewayResponse): void {
   const text = typeof body === 'string' ? body : '';
   const all = { ...headers, 'content-length': String(Buffer.byteLength(text)), connection: 'close' };
@@ -71,15 +71,15 @@ function writeRawAnswer(connection: Duplex, { status, headers, body }: GatewayRe
 }
 
 /**
- * Refuses a `Host` that is not loopback on a loopback address: a web page whose name resolves to 127.0.0.1 must not
- * reach it (DNS rebinding).
+ * Refuses a `Host` that is not loopback on a loopback address, so that a web page whose name resolves to 127.0.0.1
+ * cannot reach the server (DNS rebinding).
  */
 export const onlyForLoopback =
   (gateway: Gateway): Gateway =>
   (request, context) =>
     gateway(request, namesLoopback(request) ? context : { ...context, refusal: otherHost() });
 
-/** True if the host is loopback, or absent: a client that names no host is not a browser. */
+/** True if the host is loopback, or absent, because a client without a `Host` is not a browser. */
 const namesLoopback = ({ headers }: GatewayRequest): boolean =>
   (headers.host ?? []).every((host) => isLoopback(host.replace(/:\d+$/, '')));
 
@@ -100,7 +100,7 @@ function readBrokenHead(head: string): ReadHead {
   const [first = '', ...lines] = head.split('\r\n');
   const [, method = '', target = '/'] = requestLine.exec(first) ?? [];
   const headers: Record<string, string[]> = {};
-  // The line after the last line end may be incomplete.
+  // The line after the last line break may be incomplete.
   for (const line of lines.slice(0, -1)) {
     const [, name, value = ''] = headerLine.exec(line) ?? [];
     if (name === undefined) continue;

@@ -1,5 +1,5 @@
-// Serves the gateway through node:http, in a local run and in a container. Unlike Lambda it notices when a client hangs
-// up. Nothing that a client sends ends the server.
+// Serves the gateway through node:http, in a local run and in a container. Unlike Lambda, this server notices when a
+// client hangs up. Nothing that a client sends ends the server.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -14,21 +14,21 @@ import { createNodeConnections, type NodeConnections } from './node-connections.
 import { type NodeExchange, runExchange } from './node-exchange.ts';
 import { isLoopback, malformedRequest, onlyForLoopback, pathOf, refuseHead, refusePlainHttp } from './node-refusals.ts';
 
-/** Time limit for a whole request: 4 MB in this time are 1.1 Mbit/s. */
+/** Time limit for a whole request. For 4 MB a client needs 1.1 Mbit/s. */
 const requestTimeoutMs = 30_000;
 const headersTimeoutMs = 10_000;
-/** Interval at which Node checks for requests over these limits. */
+/** Interval at which Node checks the time limits of requests. */
 const timeoutCheckMs = 2_000;
 /**
- * Time for which an idle connection stays open: longer than load balancers and SDKs commonly keep one (60 s), so that
- * they close first.
+ * Time for which an idle connection stays open. Load balancers and SDKs commonly keep a connection for a shorter time
+ * (60 s), so that they close first.
  */
 const keepAliveDefaultMs = 65_000;
-/** Maximum number of connections that wait until the process accepts them: 1,000 may arrive at once. */
+/** Maximum number of connections that wait until the process accepts them, because 1,000 may arrive at once. */
 const listenBacklogMax = 4_096;
 /**
- * Turns of the event loop before closing: a waiting connection is accepted in the second, and its request read in the
- * third.
+ * Turns of the event loop before closing. A waiting connection is accepted in the second turn, and its request is read
+ * in the third turn.
  */
 const turnsBeforeClosing = 3;
 
@@ -43,8 +43,8 @@ interface ClosingTimes {
 }
 
 /**
- * Default times: together with the other steps of a stop less than the ten seconds after which containers are usually
- * killed.
+ * Default times. Together with the other steps of a stop they are shorter than the ten seconds after which containers
+ * are usually killed.
  */
 const closingDefault: ClosingTimes = { endMaxMs: 5_000, answerMaxMs: 1_000, settleMaxMs: 1_000 };
 
@@ -52,8 +52,8 @@ export interface NodeServer {
   /** Resolves with the port once the server listens. Rejects if the port is not available (`code: EADDRINUSE`). */
   listen(port: number, host: string): Promise<number>;
   /**
-   * Accepts nothing new, gives running requests their time to end, and then cuts them off: they answer, settle, and are
-   * abandoned.
+   * Accepts nothing new, gives running requests their time to end, and then cuts them off. Requests that are cut off
+   * answer, settle, and are abandoned.
    */
   close(): Promise<void>;
   /** Returns the number of requests whose answer, or the work after it, has not ended. */
@@ -62,11 +62,10 @@ export interface NodeServer {
 
 interface NodeServerOptions {
   /**
-   * True behind a proxy that passes the public name on: otherwise a listener on a loopback address accepts loopback
-   * names only.
+   * True if a proxy passes the public name on. Otherwise a listener on a loopback address accepts only loopback names.
    */
   readonly anyHost?: boolean;
-  /** A certificate and its key, in PEM format: the server then speaks TLS. */
+  /** A certificate and its key, in PEM format. With a certificate the server uses TLS. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
   /** Times for closing; seven seconds in all by default. */
   readonly closing?: ClosingTimes;
@@ -93,7 +92,7 @@ export function createNodeServer(
   };
   const exchange = (one: NodeExchange) => run(runExchange(served, one, dependencies));
   const serve = (expectsContinue: boolean) => (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    // Both streams can fail while they wait for their turn: without a listener that would end the process.
+    // Both streams can fail while they wait for their turn. Without a listener a failure would end the process.
     outgoing.on('error', () => {});
     const head = headOf(incoming, scheme);
     const beforeReading = () => expectsContinue && outgoing.writeContinue();
@@ -121,7 +120,7 @@ export function createNodeServer(
       plainHttpCame: tls && ((connection) => refusePlainHttp(connection, dependencies)),
     },
   );
-  // Node would answer these three events by itself, in another format or too early.
+  // Node would answer the next three events by itself, in another format or too early.
   server.on('checkContinue', serve(true));
   server.on('checkExpectation', serve(false));
   server.on('clientError', (_cause, connection) => {
@@ -135,7 +134,7 @@ export function createNodeServer(
     listen: async (port, host) => {
       if (!anyHost && isLoopback(host)) served = onlyForLoopback(gateway);
       const taken = await listen(server, port, host);
-      // Errors from here on are failed accepts (too many open files, say), after which the server continues.
+      // Later errors are failed accepts (such as too many open files), after which the server continues.
       server.on('error', (cause) => log.error({ event: 'server_failed' }, cause));
       return taken;
     },
@@ -157,11 +156,11 @@ interface OpenServer {
 
 async function closeServer(open: OpenServer, closing: ClosingTimes, clock: Clock): Promise<void> {
   const { server, connections, running, cutting } = open;
-  // Everything that clients have sent by now is served: a busy process may not have read it yet.
+  // Everything that clients have sent is served, because a busy process may not have read it yet.
   for (let turn = 0; turn < turnsBeforeClosing; turn += 1) await nextTurn();
   const ended = new Promise<void>((resolve) => server.close(() => resolve()));
   connections.closeHttp2();
-  // In this turn Node tells the clients.
+  // In this turn Node informs the clients.
   await nextTurn();
   const closeAllConnections = () => {
     server.closeAllConnections();

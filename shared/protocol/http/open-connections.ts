@@ -1,11 +1,11 @@
 // Limits the number of open connections, and the memory of unfinished request heads. At a limit a connection that waits
-// for a request is closed: one without a valid key before others, one with an unfinished head before an idle one, and
-// among these the one that has waited longest.
+// for a request is closed. A connection without a valid key is closed before others, a connection with an unfinished
+// head before an idle connection, and among equal connections the longest-waiting connection.
 
 /** Maximum number of connections, which is far above the number of calls that one process serves at once. */
 const connectionsDefaultMax = 10_000;
 /**
- * Maximum number of connections that have not sent a valid key. Their own memory is less than 96 MiB.
+ * Maximum number of connections that have not sent a valid key. The memory of these connections is less than 96 MiB.
  */
 const unauthenticatedDefaultMax = 4_000;
 const headsDefaultMaxBytes = 32 * 1024 * 1024;
@@ -20,8 +20,8 @@ interface Closable {
 
 export interface OpenConnections {
   /**
-   * Adds a connection, or a stream of one, that waits for a request. `hasKey`: an earlier request of its client had a
-   * valid key.
+   * Adds a connection, or a stream of a connection, that waits for a request. `hasKey` is true if an earlier request of
+   * its client had a valid key.
    */
   add(connection: Closable, hasKey?: boolean): void;
   /** Counts further bytes of an unfinished head. */
@@ -120,7 +120,7 @@ export function createOpenConnections({
     },
     endHead,
     markAuthenticated(connection) {
-      // The connection changes its group. A head of its next request may already be counted in the former one.
+      // The connection changes its group. A head of its next request may already be counted in the former group.
       const bytes = waitingUnauthenticated.heads.get(connection);
       waitingUnauthenticated.heads.delete(connection);
       waitingUnauthenticated.idle.delete(connection);

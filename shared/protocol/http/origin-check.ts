@@ -1,6 +1,6 @@
-// Checks that a request came through the edge: the distribution adds a secret header. The accepted secrets are read
-// while the process runs, so that a version of the code continues to serve when they change. This keeps callers from
-// bypassing the edge; authentication is by API key.
+// Checks that a request came through the edge, where the distribution adds a secret header. The accepted secrets are
+// read while the process runs, so that a version of the code continues to serve when the secrets change. The check
+// keeps callers from bypassing the edge, and does not replace authentication by API key.
 import { directOrigin, headerNames } from '../../foundation/constants/index.ts';
 import { equalInConstantTime, sha256Hex } from '../../foundation/ids/index.ts';
 import type { Log } from '../../foundation/log/index.ts';
@@ -20,12 +20,12 @@ export const anyOrigin: OriginCheck = { accepts: () => true, warm: async () => {
 
 /** Age at which the secrets are read again, and so the time for which a removed secret is still accepted. */
 const freshMs = 300_000;
-/** Time for which a request waits for that read; afterwards the former secrets decide. */
+/** Time for which a request waits for a new read of the secrets; afterwards the former secrets decide. */
 const refreshWaitMs = 500;
 const retryAfterFailureMs = 1_000;
 /**
- * Shortest time between two reads for unknown secrets: an unknown secret may be new, so it is looked up, and callers
- * who invent secrets must not cause a read each.
+ * Shortest time between two reads for unknown secrets. An unknown secret may be new, so it is looked up, but callers
+ * who invent secrets must not cause a read for each secret.
  */
 const lookUpIntervalMs = 5_000;
 
@@ -47,7 +47,7 @@ export function createOriginCheck({ readSecrets, clock, log }: OriginCheckOption
     const startedAtMs = clock.nowMs();
     try {
       accepted = parse(await readSecrets());
-      // The age counts from before the request: the answer may be old by the time it arrives.
+      // The age counts from before the request, because the answer may be old by the time it arrives.
       dueAtMs = startedAtMs + freshMs;
       return undefined;
     } catch (cause) {
@@ -78,7 +78,7 @@ export function createOriginCheck({ readSecrets, clock, log }: OriginCheckOption
   }
 
   async function lookUpAnew(): Promise<Failure> {
-    // A read that is under way may have begun before the secrets changed.
+    // A read that is under way may have started before the secrets changed.
     await reading;
     const failure = await readOnce();
     if (failure !== undefined) nextLookUpAtMs = clock.nowMs() + retryAfterFailureMs;
@@ -120,14 +120,14 @@ type Failure = { readonly cause: unknown } | undefined;
 
 interface AcceptedOrigins {
   readonly isOpen: boolean;
-  /** SHA-256 in hex: the secrets themselves are not stored. */
+  /** SHA-256 in hex, because the secrets themselves are not stored. */
   readonly hashes: readonly string[];
 }
 
 /** Matches letters and digits, as Secrets Manager generates them. */
 const secretShape = /^[0-9A-Za-z]{32,128}$/;
 
-/** Parses the secrets. Throws for a text that would accept nothing, or a value that can be guessed. */
+/** Parses the secrets. Throws for a text without accepted secrets, or for a value that can be guessed. */
 function parse(text: string): AcceptedOrigins {
   const parts = text.split(',');
   const secrets = parts.filter((part) => part !== directOrigin);
@@ -141,6 +141,6 @@ function isAccepted({ isOpen, hashes }: AcceptedOrigins, values: readonly string
   const [secret, ...others] = values;
   if (secret === undefined || others.length > 0) return false;
   const hash = sha256Hex(secret);
-  // Every hash is compared, so that the time does not reveal which one matches.
+  // Every hash is compared, so that the time does not reveal which hash matches.
   return hashes.map((known) => equalInConstantTime(known, hash)).includes(true);
 }

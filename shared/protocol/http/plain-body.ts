@@ -1,6 +1,6 @@
-// Decompresses the body of a request. Its memory is reserved before it is read: by its declared length, else as it
-// grows, and beyond the bound of small bodies the most that it may become. Bounds apply to the decompressed body and
-// are checked while it is decompressed.
+// Decompresses the body of a request. The memory of the body is reserved before it is read. The reservation follows the
+// declared length, else the growth of the body; beyond the bound of small bodies it is the maximum length. Bounds apply
+// to the decompressed body and are checked while it is decompressed.
 import { pipeline, type Transform } from 'node:stream';
 import { fail, GatewayError } from '../../errors/index.ts';
 import { plainBodyMaxBytes } from '../../foundation/constants/index.ts';
@@ -93,7 +93,7 @@ interface Unpacking {
 
 async function unpack(decoder: Transform, { packed, grow, maxBytes }: Unpacking): Promise<Buffer> {
   const gathered = gatherBytes(0);
-  // The error is ignored here: the loop below gets it.
+  // The error is ignored here, because the loop below receives it.
   pipeline([packed], decoder, () => {});
   try {
     for await (const piece of decoder as AsyncIterable<Buffer>) {

@@ -1,5 +1,5 @@
-// Logs unhandled rejections as a last resort, never as a way of handling errors: one would end a process and with it
-// the answers that it is writing. The rejection is logged instead, and the process continues.
+// Logs unhandled rejections as a last resort, never as a way of handling errors. An unhandled rejection would end the
+// process together with the answers that it is writing. The rejection is logged instead, and the process continues.
 import type { Log } from '../../foundation/log/index.ts';
 
 /** The part of `process` that the guard needs. */

@@ -8,8 +8,8 @@ export interface Marked {
 }
 
 /**
- * Reads `cache_control` (Anthropic's) or `prompt_cache_breakpoint` (OpenAI's) of a part, of a tool, or of a message,
- * and returns the fields of the packages.
+ * Reads `cache_control` (Anthropic) or `prompt_cache_breakpoint` (OpenAI) of a part, of a tool, or of a message, and
+ * returns the fields of the packages.
  */
 export function cacheMark(marked: JsonObject): Marked {
   const { cache_control: control, prompt_cache_breakpoint: breakpoint } = marked;
@@ -20,7 +20,7 @@ export function cacheMark(marked: JsonObject): Marked {
 export const isControl = (control: unknown): control is JsonObject =>
   isJsonObject(control) && control.type === 'ephemeral';
 
-/** The long one of the two lifetimes that each vendor has. */
+/** The longer of the two lifetimes that each vendor has. */
 export const longTtl = '1h';
 const longTtlOfOpenAi = '12h';
 export const ttlOfAnthropic = (ttl: unknown): string | undefined => (ttl === longTtlOfOpenAi ? longTtl : undefined);
@@ -62,8 +62,8 @@ export function withoutMark<Part extends Marked>(part: Part): Part {
 }
 
 /**
- * Returns the first mark in lists of messages or items, of a call without a text together with it, and of a tool, as
- * fields that a target may drop.
+ * Returns three first marks as fields that a target may drop: in lists of messages or items, in a call without text,
+ * and in a tool.
  */
 export function markedMembers(lists: Readonly<Record<string, unknown>>, tools: unknown): OptionalMember[] {
   const [first] = Object.entries(lists).flatMap(([path, list]) => firstMark(path, list));

@@ -1,4 +1,4 @@
-// Collects the cache marks of a call: the client's, the operator's, and no more than targets accept.
+// Collects the cache marks of a call: marks of the client, marks of the operator, and no more than targets accept.
 import type { SharedV4ProviderOptions } from '@ai-sdk/provider';
 import { cachePlaces, isJsonObject, type JsonObject } from '../wire/index.ts';
 import {
@@ -18,7 +18,7 @@ type Prompt = HubCall['prompt'];
 
 /**
  * Adds the marks that top-level fields request: `cache_control` marks the last part, and so does
- * `prompt_cache_options`, unless only marked parts count; its lifetime applies to marks without one.
+ * `prompt_cache_options`, unless only marked parts count. Its lifetime applies to marks without a lifetime.
  */
 export function withTopMarks(
   call: HubCall,
@@ -49,7 +49,7 @@ export function withMarksOfOurs(call: HubCall): HubCall {
   };
 }
 
-/** Marks the last part of the message: not every package reads the mark of a message. */
+/** Marks the last part of the message, because not every package reads the mark of a message. */
 const withMarksAt = (prompt: Prompt, places: readonly number[], mark: SharedV4ProviderOptions): Prompt =>
   prompt.map((message, at) => {
     if (!places.includes(at)) return message;
@@ -60,12 +60,12 @@ const withMarksAt = (prompt: Prompt, places: readonly number[], mark: SharedV4Pr
 const withLast = <Item>(items: readonly Item[], change: (item: Item) => Item): Item[] =>
   items.map((item, at) => (at === items.length - 1 ? change(item) : item));
 
-/** Maximum number of marks: Anthropic, Bedrock and OpenAI refuse more. */
+/** Maximum number of marks. Anthropic, Bedrock and OpenAI refuse more. */
 const cacheMarksMax = 4;
 
 /**
- * Keeps the marks that save most: the last ones of tools and instructions, which stay the same from turn to turn, and
- * those of the latest messages.
+ * Keeps the marks that save most: the last marks of tools and instructions, which stay the same from turn to turn, and
+ * the marks of the latest messages.
  */
 export function withCacheMarksMax(call: HubCall): HubCall {
   const marked = markedIn(call);
@@ -82,14 +82,14 @@ export function withCacheMarksMax(call: HubCall): HubCall {
 export const withoutCacheMarks = (call: HubCall): HubCall =>
   markedIn(call).length === 0 ? call : mapMarked(call, withoutMark);
 
-/** Removes marks of tools, for a target without them. */
+/** Removes marks of tools, for a target without marks of tools. */
 export function withoutToolMarks(call: HubCall): HubCall {
   if (call.tools === undefined) return call;
   const tools = (call.tools as readonly Marked[]).map((tool) => (isMarked(tool) ? withoutMark(tool) : tool));
   return { ...call, tools: tools as NonNullable<HubCall['tools']> };
 }
 
-/** Returns everything with a mark. A tool that a provider runs has none. */
+/** Returns everything with a mark. A tool that a provider runs has no mark. */
 const markedIn = ({ prompt, tools = [] }: HubCall): readonly Marked[] =>
   [...(tools as readonly Marked[]), ...prompt.flatMap((message) => [...partsOf(message), message])].filter(isMarked);
 

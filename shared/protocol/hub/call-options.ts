@@ -11,11 +11,11 @@ export const numberOption = <Name extends string>(name: Name, value: unknown): {
     : {};
 
 /**
- * Maximum number of fields of a schema: an object with more is not a schema, and copying it would block the event loop.
+ * Maximum number of fields of a schema. An object with more is not a schema, and copying it would block the event loop.
  */
 const schemaMembersMax = 256;
 
-/** Returns a schema with its type: targets require one even if a function has no parameters. */
+/** Returns a schema with its type, because targets require a schema even if a function has no parameters. */
 export function toInputSchema(parameters: unknown): JSONSchema7 {
   if (!isJsonObject(parameters)) return { type: 'object', properties: {} };
   const isSent = parameters.type !== undefined || Object.keys(parameters).length > schemaMembersMax;
@@ -25,7 +25,7 @@ export function toInputSchema(parameters: unknown): JSONSchema7 {
 /** JSON Schema equal to `true`. */
 const anyObject: JSONSchema7 = { type: 'object', additionalProperties: true };
 
-/** Returns the response format: `json_object`, or a schema with its name. */
+/** Returns the response format, which is `json_object`, or a schema with its name. */
 export function toResponseFormat(type: unknown, described: unknown): Pick<HubCall, 'responseFormat'> {
   if (type === 'json_object') return { responseFormat: { type: 'json' } };
   if (type !== 'json_schema' || !isJsonObject(described)) return {};

@@ -1,5 +1,5 @@
-// Gives distinct ids to the calls of an answer whose model gave one id to several: clients match the result of a call
-// by it.
+// Gives distinct ids to the calls of an answer whose model gave one id to several calls, because clients match the
+// result of a call by its id.
 import type { HubPart } from './hub-call.ts';
 
 /** Returns another id for a call whose id is taken. */
@@ -19,7 +19,7 @@ interface SeenCall {
   readonly isWhole: boolean;
 }
 
-/** Returns a function for the parts of one answer, in their order. */
+/** Returns a function for the parts of one answer, in their sequence. */
 export function distinctCallIds(): (part: HubPart) => HubPart {
   const distinct = createDistinctIds();
   /** The latest call with an id, by that id. */

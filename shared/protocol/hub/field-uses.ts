@@ -4,7 +4,10 @@ import type { OptionalMember, OptionalName } from './hub-call.ts';
 import { otherMembers, reportedPathsMax } from './other-members.ts';
 
 export interface FieldUses {
-  /** Fields that the call carries, that make the planner skip the candidate, or that mean nothing to another model. */
+  /**
+   * Fields that the call carries, fields that make the planner skip the candidate, and fields that mean nothing to
+   * another model.
+   */
   readonly carried: ReadonlySet<string>;
   /** Fields that no target can express. An unknown field is reported in the same way. */
   readonly leftOut: ReadonlySet<string>;
@@ -37,8 +40,8 @@ function asksForSomething(value: unknown): boolean {
 }
 
 /**
- * Translation of an object in a list of messages or items: the uses of its own fields (under '') and, by name, those of
- * the objects in its fields; or the whole object is dropped, or becomes text.
+ * Translation of an object in a list of messages or items. The value has the uses of the object's own fields (under '')
+ * and, by name, the uses of fields in the objects in its fields; or the whole object is dropped, or becomes text.
  */
 export type ObjectUse = Readonly<Record<string, FieldUses>> | 'left_out' | 'as_text';
 
@@ -67,7 +70,7 @@ export function collectFieldsInside(useOf: (object: JsonObject) => ObjectUse): F
     for (const name in use) {
       const uses = use[name] as FieldUses;
       const fields = name === '' ? object : object[name];
-      // Paths are made when a field is found: there may be a hundred thousand objects.
+      // Paths are made when a field is found, because there may be a hundred thousand objects.
       if (!hasOtherFields(fields, uses)) continue;
       found.push(...leftOutFields(fields, uses, `${list()}[${at}]${name === '' ? '' : `.${name}`}.`));
     }

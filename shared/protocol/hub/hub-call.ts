@@ -1,5 +1,5 @@
 // Defines a call between the interface of a client and the format of a provider: the call options, results and stream
-// parts of the AI SDK's language models, with additions that these lack. Types only.
+// parts of the AI SDK's language models, with additions that the AI SDK lacks. Types only.
 import type {
   LanguageModelV4CallOptions,
   LanguageModelV4GenerateResult,
@@ -34,11 +34,11 @@ export type OptionalName =
   /** The effort or budget of thinking. */
   | 'thinking'
   | 'user'
-  /** A user from Messages, whose clients put their session's name there. */
+  /** A user from Messages, whose clients put the name of their session in this field. */
   | 'user_session'
   | 'verbosity';
 
-/** A field that a target may drop. The call records which were dropped: `member` is the reported path. */
+/** A field that a target may drop. The call records which fields were dropped. `member` is the reported path. */
 export interface OptionalMember {
   readonly name: OptionalName;
   readonly member: string;
@@ -66,7 +66,7 @@ type CallOptions = Pick<
  * every target accepts, and on each part its signature, independent of packages (`signedOptions`).
  */
 export interface HubCall extends CallOptions {
-  /** Undefined when the client does not ask for reasoning. */
+  /** Undefined when the client does not request reasoning. */
   readonly reasoning: ReasoningPreference | undefined;
   readonly parallelToolCalls: boolean | undefined;
   readonly optional: readonly OptionalMember[];

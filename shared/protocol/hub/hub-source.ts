@@ -1,5 +1,5 @@
-// Defines what a client's interface implements, so that its requests can be translated to any format. This is also the
-// one place that gives turns while a request is read.
+// Defines what a client's interface implements, so that its requests can be translated to any format. This module is
+// also the only place that gives turns of the event loop while a request is read.
 import type { SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import { inOneTurn, nextTurn } from '../../foundation/time/index.ts';
 import { type AnswerEvent, type Envelopes, isJsonObject, type JsonAnswer, type JsonObject } from '../wire/index.ts';
@@ -16,7 +16,7 @@ export interface AnswerHead {
   readonly createdSeconds: number;
   /** Returns the milliseconds since the provider was called. */
   readonly elapsedMs: () => number;
-  /** The provider's name of the model, and the client's. */
+  /** The provider's name of the model, and the client's name of the model. */
   readonly model: string;
   readonly clientModel: string;
   /** Returns an estimate, for an interface that reports the input before the provider does. */
@@ -25,14 +25,14 @@ export interface AnswerHead {
   readonly origin: string;
   readonly readSigned: Signatures['readSigned'];
   readonly seal: Envelopes['seal'];
-  /** Returns why the model refused, by the metadata of a result or of the last part. */
+  /** Returns why the model refused, from the metadata of a result or of the last part. */
   readonly refusalOf: RefusalOf;
 }
 
-/** The parts of an answer that the gateway needs: its text is written once, and not parsed again. */
+/** The parts of an answer that the gateway needs. Its text is written once, and not parsed again. */
 export interface FoldedAnswer extends Omit<JsonAnswer, 'json' | 'model' | 'text'> {
   readonly whole: object;
-  /** The answer around its text, if fields next to it are texts already. */
+  /** Returns the answer around its text, if the fields next to the text are JSON text already. */
   readonly around?: (text: string) => string;
 }
 
@@ -43,16 +43,18 @@ interface AnswerFold {
   readonly answer: () => FoldedAnswer;
 }
 
-/** One call. Its writers know facts that its reader found in the body: shortened names, repeated settings. */
+/** One call. Its writers use facts that its reader found in the body, such as shortened names and repeated settings. */
 export interface SourceCall {
   readonly call: HubCall;
   /** Opens a fold for one whole answer, which assembles the events of its parts. */
   readonly openFold: (head: AnswerHead) => AnswerFold;
-  /** Set if its streams write one tool call at a time: parts of another call wait until it has ended. */
+  /**
+   * Set if its streams write one tool call at a time. Parts of another call then wait until the first call has ended.
+   */
   readonly writesOneCallAtATime?: true;
   /**
-   * Opens a writer for one stream: it returns the events of each part. The last part is `finish`; error parts are not
-   * passed.
+   * Opens a writer for one stream, which returns the events of each part. The last part is `finish`; error parts are
+   * not passed.
    */
   readonly openWriter: (head: AnswerHead) => (part: HubPart) => AnswerEvent[];
 }
@@ -71,19 +73,19 @@ export interface CallReader {
   readonly end: () => HubCall;
 }
 
-/** Reads one call: its conversation message by message, then the rest. */
+/** Reads one call. The conversation is read message by message, then the rest. */
 export interface SourceReader {
   /** The messages, items or contents, as the client sent them. */
   readonly conversation: unknown;
-  /** Called with each object of the conversation, in order. */
+  /** Called with each object of the conversation, from the first to the last. */
   readonly read: (message: JsonObject, at: number) => void;
-  /** Called after the last one. */
+  /** Called after the last object. */
   readonly end: () => SourceCall;
 }
 
 /**
- * Opens a reader of a request. `body` is the client's, complete. Anything that not every target supports is a need of
- * the request (`hubNeeds`). `envelopes` opens thinking that clients send again.
+ * Opens a reader of a request. `body` is the client's complete body. Every feature that some targets do not support is
+ * a need of the request (`hubNeeds`). `envelopes` opens thinking that clients send again.
  */
 export type HubSource = (body: JsonObject, envelopes: Envelopes) => SourceReader;
 

@@ -11,11 +11,11 @@ export interface KnownCall {
 export interface KnownCalls {
   /** Adds a call that the assistant made. `id` is the id that the client sent. */
   add(id: unknown, name: string): KnownCall;
-  /** Called before the calls of an answer: earlier calls get no further results. */
+  /** Called before the calls of an answer. Earlier calls get no further results. */
   beginAnswer(): void;
   /**
-   * Returns the call that a result answers: of several in one answer with this id the next without a result, else the
-   * latest.
+   * Returns the call that a result answers. Of several calls in one answer with this id, the next call without a result
+   * is returned, else the latest call.
    */
   takeResult(id: unknown): KnownCall | undefined;
   has(id: unknown): boolean;
@@ -24,7 +24,7 @@ export interface KnownCalls {
 }
 
 /**
- * Matches ids that every target accepts: other providers' ids may have further characters, and OpenAI's chat
+ * Matches ids that every target accepts. Ids of other providers may have further characters, and OpenAI's chat
  * completions accept 40 characters.
  */
 const commonId = /^[\w-]{1,40}$/;
@@ -45,7 +45,7 @@ export function createKnownCalls(): KnownCalls {
     return id;
   }
 
-  /** Returns undefined for a text that is not JSON, or has more values than a conversation may have. */
+  /** Returns undefined for text that is not JSON, or has more values than a conversation may have. */
   function parsed(text: string): unknown {
     const inner = parseInnerJson(text, valuesLeft);
     valuesLeft -= inner?.values ?? 0;
@@ -76,10 +76,11 @@ export function createKnownCalls(): KnownCalls {
   };
 }
 
-// Ids of tool calls for a client of another interface: with characters and a length that every provider accepts, and
-// never the id of an earlier call in its conversation. Some servers count their calls from zero in each answer.
+// Makes ids of tool calls for a client of another interface. The ids have characters and a length that every provider
+// accepts, and never repeat the id of an earlier call in the conversation. Some servers count their calls from zero in
+// each answer.
 
-/** Matches random ids: shorter ones are counters. */
+/** Matches random ids. Shorter ids are counters. */
 const drawnId = /^[\w-]{16,40}$/;
 const digestCharacters = 24;
 

@@ -1,11 +1,14 @@
-// Orders the parts of a stream for interfaces that write one tool call at a time: parts that arrive during a call wait
+// Orders the parts of a stream for interfaces that write one tool call at a time. Parts that arrive during a call wait
 // until it has ended. Each part is processed twice, however many calls wait.
 import type { HubPart } from './hub-call.ts';
 
-/** Processes one stream: returns the parts that can be written now. Waiting parts are bounded as the answer is. */
+/** Processes one stream. Returns the parts that can be written now. Waiting parts are bounded as the answer is. */
 export function oneCallAtATime(): (part: HubPart) => readonly HubPart[] {
   let open: string | undefined;
-  /** Waiting parts in the order in which they began: each list has the parts of one call, or those between two. */
+  /**
+   * Waiting parts in the sequence in which they started. Each list has the parts of one call, or the parts between two
+   * calls.
+   */
   let waiting: HubPart[][] = [];
   let firstWaiting = 0;
   const waitingCalls = new Map<string, HubPart[]>();
@@ -44,7 +47,7 @@ export function oneCallAtATime(): (part: HubPart) => readonly HubPart[] {
   return (part) => {
     const call = callOf(part);
     if (part.type === 'finish') {
-      // The answer is over, and so are its calls, whether or not the package said so.
+      // The answer is over, and so are its calls, whether or not the package has ended them.
       return [...waiting.slice(firstWaiting).flat(), part];
     }
     if (open !== undefined && call !== open && part.type !== 'error') {
@@ -58,7 +61,7 @@ export function oneCallAtATime(): (part: HubPart) => readonly HubPart[] {
   };
 }
 
-/** Returns undefined for a part that belongs to no call, or to one that the provider runs itself. */
+/** Returns undefined for a part that belongs to no call, or to a call that the provider runs itself. */
 function callOf(part: HubPart | undefined): string | undefined {
   if (part?.type === 'tool-input-start' || part?.type === 'tool-call') {
     if (part.providerExecuted === true) return undefined;

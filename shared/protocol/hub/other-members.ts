@@ -1,5 +1,5 @@
-// Finds the fields of a request that its call does not carry. A client may send a hundred thousand of them, and no
-// target gets one.
+// Finds the fields of a request that its call does not carry. A client may send a hundred thousand such fields, and no
+// target gets them.
 import { isJsonObject } from '../wire/index.ts';
 import type { OptionalMember, OptionalName } from './hub-call.ts';
 
@@ -7,11 +7,11 @@ import type { OptionalMember, OptionalName } from './hub-call.ts';
 export const reportedPathsMax = 32;
 
 export interface MembersRead {
-  /** Fields that the call carries, that the gateway reads itself, or that the call needs. */
+  /** Fields that the call carries, fields that the gateway reads itself, and fields that the call needs. */
   readonly read: ReadonlySet<string>;
   /** Fields that some targets can express. */
   readonly names?: ReadonlyMap<string, OptionalName>;
-  /** True if a value asks for something. */
+  /** True if a value has an effect. */
   readonly isSent: (value: unknown) => boolean;
   /** Path of the object in the body, with its dot. */
   readonly path?: string;
@@ -20,7 +20,7 @@ export interface MembersRead {
 export const isListedMember = ({ read, names }: MembersRead, member: string): boolean =>
   read.has(member) || names?.has(member) === true;
 
-/** Returns the fields in their order, with at most the reported number of those that no target supports. */
+/** Returns the fields in their sequence, with at most `reportedPathsMax` of the fields that no target supports. */
 export function otherMembers(object: unknown, { read, names, isSent, path = '' }: MembersRead): OptionalMember[] {
   const others: OptionalMember[] = [];
   let unnamed = 0;

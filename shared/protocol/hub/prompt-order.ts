@@ -1,10 +1,11 @@
-// Reorders prompts for targets that are strict about order.
+// Reorders prompts for targets that are strict about the sequence of messages.
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { ToolMessage, ToolOutput, UserMessage } from './hub-call.ts';
 
 /**
- * Makes instructions at the start the system prompt. Later ones become text of the user, for targets that do not allow
- * them elsewhere, and follow the results of the calls before them, which must come first.
+ * Makes instructions at the start the system prompt. For targets that allow instructions only at the start, later
+ * instructions become text of the user. They follow the results of the calls before them, because results must come
+ * first.
  */
 export function putInstructionsFirst(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   const start = prompt.findIndex(({ role }) => role !== 'system');
@@ -33,7 +34,8 @@ const beginning: LanguageModelV4Message = {
 };
 
 /**
- * Adds a first message of the user: targets that accept instructions only at the start also require the user to begin.
+ * Adds a first message of the user, because targets that accept instructions only at the start also require the user to
+ * begin.
  */
 function begunByUser(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   const start = prompt.findIndex(({ role }) => role !== 'system');
@@ -49,8 +51,8 @@ function toUser({
 }
 
 /**
- * Adds results of calls. Consecutive ones are one message, because some targets require all that belong to one answer
- * together. Every message of results in this prompt was added here, so the last one may be extended.
+ * Adds results of calls. Consecutive results are one message, because some targets require all results of one answer
+ * together. This function added every message of results in this prompt, so the last message may be extended.
  */
 export function addResults(prompt: LanguageModelV4Prompt, { content, ...message }: ToolMessage): void {
   const last = prompt.at(-1);
@@ -60,7 +62,10 @@ export function addResults(prompt: LanguageModelV4Prompt, { content, ...message 
 
 const noResult: ToolOutput = { type: 'text', value: 'This call has no result: it was not run.' };
 
-/** Adds missing results: every target refuses a call without a result, and a client that was interrupted has none. */
+/**
+ * Adds missing results, because every target refuses a call without a result, and a client that was interrupted has no
+ * result.
+ */
 export function withEveryResult(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   const answered = new Set<string>();
   for (const { role, content } of prompt) {
@@ -78,8 +83,8 @@ export function withEveryResult(prompt: LanguageModelV4Prompt): LanguageModelV4P
 }
 
 /**
- * Moves images of an answer, for targets that accept only the user's, to the start of the next message. Images after
- * the user's last message are dropped, because nothing is asked about them.
+ * Moves images of an answer, for targets that accept only images of the user, to the start of the next message. Images
+ * after the user's last message are dropped, because nothing is asked about them.
  */
 export function imagesOfUser(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   let waiting: UserMessage['content'] = [];

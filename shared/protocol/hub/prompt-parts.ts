@@ -1,18 +1,18 @@
-// Makes the content parts of a message: texts, and images and files from a data URL or from a URL that a provider can
-// open.
+// Makes the content parts of a message, which are text, and images and files from a data URL or from a URL that a
+// provider can open.
 import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from '@ai-sdk/provider';
 import { imageTypeOf } from '../wire/index.ts';
 
 export type PromptPart = LanguageModelV4TextPart | LanguageModelV4FilePart;
 
-/** True for a text without a visible character: providers refuse it, and it says nothing. */
+/** True for text without a visible character. Providers refuse such text, and it has no meaning. */
 export const isBlank = (text: string): boolean => text.trim() === '';
 
 /** Returns no part for a missing or blank text. */
 export const textParts = (text: unknown): LanguageModelV4TextPart[] =>
   typeof text !== 'string' || isBlank(text) ? [] : [{ type: 'text', text }];
 
-/** Media types by file extension: the end of a URL is all that suggests its type. */
+/** Media types by file extension, because only the end of a URL suggests its type. */
 const extensionTypes: Readonly<Record<'image' | 'file', Readonly<Record<string, string>>>> = {
   image: { png: 'image/png', gif: 'image/gif', webp: 'image/webp', heic: 'image/heic', heif: 'image/heif' },
   file: { txt: 'text/plain', csv: 'text/csv', html: 'text/html' },
@@ -39,7 +39,7 @@ export function fileOfUrl(url: string, kind: 'image' | 'file'): LanguageModelV4F
 }
 
 /**
- * Returns the file. An image gets the type of its bytes, because providers refuse a wrong one. Line ends are removed,
+ * Returns the file. An image gets the type of its bytes, because providers refuse a wrong type. Line ends are removed,
  * because not every provider reads them.
  */
 export function fileOfData(declared: string, written: string): LanguageModelV4FilePart {
@@ -48,7 +48,7 @@ export function fileOfData(declared: string, written: string): LanguageModelV4Fi
   return { type: 'file', mediaType, data: { type: 'data', data } };
 }
 
-/** True if an image asks for a level of detail, which determines its tokens; `auto` is the models' default. */
+/** True if an image has a level of detail, which determines its tokens; `auto` is the models' default. */
 const asksForDetail = (detail: unknown): detail is string => typeof detail === 'string' && detail !== 'auto';
 
 export const withDetail = (image: LanguageModelV4FilePart, detail: unknown): LanguageModelV4FilePart =>

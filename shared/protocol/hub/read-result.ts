@@ -12,7 +12,7 @@ import {
   tokensMax,
 } from '../wire/index.ts';
 
-/** Returns undefined for data behind a URL. */
+/** Returns undefined for data at a URL. */
 export function base64Of({ data: content }: LanguageModelV4File): string | undefined {
   if (content.type !== 'data') return undefined;
   const { data } = content;
@@ -26,7 +26,7 @@ export function tokensOf(reported: LanguageModelV4Usage): TokenReport | undefine
   if (input === undefined && output === undefined) return undefined;
   const parts = { cached: toCount(inputTokens.cacheRead) ?? 0, ...cacheWritesOf(reported) };
   const reasoning = toCount(outputTokens.reasoning) ?? 0;
-  // Tokens count as they are billed: some interfaces report the input without its cached parts.
+  // Tokens count as they are billed, because some interfaces report the input without its cached parts.
   const added = addedReasoningOf(reported);
   return {
     ...{ input, output, ...partsWithin(input ?? tokensMax, parts), reasoning, media: mediaOf(reported) },
@@ -34,7 +34,7 @@ export function tokensOf(reported: LanguageModelV4Usage): TokenReport | undefine
   };
 }
 
-/** Detail of the output that a package passes on: its reasoning was counted in addition to it. */
+/** Detail of the output that a package passes on. It marks reasoning that was counted in addition to the output. */
 export const reasoningAdded = 'gw_reasoning_added';
 
 function addedReasoningOf({ raw }: LanguageModelV4Usage): number | undefined {
@@ -42,7 +42,9 @@ function addedReasoningOf({ raw }: LanguageModelV4Usage): number | undefined {
   return isJsonObject(details) ? toCount(details[reasoningAdded]) : undefined;
 }
 
-/** Reads media tokens, which no package reads: details of OpenAI's formats, or of Gemini's by modality. */
+/**
+ * Reads media tokens, which no package reads. OpenAI's formats have them in details, and Gemini has them by modality.
+ */
 function mediaOf({ raw }: LanguageModelV4Usage): MediaTokens {
   if (!isJsonObject(raw)) return {};
   const { promptTokensDetails: prompt, toolUsePromptTokensDetails: tools, cacheTokensDetails: cached } = raw;
@@ -75,8 +77,8 @@ const countOf = (details: unknown, modality: string): number =>
     .reduce((sum, { tokenCount }) => sum + (toCount(tokenCount) ?? 0), 0);
 
 /**
- * Reads cache writes, of which packages read only the sum: Anthropic's `cache_creation`, Bedrock's `cacheDetails`, and
- * the details of OpenAI's formats.
+ * Reads cache writes, of which packages read only the sum. They are in `cache_creation` of Anthropic, in `cacheDetails`
+ * of Bedrock, and in the details of OpenAI's formats.
  */
 function cacheWritesOf({ inputTokens, raw }: LanguageModelV4Usage): Pick<TokenReport, 'cacheWrite' | 'cacheWrite1h'> {
   const members: JsonObject = isJsonObject(raw) ? raw : {};
@@ -109,7 +111,8 @@ const bytesPerToken = 3;
 export const estimatedOutputTokens = (outputBytes: number): number => Math.ceil(outputBytes / bytesPerToken);
 
 /**
- * Returns a whole answer for a package, which decodes a long one piece by piece, and parses it after the last piece.
+ * Returns a whole answer for a package, which decodes a long answer piece by piece, and parses the answer after the
+ * last piece.
  */
 export const jsonResponse = (text: string): Response =>
   new Response(text.length > inOneTurn.passedBytes ? inPieces(Buffer.from(text)) : text, {

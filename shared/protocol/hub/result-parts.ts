@@ -1,4 +1,4 @@
-// Converts a whole answer to the parts of a stream, so that one writer serves both.
+// Converts a whole answer to the parts of a stream, so that one writer serves whole answers and streams.
 import type { LanguageModelV4Content } from '@ai-sdk/provider';
 import type { HubPart, HubResult } from './hub-call.ts';
 

@@ -1,4 +1,4 @@
-// Signatures and encrypted texts of thinking, independent of packages. Types only.
+// Defines signatures and encrypted text of thinking, independent of packages. Types only.
 import type { SharedV4ProviderMetadata } from '@ai-sdk/provider';
 
 /** The model and provider that signed. */

@@ -1,5 +1,5 @@
-// Carries signed and encrypted thinking in a prompt. A part of a prompt carries such thinking in no package's format
-// until the target is known: only the model or provider that made it gets it back.
+// Carries signed and encrypted thinking in a prompt. Until the target is known, a part of a prompt carries this
+// thinking in no package's format, because only the model or provider that made the thinking gets it back.
 import type { LanguageModelV4Prompt, SharedV4ProviderMetadata, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import type { SignedEnvelope } from '../wire/index.ts';
 import type { AssistantPart } from './hub-call.ts';
@@ -106,7 +106,7 @@ function withOwn(
   const { [ownName]: sent, ...others } = part.providerOptions ?? {};
   const { origin, model, field: _field, ...signed } = (sent ?? {}) as SignedThinking & SignedOrigin;
   const isOwn = isMadeBy({ origin, model } as SignedOrigin, target, by);
-  // The model's own unsigned thinking may be sent again too: the target decides.
+  // The target decides whether the model's own unsigned thinking is sent again.
   const isKnown = origin !== undefined || isSigned(signed);
   const signedOptions = isOwn && isKnown ? target.signedOptions(part.type, signed) : undefined;
   if (signedOptions === undefined && part.type === 'reasoning') return [];

@@ -1,10 +1,10 @@
-// Makes strict tools fit their target: if the provider's subset of JSON Schema does not allow a tool's schema, that
+// Makes strict tools fit their target. If the provider's subset of JSON Schema does not allow a tool's schema, that
 // tool is sent without `strict`.
 import type { HubCall } from './hub-call.ts';
 
 export interface Strictness {
   readonly holds: (schema: unknown) => boolean;
-  /** Maximum strict tools of a request: the provider refuses more. */
+  /** Maximum strict tools of a request. The provider refuses more tools. */
   readonly toolsMax: number;
   /** Returns the number of properties that are not required; the sum over all tools is limited. */
   readonly optionalOf: (schema: unknown) => number;

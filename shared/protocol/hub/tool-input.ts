@@ -1,5 +1,5 @@
 // Writes arguments of a tool call as the input of a block, which must be an object. They are written piece by piece, so
-// that a stream and a JSON answer agree: invalid JSON is closed where it breaks, and the whole text is added as
+// that a stream and a JSON answer agree. Invalid JSON is closed where it breaks, and the whole text is added as
 // `raw_input`.
 
 export interface InputWriter {
@@ -24,12 +24,12 @@ type State =
   | 'ended'
   | 'broken';
 
-/** Maximum nesting: bodies of clients are no deeper. */
+/** Maximum nesting. Bodies of clients are no deeper. */
 const depthMax = 64;
 
 /**
- * Maximum length of a word or a number: no useful number has as many digits, and an unfinished one is read again with
- * each piece.
+ * Maximum length of a word or a number. No useful number has as many digits, and an unfinished number is read again
+ * with each piece.
  */
 const bareMaxCharacters = 1_024;
 
@@ -53,7 +53,7 @@ class InputReading implements InputWriter {
   #rest = '';
   #at = 0;
   #out = '';
-  /** Text that is sent with the next value: a comma, a name. */
+  /** Text that is sent with the next value, such as a comma or a name. */
   #pending = '';
   #state: State = 'start';
   #isBegun = false;

@@ -1,5 +1,5 @@
-// Makes tool names that every target accepts: some allow 64 characters, and not all that others allow. A shortened name
-// is restored in the answer.
+// Makes tool names that every target accepts. Some targets allow 64 characters, and some do not allow all characters
+// that others allow. A shortened name is restored in the answer.
 import { sha256Hex } from '../../foundation/ids/index.ts';
 
 export interface ToolNames {

@@ -1,5 +1,5 @@
-// Lists the client interfaces: the routes and the folder of each. Everything else about an interface is in its folder.
-// Interfaces that few clients use are loaded with their first call.
+// Lists the client interfaces with the routes and the folder of each interface. Everything else about an interface is
+// in its folder. Interfaces that few clients use are loaded with their first call.
 import {
   bedrockPaths,
   type googleOperations,
@@ -56,7 +56,7 @@ const gemini = () => import('../interfaces/generate-content/index.ts');
 const responses = () => import('../interfaces/responses/index.ts');
 const images = () => import('../interfaces/images/index.ts');
 
-/** The interfaces in the order of the description. */
+/** The interfaces in the sequence of the description. */
 export const interfaceList: Readonly<Record<InterfaceId, ListedInterface>> = {
   'chat-completions': { routes: belowAll(routePaths.chatCompletions), load: async () => chatCompletions },
   messages: { routes: belowV1(routePaths.messages), rules: messagesRules, load: async () => messages },

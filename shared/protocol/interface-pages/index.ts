@@ -1,5 +1,5 @@
-// Lists the interfaces for a page in a browser: the part of each that writes a draft and reads its answers, and that
-// reads stored bodies as turns. This module runs in browsers.
+// Lists the interfaces for a page in a browser. Each entry is the part of an interface that writes a draft, reads the
+// draft's answers, and reads stored bodies as turns. This module runs in browsers.
 import type { TurnsOfBodies } from '../conversation/index.ts';
 import { playground as chatCompletions } from '../interfaces/chat-completions/playground.ts';
 import { chatTurns } from '../interfaces/chat-completions/turns.ts';

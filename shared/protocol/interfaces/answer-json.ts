@@ -1,4 +1,4 @@
-// Defines the common parts of all interfaces' answers and events: bounds, errors, output size.
+// Defines the common parts of the answers and events of all interfaces: bounds, errors, output size.
 import {
   jsonValuesMax,
   largeBodyMaxBytes,
@@ -20,13 +20,13 @@ import { charactersWithoutLogprobs, findLogprobs } from './large-answer.ts';
 import { membersOf } from './read-members.ts';
 
 /**
- * Bounds above any real answer; every reader of an answer may recurse. Log probabilities are not parsed: each list is
- * one value.
+ * Bounds above any real answer. Because of these bounds, every reader of an answer may recurse. Log probabilities are
+ * not parsed, and each list of them is one value.
  */
 const answerBounds = { depthMax: 512, valuesMax: jsonValuesMax, unread: new Set(['logprobs']) };
 const boundsWith = (unreadEnds: ReadonlyMap<number, number> | undefined) =>
   unreadEnds === undefined ? answerBounds : { ...answerBounds, unreadEnds };
-/** Length up to which every text is within these bounds: it can neither be nested deeper nor have more values. */
+/** Length up to which every text is within the bounds, because it can neither be nested deeper nor have more values. */
 export const shortEventCharacters = 2 * answerBounds.depthMax;
 
 /** Returns undefined for a text that is not a JSON object, or exceeds the bounds of an answer. */
@@ -47,8 +47,8 @@ export const isBeyondBounds = (text: string, unreadEnds?: ReadonlyMap<number, nu
   scanJson(text, boundsWith(unreadEnds)).kind === 'fault';
 
 /**
- * Scans a long text, and reads the found values, each in a turn of its own, between which other calls run.
- * `charactersMax` is the limit of the text without log probabilities.
+ * Scans a long text, and reads the found values, each in a separate turn of the event loop. `charactersMax` is the
+ * limit of the text without log probabilities.
  */
 export async function readInTurns<Read>(
   text: string,
@@ -66,8 +66,8 @@ export async function readInTurns<Read>(
 }
 
 /**
- * Reads a provider's answer. `readUsage` reads from an answer that is not passed on what it is charged by; absent if
- * nothing is charged.
+ * Reads a provider's answer. `readUsage` reads the billed usage from an answer that is not passed on; absent if nothing
+ * is charged.
  */
 export async function readAnswerIn(
   text: string,
@@ -100,8 +100,8 @@ async function readUnscanned(text: string, readUsage: UsageReading, usageMember 
 export type UsageReading = (usage: unknown) => UsageReport | undefined;
 
 /**
- * Returns the last field of this name, if it is an object, found without the structure around it. No text of a model
- * is mistaken for it: inside a string a backslash precedes each quotation mark.
+ * Returns the last field of this name, if it is an object, found without the structure around it. Text of a model is
+ * never mistaken for the field, because inside a string a backslash precedes each quotation mark.
  */
 export function lastObjectIn(text: string, name: string): unknown {
   const at = text.lastIndexOf(`"${name}"`);
@@ -122,8 +122,8 @@ const packageErrorOf = { code: {}, type: {}, status: {}, param: {}, message: {} 
 const errorShape = membersOf({ ...packageErrorOf, object: {}, error: membersOf(packageErrorOf) });
 
 /**
- * Reads an error that comes with a success status as an error with an error status is read; of a longer one only the
- * part that classifies it.
+ * Reads an error that comes with a success status in the same way as an error with an error status. From a longer error
+ * only the part that classifies it is read.
  */
 export const readErrorObject = (json: JsonText): unknown =>
   json.text.length <= upstreamErrorMaxBytes ? JSON.parse(json.text) : pick(json, 0, errorShape);
@@ -154,7 +154,10 @@ export function textBytesOf(value: unknown, leftOut: ReadonlySet<string>): numbe
 const stringBytes = (quoted: string): number =>
   quoted.includes('\\') ? Buffer.byteLength(JSON.parse(quoted) as string) : Buffer.byteLength(quoted) - 2;
 
-/** Maximum length of a usage: ten times that of any provider's. A longer object is not taken for usage. */
+/**
+ * Maximum length of a usage, which is ten times the length of any provider's usage. A longer object does not count as
+ * usage.
+ */
 const usageMaxCharacters = 16 * 1024;
 
 /** Returns the value of the usage, if it is an object. */

@@ -1,4 +1,4 @@
-// Says which parts of a request stay in memory: its text while another candidate may need it, its values while a
+// Decides which parts of a request stay in memory: its text while another candidate may need it, its values while a
 // candidate of another format is called.
 import { type BodyAllocation, type RequestPath, smallBodyMaxBytes } from '../memory-budget/index.ts';
 import type { ClientRequest } from './client-interface.ts';
@@ -10,17 +10,17 @@ export interface BodyMemory {
   /** Parses a long body in turns of the event loop. */
   readonly readValues: () => Promise<void>;
   /**
-   * Makes the body ready to be sent on this path, where an earlier sending has released a part of it too. Returns
+   * Makes the body ready to be sent on this path, also if an earlier sending has released a part of it. Returns
    * undefined if there is nothing to wait for. Rejects if there is no memory for it.
    */
   readonly prepare: (path: SentPath) => Promise<void> | undefined;
-  /** Called when the body has left: a package has copied the values that it needs. */
+  /** Called when the body has left and a package has copied the values that it needs. */
   readonly sent: (path: SentPath) => void;
   /** Drops the media of a long body once its size and needs are known, because nothing else reads them. */
   readonly letGoMedia: () => void;
   /**
-   * Drops a long body when no further candidate is called. A short one may be sent again if an answer breaks. `path`
-   * is the form in which a part of it stays elsewhere.
+   * Drops a long body when no further candidate is called. A short body may be sent again if an answer breaks. `path`
+   * is the form in which a part of the body stays elsewhere.
    */
   readonly letGo: (path?: RequestPath) => void;
 }

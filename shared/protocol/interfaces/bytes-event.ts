@@ -1,5 +1,5 @@
-// Defines a piece of an answer that is not a text: its bytes, one per character, with the type of the answer as its
-// name. This way streams of bytes pass through everything that streams of events pass through.
+// Defines a piece of an answer that is not text. The piece has its bytes, one per character, and the type of the answer
+// as its name. This way streams of bytes pass through everything that streams of events pass through.
 import type { AnswerEvent, EventDetails, UsageReport } from '../wire/index.ts';
 
 const bytesType = /^audio\//;

@@ -26,24 +26,25 @@ import type {
 import type { CredentialPlace } from './credential-places.ts';
 import type { InterfaceGrammar } from './grammar.ts';
 
-/** Everything that the gateway knows of a client interface. Parts that few calls need are functions that load them. */
+/** Everything that the gateway knows of a client interface. A part that few calls need is loaded by a function. */
 export interface ClientInterface {
   readonly id: InterfaceId;
   /** OpenTelemetry's operation name of its calls; if the conventions define none, a name of the gateway. */
   readonly telemetryOperation: string;
-  /** Returns the path after the base URL of a provider with this interface. `model` is the provider's name of it. */
-  readonly upstreamPath: (call: { readonly model: string; readonly stream: boolean }) => string;
   /**
-   * Fields of a request that are the gateway's own: no provider gets them as they came, and lists in them are short.
+   * Returns the path after the base URL of a provider with this interface. `model` is the provider's name for the
+   * model.
    */
+  readonly upstreamPath: (call: { readonly model: string; readonly stream: boolean }) => string;
+  /** The gateway's own fields of a request. No provider gets them as they came, and lists in them are short. */
   readonly gatewayMembers: ReadonlySet<string>;
-  /** The field that contains a schema, whose nesting has an error code of its own. */
+  /** The field that contains a schema. An error in the schema's nesting has its own code. */
   readonly schemaMember: string | undefined;
   /** Description of its forms; undefined if its bodies are always JSON. */
   readonly formFields: FormFields | undefined;
   /** Reads from the files of a form the figures by which the request is priced. Never rejects. */
   readonly measureForm: ((form: FormBody) => Promise<void>) | undefined;
-  /** True if a whole answer may take as long as a stream: its models are silent for a minute and more. */
+  /** True if a whole answer may take as long as a stream, because its models are silent for a minute and more. */
   readonly takesLong: boolean;
   /** True if a model may be the alias of a stored function. */
   readonly callsFunctions: boolean;
@@ -53,8 +54,8 @@ export interface ClientInterface {
   /** True if providers get the query string too. */
   readonly passesQuery: boolean;
   /**
-   * Says what the interface does, if many of its servers lack this path. Its calls do not show how well a provider
-   * answers: they count in no statistics, and cool no provider down.
+   * Describes what the interface does, if many of its servers lack this path. Its calls are no evidence of how well a
+   * provider answers, so they count in no statistics, and cool no provider down.
    */
   readonly seldomOffered: string | undefined;
   /**
@@ -62,19 +63,19 @@ export interface ClientInterface {
    * again. If undefined, the message has the gateway's own words first, then the provider's.
    */
   readonly repairWords: ((rejection: RejectionToTell) => string | undefined) | undefined;
-  /** Reads the request. An error is returned, not thrown: a key that is refused takes precedence over it. */
+  /** Reads the request. An error is returned, not thrown, because a refused key takes precedence over the error. */
   readonly readRequest: (body: JsonText, reading: RequestReading) => ClientRequest | GatewayError;
   /**
-   * Returns the top-level fields of a body that change no answer, besides the fields that the parts of the cache key
-   * cover.
+   * Returns the top-level fields of a body that change no answer, in addition to the fields in other parts of the cache
+   * key.
    */
   readonly leftOutOfCacheKey: (body: JsonText) => ReadonlySet<string>;
   /** Returns the bound of a JSON answer to this request; a longer answer is not read to its end. */
   readonly answerMaxBytes: (request: RoutedRequest) => number;
   readonly readAnswer: (text: string) => Promise<ReadAnswer>;
-  /** Framing of its streams by providers. Absent: server-sent events. */
+  /** Framing of its streams by providers. If absent, the framing is that of server-sent events. */
   readonly framing?: StreamFraming;
-  /** Opens a reader for one stream, from its start. `choices` is the number that the request asked for. */
+  /** Opens a reader for one stream, from its start. `choices` is the requested number of choices. */
   readonly openEventReader: (choices: number) => EventReader;
   /** Loads the texts, ends and other delivery of its bodies. */
   readonly grammar: () => Promise<InterfaceGrammar>;
@@ -91,7 +92,7 @@ export interface ClientInterface {
    * Loads the writer of its calls for the playground of the console. Undefined if the playground does not offer it.
    */
   readonly playground: (() => Promise<PlaygroundInterface>) | undefined;
-  /** Providers that get cache marks which the gateway adds to a relayed call. */
+  /** Providers for which the gateway adds cache marks to a relayed call. */
   readonly cacheMarks: CacheMarks | undefined;
 }
 
@@ -139,9 +140,9 @@ export interface PassedOn {
 
 export interface RequestReading {
   readonly bodyBytes: number;
-  /** The form, if the body is one: its fields are the JSON that is read. */
+  /** The form, if the body is a form. The form's fields are the JSON that is read. */
   readonly form?: FormBody | undefined;
-  /** True for a function call, whose fields that ask for nothing are dropped. */
+  /** True for a function call, whose fields without an effect are dropped. */
   readonly dropsIdleMembers: boolean;
   /** The header with the requested betas, if the interface passes it on. */
   readonly betas?: string | undefined;
@@ -168,7 +169,7 @@ export interface ClientRequest extends RoutedRequest {
    */
   readonly raw: JsonObject;
   readonly preset: PresetOption | undefined;
-  /** Dropped fields that asked for nothing: a retry may omit them. */
+  /** Dropped fields that had no effect, so that a retry may omit them. */
   readonly idleMembers?: ReadonlySet<string> | undefined;
   /** Paths of parts that the gateway has dropped, whatever the provider. */
   readonly leftOut?: readonly string[] | undefined;
@@ -192,16 +193,18 @@ export interface ClientRequest extends RoutedRequest {
   /** Opens a writer for one stream, from its start. */
   readonly openStreamWriter: (options: StreamWriting) => StreamWriter;
   /**
-   * Writes a whole stream in place of an error, for clients that react to the error only there. If absent or
-   * undefined, they get the error.
+   * Writes a whole stream in place of an error, for clients that react to the error only in a stream. If the function
+   * is absent or returns undefined, clients get the error.
    */
   readonly refusedStream?: ((error: GatewayError, answer: RefusedStream) => Promise<string | undefined>) | undefined;
 }
 
-/** An answer that is not a text, relayed as it arrives. */
+/** An answer that is not text, relayed as it arrives. */
 export interface BytesAnswer {
   readonly accept: string;
-  /** Returns its media type for the client, by the provider's; undefined if the answer is of another kind. */
+  /**
+   * Returns the media type for the client, from the provider's media type; undefined if the answer is of another kind.
+   */
   readonly typeOf: (contentType: string) => string | undefined;
 }
 
@@ -209,14 +212,17 @@ export interface UpstreamBody {
   readonly text: string;
   /** The form in place of the text, if the client sent a form. */
   readonly form?: MultipartBody | undefined;
-  /** Paths of dropped parts of the client's body: thinking of other models, the first of each field. */
+  /**
+   * Paths of dropped parts of the client's body, which are thinking of other models. Only the first path of each field
+   * is listed.
+   */
   readonly leftOut: readonly string[];
 }
 
 /** Changes of a relayed body. */
 export interface RelayedChanges {
   readonly changes: readonly (readonly [string, unknown])[];
-  /** Texts in place of values inside the other fields, in their order. */
+  /** Texts in place of values inside the other fields, in the sequence of the values. */
   readonly replaced?: readonly (readonly [value: number, text: string])[];
   readonly leftOut: readonly string[];
 }
@@ -240,7 +246,7 @@ export interface RefusedStream {
 }
 
 export interface StreamWriting {
-  /** True for a base URL whose clients have no other way to ask for the cost. */
+  /** True for a base URL whose clients have no other way to request the cost. */
   readonly mergesUsageChunk: boolean;
   readonly endsBrokenStreamWithDone: boolean;
 }
@@ -257,8 +263,8 @@ export interface StreamWriter {
    */
   readonly beforeEnd: (reported: UsageReport | undefined, cost: () => AnswerCost) => string;
   /**
-   * An event without content, if clients expect one in a silent stream: used if its provider has another
-   * interface and sends none.
+   * An event without content, if clients expect a ping in a silent stream. It is used if the provider has another
+   * interface and sends no pings.
    */
   readonly ping?: string | undefined;
   /** The end marker, after everything else. */
@@ -269,7 +275,10 @@ export interface StreamWriter {
 
 export interface SchemaCheck {
   readonly answer: (answer: JsonAnswer, options: AnswerChecking) => Promise<CheckedAnswer>;
-  /** Opens a check of one stream: it takes each event, and then says whether all of it satisfies the schema. */
+  /**
+   * Opens a check of one stream. The check receives each event, and then decides whether the whole answer satisfies the
+   * schema.
+   */
   readonly openStream: (work: SchemaWork) => StreamSchemaCheck;
 }
 
@@ -280,11 +289,11 @@ export interface AnswerChecking {
 }
 
 export type CheckedAnswer =
-  /** `answer`: without other text around the JSON. */
+  /** `answer` is without other text around the JSON. */
   | { readonly kind: 'valid'; readonly answer: JsonAnswer }
   /**
-   * `mismatch` says where and by which rule of the schema it fails. `isFinal` means that another answer would fail too,
-   * because this one ended at its token limit, or its check at a limit.
+   * `mismatch` describes where and by which rule of the schema the answer fails. `isFinal` means that another answer
+   * would fail too, because this answer ended at its token limit, or its check at a limit.
    */
   | { readonly kind: 'invalid'; readonly mismatch: string; readonly isFinal: boolean };
 

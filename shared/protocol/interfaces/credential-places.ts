@@ -4,10 +4,10 @@ import { headerNames } from '../../foundation/constants/index.ts';
 export interface CredentialPlace {
   /** A header that may contain the key instead of `Authorization`, in lower case. */
   readonly header: string | undefined;
-  /** Environment variables of the client that most likely contain two keys which differ. */
+  /** Environment variables of the client that most likely contain two different keys. */
   readonly variables: readonly string[];
   /**
-   * Returns the message for a request that sends a key, or a signature, in its vendor's way that the gateway does not
+   * Returns the message for a request that sends a key, or a signature, in the vendor's way, which the gateway does not
    * accept.
    */
   readonly refusal: ((request: AuthenticatedRequest) => string | undefined) | undefined;
@@ -22,7 +22,7 @@ export interface AuthenticatedRequest {
 const bearer: CredentialPlace = { header: undefined, variables: [], refusal: undefined };
 
 /**
- * Returns the message for a key in the query, which may be known to others already: queries are in the logs of proxies
+ * Returns the message for a key in the query, which others may know already, because queries are in the logs of proxies
  * and of servers.
  */
 const keyInQuery = ({ query }: AuthenticatedRequest): string | undefined =>

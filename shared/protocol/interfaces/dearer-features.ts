@@ -1,6 +1,6 @@
-// Features of a request that may cost more than the tokens of its provider entry: only an entry that lists them in
-// `extras` is called. Fields are recognized by their names. Tools that cost only tokens are listed; a tool of any other
-// type counts as more expensive.
+// Finds the features of a request that may cost more than the tokens of its provider entry. Only an entry that lists
+// these features in `extras` is called. Fields are recognized by their names. Tools that cost only tokens are listed; a
+// tool of any other type counts as more expensive.
 import type { Extra } from '../../foundation/constants/index.ts';
 import { type Feature, isJsonObject, type JsonObject, type Shape } from '../wire/index.ts';
 import { stateToolShapes } from './provider-state.ts';
@@ -13,7 +13,7 @@ export const toolShape: Shape = membersOf({ ...stateToolShapes, type: {}, name: 
 (toolShape.members as Map<string, Shape>).set('function', membersOf({ name: {} })).set('tools', { items: toolShape });
 
 /**
- * Matches tools that run at the client, or search among the tools of the request. Each may have versions:
+ * Matches tools that run at the client, or search among the tools of the request. Each tool may have versions, such as
  * `bash_20250124`.
  */
 const tokensOnly =
@@ -21,9 +21,9 @@ const tokensOnly =
 
 const clientTools: ReadonlySet<unknown> = new Set(['function', 'custom']);
 
-/** Tools that a provider runs, by the names that providers give them, with versions and previews. */
+/** Tools that a provider runs, by the providers' names for them, with versions and previews. */
 const extrasOfTools: readonly (readonly [Extra, RegExp])[] = [
-  // Its price is not documented.
+  // The price of the tool is not documented.
   ['other_tools', /^programmatic_tool_calling$/],
   ['web_search', /^(web|x|browser|live|google|bing|enterprise_web)_search(_|$)/],
   ['web_fetch', /^(web_fetch|url_context)(_|$)/],
@@ -37,7 +37,7 @@ const extrasOfTools: readonly (readonly [Extra, RegExp])[] = [
 ];
 
 /**
- * Matches the mark of a vendor: some providers name it first (`openrouter:web_search`), or mark built-in tools
+ * Matches the mark of a vendor. Some providers write the vendor first (`openrouter:web_search`), or mark built-in tools
  * (`$web_search`).
  */
 const vendorMark = /^(\$|[a-z]+:)/;
@@ -57,7 +57,7 @@ export function dearerTools(tools: unknown, pathOf: (index: number) => string): 
 /** True if the client runs the tool. */
 export const isClientTool = (tool: unknown): boolean => extraOf(tool) === undefined;
 
-/** Yields the extras of a tool and of those in it. It recurses within the depth of a body. */
+/** Yields the extras of a tool and of the tools in it. It recurses within the depth of a body. */
 function* extrasOf(tool: unknown): Generator<Extra> {
   const extra = extraOf(tool);
   if (extra !== undefined) yield extra;
@@ -73,7 +73,7 @@ function extraOf(tool: unknown): Extra | undefined {
     return typeof name === 'string' && name.startsWith('$') ? extraNamed(name) : undefined;
   }
   if (typeof type !== 'string') return 'other_tools';
-  // The environment of a shell decides who runs it.
+  // The environment of a shell determines who runs the shell.
   if (type === 'shell') return (environment ?? null) === null || isLocal(environment) ? undefined : 'shell';
   if (tokensOnly.test(type)) return undefined;
   return extraNamed(type === 'builtin_function' && typeof name === 'string' ? name : type);
@@ -93,7 +93,7 @@ function listedExtra(type: string): Extra | undefined {
 export const isListedTool = (type: string): boolean =>
   clientTools.has(type) || tokensOnly.test(type) || listedExtra(type) !== undefined;
 
-/** True for a value that asks for something; null, `false` and an empty list do not. */
+/** True for a value that has an effect; null, `false` and an empty list have none. */
 const isOn = (value: unknown): boolean =>
   (value ?? null) !== null && value !== false && !(Array.isArray(value) && value.length === 0);
 
@@ -118,7 +118,7 @@ const dearerMembers: Readonly<Record<string, readonly [Extra, (value: unknown) =
   enable_code_interpreter: ['code_interpreter', isOn],
   plugins: ['plugins', isOn],
   mcp_servers: ['mcp', isOn],
-  // It names a container of the provider, or skills that run in one.
+  // The field names a container of the provider, or skills that run in a container.
   container: ['code_execution', isOn],
   fallbacks: ['fallbacks', isOn],
   speed: ['service_tier', isOtherThan('standard')],

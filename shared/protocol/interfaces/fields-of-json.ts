@@ -1,4 +1,4 @@
-// Reads fields of JSON as texts: an answer in its other delivery preserves each as it came.
+// Reads fields of JSON as text, because an answer in its other delivery preserves each field as it came.
 import { type EventText, findMember, type JsonText, rewriteMembers } from '../wire/index.ts';
 
 /** Returns an object as it came, with other texts as some of its fields; undefined removes a field. */
@@ -13,13 +13,13 @@ export function withFields(
   return `{${pieces.filter((piece) => piece !== '').join(',')}}`;
 }
 
-/** Returns the text of a field's value, as it came; undefined if there is none. */
+/** Returns the text of a field's value, as it came; undefined if the field is absent. */
 export const fieldText = (json: JsonText, name: string, object = 0): string | undefined => {
   const value = findMember(json, name, object);
   return value === undefined ? undefined : json.slice(value);
 };
 
-/** Returns the named fields that are there, as they came. */
+/** Returns those of the named fields that are present, as they came. */
 export const fieldsAsCame = (json: JsonText, names: readonly string[]): readonly string[] =>
   Object.entries(slicesOf(json, names)).map(([name, { text }]) => `"${name}":${text}`);
 
@@ -32,7 +32,7 @@ export class JsonSlice {
   }
 }
 
-/** The fields of an object that are there, as they came. */
+/** The present fields of an object, as they came. */
 export const slicesOf = (json: JsonText, names: readonly string[], object = 0): Readonly<Record<string, JsonSlice>> => {
   const slices: Record<string, JsonSlice> = {};
   for (const name of names) {
@@ -54,7 +54,7 @@ export function jsonWithSlices(value: unknown): string {
   return `{${fields.join(',')}}`;
 }
 
-/** The events that a writer has emitted since they were last taken, so that a long answer is not in memory twice. */
+/** The events that a writer has emitted since the last call of `take`, so that a long answer is not in memory twice. */
 export function openWrittenEvents() {
   let events: EventText[] = [];
   return {
@@ -70,7 +70,7 @@ export function openWrittenEvents() {
   };
 }
 
-/** Returns the values in a list; none if there is no list. */
+/** Returns the values in a list; none if the list is absent. */
 export const itemsOf = (json: JsonText, list: number | undefined): readonly number[] =>
   list !== undefined && json.isArray(list) ? [...json.inside(list)] : [];
 

@@ -42,7 +42,7 @@ export const chatCompletions: ClientInterface = {
   playground: async () => (await import('./playground.ts')).playground,
   translation: async () => (await import('./translation/index.ts')).chatSource,
   packageModels: undefined,
-  // Other hosts of chat completions may not know the field.
+  // Other hosts of chat completions may not know the field for cache marks.
   cacheMarks: { kinds: ['openrouter'], onTools: false },
 };
 
@@ -65,10 +65,10 @@ function openChunkReader(choices: number): EventReader {
   };
 }
 
-// The body of a function call. Only the fields that a function does not fix are checked here: any other is
-// invalid_function_request, whatever its type.
+// The body of a function call. Only the fields that a function does not fix are checked here, because any other field
+// is invalid_function_request, whatever its type.
 
-/** Fields that are checked: in a body that is too large, their faults are reported first. */
+/** Fields that are checked. In a body that is too large, the faults of these fields are reported first. */
 const checked = {
   names: new Set(['model', 'messages']),
   shapes: { messages: { items: membersOf({ role: {} }) } },
@@ -90,7 +90,7 @@ function read(json: JsonText, { bodyBytes, dropsIdleMembers }: RequestReading): 
   return { ...request, raw: Object.fromEntries(otherMembers), idleMembers };
 }
 
-/** Fields that frameworks always send and that ask for nothing. */
+/** Fields that frameworks always send and that have no effect. */
 const idle: Readonly<Record<string, (value: unknown) => boolean>> = {
   stream: (value) => value === false,
   n: (value) => value === 1,

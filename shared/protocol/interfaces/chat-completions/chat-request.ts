@@ -1,4 +1,4 @@
-// Defines the fields of a chat completion that the gateway reads: their schema, and the request made from them.
+// Defines the fields of a chat completion that the gateway reads, with their schema, and the request made from them.
 import * as z from 'zod/mini';
 import { choicesMax } from '../../../foundation/constants/index.ts';
 import { isJsonObject, listOf, presetSchema } from '../../wire/index.ts';
@@ -15,7 +15,7 @@ export const outputBoundNames = [
 ] as const;
 
 const count = z.int().check(z.positive());
-/** A field that is read leniently: its type is for the provider to check. */
+/** A field that is read leniently, because the provider checks its type. */
 const anything = z.optional(z.unknown());
 const flag = z.nullish(z.boolean());
 
@@ -33,7 +33,9 @@ const reasoningSchema = z
     }),
   );
 
-/** Schema of the fields that the gateway reads. It is loose: any other field reaches the provider unchanged. */
+/**
+ * Schema of the fields that the gateway reads. The schema is loose, so any other field reaches the provider unchanged.
+ */
 export const chatRequestSchema = z.looseObject({
   ...plainMembers,
   messages: conversation,
@@ -67,16 +69,16 @@ export type CheckedBody = z.infer<typeof chatRequestSchema>;
 export type ReasoningOptions = z.infer<typeof reasoningSchema>;
 
 export interface ChatRequest extends ClientRequest {
-  /** True if the client asked for the provider's usage chunk itself. */
+  /** True if the client requested the provider's usage chunk itself. */
   readonly includeUsage: boolean;
-  /** True if the client asked for the gateway's merged usage at the end of a stream: `usage: {include: true}`. */
+  /** True if the client requested the gateway's merged usage at the end of a stream, by `usage: {include: true}`. */
   readonly includeMergedUsage: boolean;
   readonly reasoning: ReasoningOptions | undefined;
   /** The largest output bound in tokens that the client sent; undefined when it sent none. */
   readonly maxOutputTokens: number | undefined;
   /**
-   * True if no bound was sent, or a value that is not a number of tokens (`-1`): then anything that the provider
-   * writes counts.
+   * True if no bound was sent, or a value that is not a number of tokens (`-1`). Everything that the provider writes
+   * then counts.
    */
   readonly isOutputOpen: boolean;
   readonly namesNoBound: boolean;

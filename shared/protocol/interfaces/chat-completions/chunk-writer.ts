@@ -1,5 +1,5 @@
-// Writes the chunks of a completion in their order: of a translated answer, of a whole one, and of the end of a blocked
-// one.
+// Writes the chunks of a completion in their sequence, for a translated answer, for a whole answer, and for the end of
+// a blocked answer.
 
 interface ChoicePiece {
   readonly index: unknown;
@@ -7,7 +7,9 @@ interface ChoicePiece {
   readonly finish_reason: unknown;
 }
 
-/** Fields of a chunk besides those of its answer, which every chunk repeats. Values may be slices of JSON. */
+/**
+ * Fields of a chunk in addition to the fields of its answer, which every chunk repeats. Values may be slices of JSON.
+ */
 export interface ChunkFields {
   readonly choices: readonly unknown[];
   readonly usage?: unknown;

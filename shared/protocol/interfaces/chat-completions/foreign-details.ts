@@ -1,6 +1,6 @@
-// Removes from a relayed completion the thinking that the gateway returned for a model of another format: it means
-// nothing to this provider, and many refuse unknown fields. Thinking that the provider may have written itself is
-// passed on unchanged.
+// Removes from a relayed completion the thinking that the gateway returned for a model of another format, because it
+// means nothing to this provider, and many providers refuse unknown fields. Thinking that the provider may have written
+// itself is passed on unchanged.
 import {
   findMember,
   isEnvelope,
@@ -14,15 +14,15 @@ import {
 import type { RelayedChanges } from '../index.ts';
 
 /**
- * Values of `format` that the hub writes. OpenRouter uses the first two as well: at a provider like it, they may be its
- * own.
+ * Values of `format` that the hub writes. OpenRouter uses the first two as well, so at a provider like OpenRouter they
+ * may be the provider's own values.
  */
 const sharedFormats: ReadonlySet<unknown> = new Set(['anthropic-claude-v1', 'google-gemini-v1']);
 const ownFormat = /^(openai-responses|chat-completions)-v1(:|$)/;
 
 type Target = Pick<UpstreamTarget, 'reasoningStyle' | 'readsGoogleSignatures'>;
 
-/** Returns no changes if the body has no such thinking, as is usual. */
+/** Returns no changes if the body has no foreign thinking, as is usual. */
 export function withoutForeignDetails(json: JsonText, target: Target): RelayedChanges {
   const mayHoldSome = json.text.includes('"reasoning_details"') || mayHoldEnvelope(json.text);
   const messages = mayHoldSome ? findMember(json, 'messages') : undefined;
@@ -45,7 +45,7 @@ export function withoutForeignDetails(json: JsonText, target: Target): RelayedCh
 function withoutDetails(message: JsonObject, target: Target): JsonObject {
   const { reasoning_details: details, ...rest } = message;
   if (!Array.isArray(details)) return message;
-  // Pieces of a stream have the same index, and the first of them states the format.
+  // Pieces of a stream have the same index, and the first piece states the format.
   const foreign = new Set(details.flatMap((one) => (isJsonObject(one) && isForeign(one, target) ? [one.index] : [])));
   if (foreign.size === 0) return message;
   const nativeDetails = details.filter((one) => !isJsonObject(one) || !foreign.has(one.index));

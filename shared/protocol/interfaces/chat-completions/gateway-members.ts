@@ -10,15 +10,12 @@ const names = [
   'reasoning',
 ] as const satisfies readonly (keyof typeof chatRequestSchema.shape)[];
 
-/**
- * The only list of the fields that are the gateway's own: they are never sent to a provider as they came, and null
- * means absent.
- */
+/** The only list of the gateway's own fields. They are never sent to a provider as they came, and null means absent. */
 export const gatewayMembers: ReadonlySet<string> = new Set(names);
 
 /**
- * Fields that no provider receives: the relevant parts of `provider` and `cache` are in other parts of the key, and
- * `usage` changes only the fields added to the answer. `model` is sent as the resolved one.
+ * Fields that no provider receives. The relevant parts of `provider` and `cache` are in other parts of the key, and
+ * `usage` changes only the fields added to the answer. `model` is sent as the resolved model.
  */
 const withoutReasoning: ReadonlySet<string> = new Set(['model', ...gatewayMembers]);
 /**

@@ -14,7 +14,7 @@ export const readHubNeeds = (body: JsonObject): readonly HubNeed[] =>
 
 const isSent = (value: unknown): boolean => value !== undefined && value !== null && value !== false;
 
-/** True for a number above `max`, and for a value that is not a number, which asks for something too. */
+/** True for a number above `max`, and for a value that is not a number, which may have an effect too. */
 const isAbove = (value: unknown, max: number): boolean =>
   (value ?? null) !== null && !(typeof value === 'number' && value <= max);
 
@@ -38,10 +38,7 @@ function neededMembers(body: JsonObject): HubNeed[] {
   return needs.flatMap(([kind, member, isAsked]) => (isAsked ? [{ kind, member }] : []));
 }
 
-/**
- * Returns the needs of tools. A tool that is not a function is one that a provider runs, or one whose input is not
- * JSON.
- */
+/** Returns the needs of tools. A tool that is not a function is run by a provider, or has input that is not JSON. */
 function neededTools({ tools, functions }: JsonObject): HubNeed[] {
   const legacy: HubNeed[] =
     Array.isArray(functions) && functions.length > 0 ? [{ kind: 'tools', member: 'functions' }] : [];
@@ -57,7 +54,7 @@ const toolChoices: ReadonlySet<unknown> = new Set([
   ...['function', 'custom', 'allowed_tools'],
 ]);
 
-/** Returns the need for a forced call, which the model would not make by itself; an unknown choice may mean one. */
+/** Returns the need for a forced call, which the model would not make by itself; an unknown choice may force a call. */
 function neededChoice({ tools, tool_choice: choice }: JsonObject): HubNeed[] {
   if (!Array.isArray(tools) || tools.length === 0) return [];
   const { type, mode, allowed_tools: allowed } = isJsonObject(choice) ? choice : {};
@@ -69,7 +66,7 @@ function neededChoice({ tools, tool_choice: choice }: JsonObject): HubNeed[] {
   return isForced ? [{ kind: 'forced_tool', member: 'tool_choice' }] : [];
 }
 
-/** Returns the need for an effort together with tools: some models accept it on another interface only. */
+/** Returns the need for an effort together with tools, because some models accept both only on another interface. */
 function neededEffort({ tools, reasoning, reasoning_effort: effort }: JsonObject): HubNeed[] {
   if (!Array.isArray(tools) || tools.length === 0) return [];
   const { effort: nestedEffort, max_tokens: tokens, enabled } = isJsonObject(reasoning) ? reasoning : {};
@@ -102,7 +99,7 @@ const textRoles: readonly unknown[] = ['system', 'developer', 'assistant'];
 function neededPart(part: unknown, role: unknown): Omit<HubNeed, 'member'> | undefined {
   const { type, image_url: image, file } = isJsonObject(part) ? part : {};
   if (type === 'text' || type === 'refusal') return undefined;
-  // Some vendors write thinking there: it goes to no other model.
+  // Some vendors write thinking as this part, which no other model gets.
   if (role === 'assistant' && type === 'thinking') return undefined;
   if (textRoles.includes(role)) return { kind: 'content_part' };
   if (type === 'image_url' || type === 'input_image') {
@@ -118,7 +115,7 @@ function neededPart(part: unknown, role: unknown): Omit<HubNeed, 'member'> | und
 /** True for a data URL with data after its head, which is short. */
 const isDataUrl = (url: unknown): url is string => typeof url === 'string' && /^data:[^,]{0,1000},/i.test(url);
 
-/** Returns the need for a file: a file stored under an id is known only to its provider. */
+/** Returns the need for a file, because a file stored under an id is known only to its provider. */
 function neededFile(url: unknown): Omit<HubNeed, 'member'> {
   if (!isDataUrl(url)) return { kind: isWebUrl(url) ? 'file_url' : 'file_id' };
   return { kind: 'file', mediaType: /^data:([^;,]*)/i.exec(url.slice(0, 256))?.[1]?.toLowerCase() ?? '' };

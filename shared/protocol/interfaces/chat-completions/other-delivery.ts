@@ -60,7 +60,7 @@ function deltaOf(json: JsonText, choice: number): string {
   return withFields(json, message, { tool_calls: `[${placed.join(',')}]` });
 }
 
-/** Opens a fold. A relayed answer that ended without a finish reason gets one. */
+/** Opens a fold. A relayed answer that ended without a finish reason gets a finish reason. */
 function openFold(): StreamFold {
   const fold = openCompletionFold();
   return {

@@ -4,14 +4,14 @@ import { textBytesOf } from '../index.ts';
 
 export interface OutputOfDeltas {
   readonly hasOutput: boolean;
-  /** True if all of it is thinking. */
+  /** True if all output is thinking. */
   readonly isOnlyThinking: boolean;
   readonly outputBytes: number;
 }
 
 /**
- * Matches fields that a client can use, whatever a provider calls them: `reasoning_content` and `reasoning_details`
- * share a prefix.
+ * Matches fields that a client can use, whatever names providers have for them, because `reasoning_content` and
+ * `reasoning_details` share a prefix.
  */
 const outputMember = /^(content|refusal|reasoning|thinking|tool_calls|function_call|audio|image)/;
 
@@ -22,7 +22,7 @@ const isThinkingMember = (name: string): boolean => name.startsWith('reasoning')
 
 /** Names of fields without text of the model. */
 const structuralNames: ReadonlySet<string> = new Set(['role', 'id', 'type', 'index', 'format', 'signature']);
-/** Names that repeat a `reasoning` next to them. */
+/** Names whose fields repeat the field `reasoning` of the same object. */
 const namesBesideReasoning: ReadonlySet<string> = new Set([...structuralNames, 'reasoning_details']);
 
 /** Fields of a message or a delta that do not count as output. */

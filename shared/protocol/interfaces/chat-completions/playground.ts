@@ -45,7 +45,7 @@ const chatBody = ({ model, system, turns, temperature, outputTokensMax, tools, m
   ...more,
 });
 
-/** Writes the body for a function, which has its own messages and options: it takes only the input. */
+/** Writes the body for a function, which has its own messages and options, and accepts only the input. */
 function functionBody({ model, turns, more }: Draft) {
   const last = turns.findLast(({ role }) => role === 'user');
   return { model, messages: last === undefined ? [] : messagesOf(last), ...more };

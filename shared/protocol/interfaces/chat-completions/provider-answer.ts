@@ -1,5 +1,6 @@
-// Reads a provider's answer, whole as JSON or in chunks of a stream. The reader is lenient: an object with at least one
-// choice is an answer, and an unknown field changes nothing. Only the parts that the gateway reads are parsed.
+// Reads a provider's answer, whole as JSON or in chunks of a stream. The reader is lenient, because an object with at
+// least one choice is an answer, and an unknown field changes nothing. Only the parts that the gateway reads are
+// parsed.
 import { choicesMax } from '../../../foundation/constants/index.ts';
 import {
   type AnswerEvent,
@@ -47,7 +48,7 @@ function readCompletion(json: JsonText): ReadAnswer {
   if (isError(details)) return { kind: 'error', error: readErrorObject(json) };
   const choices = Array.isArray(details.choices) ? details.choices : [];
   if (choices.length === 0) return { kind: 'unreadable' };
-  // More choices than any request can ask for cost work, and are not an answer.
+  // More choices than any request can have cost work, and are not an answer.
   if (choices.length > choicesMax) {
     return { kind: 'refused', refused: { usage: readReportedUsage(json), outputBytes: json.text.length } };
   }
@@ -60,7 +61,7 @@ function readCompletion(json: JsonText): ReadAnswer {
   return { kind: 'answer', answer: { ...answer, ...choiceDetails } };
 }
 
-/** Returns the ids of audio, which its provider stores for an hour for messages that refer to it. */
+/** Returns the ids of audio. The provider stores audio for an hour for messages that refer to it. */
 const soundIn = (choices: readonly unknown[], name: 'message' | 'delta'): readonly string[] =>
   choices.flatMap((choice) => {
     const message = isJsonObject(choice) ? choice[name] : undefined;
@@ -103,7 +104,7 @@ const choicesShape = membersOf({
 export const readChoices = (json: JsonText): { readonly choices?: unknown } =>
   pick(json, 0, choicesShape) as { choices?: unknown };
 
-/** Returns the message of each choice; undefined for a choice without one. */
+/** Returns the message of each choice; undefined for a choice without a message. */
 function messageOfChoices(json: JsonText, name: 'message' | 'delta'): readonly (number | undefined)[] {
   const list = findMember(json, 'choices');
   if (list === undefined || !json.isArray(list)) return [];
@@ -127,17 +128,17 @@ export function withContents(json: JsonText, contents: ReadonlyMap<number, strin
 const hasValidIndex = (choice: unknown, position: number): boolean =>
   !isJsonObject(choice) || isChoiceIndex(indexOf(choice, position));
 
-/** Applies `reasoning.exclude`: returns the answer without message fields whose name begins with reasoning. */
+/** Applies `reasoning.exclude`. Returns the answer without message fields whose name begins with reasoning. */
 export function withoutReasoning(json: JsonText): JsonText | Promise<JsonText> {
   const replaced = messagesWithoutReasoning(json, 'message');
   return replaced.length === 0 ? json : rescanAnswer(replaceValues(json, replaced));
 }
 
-/** Returns the text of that answer, with these fields of the answer changed too. */
+/** Returns the text of the answer without reasoning, with these fields of the answer changed too. */
 export const textWithoutReasoning = (json: JsonText, changes: ReadonlyMap<string, unknown>): string =>
   rewriteMembers(json, changes, 0, messagesWithoutReasoning(json, 'message'));
 
-/** Returns the messages that have reasoning, without it. */
+/** Returns the messages that have reasoning, without their reasoning. */
 const messagesWithoutReasoning = (json: JsonText, name: 'message' | 'delta') =>
   messagesIn(json, name).flatMap((found) => {
     const names = json.isObject(found) ? json.members(found).map((member) => member.name) : [];
@@ -149,7 +150,7 @@ const isReasoning = (name: string): boolean => name.startsWith('reasoning');
 
 /** Details of a chunk. Output is content, reasoning, a tool call, a refusal, audio or a finish reason. */
 interface ChunkDetails extends EventDetails {
-  /** True for a chunk with usage and no choice, which is sent only to clients that asked for it. */
+  /** True for a chunk with usage and no choice, which is sent only to clients that requested usage. */
   readonly isUsageOnly: boolean;
   /** The provider's error, in whatever form. */
   readonly error: unknown;
@@ -164,8 +165,8 @@ export interface StreamChunk extends AnswerEvent {
 }
 
 /**
- * Reads one event. Returns undefined for a text that is not a JSON object, or exceeds the bounds of an answer: the
- * stream is then broken.
+ * Reads one event. Returns undefined for text that is not a JSON object, or exceeds the bounds of an answer. The stream
+ * is then broken.
  */
 export function readStreamChunk(text: string): StreamChunk | undefined {
   const head = parseEvent(text);
@@ -175,13 +176,13 @@ export function readStreamChunk(text: string): StreamChunk | undefined {
   return details.choices.every(({ index }) => isChoiceIndex(index)) ? new ParsedChunk(text, head, details) : undefined;
 }
 
-/** Reads the usage at Groq's own place for it. */
+/** Reads the usage where Groq has it. */
 const usageOfGroq = ({ x_groq: groq }: JsonObject): UsageReport | undefined =>
   isJsonObject(groq) ? readUsageReport(groq.usage) : undefined;
 
 /**
- * Wraps a chunk that the gateway wrote itself: its text is made once, and not parsed again. `beginsThinking` means that
- * the chunk marks the begin of thinking.
+ * Wraps a chunk that the gateway wrote itself. The chunk's text is made once, and not parsed again. `beginsThinking`
+ * means that the chunk marks the start of thinking.
  */
 export function writtenChunk(chunk: Record<string, unknown>, beginsThinking = false): StreamChunk {
   const text = JSON.stringify(chunk);
@@ -252,7 +253,7 @@ function outputBytesOf(json: JsonText, value: number): number {
 }
 
 /**
- * Applies `reasoning.exclude` to a chunk: returns its text without delta fields whose name begins with reasoning, or
+ * Applies `reasoning.exclude` to a chunk. Returns its text without delta fields whose name begins with reasoning, or
  * undefined if nothing remains. A chunk without such fields is unchanged, byte for byte.
  */
 export function withoutReasoningDeltas(chunk: StreamChunk): string | undefined {

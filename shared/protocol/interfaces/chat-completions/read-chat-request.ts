@@ -1,5 +1,5 @@
-// Reads a chat completion: strict in the fields that the gateway reads, indifferent to the rest. The schema only
-// checks; `raw` contains every field as it was sent, because unused ones reach the provider unchanged.
+// Reads a chat completion. The reader is strict in the fields that the gateway reads, and indifferent to the rest. The
+// schema only checks; `raw` contains every field as it was sent, because unused fields reach the provider unchanged.
 import type { GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
 import { chargedAnswersMax } from '../../../foundation/constants/index.ts';
@@ -56,7 +56,7 @@ import { schemaCheckOf } from './schema-check.ts';
 import { toUpstreamBody } from './upstream-body.ts';
 import { openChunkWriter, writeAnswer } from './write-answer.ts';
 
-/** Fields that other code reads or sets: the planner for features and policies, or the style of a provider. */
+/** Fields that other code reads or sets, which is the planner for features and policies, or the style of a provider. */
 const otherUsedNames = [
   'functions',
   'modalities',
@@ -219,10 +219,10 @@ function imageOf(part: unknown, measure: ReturnType<typeof openImageMeasure>): M
   return typeof url === 'string' ? measure({ url, detail }) : undefined;
 }
 
-// Features that a chat completion needs, and the fields that ask for them.
+// Finds the features that a chat completion needs, and the fields that request them.
 
 /**
- * Returns the needs. Only a real use counts: an empty list of tools or a `tool_choice` alone reaches the provider
+ * Returns the needs. Only a real use counts. An empty list of tools or a `tool_choice` alone reaches the provider
  * unchanged.
  */
 function readNeeds({ raw, stream, choices }: ChatMembers): RequestNeeds {

@@ -13,8 +13,8 @@ const detailNames = [
 ] as const;
 
 /**
- * Returns the tokens of reasoning that the report counts next to the completion, as xAI does: the total is the sum of
- * all three. `usage` has the usual names.
+ * Returns the tokens of reasoning that the report counts next to the completion, as xAI does. The total is then the sum
+ * of all three counts. `usage` has the usual names.
  */
 export function separateReasoningTokens(usage: JsonObject): number {
   const details = isJsonObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
@@ -23,7 +23,7 @@ export function separateReasoningTokens(usage: JsonObject): number {
   return toCount(usage.total_tokens) === parts + reasoning ? reasoning : 0;
 }
 
-/** Names of cached tokens outside the details: DeepSeek's, Moonshot's, and those of hosts of Claude. */
+/** Names of cached tokens outside the details, as used by DeepSeek, by Moonshot, and by hosts of Claude. */
 const cachedNames = ['prompt_cache_hit_tokens', 'cached_tokens', 'cache_read_input_tokens'];
 
 /** Returns `usage` under the names that most providers use. */

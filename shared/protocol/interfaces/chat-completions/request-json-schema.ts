@@ -18,9 +18,9 @@ const toJsonSchema = (schema: z.core.$ZodType): Record<string, unknown> =>
   });
 
 /**
- * Returns a schema of draft 2020-12 for the part that `readChatRequest` checks by schema. It does not cover checks in
- * code: names that differ only in case, `reasoning.effort` together with `reasoning.max_tokens`, `model` together with
- * `models`, and that a json_schema format has its schema.
+ * Returns a schema of draft 2020-12 for the part that `readChatRequest` checks by schema. The schema does not cover
+ * checks in code: names that differ only in case, `reasoning.effort` together with `reasoning.max_tokens`, `model`
+ * together with `models`, and that a json_schema format has its schema.
  */
 export const chatRequestJsonSchema = (): Record<string, unknown> => toJsonSchema(chatRequestSchema);
 

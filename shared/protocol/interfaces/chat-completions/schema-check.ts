@@ -1,4 +1,4 @@
-// Checks structured output: whether the choices of an answer satisfy the schema of the request.
+// Checks structured output, which means whether the choices of an answer satisfy the schema of the request.
 import { collectedStreamMaxBytes } from '../../../foundation/constants/index.ts';
 import { checkAnswer, type SchemaWork } from '../../json-schema/index.ts';
 import type { JsonAnswer } from '../../wire/index.ts';
@@ -29,7 +29,7 @@ async function checkChoices(
       const { kind, mismatch, isUnchecked = false } = checked;
       return { kind, mismatch, isFinal: isUnchecked || choice.finish_reason === 'length' };
     }
-    // A text that a client can parse stays unchanged: only other text around the JSON is removed.
+    // Text that a client can parse stays unchanged, because only other text around the JSON is removed.
     const isFine = text === message.content && isJsonText(text);
     if (!isFine) contents.set(place, checked.text);
   }
@@ -53,8 +53,8 @@ function textOf(content: unknown): string {
   return content.map((part) => (isJsonObject(part) && typeof part.text === 'string' ? part.text : '')).join('');
 }
 
-// A streamed answer is checked against its schema when it is complete. It has been relayed by then, so an answer that
-// fails the schema ends with an error line, is billed, and is not requested again.
+// A streamed answer is checked against its schema when it is complete. The answer has been relayed by then, so an
+// answer that fails the schema ends with an error line, is billed, and is not requested again.
 
 interface Choice {
   text: string;

@@ -1,4 +1,4 @@
-// Writes the body for a provider: the client's, field by field, without the gateway's own fields.
+// Writes the body for a provider from the client's body, field by field, without the gateway's own fields.
 import { isJsonObject, rewriteMembers, type UpstreamTarget } from '../../wire/index.ts';
 import type { UpstreamBody } from '../index.ts';
 import type { ChatMembers, ReasoningOptions } from './chat-request.ts';
@@ -30,7 +30,7 @@ const effortName = 'reasoning_effort';
 
 const hasTools = ({ raw: { tools } }: ChatMembers): boolean => Array.isArray(tools) && tools.length > 0;
 
-/** Renames the bound: OpenAI's models with thinking know only the newer name, which means the same. */
+/** Renames the bound. OpenAI's models with thinking know only the newer name, which means the same. */
 function boundMembers({ raw }: ChatMembers, { takesNewerBound }: UpstreamTarget): (readonly [string, unknown])[] {
   const { max_tokens: older, max_completion_tokens: newer } = raw;
   if (takesNewerBound !== true || (older ?? null) === null) return [];
@@ -40,7 +40,7 @@ function boundMembers({ raw }: ChatMembers, { takesNewerBound }: UpstreamTarget)
   ];
 }
 
-/** Asks for usage on every stream for which a provider can report it, because the gateway must bill. */
+/** Requests usage on every stream for which a provider can report it, because the gateway must bill. */
 function streamOptions(sent: unknown, reportsUsage: boolean): object | undefined {
   const { include_usage: _includeUsage, ...options } = isJsonObject(sent) ? sent : {};
   if (reportsUsage) return { ...options, include_usage: true };

@@ -1,4 +1,4 @@
-// Writes the client's answer: the provider's answer or chunks, with the gateway's usage fields.
+// Writes the client's answer, which is the provider's answer or chunks, with the gateway's usage fields.
 import {
   type AnswerCost,
   brokenStreamMessages,
@@ -15,7 +15,7 @@ import { answerJson, type StreamWriter, type StreamWriting } from '../index.ts';
 import type { ChatMembers } from './chat-request.ts';
 import { type StreamChunk, textWithoutReasoning, withoutReasoningDeltas } from './provider-answer.ts';
 
-// The end of a stream of chunks: its end marker, or an error line if it broke.
+// Writes the end of a stream of chunks, which is its end marker, or an error line if the stream broke.
 
 /** The end marker, the last line of every stream that ends without an error. */
 const doneLine = toEventLine(doneText);
@@ -38,7 +38,7 @@ export function writeAnswer({ reasoning }: ChatMembers, { json }: JsonAnswer, co
   return { body: isExcluded ? textWithoutReasoning(json, changes) : rewriteMembers(json, changes), headers: {} };
 }
 
-/** Maximum number of delayed chunks: a provider sends one or two without a choice. */
+/** Maximum number of delayed chunks. A provider sends one or two chunks without a choice. */
 const heldMax = 16;
 
 export function openChunkWriter(
@@ -50,8 +50,8 @@ export function openChunkWriter(
   let head: Record<string, unknown> = {};
   let reportedToClient = false;
   /**
-   * A chunk that finishes a choice and reports usage, and the chunks after it: it is sent with the merged usage if no
-   * choice follows it.
+   * A chunk that finishes a choice and reports usage, and the chunks after it. The chunk is sent with the merged usage
+   * if no choice follows.
    */
   let held: readonly StreamChunk[] = [];
   const lineOf = (chunk: StreamChunk, usage?: Record<string, unknown>): string => {
@@ -78,9 +78,7 @@ export function openChunkWriter(
       held = [...held, chunk];
       return before;
     },
-    /**
-     * Writes the gateway's usage chunk: the client asked for it, or it replaces the one that the provider did not send.
-     */
+    /** Writes the gateway's usage chunk if the client requested it, or in place of the provider's missing chunk. */
     beforeEnd(reported, cost) {
       if (held.length > 0) return release(cost().mergedUsage());
       const isMissing = reported === undefined || !hasCounts(reported) || !reportedToClient;

@@ -1,5 +1,5 @@
-// Reads a Converse stream, and keeps its state: output and usage so far. Its last event has the usage, and follows the
-// event with the stop reason.
+// Reads a Converse stream, and keeps its state, which is the output and usage so far. The last event has the usage, and
+// follows the event with the stop reason.
 import {
   type AnswerEvent,
   type EventDetails,
@@ -33,7 +33,7 @@ export function openEventReader(): EventReader {
   return { read, isComplete: () => isComplete };
 }
 
-/** Wraps an event that the gateway wrote itself: its text is made once, and not parsed again. */
+/** Wraps an event that the gateway wrote itself. The event's text is made once, and not parsed again. */
 export function writtenEvent(name: string, event: JsonObject, usage?: UsageReport): AnswerEvent {
   return new ParsedEvent(name, JSON.stringify(event), { ...detailsOf(name, event), usage });
 }
@@ -50,7 +50,7 @@ const statuses: Readonly<Record<string, number>> = {
   serviceUnavailableException: 503,
 };
 
-/** Returns the error; its name may say more than its message. */
+/** Returns the error; its name may be more precise than its message. */
 const errorOf = (name: string, { message }: JsonObject): object => ({
   error: { type: name, message, status: statuses[name] ?? statuses.internalServerException },
 });
@@ -66,7 +66,7 @@ type EventOutput = Pick<EventDetails, 'hasOutput' | 'isOnlyThinking' | 'outputBy
 
 const nothing: EventOutput = { hasOutput: false, outputBytes: 0 };
 
-/** Reads the output of an event: a piece with content, the begin of thinking, or the reason why the message stopped. */
+/** Reads the output of an event: a piece with content, the start of thinking, or the reason why the message stopped. */
 function outputIn(name: string | undefined, event: JsonObject): EventOutput {
   if (name === 'messageStop') return { hasOutput: isEndWord(event.stopReason), outputBytes: 0 };
   const piece = event.delta ?? event.start;

@@ -55,14 +55,14 @@ function* mediaIn(messages: unknown): Generator<Media> {
       const { tokens } = measure({ url: `${head}${bytes}`, detail: undefined });
       yield { tokens, dataCharacters: bytes.length, isElsewhere };
     } else if (typeof text !== 'string' && !Array.isArray(content)) {
-      // A document that consists of texts counts like texts.
+      // A document that consists of text counts like text.
       const dataCharacters = typeof bytes === 'string' ? bytes.length : 0;
       yield { ...boundedByContext, dataCharacters, isElsewhere };
     }
   }
 }
 
-/** Maximum number of references: longer conversations contain their files themselves. */
+/** Maximum number of references. Longer conversations contain their files themselves. */
 const referencesMax = 1_024;
 
 /** Returns files that Bedrock reads with the credential of the call. */

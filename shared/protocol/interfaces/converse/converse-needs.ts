@@ -1,4 +1,4 @@
-// Features of a Converse request that not every candidate has, or that not every provider format can express.
+// Finds the features of a Converse request that not every candidate has, or that not every provider format can express.
 import {
   type CallSize,
   type Feature,
@@ -27,7 +27,7 @@ const isSent = (value: unknown): boolean =>
   (value ?? null) !== null && !(isJsonObject(value) && Object.keys(value).length === 0);
 
 /**
- * Returns the needs of controls. A guardrail of AWS that is not applied counts as none, and variables belong to a
+ * Returns the needs of controls. A guardrail of AWS that is not applied does not count, and variables belong to a
  * prompt that Bedrock stores.
  */
 const neededControls = ({ guardrailConfig, promptVariables }: JsonObject): HubNeed[] => [
@@ -49,8 +49,8 @@ export const declaredTools = (toolConfig: unknown): readonly DeclaredTool[] =>
 const choices: ReadonlySet<string> = new Set(['auto', 'any', 'tool']);
 
 /**
- * Returns the need for a forced call of a provider's own tool: such a tool is dropped if it is optional, and then
- * there would be nothing to call.
+ * Returns the need for a forced call of a provider's own tool. This tool is dropped if it is optional, and then there
+ * would be no tool to call.
  */
 function forcedTool(toolConfig: unknown): HubNeed[] {
   const choice = isJsonObject(toolConfig) ? blockOf(toolConfig.toolChoice) : undefined;
@@ -90,7 +90,7 @@ function neededBlock(block: PlacedBlock): HubNeed[] {
 
 const isInline = (block: PlacedBlock): boolean => typeof sourceOf(block).bytes === 'string';
 
-// Features that a call needs from a candidate, and the fields that ask for them.
+// Returns the features that a call needs from a candidate, and the fields that request them.
 
 export function readNeeds(
   { raw, stream }: Pick<ConverseMembers, 'raw' | 'stream'>,
@@ -114,7 +114,10 @@ export function readNeeds(
   return { features, schemaMember: schemaMemberOf(raw), storingMember: undefined, promptBytes: textBytes / contexts };
 }
 
-/** Returns a tool with the type in the list of more expensive tools: Bedrock's own have the names of their services. */
+/**
+ * Returns a tool with the type in the list of more expensive tools. Bedrock's own tools have the names of their
+ * services.
+ */
 function asTyped(tool: JsonObject): JsonObject {
   const { toolSpec, systemTool } = tool;
   if (isJsonObject(toolSpec)) return { type: 'custom', name: toolSpec.name };
@@ -131,7 +134,7 @@ const systemTools: Readonly<Record<string, string>> = {
 const usualTiers: readonly unknown[] = ['default', 'flex'];
 
 /**
- * Returns the more expensive features: tiers, a faster machine and guardrails have prices of their own, and betas of
+ * Returns the more expensive features. Tiers, a faster machine and guardrails have prices of their own, and betas of
  * Claude may enlarge the window.
  */
 function dearerOf(raw: JsonObject): readonly Feature[] {

@@ -1,16 +1,16 @@
-// Defines the fields of a Converse request that the gateway reads: their schema, and the values derived from them.
+// Defines the fields of a Converse request that the gateway reads, with their schema, and the values derived from them.
 import * as z from 'zod/mini';
 import { isJsonObject, listOf } from '../../wire/index.ts';
 import { type ClientRequest, type MadeOfMembers, plainMembers } from '../index.ts';
 
-/** A field that is read leniently: its type is for the provider to check. */
+/** A field that is read leniently, because the provider checks its type. */
 const anything = z.optional(z.unknown());
 const text = z.nullish(z.string());
 const objects = listOf(z.looseObject({}), { isGood: isJsonObject });
 
 const { model: _inPath, ...gatewayMembers } = plainMembers;
 
-/** Schema of the fields; it is loose: any other field reaches the provider unchanged. */
+/** Schema of the fields. The schema is loose, so any other field reaches the provider unchanged. */
 export const converseSchema = z.looseObject({
   ...gatewayMembers,
   messages: listOf(z.looseObject({ role: z.string(), content: z.array(z.unknown()) }), {

@@ -1,4 +1,4 @@
-// Defines the interface of Amazon Bedrock's Converse, and the count of tokens next to it.
+// Defines the interface of Amazon Bedrock's Converse, and its count of tokens.
 
 import * as z from 'zod/mini';
 import type { GatewayError } from '../../../errors/index.ts';
@@ -44,7 +44,7 @@ import { conversationShapes, modelsOf, readConverseRequest } from './read-conver
 
 const { model: _inPath, ...gatewayMembers } = plainMembers;
 
-/** Schema of a count: either a conversation, or the body of an invocation as base64. */
+/** Schema of a count, whose body is a conversation, or the body of an invocation as base64. */
 const countSchema = z.looseObject({
   ...gatewayMembers,
   input: z.union([
@@ -126,7 +126,8 @@ function repairWords({ providerText, reason }: RejectionToTell): string | undefi
   return providerText.includes(words) ? providerText : `${words} ${providerText}`;
 }
 
-// Counts of the tokens of a prompt: the provider's, and the gateway's estimate if the model's provider cannot count.
+// Counts the tokens of a prompt. The count comes from the provider, or from the gateway's estimate if the model's
+// provider cannot count.
 
 function read(json: JsonText, { path }: RequestReading): ClientRequest {
   const { raw, body } = readPlainBody(json, plainReading);

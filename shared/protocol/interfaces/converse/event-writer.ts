@@ -1,17 +1,17 @@
-// Writes the events of an answer of Converse in their order: of a translated answer, of a whole one, and of the end of
-// a blocked one.
+// Writes the events of an answer of Converse in their sequence, for a translated answer, for a whole answer, and for
+// the end of a blocked answer.
 
 type EmitEvent = (name: string, event: Readonly<Record<string, unknown>>) => void;
 
 interface BlockPlace {
-  /** Index of the last block that has begun; -1 before the first one. */
+  /** Index of the last block that has started; -1 before the first block. */
   readonly index: number;
   readonly isOpen: boolean;
 }
 
 export type ConverseWriter = ReturnType<typeof openConverseWriter>;
 
-/** A block ends when the next block begins, because only one is open at a time. Values may be slices of JSON. */
+/** A block ends when the next block begins, because only one block is open at a time. Values may be slices of JSON. */
 export function openConverseWriter(
   emit: EmitEvent,
   { index: contentBlockIndex, isOpen }: BlockPlace = { index: -1, isOpen: false },
@@ -31,7 +31,7 @@ export function openConverseWriter(
 
   return {
     start: (role: unknown) => emit('messageStart', { role }),
-    /** A text and thinking begin with their first piece. */
+    /** Text and thinking begin with their first piece. */
     begin,
     /** `toolUse` is given without its input. */
     beginCall(toolUse: unknown): void {

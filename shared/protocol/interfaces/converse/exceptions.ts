@@ -1,4 +1,4 @@
-// Writes the end of a stream that broke: its last frame is one of the exceptions that a Converse stream can have.
+// Writes the end of a stream that broke. The last frame is one of the exceptions that a Converse stream can have.
 import { brokenStreamMessages, type EventText, type MidStreamCode } from '../../wire/index.ts';
 
 /** Names of the exceptions, from the service model of @aws-sdk/client-bedrock-runtime 3.1162. */

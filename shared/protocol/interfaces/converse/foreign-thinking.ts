@@ -1,5 +1,5 @@
-// Removes from a relayed request the thinking that another model made for this gateway: this provider would refuse it.
-// Everything else is passed on unchanged.
+// Removes from a relayed request the thinking that another model made for this gateway, because this provider would
+// refuse it. Everything else is passed on unchanged.
 import {
   findMember,
   isEnvelope,
@@ -36,7 +36,7 @@ export function withoutForeignThinking(json: JsonText): RelayedChanges {
 }
 
 const makersMember = 'additionalModelRequestFields';
-/** Claude's own name of the field, and Bedrock's. */
+/** The field's name in Claude's own API, and its name on Bedrock. */
 const thinkingNames = ['thinking', 'reasoning_config'];
 
 function readMakers(json: JsonText): JsonObject {
@@ -77,7 +77,7 @@ function isForeign(one: unknown): boolean {
   return isEnvelope(redactedContent) || (isJsonObject(reasoningText) && isEnvelope(reasoningText.signature));
 }
 
-/** True if a result of a tool call has no thinking before it: a Claude with a thinking budget refuses that. */
+/** True if a result of a tool call has no thinking before it, which a Claude with a thinking budget refuses. */
 function lacksThinking(messages: readonly unknown[]): boolean {
   const last = messages.findLast((message) => isJsonObject(message) && message.role === 'assistant');
   const kinds = isJsonObject(last) ? blocksIn(last.content).flatMap((one) => blockOf(one)?.kind ?? []) : [];

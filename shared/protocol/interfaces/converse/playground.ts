@@ -10,12 +10,12 @@ import { openConverseFold } from './stream-fold.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** Returns the path of a call. boto3 takes the model as a field, and sends it in the path. */
+/** Returns the path of a call. boto3 expects the model as a field, and sends it in the path. */
 const pathOf = ({ modelId }: Body): string => `/bedrock/model/${encodeURIComponent(String(modelId))}/converse`;
 
 /**
  * Fields of Converse's request (ConverseRequest of AWS's SDK 3.1162.0). boto3 refuses every other field, including the
- * gateway's.
+ * gateway's own fields.
  */
 const botoFields: ReadonlySet<string> = new Set([
   'modelId',

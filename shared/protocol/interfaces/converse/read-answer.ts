@@ -1,5 +1,5 @@
-// Reads a provider's answer of Converse from JSON. The reader is lenient: an object with a message is an answer, and an
-// unknown field changes nothing.
+// Reads a provider's answer of Converse from JSON. The reader is lenient, because an object with a message is an
+// answer, and an unknown field changes nothing.
 import {
   type AnswerDetails,
   findMember,
@@ -48,7 +48,7 @@ export const answerDetails = ({ stopReason: reason }: JsonObject): AnswerDetails
   finishReasons: isEndWord(reason) ? [reason] : undefined,
 });
 
-/** Returns an end that says that something broke, as the provider's error. */
+/** Returns an end that means that the answer broke, as the provider's error. */
 export const brokenEnd = ({ stopReason: word }: JsonObject): object | undefined =>
   isBrokenEnd(word) ? { error: { code: word } } : undefined;
 

@@ -1,5 +1,5 @@
-// Reads a Converse request: strict in the fields that the gateway reads, indifferent to the rest. Its path says the
-// model, and whether it is a stream.
+// Reads a Converse request. The reader is strict in the fields that the gateway reads, and indifferent to the rest. The
+// path determines the model and the delivery.
 import type { GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
 import { frameStreamType } from '../../../foundation/constants/index.ts';
@@ -124,7 +124,7 @@ function read(json: JsonText, { path }: RequestReading): ClientRequest {
   };
 }
 
-/** Returns the models: the path's, followed by `models` of the body. */
+/** Returns the models: the model of the path, followed by `models` of the body. */
 export function modelsOf(path: CallPath | undefined, models: readonly string[] | null | undefined) {
   const named = readModels({ model: path?.model, models });
   return { ...named, memberOfModel: (id: string) => (id === path?.model ? 'modelId' : named.memberOfModel(id)) };
@@ -137,7 +137,7 @@ function upstreamBody(json: JsonText, { defaultBound }: UpstreamTarget) {
   return { text: rewriteMembers(json, new Map([...withoutGatewayMembers, ...changes, ...more])), leftOut };
 }
 
-/** A keep-alive: an event of a type that the service does not have, so that its clients skip it. */
+/** A keep-alive, which is an event of a type that the service does not have, so that its clients skip the event. */
 const signOfLife = frameText({ name: 'ping', text: '{}' });
 
 const streamForm = { contentType: frameStreamType, keepAlive: signOfLife };

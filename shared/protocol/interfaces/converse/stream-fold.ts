@@ -2,13 +2,15 @@
 // stored. Unknown fields and blocks are preserved.
 import { type EventFold, emptyObject, type FoldedObject, isObject } from '../../event-folds/index.ts';
 
-/** Opens a fold. `parseInput` parses a call's input; it returns undefined for a text that is not JSON. */
+/** Opens a fold. `parseInput` parses a call's input, and returns undefined for text that is not JSON. */
 export function openConverseFold(parseInput: (text: string) => unknown): EventFold {
   const blocks = new Map<unknown, FoldedBlock>();
   const beside = emptyObject();
   let role: unknown = 'assistant';
 
-  /** Returns the block at an index, which is created if it has no start event, as for texts and thinking. */
+  /**
+   * Returns the block at an index. The block is created if it has no start event, as is usual for text and thinking.
+   */
   function blockAt(index: unknown): FoldedBlock {
     const block = blocks.get(index) ?? openBlock(parseInput);
     blocks.set(index, block);
@@ -78,7 +80,7 @@ function openBlock(parseInput: (text: string) => unknown) {
   return { begin: (start: FoldedObject) => void Object.assign(others, start), add, whole };
 }
 
-/** Returns the input. A text that is not JSON was cut off, so its call cannot be made. */
+/** Returns the input. Input that is not JSON was cut off, so its call cannot be made. */
 const wholeInput = (input: string, parseInput: (text: string) => unknown): unknown =>
   input === '' ? {} : (parseInput(input) ?? {});
 

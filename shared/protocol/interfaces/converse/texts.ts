@@ -131,7 +131,7 @@ function piecesOf(json: JsonText, delta: number, channel: string): EventPiece[] 
   });
 }
 
-/** Returns the input of a call, which arrives as pieces of a text. */
+/** Returns the input of a call, which arrives as pieces of text. */
 const inputPieces = (json: JsonText, toolUse: number, channel: string): EventPiece[] =>
   json.members(toolUse).flatMap(({ name, value }): EventPiece[] => {
     if (name !== 'input' || !json.isString(value)) return wholeTexts(json, value, name);

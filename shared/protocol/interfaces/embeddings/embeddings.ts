@@ -1,4 +1,4 @@
-// Defines the interface of embeddings: text in, vectors out, no stream.
+// Defines the interface of embeddings, with text as input and vectors as output, and without streams.
 import * as z from 'zod/mini';
 import { fail } from '../../../errors/index.ts';
 import { largeBodyMaxBytes, upstreamBodyMaxBytes } from '../../../foundation/constants/index.ts';
@@ -51,7 +51,7 @@ export const embeddings = relayedInterface({
   takesLong: false,
   schema: z.looseObject(plainMembers),
   uncheckedNames: ['dimensions'],
-  // The field may have thousands of texts, so it is checked without parsing it.
+  // The field may have thousands of texts, so it is checked without parsing.
   unparsedName: 'input',
   promptMember: 'input',
   readInput: readEmbeddingsInput,
@@ -97,7 +97,8 @@ function writeEmbeddings(answer: JsonAnswer, { cost, costUsd }: AnswerCost): Wri
   return { body: putBackValues({ text, values }, vectors), headers: {} };
 }
 
-// Reads a request for embeddings: strict in the fields that the gateway reads, indifferent to the rest.
+// Reads a request for embeddings. The reader is strict in the fields that the gateway reads, and indifferent to the
+// rest.
 
 function readEmbeddingsInput(json: JsonText, _body: unknown, { dimensions }: JsonObject) {
   const { count, longestCharacters, hasTokens } = checkInput(json);
@@ -113,14 +114,14 @@ function readEmbeddingsInput(json: JsonText, _body: unknown, { dimensions }: Jso
 
 interface Inputs {
   readonly count: number;
-  /** Characters of the longest input: the model's context has to fit each input, not their sum. */
+  /** Characters of the longest input, because the model's context has to fit each input, not their sum. */
   readonly longestCharacters: number;
   readonly hasTokens: boolean;
 }
 
 /**
- * Checks the input: a text, a list of texts, a list of tokens, or a list of such lists. The provider judges their
- * contents.
+ * Checks the input, which is a text, a list of texts, a list of tokens, or a list of lists of tokens. The provider
+ * judges their contents.
  */
 function checkInput(json: JsonText): Inputs {
   const inputs = [...json.members()].filter(({ name }) => name === 'input');

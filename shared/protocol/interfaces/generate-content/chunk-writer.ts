@@ -1,5 +1,5 @@
-// Writes the chunks of Gemini's stream: of a translated answer, and of the end of a blocked one. A whole answer is one
-// chunk as it came.
+// Writes the chunks of Gemini's stream, for a translated answer, and for the end of a blocked answer. A whole answer is
+// one chunk as it came.
 
 /** `about` returns fields that every chunk repeats. */
 export function openChunkWriter(emit: (chunk: Readonly<Record<string, unknown>>) => void, about: () => object) {
@@ -11,7 +11,7 @@ export function openChunkWriter(emit: (chunk: Readonly<Record<string, unknown>>)
     });
   return {
     add: (part: object) => write({ content: { parts: [part], role: 'model' }, index: 0 }),
-    /** `end` says why the answer ended. The last chunk has an empty text. */
+    /** `end` is the reason why the answer ended. The last chunk has an empty text. */
     end: (end: object, usageMetadata: unknown) =>
       write({ content: { parts: [{ text: '' }], role: 'model' }, ...end, index: 0 }, usageMetadata),
   };

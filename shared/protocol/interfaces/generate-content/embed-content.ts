@@ -1,5 +1,5 @@
-// Defines embedContent and batchEmbedContents: a call of embeddings with Google's fields, for providers that have
-// embeddings.
+// Defines embedContent and batchEmbedContents, which are calls of embeddings with Google's fields, for providers that
+// have embeddings.
 import { fail, type GatewayError } from '../../../errors/index.ts';
 import { headerNames } from '../../../foundation/constants/index.ts';
 import {
@@ -69,7 +69,7 @@ function read(sent: JsonText, reading: RequestReading): ClientRequest {
     const param = `requests[${other}].outputDimensionality`;
     throw fail('invalid_request', { message: `${param}: must be the same in all requests`, param });
   }
-  // One call has one task: if the tasks differ, none is sent.
+  // One call has one task. If the tasks differ, no task is sent.
   const [google, ...others] = new Set(contents.map(({ googleFields }) => JSON.stringify(googleFields)));
   const isOneTask = google !== undefined && others.length === 0;
   const googleFields = [...new Set(contents.flatMap((content) => Object.keys(content.googleFields)))];
@@ -118,7 +118,7 @@ function requestsIn({ requests }: JsonObject): EmbeddedContent[] {
   return requests.map((one, at) => contentIn(isJsonObject(one) ? one : {}, `requests[${at}].`));
 }
 
-/** Returns the content; fields of `embedContentConfig` may be next to it too. */
+/** Returns the content; fields of `embedContentConfig` may be next to `embedContentConfig` too. */
 function contentIn(request: JsonObject, path: string): EmbeddedContent {
   const { content, embedContentConfig } = request;
   const config = isJsonObject(embedContentConfig) ? embedContentConfig : {};

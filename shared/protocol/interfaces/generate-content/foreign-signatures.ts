@@ -12,7 +12,7 @@ import {
 import type { RelayedChanges } from '../index.ts';
 
 /**
- * Replaces the signature of a call that another model made: models from Gemini 3 on refuse a call without one
+ * Replaces the signature of a call that another model made, because models from Gemini 3 on refuse a call without one
  * (ai.google.dev/gemini-api/docs/thought-signatures, November 2026).
  */
 const foreignCallSignature = 'skip_thought_signature_validator';

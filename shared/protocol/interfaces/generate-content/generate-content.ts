@@ -1,4 +1,4 @@
-// Defines the interface of Google's Gemini, and the count of tokens next to it.
+// Defines the interface of Google's Gemini, and its count of tokens.
 import { largeBodyMaxBytes, upstreamBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import type { JsonText, ReadAnswer } from '../../wire/index.ts';
 import { pick, toCount } from '../../wire/index.ts';
@@ -16,7 +16,7 @@ import {
 import { readCountRequest, readGenerateRequest } from './generate-request.ts';
 import { openEventReader, readGenerated } from './read-answer.ts';
 
-/** Returns the path of a model. A name with a slash is a path of its own at Google: a tuned model. */
+/** Returns the path of a model. At Google a name with a slash is already the path of a tuned model. */
 const modelPath = (model: string): string =>
   `/${/^(models|tunedModels)\//.test(model) ? model : `models/${encodeURIComponent(model)}`}`;
 

@@ -1,5 +1,5 @@
-// Reads a request of generateContent, streamGenerateContent or countTokens: strict in the fields that the gateway
-// reads, indifferent to the rest.
+// Reads a request of generateContent, streamGenerateContent or countTokens. The reader is strict in the fields that the
+// gateway reads, and indifferent to the rest.
 import * as z from 'zod/mini';
 import { fail, type GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
@@ -124,7 +124,7 @@ export function readCountRequest(json: JsonText, reading: RequestReading): Clien
   });
 }
 
-/** Removes the wrapper; the gateway's own fields are next to it. */
+/** Removes the wrapper; the gateway's own fields are next to the wrapper. */
 function withoutWrapper(json: JsonText): JsonText {
   const wrapped = findMember(json, 'generateContentRequest');
   if (wrapped === undefined || !json.isObject(wrapped)) return json;

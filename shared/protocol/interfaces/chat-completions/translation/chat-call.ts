@@ -50,7 +50,7 @@ function toHubCall(
     ...numberOption('temperature', body.temperature),
     ...numberOption('topP', body.top_p),
     ...numberOption('topK', body.top_k),
-    // The number is passed on as it was written: a package compares it with nothing.
+    // The number is passed on as it was written, because a package compares it with nothing.
     ...(isRawNumber(body.seed) ? { seed: body.seed as unknown as number } : numberOption('seed', body.seed)),
     ...numberOption('frequencyPenalty', body.frequency_penalty),
     ...numberOption('presencePenalty', body.presence_penalty),
@@ -64,7 +64,7 @@ function toHubCall(
   return withTopMarks(call, body);
 }
 
-/** Fields that the call carries, that the gateway reads itself, or that it needs. */
+/** Fields that the call carries, fields that the gateway reads itself, and fields that it needs. */
 const bodyMembers = new Set([
   ...gatewayMembers,
   ...outputBoundNames,
@@ -81,7 +81,7 @@ const optionalNames = new Map<string, OptionalName>([
   ['verbosity', 'verbosity'],
   ['cache_control', 'cache_marks'],
   ['prompt_cache_options', 'cache_options'],
-  // No target can express these.
+  // No target can express the next fields.
   ['function_call', 'other'],
   ['logit_bias', 'other'],
   ['metadata', 'metadata'],
@@ -91,7 +91,7 @@ const optionalNames = new Map<string, OptionalName>([
   ['store', 'store'],
 ]);
 
-/** True for a value that asks for something; the defaults of every call do not. */
+/** True for a value that has an effect; the defaults of every call have none. */
 const isSent = (value: unknown): boolean => (value ?? null) !== null && value !== false;
 
 export const chatMembers: MembersRead = { read: bodyMembers, names: optionalNames, isSent };
@@ -154,7 +154,7 @@ function toChoice(choice: unknown): ChatToolOptions['toolChoice'] {
   return typeof fn.name === 'string' ? { type: 'tool', toolName: fn.name } : undefined;
 }
 
-/** Applies a choice among some of the tools: only these are sent. */
+/** Applies a choice among some of the tools. Only these tools are sent. */
 function allowedTools(list: LanguageModelV4FunctionTool[], allowed: unknown): ChatToolOptions {
   const { mode, tools } = isJsonObject(allowed) ? allowed : {};
   const named = (Array.isArray(tools) ? tools : []).filter(isJsonObject);

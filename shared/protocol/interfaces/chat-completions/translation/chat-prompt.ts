@@ -95,7 +95,7 @@ function toAssistant(message: JsonObject, path: string, reading: AssistantReadin
   return content.length === 0 ? [] : [{ role: 'assistant', content, ...cacheMark(message) }];
 }
 
-/** Returns the name and arguments of a call; a call of a custom tool has one text. */
+/** Returns the name and arguments of a call; the arguments of a custom tool are one text. */
 function calledFunction({ function: fn, custom }: JsonObject): JsonObject {
   if (isJsonObject(fn)) return fn;
   return isJsonObject(custom) ? { name: custom.name, arguments: { input: custom.input ?? '' } } : {};
@@ -113,7 +113,10 @@ const textOf = (value: unknown): string | undefined => (typeof value === 'string
 
 const emptyText: LanguageModelV4TextPart = { type: 'text', text: '' };
 
-/** Returns the signature where Google's own clients put it; undefined when this workspace got none there. */
+/**
+ * Returns the signature from the field of Google's own clients; undefined if this workspace got no signature in that
+ * field.
+ */
 function besideOf(
   { extra_content: extra }: JsonObject,
   path: string,
@@ -136,7 +139,7 @@ function addResult(prompt: LanguageModelV4Prompt, message: JsonObject, calls: Kn
 
 function toResult(message: JsonObject, { id, name }: KnownCall): ToolMessage {
   const parts = toParts(message.content);
-  // Inside a result a part has no cache mark of its own: the result as a whole has it.
+  // Inside a result a part has no cache mark of its own, because the result as a whole has the mark.
   const marked = parts.find(isMarked) ?? cacheMark(message);
   const content: ToolMessage['content'][number] = {
     type: 'tool-result',
@@ -153,11 +156,11 @@ const toOutput = (parts: readonly PromptPart[]): ToolOutput =>
     ? { type: 'text', value: parts.map(({ text }) => text).join('\n') }
     : { type: 'content', value: parts.map(withoutMark) };
 
-// Parts of a message: text, images, audio and files, in the types of the language-model interface.
+// Makes the parts of a message, which are text, images, audio and files in the types of the language-model interface.
 
 /**
- * Returns the parts of a content, with a plain text as one part. A text without a visible character is dropped:
- * providers refuse it, although models write such texts before they call a tool.
+ * Returns the parts of a content, with a plain text as one part. A text without a visible character is dropped, because
+ * providers refuse it, although models write such text before they call a tool.
  */
 function toParts(content: unknown): PromptPart[] {
   if (typeof content === 'string') return textParts(content);
@@ -194,15 +197,16 @@ const toAudio = ({ data, format }: JsonObject): LanguageModelV4FilePart | undefi
     ? { type: 'file', mediaType: `audio/${typeof format === 'string' ? format : 'wav'}`, data: { type: 'data', data } }
     : undefined;
 
-// `reasoning_details` of messages: a provider's signature or encrypted text of its thinking, sealed by the gateway, so
-// that a client which sends an assistant message again lets the model continue its thinking across tool calls.
+// Reads `reasoning_details` of messages, which contain a provider's signature or encrypted text of its thinking, sealed
+// by the gateway. If a client sends an assistant message with these details again, the model continues its thinking
+// across tool calls.
 
 interface SentReasoning {
   /** Signed thinking. Thinking without a signature is not sent, because it would be refused. */
   readonly thoughts: readonly LanguageModelV4ReasoningPart[];
-  /** Signatures by the tool call to which they belong; '' is the text's. */
+  /** Signatures by the tool call to which they belong; the key '' is for the signature of the text. */
   readonly signatures: ReadonlyMap<string, SharedV4ProviderOptions>;
-  /** The provider's phase of the text; undefined for none, or if a message has more than one. */
+  /** The provider's phase of the text; undefined for none, or if a message has more than one phase. */
   readonly phase: SharedV4ProviderOptions | undefined;
   /** The first field that this workspace did not get from the gateway, if any. */
   readonly strangerAt: string | undefined;
@@ -249,16 +253,16 @@ function phaseIn(details: readonly Detail[]): SharedV4ProviderOptions | undefine
 }
 
 /**
- * False if only the last piece of a stream's details is left, as OpenAI's SDK for Node sends it: a signature without
- * its text together with the last piece of `reasoning`, which a provider would refuse. Thinking with a hidden text has
- * no `reasoning`.
+ * False if only the last piece of a stream's details is left, as OpenAI's SDK for Node sends it. This piece is a
+ * signature without its text together with the last piece of `reasoning`, which a provider would refuse. Thinking with
+ * hidden text has no `reasoning`.
  */
 const isWhole = (details: readonly Detail[], reasoning: unknown): boolean =>
   typeof reasoning !== 'string' || details.reduce((length, { text }) => length + text.length, 0) >= reasoning.length;
 
 /**
- * Merges pieces of one detail, which have the same index: a client that stored the chunks of a stream sends them
- * separately. The first piece states the format.
+ * Merges pieces of one detail, which have the same index, because a client that stored the chunks of a stream sends the
+ * pieces separately. The first piece states the format.
  */
 function mergeFragments(details: unknown): Detail[] {
   const merged = new Map<unknown, Detail>();

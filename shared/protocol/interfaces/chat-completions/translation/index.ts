@@ -1,4 +1,4 @@
-// Translates chat completions: a client of this interface uses a model of any format.
+// Translates chat completions, so that a client of this interface can use a model of any format.
 
 import { eventsByPart, type HubSource, type SourceCall } from '../../../hub/index.ts';
 import type { AnswerEvent } from '../../../wire/index.ts';

@@ -1,4 +1,4 @@
-// Writes the parts of an answer as chunks of a chat completion: a client gets the chunks, or the completion that is
+// Writes the parts of an answer as chunks of a chat completion. A client gets the chunks, or the completion that is
 // assembled from them.
 
 import type { LanguageModelV4Content, LanguageModelV4FinishReason, LanguageModelV4Usage } from '@ai-sdk/provider';
@@ -120,7 +120,7 @@ interface CallDeltas {
 function openCallDeltas(head: AnswerHead, { ofSigned }: ThinkingDeltas): CallDeltas {
   /** Index of each unfinished call, by the package's id. */
   const places = new Map<string, number>();
-  /** Calls whose arguments have begun. */
+  /** Calls whose arguments have started. */
   const written = new Set<string>();
   let count = 0;
 
@@ -162,7 +162,7 @@ function openCallDeltas(head: AnswerHead, { ofSigned }: ThinkingDeltas): CallDel
       places.delete(id);
       const signed = signedOf(index, part, id);
       if (isWritten) return signed;
-      // Clients parse the arguments of a call as JSON, even if there are none.
+      // Clients parse the arguments of a call as JSON, even if the call has no arguments.
       const rest = isBegun ? { function: { arguments: call.function.arguments } } : call;
       return [{ tool_calls: [{ index, ...rest }] }, ...signed];
     },
@@ -182,7 +182,7 @@ function openThinkingDeltas(head: AnswerHead): ThinkingDeltas {
   const { origin: format, readSigned } = head;
   /** Index of each detail, by the block or call that it belongs to. */
   const details = new Map<string, number>();
-  /** Signatures that were written: a package repeats the same one with every piece of a part. */
+  /** Signatures that were written, because a package repeats the same signature with every piece of a part. */
   const signatures = new Set<string>();
   /** The detail of thinking that was written last. */
   let last: DetailDelta | undefined;
@@ -229,7 +229,7 @@ function openThinkingDeltas(head: AnswerHead): ThinkingDeltas {
       const { signature } = readSigned(providerMetadata);
       const phase = phaseOf({ providerMetadata });
       const called = last !== undefined && phase !== undefined ? [{ reasoning_details: [{ ...last, phase }] }] : [];
-      // This is the end of one text.
+      // This part is the end of one text.
       last = undefined;
       if (signature === undefined || !isNew(block, signature)) return called;
       const of = callId === undefined ? {} : { id: callId };
@@ -241,7 +241,7 @@ function openThinkingDeltas(head: AnswerHead): ThinkingDeltas {
 
 // Deltas of a chat completion that the gateway writes. Types only.
 
-/** A piece of a detail, or a whole one. */
+/** A piece of a detail, or a whole detail. */
 interface DetailDelta {
   readonly type: 'reasoning.text' | 'reasoning.encrypted';
   readonly text?: string;
@@ -274,7 +274,7 @@ interface CallDelta {
 
 // Parts, usage and finish reason of an answer, with the fields of a chat completion.
 
-/** True for a text that says why there is no answer, which its target marks. */
+/** True for text with the reason why there is no answer, which its target marks. */
 const isRefusal = ({ providerMetadata }: Pick<LanguageModelV4Content, 'providerMetadata'>): boolean =>
   providerMetadata?.gw?.isRefusal === true;
 
@@ -295,7 +295,7 @@ function toToolCall({ toolCallId, toolName, input, providerMetadata }: ToolCall,
 const extraContent = (signature: string | undefined): object =>
   signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } };
 
-/** Returns images with OpenRouter's fields: chat completions define none. */
+/** Returns images with OpenRouter's fields, because chat completions define no images. */
 function toImage(part: LanguageModelV4Content, head: AnswerHead): object[] {
   const base64 = part.type === 'file' ? base64Of(part) : undefined;
   if (part.type !== 'file' || base64 === undefined) return [];

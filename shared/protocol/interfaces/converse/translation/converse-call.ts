@@ -1,5 +1,5 @@
-// Converts a request of Converse to a call of the hub. Fields that not every target supports are optional: the call
-// reports the dropped ones.
+// Converts a request of Converse to a call of the hub. Fields that not every target supports are optional, and the call
+// reports the fields that were dropped.
 
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import {
@@ -61,7 +61,7 @@ interface ReadReasoning {
   readonly member: string;
 }
 
-/** Reads the preference from the fields of Converse, or of the vendors on Bedrock: Claude's, Nova's, and GPT's. */
+/** Reads the preference from the fields of Converse, or from the fields of Claude, Nova and GPT on Bedrock. */
 function readReasoning({ outputConfig, additionalModelRequestFields }: JsonObject): ReadReasoning | undefined {
   const maker = inside(additionalModelRequestFields);
   const place = 'additionalModelRequestFields';
@@ -86,7 +86,7 @@ function readReasoning({ outputConfig, additionalModelRequestFields }: JsonObjec
   return undefined;
 }
 
-/** Reads a schema, which is a text in Converse. */
+/** Reads a schema, which is a string in Converse. */
 function toResponseFormat(format: unknown): Pick<HubCall, 'responseFormat'> {
   const { type, structure } = inside(format);
   const { schema: text, name, description } = inside(inside(structure).jsonSchema);
@@ -102,7 +102,7 @@ function toResponseFormat(format: unknown): Pick<HubCall, 'responseFormat'> {
   };
 }
 
-/** Fields that the call carries, that the gateway reads itself, or that it needs. */
+/** Fields that the call carries, fields that the gateway reads itself, and fields that it needs. */
 const bodyMembers = new Set([
   ...['models', 'provider', 'cache', 'messages', 'system', 'inferenceConfig', 'toolConfig', 'outputConfig'],
   ...['additionalModelRequestFields', 'additionalModelResponseFieldPaths', 'guardrailConfig', 'promptVariables'],
@@ -154,7 +154,8 @@ const unansweredPaths = (paths: unknown): OptionalMember[] =>
     : [];
 
 /**
- * Returns the first cache point of the conversation, and of a call without a text, as fields that a target may drop.
+ * Returns the first cache point of the conversation, and the first cache point of a call without text, as fields that a
+ * target may drop.
  */
 function markedBlocks({ system, messages }: JsonObject): OptionalMember[] {
   for (const { kind, path } of [...blocksAt(system, 'system'), ...blocksOf(messages)]) {
@@ -182,7 +183,7 @@ function leftOutOfBlock({ kind, value, path }: PlacedBlock): OptionalMember[] {
   return uses === undefined ? [] : leftOutFields(value, uses, `${path}.`);
 }
 
-// Tools and the choice among them. Tools that Bedrock runs itself are dropped and reported.
+// Reads the tools and the choice among them. Tools that Bedrock runs itself are dropped and reported.
 
 interface ConverseToolOptions {
   readonly tools: LanguageModelV4FunctionTool[];
@@ -231,7 +232,7 @@ function toTool({ name, description, inputSchema, strict }: JsonObject, names: T
     name: names.short(typeof name === 'string' ? name : ''),
     ...(typeof description === 'string' ? { description } : {}),
     inputSchema: toInputSchema(isJsonObject(inputSchema) ? inputSchema.json : undefined),
-    // The value is explicit, because some targets treat a tool without it as strict.
+    // The value is explicit, because some targets treat a tool without `strict` as strict.
     strict: strict === true,
   };
 }
@@ -254,7 +255,7 @@ function choiceOfClaude({ type, name }: JsonObject, names: ToolNames): ConverseT
 
 const messageFields: FieldUses = fieldUses('role content');
 
-/** Fields of translated blocks, by their kind. A text is not an object. */
+/** Fields of translated blocks, by their kind. A text block is not an object. */
 const blockFields: Readonly<Record<string, FieldUses>> = {
   image: fieldUses('format source', 'error'),
   document: fieldUses('format name source context', 'citations'),
@@ -277,8 +278,8 @@ const inferenceFields: FieldUses = fieldUses('maxTokens temperature topP stopSeq
 const outputFields: FieldUses = fieldUses('textFormat effort');
 
 /**
- * Fields of a model's vendor that every format can express: thinking with the names of Claude, Nova and GPT on Bedrock,
- * and `top_k`.
+ * Fields of a model's vendor that every format can express, which are thinking with the names of Claude, Nova and GPT
+ * on Bedrock, and `top_k`.
  */
 const makerFields: FieldUses = fieldUses(
   'thinking reasoning_config reasoningConfig reasoning_effort output_config top_k topK tool_choice inferenceConfig',

@@ -96,7 +96,7 @@ const toResult = ({ content, status }: JsonObject, { id, name }: KnownCall): Too
 
 function toOutput(parts: readonly PromptPart[], isError: boolean): ToolOutput {
   if (!parts.every((part) => part.type === 'text')) {
-    // Formats cannot mark a failure together with images, so a text says it.
+    // Formats cannot mark a failure together with images, so the failure is added as text.
     const failed: PromptPart[] = isError ? [{ type: 'text', text: 'The tool failed.' }] : [];
     return { type: 'content', value: [...failed, ...parts] as Extract<ToolOutput, { type: 'content' }>['value'] };
   }
@@ -154,8 +154,8 @@ function toAssistant(content: unknown, path: string, reading: AssistantReading):
 }
 
 /**
- * Opens an envelope. Thinking that a provider signed for itself, or that another workspace got, has none, and no other
- * model can read it.
+ * Opens an envelope. Thinking has no envelope if a provider signed it for itself, or if another workspace got it, and
+ * then no other model can read it.
  */
 function openThinking(
   thinking: unknown,
@@ -194,7 +194,8 @@ function toCall(
   };
 }
 
-// Content blocks of a message: text, images, documents and other files, in the types of the language-model interface.
+// Makes the content parts of a message, which are text, images, documents and other files in the types of the
+// language-model interface.
 
 /** Returns the parts of a content. A cache point marks the part before it; blocks of another kind have no parts. */
 function toParts(content: unknown): PromptPart[] {
@@ -208,7 +209,7 @@ function toParts(content: unknown): PromptPart[] {
   return parts;
 }
 
-/** Marks the last part of a list, if there is one. */
+/** Marks the last part of a list, if the list has a part. */
 function markLast<Part extends Marked & { readonly type: string }>(parts: Part[], { value }: Block): void {
   const last = parts.pop();
   if (last !== undefined) parts.push(withMark(last, markOf(isJsonObject(value) ? value.ttl : undefined)));
@@ -217,7 +218,7 @@ function markLast<Part extends Marked & { readonly type: string }>(parts: Part[]
 const toTextParts = (content: unknown): LanguageModelV4TextPart[] =>
   toParts(content).filter((part) => part.type === 'text');
 
-/** Returns the parts of a block: several for a document or a result made of texts. */
+/** Returns the parts of a block, which are several for a document or a result made of texts. */
 function toBlockParts({ kind, value }: Block): PromptPart[] {
   if (kind === 'text') return textParts(value);
   if (kind === 'json') return [{ type: 'text', text: JSON.stringify(value) }];
@@ -253,7 +254,7 @@ const searchResult = ({ title, source, content }: JsonObject): PromptPart[] => {
   return [...textParts(head), ...toTextParts(content)];
 };
 
-/** Returns the parts of content that a guardrail of AWS is to check, which is content of the message too. */
+/** Returns the parts of content that a guardrail of AWS checks, because this content belongs to the message too. */
 function toGuarded({ text, image }: JsonObject): PromptPart[] {
   if (isJsonObject(image)) return toFile('image', image);
   return isJsonObject(text) ? textParts(text.text) : [];

@@ -1,4 +1,4 @@
-// Assembles an answer from the events of a translated one.
+// Assembles an answer from the events of a translated answer.
 import type { FoldedAnswer } from '../../../hub/index.ts';
 import { type JsonObject, parseInnerJson } from '../../../wire/index.ts';
 import { openConverseFold } from '../stream-fold.ts';

@@ -1,4 +1,4 @@
-// Translates Bedrock's Converse: a client of this interface uses a model of any format.
+// Translates Bedrock's Converse, so that a client of this interface can use a model of any format.
 
 import { createToolNames, eventsByPart, type HubSource, type SourceCall, type ToolNames } from '../../../hub/index.ts';
 import type { AnswerEvent, JsonObject } from '../../../wire/index.ts';

@@ -1,4 +1,4 @@
-// Writes the parts of an answer as events of Converse: a client gets the events, or the answer that is assembled from
+// Writes the parts of an answer as events of Converse. A client gets the events, or the answer that is assembled from
 // them.
 
 import type { LanguageModelV4FinishReason, SharedV4ProviderMetadata } from '@ai-sdk/provider';
@@ -31,7 +31,7 @@ type EmitConverse = (name: string, event: Readonly<Record<string, unknown>>, use
 
 interface ConverseWriting {
   readonly names: ToolNames;
-  /** Paths of the model's own fields that the client asked for. */
+  /** Paths of the model's own fields that the client requested. */
   readonly paths: unknown;
 }
 
@@ -84,16 +84,16 @@ export function openConverseEvents(
   };
 }
 
-/** Writes texts and thinking. */
+/** Writes text and thinking. */
 function openTexts({ readSigned }: AnswerHead, blocks: ConverseBlocks) {
-  /** Signature of a text that has not begun yet: it precedes the text. */
+  /** Signature of a text that has not started yet, because the signature precedes the text. */
   let signedNext: SignedThinking = {};
   /**
-   * Signature of a text that was written already: it is sent only before a call that follows, since a client takes the
-   * last block for the answer.
+   * Signature of a text that was written already. The signature is sent only before a following call, because a client
+   * interprets the last block as the answer.
    */
   let signedText: SignedThinking = {};
-  /** The signature that was written: a package repeats it with every piece of a text. */
+  /** The signature that was written, because a package repeats it with every piece of a text. */
   let written: SignedThinking = {};
 
   function beginText(id: string, signed: SignedThinking): void {
@@ -106,7 +106,7 @@ function openTexts({ readSigned }: AnswerHead, blocks: ConverseBlocks) {
     addText(part: PartOf<'text-start' | 'text-delta' | 'text-end'>): void {
       const signed = readSigned(part.providerMetadata);
       const [open, phase] = [blocks.open(), phaseOf(part)];
-      // This ends the thinking before it, whose signature has waited for the phase.
+      // This part ends the thinking before it, whose signature has waited for the phase.
       if (open?.kind === 'thinking' && phase !== undefined) open.signed = { ...open.signed, phase };
       if (part.type === 'text-start') {
         signedNext = signed;
@@ -130,7 +130,8 @@ function openTexts({ readSigned }: AnswerHead, blocks: ConverseBlocks) {
       if (part.type === 'reasoning-delta') blocks.addThinking(part.delta);
     },
     /**
-     * Adds a note in place of a file: Converse can express only images of an answer, which its clients do not know yet.
+     * Adds a note in place of a file, because Converse can express only images of an answer, which its clients do not
+     * know yet.
      */
     addPlaceless({ mediaType }: PartOf<'file'>): void {
       blocks.addNote(`[The model answered with a file (${mediaType}), which this interface has no place for.]`);
@@ -144,7 +145,7 @@ function openTexts({ readSigned }: AnswerHead, blocks: ConverseBlocks) {
 
 /** Writes tool calls, in pieces or whole. */
 function openCalls(head: AnswerHead, names: ToolNames, blocks: ConverseBlocks, addSignatureBeforeCall: () => void) {
-  /** Calls that have begun, and are not complete. */
+  /** Calls that have started, and are not complete. */
   const begun = new Set<string>();
   let count = 0;
 
@@ -183,7 +184,7 @@ interface ConverseEnd {
 
 /**
  * Returns the end. `calls` is the number of tool calls that the client has to run; clients branch on the reason, so it
- * always agrees with the calls. `paths` are the paths of the model's own fields that the client asked for.
+ * always agrees with the calls. `paths` are the requested paths of the model's own fields.
  */
 function endOf(
   { unified, raw }: LanguageModelV4FinishReason,
@@ -287,7 +288,7 @@ function createConverseBlocks(head: AnswerHead, writer: ConverseWriter) {
     begin,
     addText: (text: string) => add(text, writer.addText),
     addThinking: (text: string) => add(text, writer.addThinking),
-    /** Begins thinking: a client learns by it that the model thinks, even if the text of it is hidden. */
+    /** Starts thinking, so that a client knows that the model thinks, even if the text of the thinking is hidden. */
     beginThinking(id: string, signature?: Pick<OpenBlock, 'signed' | 'of'>) {
       begin('thinking', id, signature);
       writer.addThinking('');
@@ -298,7 +299,7 @@ function createConverseBlocks(head: AnswerHead, writer: ConverseWriter) {
       outputBytes += Buffer.byteLength(toolUse.name);
       writer.beginCall(toolUse);
     },
-    /** Adds to the open call: the others have ended. */
+    /** Adds to the open call, because the other calls have ended. */
     addInput(id: string, input: string) {
       if (input === '' || open?.kind !== 'toolUse' || open.id !== id) return;
       open.hasInput = true;
@@ -311,7 +312,7 @@ function createConverseBlocks(head: AnswerHead, writer: ConverseWriter) {
       writer.addText(text);
       close();
     },
-    /** Adds the signature of a text or a call, as a block of its own. */
+    /** Adds the signature of a text or a call, as a separate block. */
     addSignature(signed: SignedThinking, of: SignedEnvelope['of']) {
       begin('thinking', '', { signed, of });
       writer.addThinking('');

@@ -61,7 +61,7 @@ const bedrockEmbeddings: EmbeddingTarget = {
     const family = familyOf(names);
     const options = {
       ...(dimensions === undefined ? {} : { [dimensionsMembers[family]]: dimensions }),
-      // By default the package embeds every text as a query.
+      // The package embeds every text as a query by default.
       ...(family === 'cohere' ? { inputType } : {}),
       // The package lets Nova cut a long text silently.
       ...(family === 'nova' ? { truncate: 'NONE' } : {}),
