@@ -12,11 +12,11 @@ export interface InterfaceGrammar {
   /** True if input is written in the tokens of a model, which no guardrail can read. */
   readonly hasTokens: (json: JsonText) => boolean;
   /**
-   * Returns the field that makes the model think, if the turn needs thinking that is no longer in the conversation,
-   * so that its provider would refuse it.
+   * Returns the field that makes the model think, if the turn needs thinking that is no longer in the conversation, so
+   * that its provider would refuse the turn.
    */
   readonly thinkingToStop: (json: JsonText) => string | undefined;
-  /** Undefined if its answers have no text: vectors, audio, an order, flags. */
+  /** Undefined if the interface's answers have no text, because they are vectors, audio, a ranking or flags. */
   readonly answers: AnswerTexts | undefined;
   /**
    * Converts a whole answer to a stream and the reverse, or bytes to events and the reverse. Undefined if its
@@ -33,15 +33,19 @@ export interface FoundText {
   readonly value: number;
   readonly text: string;
   /**
-   * `call` means arguments of a tool call. `name` is the name of a tool, a parameter, a message. A match that would
-   * mask either one blocks instead.
+   * `call` means arguments of a tool call. `name` is the name of a tool, a parameter or a message. A match that would
+   * mask arguments or a name blocks the call.
    */
   readonly kind: 'text' | 'call' | 'name';
-  /** The item that contains the text together with a signature, so that its provider would refuse a changed text. */
+  /**
+   * The item that contains the text together with a signature. Its provider would refuse the item with a changed text.
+   */
   readonly signedItem?: number | undefined;
 }
 
-/** A text of one event: a piece that other events continue, or a complete one; or the signature of texts. */
+/**
+ * A text of one event, or the signature of texts. The text is a piece that other events continue, or a complete text.
+ */
 export interface EventPiece extends Omit<FoundText, 'kind'> {
   readonly kind: FoundText['kind'] | 'signature';
   /**
@@ -58,14 +62,14 @@ export interface AnswerTexts {
   readonly ofEvent: (json: JsonText) => EventPiece[];
   /** True if each event is complete, so that it waits for no other. */
   readonly eventsStandAlone: boolean;
-  /** Fields whose lists repeat a text as tokens or words: they are emptied when that text is masked. */
+  /** Fields whose lists repeat a text as tokens or words, and which are emptied when that text is masked. */
   readonly spellingFields: ReadonlySet<string>;
-  /** Returns a blocked answer. It is built from known fields, so that nothing of the text remains elsewhere. */
+  /** Returns a blocked answer. It is built from known fields, so that no field repeats the text. */
   readonly blocked: (json: JsonText, message: string) => string;
   readonly openBlockedEnd: () => BlockedEnd;
 }
 
-/** The end of a stream whose text is blocked: the guardrail's message, in the format of the interface. */
+/** The end of a stream whose text is blocked, with the guardrail's message in the format of the interface. */
 export interface BlockedEnd {
   /** Called with each event that the client gets. */
   see(json: JsonText): void;
@@ -96,6 +100,6 @@ export interface BytesDelivery {
 export interface StreamFold {
   /** Adds an event that its reader has accepted. */
   readonly add: (text: string) => void;
-  /** Returns the answer, as a text if its parts were written before. */
+  /** Returns the answer, as text if its parts were written before. */
   readonly whole: () => object | string;
 }

@@ -26,7 +26,7 @@ export function hubMembers(
 export const isWebUrl = (url: unknown): boolean =>
   typeof url === 'string' && /^https?:\/\//i.test(url) && URL.canParse(url);
 
-/** Returns the first need of each kind: a request may ask for the same thing a hundred thousand times. */
+/** Returns the first need of each kind, because a request may have the same need a hundred thousand times. */
 export function firstOfEachNeed(requestNeeds: readonly HubNeed[]): HubNeed[] {
   const first = new Map<string, HubNeed>();
   const needs = [...requestNeeds, ...manyDocuments(requestNeeds)];
@@ -54,8 +54,8 @@ function manyDocuments(needs: readonly HubNeed[]): HubNeed[] {
 }
 
 /**
- * Returns the need for stops that the gateway cannot apply itself: a provider that does not accept all of them is
- * skipped.
+ * Returns the need for stop sequences that the gateway cannot apply itself. A provider that does not accept all stop
+ * sequences is skipped.
  */
 export function neededStops(stops: unknown, member: string): HubNeed[] {
   const texts = (typeof stops === 'string' ? [stops] : Array.isArray(stops) ? stops : []).filter(isStop);

@@ -1,18 +1,18 @@
-// Finds the ends of log probabilities in turns: they make an answer long, and the gateway reads none of them, so the
-// one pass over the answer can skip them.
+// Finds the ends of log probabilities in turns. Log probabilities make an answer long, and the gateway does not read
+// them, so the one pass over the answer can skip them.
 import { largeBodyMaxBytes, upstreamBodyMaxBytes } from '../../foundation/constants/index.ts';
 import { inOneTurn, nextTurn } from '../../foundation/time/index.ts';
 import { createBracketReader, findMember, type RoutedRequest } from '../wire/index.ts';
 
 const memberName = '"logprobs"';
 /**
- * Matches the text after a field's name: a quotation mark without a backslash before it begins a string, so the string
+ * Matches the text after a field's name. A quotation mark without a backslash before it begins a string, so the string
  * is a name.
  */
 const beforeBracket = /\s{0,16}:\s{0,16}(?=[[{])/y;
 /**
- * Maximum number of fields with that name that are checked: far more than there are choices. A text of nothing else
- * must not take a turn for each.
+ * Maximum number of fields with that name that are checked, which is far more than the number of choices. A text that
+ * consists of this name must not cause a turn for each field.
  */
 const namesMax = 1_024;
 const nothing: readonly string[] = ['null', 'false', '0'];

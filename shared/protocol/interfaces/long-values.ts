@@ -1,5 +1,6 @@
-// Handles long values in the text of an answer that the gateway never parses: vectors, images. A few inputs already
-// produce more numbers than the bound of JSON values, so each value counts as one, whether it is numbers or base64.
+// Handles long values in the text of an answer that the gateway never parses, such as vectors and images. A few inputs
+// already produce more numbers than the bound of JSON values, so each value counts as one, whether it is numbers or
+// base64.
 import { inOneTurn, nextTurn } from '../../foundation/time/index.ts';
 
 export interface LongValues {
@@ -11,11 +12,11 @@ export interface LongValues {
 }
 
 /**
- * Matches the text after a field's name: a quotation mark without a backslash before it begins a string, so the string
+ * Matches the text after a field's name. A quotation mark without a backslash before it begins a string, so the string
  * is a name.
  */
 const beforeValue = /\s{0,16}:\s{0,16}[["]/y;
-/** Matches the inside of a value that consists of numbers; the next one of base64. */
+/** Matches the inside of a value that consists of numbers. `base64` matches the inside of a value of base64. */
 const numbers = /^[\d\s,.eE+-]*$/;
 const base64 = /^[\w+/=-]*$/;
 
@@ -26,7 +27,10 @@ interface WithoutValues {
   readonly values: readonly string[];
 }
 
-/** Fields with that name that are checked for each value: a text of nothing else must not take a turn for each. */
+/**
+ * Number of fields with that name that are checked for each value, so that a text that consists of this name does not
+ * cause a turn for each field.
+ */
 const namesForEach = 4;
 
 /** Yields the position after the mark that begins each value. */
@@ -47,7 +51,7 @@ export async function takeOutValues(text: string, looked: LongValues): Promise<W
   let from = 0;
   let searched = 0;
   for (const start of valueStarts(text, looked)) {
-    // After the last requested value everything is parsed normally, and soon exceeds the bound of an answer.
+    // After the last requested value everything is parsed normally, and soon exceeds the bounds of an answer.
     if (values.length === valuesMax) break;
     const ahead = text.slice(start, start + valueMaxCharacters);
     const end = ahead.indexOf(text[start - 1] === '[' ? ']' : '"');
@@ -71,7 +75,7 @@ export const countValues = (text: string, looked: LongValues): number => [...val
 
 /** Returns the text with its values again. `text` is a result of `takeOutValues`, with other fields rewritten. */
 export function putBackValues({ text, values }: WithoutValues, looked: LongValues): string {
-  // `join` is not used: it would copy 60 MB here, and the text is copied once more when it is written.
+  // `join` is not used, because it would copy 60 MB here, and the text is copied once more when it is written.
   let whole = '';
   const remaining = values.values();
   let from = 0;

@@ -1,19 +1,19 @@
-// Bounds the tokens that the media of a request take. The bytes of an image do not determine them, so a documented
-// bound does: it decides the reservation, and the charge if a provider reports no usage.
+// Bounds the tokens of the media of a request. The bytes of an image do not determine its tokens, so a documented bound
+// does. The bound determines the reservation, and the charge if a provider reports no usage.
 import { openPixelReader, type Pixels } from '../wire/index.ts';
 
 /**
  * Most tokens of an image in any model known in November 2026 (from the prices of gpt-4o-mini: 2,833 tokens, and 5,667
- * for each tile of 512 px at high detail). Other models take a few hundred to five thousand, whatever detail is
- * requested.
+ * for each tile of 512 px at high detail). Other models use a few hundred to five thousand tokens for an image,
+ * whatever detail is requested.
  */
 const tokensPerImage = 2_833;
 const tokensOfOtherModels = 5_000;
 const tokensPerTile = 5_667;
 const tilePx = 512;
 /**
- * Longest side of a detailed image: it is scaled to fit 2,048 px, and its shorter side to 768 px, which makes eight
- * tiles at most.
+ * Longest side of a detailed image. The image is scaled to fit 2,048 px, and its shorter side to 768 px, which makes
+ * eight tiles at most.
  */
 const longSideMaxPx = 2_048;
 const shortSideMaxPx = 768;
@@ -24,7 +24,7 @@ export interface Media {
   readonly tokens: number | undefined;
   /** Characters of data that is written as text, but is none. */
   readonly dataCharacters: number;
-  /** True for media behind a URL: a provider that accepts media of any kind may find a video there. */
+  /** True for media at a URL. A provider that accepts media of any kind may find a video at the URL. */
   readonly isElsewhere: boolean;
 }
 

@@ -1,6 +1,6 @@
 // Finds the texts in a request or an answer, with their positions. A string is a text, whatever field it is in, unless
-// it names or encodes something in the interfaces' formats: so no text escapes in a field that is new. Inside schemas
-// and arguments, where clients choose the names, everything is a text.
+// it names or encodes something in the interfaces' formats. So no text escapes in a new field. Inside schemas and
+// arguments, where clients choose the names, every string is a text.
 import {
   brokenSignature,
   encodeEnvelope,
@@ -14,7 +14,8 @@ import type { EventPiece, FoundText } from './grammar.ts';
 export const wordsOf = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
 /**
- * Fields of ids, roles, types and other keywords of the interfaces. A string of another form in these fields is a text.
+ * Fields of ids, roles, types and other keywords of the interfaces. A string of another form in a field of this list is
+ * a text.
  */
 const idFields = wordsOf(`
   role type id call_id tool_call_id tool_use_id item_id response_id file_id container_id skill_id tool_id object model
@@ -33,7 +34,7 @@ const encodedFields = wordsOf(`
   bytes redactedContent encrypted_index encrypted_stdout encrypted_value obfuscation thoughtSignature fileUri
 `);
 
-/** Fields besides texts that are not searched. */
+/** Fields other than text fields that are not searched. */
 const closedFields = wordsOf('cache_control prompt_cache_breakpoint logprobs top_logprobs extra_content usage');
 
 /** Arguments of a tool call, as a string of JSON or an object. */
@@ -44,7 +45,7 @@ const callObjects = wordsOf('arguments input args');
 const schemaFields = wordsOf(`
   parameters input_schema inputSchema output_schema schema parametersJsonSchema responseSchema responseJsonSchema
 `);
-/** Fields of a schema whose own fields have names that clients choose. */
+/** Fields of a schema whose own fields have names from the client. */
 const namingKeywords = wordsOf('properties patternProperties $defs definitions dependentSchemas dependentRequired');
 
 /** Fields at the top of a request of any interface that no model reads. */
@@ -59,8 +60,8 @@ const isStep = (value: number): boolean => value % stepValues === 0;
 const isFound = (found: FoundText | undefined): found is FoundText => found !== undefined;
 
 /**
- * Yields the texts in the order of the body, and undefined between values without texts, so that other work may run.
- * `settings` are top-level fields that no model reads.
+ * Yields the texts as they follow each other in the body, and undefined between values without texts, so that other
+ * work may run. `settings` are top-level fields that no model reads.
  */
 export function* textsOfRequest(json: JsonText, settings: ReadonlySet<string>): Generator<FoundText | undefined> {
   for (const { name, value } of json.members()) {
@@ -155,7 +156,7 @@ function* textsOfObject(
 const isNoText = (name: string, text: string): boolean =>
   idFields.has(name) ? idShape.test(text) : encodedFields.has(name) && !text.includes(' ');
 
-/** Returns the signed item around a text: its provider refuses the item if one of its texts has changed. */
+/** Returns the signed item around a text, because its provider refuses the item if one of its texts has changed. */
 const signedItemOf = (json: JsonText, object: number, { signedItem }: Surroundings): number | undefined =>
   signedItem ?? (isSigned(json, object) ? object : undefined);
 
@@ -207,7 +208,7 @@ const keywords = wordsOf(`
   minProperties maxProperties readOnly writeOnly deprecated nullable contentEncoding contentMediaType contentSchema
 `);
 
-/** Fields without text, by the type of their object: media, and thinking that only its provider reads. */
+/** Fields without text, by the type of their object. They are media, and thinking that only its provider reads. */
 const encodedByType: Readonly<Record<string, string>> = {
   base64: 'data',
   redacted_thinking: 'data',
@@ -234,7 +235,7 @@ export const answerFacts = wordsOf(
   'id object created created_at model usage system_fingerprint service_tier provider type role x_groq gw',
 );
 
-/** Returns each string of an event's value as one complete text, and the signatures of these. */
+/** Returns each string of an event's value as one complete text, and the signatures of these texts. */
 export function wholeTexts(json: JsonText, value: number, name: string): EventPiece[] {
   const found = [...textsIn(json, value, name)].filter(isFound);
   const items = new Set(found.flatMap(({ signedItem }) => signedItem ?? []));
@@ -254,7 +255,7 @@ export function pieceOf(json: JsonText, value: number, name: string, channel: st
   }));
 }
 
-/** Returns the signature that replaces that of changed texts, in the format of its field. */
+/** Returns the signature that replaces the signature of changed texts, in the format of its field. */
 export const brokenSignatureOf = (json: JsonText, signature: number): string =>
   JSON.stringify(json.name(signature) === 'thoughtSignature' ? encodeEnvelope(brokenSignature) : brokenSignature);
 
@@ -267,8 +268,8 @@ export interface MaskedBody {
 }
 
 /**
- * Returns the body with other texts in place of some. An item whose signed text would change is dropped. `texts` are
- * one for each text found. Returns undefined if all are unchanged.
+ * Returns the body with other texts in place of some. An item whose signed text would change is dropped. `texts` has
+ * one item for each text found. Returns undefined if all texts are unchanged.
  */
 export function withTexts(
   json: JsonText,
@@ -291,8 +292,8 @@ export function withTexts(
 }
 
 /**
- * Empties the lists that repeat a masked text, in which an answer would spell it. The changes are sorted, together with
- * those of its texts.
+ * Empties the lists that repeat a masked text as tokens or words. The changes are sorted, together with the changes of
+ * the texts.
  */
 export function withoutSpelling(
   json: JsonText,
@@ -310,8 +311,8 @@ export function withoutSpelling(
 const droppedPathsMax = 32;
 
 /**
- * Returns paths such as `messages[3].content[0]`. `items` are in the order of the body, none inside another. Each value
- * is visited at most once.
+ * Returns paths such as `messages[3].content[0]`. `items` follow each other in the body, none inside another. Each
+ * value is visited at most once.
  */
 function pathsTo(json: JsonText, items: readonly number[]): string[] {
   const paths: string[] = [];

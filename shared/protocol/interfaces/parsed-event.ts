@@ -1,4 +1,5 @@
-// Parses the events of a stream whose events are JSON objects with a `type`, because nearly all of them are short.
+// Parses the events of a stream whose events are JSON objects with a `type`, because nearly all of these events are
+// short.
 
 import type { AnswerEvent, EventDetails } from '../wire/index.ts';
 import { isJsonObject, type JsonObject, pick, type Shape } from '../wire/index.ts';
@@ -44,7 +45,7 @@ export class ParsedEvent<Details extends EventDetails = EventDetails> implements
     this.details = details;
   }
 
-  /** The text is scanned again each time: few clients need it. */
+  /** The text is scanned again each time, because few clients need the value. */
   get json() {
     return answerJson(this.text);
   }

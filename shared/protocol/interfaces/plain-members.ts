@@ -17,7 +17,7 @@ import type { PassedOn } from './client-interface.ts';
 
 // The models that a body names.
 
-/** Reads `model` as far as possible: it is reported before anything else of a body is checked. */
+/** Reads `model` as far as possible, because it is reported before anything else of a body is checked. */
 export function readModel(json: JsonText): string | undefined {
   const member = findMember(json, 'model');
   const text = member === undefined ? '' : json.slice(member);
@@ -30,7 +30,7 @@ export function readModel(json: JsonText): string | undefined {
  */
 export const namesFunction = (json: JsonText): boolean => readModel(json)?.startsWith(functionAliasPrefix) === true;
 
-/** Maximum number of `models`: each may be tried within one budget. */
+/** Maximum number of `models`, because each model may be tried within one budget. */
 const fallbackModelsMax = 8;
 
 /** Model of a request that leaves the choice to its preset. */
@@ -82,7 +82,7 @@ export const withoutGatewayMembers: readonly (readonly [string, undefined])[] = 
 );
 
 /**
- * Fields outside the cache key: no provider receives the gateway's fields, and their relevant parts, like the model,
+ * Fields outside the cache key. No provider receives the gateway's fields, and their relevant parts, like the model,
  * are in other parts of the key.
  */
 export const plainLeftOutOfCacheKey: ReadonlySet<string> = new Set(['model', ...plainGatewayMembers]);
@@ -91,15 +91,15 @@ export const plainLeftOutOfCacheKey: ReadonlySet<string> = new Set(['model', ...
 export const vendorHeaders: readonly string[] = ['anthropic-version', 'anthropic-beta', 'openai-beta'];
 
 /**
- * Returns the field that asks for a prompt cache which outlives the memory of the provider's machines; undefined when
- * none does.
+ * Returns the field that requests a prompt cache that outlives the memory of the provider's machines; undefined without
+ * this field.
  */
 export const retentionMember = ({ prompt_cache_retention: retention }: JsonObject): string | undefined =>
   (retention ?? null) === null || inMemory.includes(retention) ? undefined : 'prompt_cache_retention';
 
 const inMemory: readonly unknown[] = ['in_memory', 'in-memory'];
 
-/** Returns the betas: more expensive ones need the operator's consent, like more expensive fields. */
+/** Returns the betas. More expensive betas need the operator's consent, like more expensive fields. */
 export const betasIn = (passedOn: PassedOn): string | undefined => passedOn.headers['anthropic-beta'];
 
 export const passesAnything = (passedOn: PassedOn | undefined): boolean =>

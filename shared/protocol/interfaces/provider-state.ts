@@ -1,5 +1,5 @@
 // References of a request to input that a provider stores. This is the only list of them, for all interfaces, because a
-// provider that is a gateway itself accepts fields of other interfaces. Such input reserves the whole context of the
+// provider that is a gateway itself accepts fields of other interfaces. Stored input reserves the whole context of the
 // model, only its provider has it, and a workspace that did not create it cannot reach it with a credential of the
 // gateway.
 import {
@@ -40,7 +40,7 @@ export const stateMemberShapes: Readonly<Record<string, Shape>> = {
 const stateMembers: Readonly<Record<string, (body: JsonObject) => unknown>> = {
   previous_response_id: (body) => body.previous_response_id,
   conversation: (body) => body.conversation,
-  // A text is the prompt itself.
+  // A string is the prompt itself.
   prompt: ({ prompt }) => (typeof prompt === 'string' ? undefined : prompt),
   cached_content: (body) => body.cached_content,
   cachedContent: (body) => body.cachedContent,
@@ -49,9 +49,9 @@ const stateMembers: Readonly<Record<string, (body: JsonObject) => unknown>> = {
   thread: ({ thread }) => (inside(thread).type === 'continue' ? (inside(thread).previous_message_id ?? thread) : null),
   // A container without an id is created for this call.
   container: ({ container }) => (isJsonObject(container) ? container.id : container),
-  // One of the provider's own voices is a text.
+  // A string is one of the provider's own voices.
   'audio.voice': ({ audio }) => inside(inside(audio).voice).id,
-  // The ids name requests of the account, which may be another workspace's.
+  // The ids name requests of the account, which may belong to another workspace.
   'background_options.continuation_id': ({ background_options: options }) => inside(options).continuation_id,
 };
 
@@ -99,7 +99,7 @@ export const stateToolShapes: Readonly<Record<string, Shape>> = {
 const idNames = ['file_id', 'container_id', 'tunnel_id', 'file_ids', 'vector_store_ids'] as const;
 const urlFields = ['image_url', 'video_url', 'audio_url', 'document_url'] as const;
 const urlNames = ['url', 'file_url', ...urlFields] as const;
-/** Fields that contain parts and such references, in messages, items and tools. */
+/** Fields that contain parts and references, in messages, items and tools. */
 const containers = [
   ...['content', 'output', 'source', 'file', 'image_file', ...urlFields],
   ...['input_image_mask', 'container', 'environment', 'skills', 'tools', 'tool', 'definition'],
@@ -110,12 +110,12 @@ const storageUrl = /^(?:gs|s3):\/\/|^https:\/\/generativelanguage\.googleapis\.c
 
 export const isStorageUrl = (url: string): boolean => storageUrl.test(url);
 
-/** Maximum number of references: longer conversations send their items themselves. */
+/** Maximum number of references. Longer conversations send their items themselves. */
 export const providerStateMax = 1_024;
 
 const partLists: readonly string[] = ['messages', 'input', 'system', 'tools'];
 
-/** Matches texts of which every body with such references contains one. */
+/** Matches text that every body with references to stored input contains. */
 const referenceSign =
   /"(?:file_ids?|container(?:_id)?|skill_id|vector_store_ids|tunnel_id|previous_\w+_id|conversation|thread|cached_?[cC]ontent|item_reference|voice)"|(?:gs|s3):\/\/|generativelanguage\.googleapis\.com/;
 
@@ -129,7 +129,9 @@ export function providerStateOfRelayed(json: JsonText): readonly StateReference[
   return providerStateIn({ ...body, files: { file_id, file_ids } }, [...partLists, ...named, 'files']);
 }
 
-/** Returns references in the order of the body, each id once, and at most one more than the allowed number. */
+/**
+ * Returns references as they follow each other in the body, each id once, and at most one more than the allowed number.
+ */
 export function providerStateIn(body: JsonObject, lists = partLists): readonly StateReference[] {
   const found = new Map<string, StateReference>();
   const add = (member: string, value: unknown, isCompared = false): void => {
@@ -175,7 +177,7 @@ function addParts(value: unknown, trail: (string | number)[], add: Add): void {
   if (!isJsonObject(value)) return;
   let hasIds = false;
   let hasParts = false;
-  // The loop visits the few fields of an object, not all names that are known: a body may have 90,000 objects.
+  // The loop visits the few fields of an object, not all known names, because a body may have 90,000 objects.
   for (const name in value) {
     hasIds ||= idFields.has(name) || (name === 'type' && stateTypes.has(value.type));
     hasParts ||= typeof value[name] === 'object' && partFields.has(name);
@@ -203,18 +205,18 @@ function* idsIn(value: JsonObject): Generator<unknown> {
   }
   // A container may be named by its id alone.
   if (typeof value.container === 'string') yield value.container;
-  // Skills of an account belong to it; the vendor's own are open to everyone.
+  // Skills of an account belong to the account; the vendor's own skills are open to everyone.
   if (typeof value.skill_id === 'string' && value.type !== 'anthropic') yield value.skill_id;
   // An assistant's earlier audio is a reference too.
   if ((value.role ?? null) !== null && isJsonObject(value.audio)) yield value.audio.id;
 }
 
-/** True for a reference to an item of Responses: by its type, or an id with neither content nor type. */
+/** True for a reference to an item of Responses, by its type, or by an id with neither content nor type. */
 const isItemReference = ({ type, id, role, content }: JsonObject): boolean =>
   type === 'item_reference' ||
   ((type ?? null) === null && (content ?? null) === null && (role ?? null) === null && typeof id === 'string');
 
-/** Fields without which the item is looked up by its id. Open models think in plain texts. */
+/** Fields without which the item is looked up by its id. Open models think in plain text. */
 const contentFields = { reasoning: ['encrypted_content', 'content'], image_generation_call: ['result'] } as const;
 
 function isWithoutContent(item: JsonObject): boolean {
@@ -229,7 +231,7 @@ const isEmpty = (value: unknown): boolean => (value ?? null) === null || (Array.
 
 export const ownItemMark = '_gw_';
 
-/** Returns the prefix of such an id, or undefined for any other id. */
+/** Returns the prefix of an id with this mark, or undefined for any other id. */
 export const ownItemKind = (id: unknown): string | undefined =>
   typeof id === 'string' ? /^([a-z]+)_gw_\w+$/.exec(id)?.[1] : undefined;
 

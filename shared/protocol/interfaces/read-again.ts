@@ -1,4 +1,4 @@
-// Reads a request again after the gateway has changed it: its preset was merged in, or texts of it were masked.
+// Reads a request again after the gateway has changed it, because its preset was merged in, or its texts were masked.
 import { GatewayError } from '../../errors/index.ts';
 import type { FormBody } from '../forms/index.ts';
 import { type BodyAllocation, sizeOfRequest } from '../memory-budget/index.ts';
@@ -13,7 +13,7 @@ interface ReadingAgain {
   readonly dropsIdleMembers: boolean;
   readonly passedOn: PassedOn;
   readonly path: CallPath | undefined;
-  /** The form with the same changes, if the body is one. */
+  /** The form with the same changes, if the body is a form. */
   readonly form?: FormBody | undefined;
 }
 

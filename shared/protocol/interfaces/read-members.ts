@@ -5,7 +5,7 @@ import { type JsonText, NameTwice, pick, type Shape } from '../wire/index.ts';
 export interface MemberReading {
   /** Top-level fields that are read; the others are skipped. */
   readonly names: ReadonlySet<string>;
-  /** Shapes of fields of any length, which say what parts of them are read. */
+  /** Shapes of fields of any length, with the parts of the fields that are read. */
   readonly shapes: Readonly<Record<string, Shape>>;
   /** Fields that must be read completely. */
   readonly indivisible: ReadonlySet<string>;
@@ -14,14 +14,14 @@ export interface MemberReading {
 }
 
 const nothing: Shape = {};
-/** Returns the shape of an object of which these fields are read. */
+/** Returns the shape of an object with the fields that are read. */
 export const membersOf = (shapes: Readonly<Record<string, Shape>>): Shape => ({
   members: new Map(Object.entries(shapes)),
 });
 
 /**
- * Bound of fields without a shape, which are read completely: enough for a response schema of 64 KiB with its blanks,
- * and far above the rest.
+ * Bound of fields without a shape, which are read completely. The bound is enough for a response schema of 64 KiB with
+ * its blanks, and far above the rest.
  */
 const wholeMaxCharacters = 128 * 1024;
 

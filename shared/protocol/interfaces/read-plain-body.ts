@@ -1,4 +1,4 @@
-// Steps that read a body whose only gateway fields are the plain ones.
+// Reads a body whose only gateway fields are the plain ones, step by step.
 
 import type * as z from 'zod/mini';
 import { fail, GatewayError, quote } from '../../errors/index.ts';
@@ -24,7 +24,7 @@ export function readPlainBody<Schema extends z.ZodMiniObject>(
   return { raw, body: checkMembers(schema, raw) };
 }
 
-/** Returns a fault for anything that a check throws because of the body (an exceeded stack, say). */
+/** Returns a fault for anything that a check throws because of the body (for example, an exceeded stack). */
 export function orFault<Read>(read: () => Read): Read | GatewayError {
   try {
     return read();
@@ -33,7 +33,7 @@ export function orFault<Read>(read: () => Read): Read | GatewayError {
   }
 }
 
-/** Refuses features that only chat completions have: the alias of a stored function, and `preset`. */
+/** Refuses features that only chat completions have, which are the alias of a stored function, and `preset`. */
 function refuseChatOnly(json: JsonText, { preset }: JsonObject): void {
   if (namesFunction(json)) {
     const message = 'A stored function is called as a chat completion: POST /v1/chat/completions.';
@@ -45,8 +45,8 @@ function refuseChatOnly(json: JsonText, { preset }: JsonObject): void {
 }
 
 /**
- * Refuses a name that occurs twice in one object of these fields, at any depth: a restriction must not be overruled by
- * its own duplicate.
+ * Refuses a name that occurs twice in one object of these fields, at any depth, so that a restriction is not overruled
+ * by its own duplicate.
  */
 export function refuseDoubles(json: JsonText, members: Iterable<string>): void {
   for (const member of members) {
@@ -55,7 +55,7 @@ export function refuseDoubles(json: JsonText, members: Iterable<string>): void {
   }
 }
 
-/** Refuses it in one value; all values inside it follow it directly, however deep. */
+/** Refuses a double name in one value. All values inside the value follow it directly, however deep. */
 function refuseIn(json: JsonText, value: number, member: string): void {
   const end = json.next(value);
   for (let inner = value; inner < end; inner += 1) {
@@ -72,7 +72,7 @@ function refuseIn(json: JsonText, value: number, member: string): void {
 
 const nameMaxCharacters = 64;
 
-/** Matches names that are either used ones or unknown. */
+/** Matches names that are either used or unknown. */
 const lowerCase = /^[a-z0-9_]*$/;
 
 /**

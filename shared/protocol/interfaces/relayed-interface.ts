@@ -1,5 +1,6 @@
-// Defines an interface that is relayed, with only the plain fields of the gateway. This file has what such interfaces
-// have in common, so that each of them is one definition. Most have JSON bodies and no streams.
+// Defines an interface that is relayed, with only the plain fields of the gateway. This file has the common parts of
+// relayed interfaces, so that each interface is one definition. Most relayed interfaces have JSON bodies and no
+// streams.
 import type * as z from 'zod/mini';
 import { once } from '../../foundation/cache/index.ts';
 import { headerNames, type InterfaceId, upstreamBodyMaxBytes } from '../../foundation/constants/index.ts';
@@ -36,19 +37,19 @@ import { orFault, otherCaseCheck, readPlainBody } from './read-plain-body.ts';
 type PlainBody = z.infer<z.ZodMiniObject<typeof plainMembers>>;
 type PlainSchema = z.ZodMiniObject<typeof plainMembers & z.core.$ZodShape>;
 
-/** The parts in which one such interface differs from the others. */
+/** The parts in which one relayed interface differs from the others. */
 interface RelayedInterface<Schema extends PlainSchema> {
   readonly id: InterfaceId;
   readonly telemetryOperation: string;
   readonly upstreamPath: string;
   readonly takesLong: boolean;
-  /** Checks the fields that the gateway reads, its plain ones among them. */
+  /** Checks the fields that the gateway reads, including its plain fields. */
   readonly schema: Schema;
   /** Further fields that are read, and passed on unchanged. */
   readonly uncheckedNames?: readonly string[];
   /** Fields of any length, and the parts of them that are read. */
   readonly shapes?: Readonly<Record<string, Shape>>;
-  /** A field that is read only as text: its contents never become values. */
+  /** A field that is read only as text, because its contents never become values. */
   readonly unparsedName?: string;
   /** Model of a request that names none. */
   readonly defaultModel?: string;
@@ -63,7 +64,7 @@ interface RelayedInterface<Schema extends PlainSchema> {
   ) => RelayedInput;
   /** Set if its bodies may be forms too. */
   readonly formFields?: FormFields;
-  /** Set if `stream` asks for events. */
+  /** Set if `stream` requests events. */
   readonly streams?: {
     readonly openEventReader: ClientInterface['openEventReader'];
     readonly openStreamWriter: ClientRequest['openStreamWriter'];
@@ -80,10 +81,10 @@ interface RelayedInterface<Schema extends PlainSchema> {
 
 /** Input of one request. */
 export interface RelayedInput {
-  /** Set if the answer is a stream whatever `stream` says. */
+  /** Set if the answer is a stream whatever the value of `stream`. */
   readonly stream?: true;
   readonly bytes?: BytesAnswer | undefined;
-  /** Differences from the default size: a text of the length of the body, and no output. */
+  /** Differences from the default size, which is text of the length of the body, and no output. */
   readonly size?: Partial<CallSize>;
   /** Bytes of the longest text that has a context of its own. */
   readonly promptBytes: number;
@@ -180,9 +181,7 @@ function requestReader<Schema extends PlainSchema>(
   return (json, { form }) => orFault(() => read(json, form));
 }
 
-/**
- * Returns the size of a text. A token is at least one byte of the body, whether it is written as text or as a number.
- */
+/** Returns the size of a text. A token is at least one byte of the body, whether the token is text or a number. */
 const sizeOfText = (json: JsonText): CallSize => ({
   maxOutputTokens: 0,
   isOutputOpen: false,

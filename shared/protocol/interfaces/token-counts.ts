@@ -1,5 +1,5 @@
-// Counts the tokens of a prompt: at the provider, or by the gateway's estimate if the model's provider cannot count.
-// Agents shorten their conversation by the number, and one that is too low makes them exceed the context, so the
+// Counts the tokens of a prompt at the provider, or by the gateway's estimate if the model's provider cannot count.
+// Agents shorten their conversation by the count. A count that is too low makes them exceed the context, so the
 // estimate is high.
 import {
   type CallSize,
@@ -51,7 +51,7 @@ interface CountedPrompt {
   readonly toolTokens: number;
 }
 
-/** Factor of the estimate: tokenizers differ, and a conversation has markers of its own. */
+/** Factor of the estimate, because tokenizers differ, and a conversation has additional markers. */
 const margin = 1.1;
 /** Tokens of an image or a document of unknown size. */
 const unknownMediaTokens = 4_784;
@@ -73,16 +73,16 @@ export function estimateCount(
   return { text: body, json: scanned.json, usage: zeroUsage, outputBytes: 0 };
 }
 
-// Estimates the most tokens of a text under common tokenizers, by its characters: a token is a short word of English, a
-// digit, or half a character of other scripts. The result is within twice the real number for most texts, and not below
-// it.
+// Estimates the most tokens of a text under common tokenizers, by its characters. A token is a short word of English, a
+// digit, or half a character of other scripts. For most texts the result is at least the real number, and at most twice
+// the real number.
 
 /** Length of a text without a space from which it counts as media, or as expensive as media. */
 const longRunMinCharacters = 1_024;
 
 interface TextTokens {
   readonly tokens: number;
-  /** Characters, then tokens, in long runs of letters and digits. */
+  /** Characters, then tokens, in long sequences of letters and digits. */
   readonly longRunCharacters: number;
   readonly longRunTokens: number;
 }
@@ -107,7 +107,7 @@ const isLetter = (code: number): boolean => {
   return lower >= 0x61 && lower <= 0x7a;
 };
 const isSpace = (code: number): boolean => code === 0x20 || (code >= 0x09 && code <= 0x0d);
-/** True for characters that belong to a run between letters and digits: `+`, `/`, `=`, `_`. */
+/** True for characters between letters and digits that belong to one sequence with them: `+`, `/`, `=`, `_`. */
 const joins = (code: number): boolean => code === 0x2b || code === 0x2f || code === 0x3d || code === 0x5f;
 
 /** Counts four megabytes in less than a tenth of a second, whatever they are. */

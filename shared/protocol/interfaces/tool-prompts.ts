@@ -1,5 +1,5 @@
-// Lists the tokens that Claude's hosts add to a prompt for tools, besides their definitions in the body. Each row names
-// the page of platform.claude.com/docs/en that documents it, as of 2026-08-22 (the newest copy at
+// Lists the tokens that Claude's hosts add to a prompt for tools, in addition to the tools' definitions in the body.
+// Each row names the page of platform.claude.com/docs/en that documents it, as of 2026-08-22 (the newest copy at
 // github.com/gpambrozio/ClaudeDocs, read on 2026-11-26). If models differ, the highest number counts. Other vendors
 // document none.
 import { isJsonObject } from '../wire/index.ts';
@@ -34,7 +34,7 @@ const toolRows: readonly ToolRow[] = [
 ];
 
 // Types whose definition Anthropic writes without a documented count (memory, tools that a host runs) get the highest
-// count that it documents for one tool, or for a set.
+// count that Anthropic documents for one tool, or for a set.
 const setTypes = /_toolset(_|$)/;
 const unknownSetTokens = Math.max(...toolRows.map(({ tokens }) => tokens));
 const unknownToolTokens = Math.max(...toolRows.filter(({ isSet }) => !isSet).map(({ tokens }) => tokens));

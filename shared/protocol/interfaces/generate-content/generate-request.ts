@@ -183,7 +183,7 @@ function check(sent: JsonText, { path }: RequestReading, isCounted: boolean): Cl
   };
 }
 
-/** Returns the model's name. SDKs write `models/` before a name once, unless it is there already. */
+/** Returns the model's name. SDKs write `models/` before a name, unless the name begins with it already. */
 const modelOf = ({ model }: CallPath): string => model.replace(/^models\//, '');
 
 /** Checks that a part has only one kind. */
@@ -214,7 +214,7 @@ function upstreamBody(json: JsonText, { model, defaultBound }: UpstreamTarget, i
 
 /**
  * Returns the body of a count. Instructions and tools are counted only inside the wrapper; unknown fields stay next to
- * it.
+ * the wrapper.
  */
 function countedBody(json: JsonText, rewritten: ReadonlyMap<string, unknown>, model: string): string {
   const members = json.members().filter(({ name }) => !plainGatewayMembers.has(name) && name !== 'model');

@@ -44,7 +44,7 @@ function neededSettings(body: JsonObject): HubNeed[] {
   const modalities: readonly unknown[] = Array.isArray(settings.responseModalities) ? settings.responseModalities : [];
   const needs: readonly (readonly [HubNeed['kind'], string, boolean])[] = [
     ['stored_prompt', 'cachedContent', (body.cachedContent ?? '') !== ''],
-    // It asks for the rest of an answer that Google has begun.
+    // The field requests the rest of an answer that Google has started.
     ['stored_prompt', 'continuationToken', (body.continuationToken ?? '') !== ''],
     ['n', `${config}.candidateCount`, isAbove(settings.candidateCount, 1)],
     ['logprobs', `${config}.responseLogprobs`, settings.responseLogprobs === true],
@@ -61,7 +61,7 @@ function neededChoice(body: JsonObject): HubNeed[] {
   const member = 'toolConfig.functionCallingConfig';
   if (!callingModes.has(mode)) return [{ kind: 'tools', member: `${member}.mode` }];
   if (mode !== 'ANY') return [];
-  // Google's own tools are dropped: if a call is forced, there would be nothing to call.
+  // Google's own tools are dropped. For a forced call there would then be no tool to call.
   return [{ kind: functionsOf(body.tools).length > 0 ? 'forced_tool' : 'tools', member }];
 }
 
@@ -131,7 +131,7 @@ function dearerFeatures(body: JsonObject): Feature[] {
   return [...extras].map(([extra, member]) => ({ extra, member }));
 }
 
-/** Returns the needs. `stream` says what the path asks for. */
+/** Returns the needs. `stream` is the delivery that the path requests. */
 export function readNeeds(
   body: JsonObject,
   stream: boolean,

@@ -1,4 +1,4 @@
-// Converts a whole answer to the chunks of its stream, and chunks to an answer: one chunk may have all content.
+// Converts a whole answer to the chunks of its stream, and chunks to an answer. One chunk may have all content.
 import { type EventText, isJsonObject, type JsonAnswer, parseJson } from '../../wire/index.ts';
 import type { OtherDelivery, StreamFold } from '../index.ts';
 import { openGeneratedFold } from './stream-fold.ts';

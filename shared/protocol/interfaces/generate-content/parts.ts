@@ -45,7 +45,10 @@ export function inlineDataOf({ inlineData }: JsonObject): InlineData | undefined
   };
 }
 
-/** Returns base64 in the standard alphabet: Google reads both alphabets, most others only this one. */
+/**
+ * Returns base64 in the standard alphabet. Google reads both alphabets, but most other providers read only the standard
+ * alphabet.
+ */
 const standardBase64 = (data: string): string =>
   data.includes('-') || data.includes('_') ? data.replaceAll('-', '+').replaceAll('_', '/') : data;
 
@@ -65,7 +68,7 @@ export function fileOf({ fileData }: JsonObject): FileReference | undefined {
 
 /** Fields that determine the kind of a part. */
 export const partKinds = ['text', 'inlineData', 'fileData', 'functionCall', 'functionResponse'] as const;
-/** Kinds of parts that a provider ran itself: another provider gets them as text. */
+/** Kinds of parts that a provider ran itself, which another provider gets as text. */
 export const ranByProvider = ['executableCode', 'codeExecutionResult', 'toolCall', 'toolResponse'] as const;
 
 export const functionsOf = (tools: unknown): readonly JsonObject[] =>

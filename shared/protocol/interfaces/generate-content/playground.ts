@@ -10,7 +10,7 @@ import { openGeneratedFold } from './stream-fold.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** Returns the call; its path says the model, and whether the answer is a stream. */
+/** Returns the call, whose path determines the model and the delivery. */
 const callOf = ({ model, stream, ...body }: Body) => ({
   path: `/v1beta/models/${encodeURIComponent(String(model))}:${stream === true ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
   body,
@@ -112,7 +112,7 @@ function imageOf(dataUrl: string): object {
 const configFields = new Set(['systemInstruction', 'tools', 'toolConfig', 'safetySettings', 'cachedContent', 'labels']);
 
 /**
- * Writes the call for Python. The SDK has one argument for all fields besides the contents, and refuses fields in it
+ * Writes the call for Python. The SDK has one argument for all fields other than the contents, and refuses fields in it
  * that it does not know.
  */
 function python(origin: string, { model, contents, stream, generationConfig, ...beside }: Body): string {

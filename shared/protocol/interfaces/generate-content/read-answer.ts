@@ -1,5 +1,5 @@
-// Reads an answer of generateContent, whole or a chunk of a stream. The reader is lenient: an unknown part or field
-// changes nothing.
+// Reads an answer of generateContent, whole or a chunk of a stream. The reader is lenient, because an unknown part or
+// field changes nothing.
 import {
   type AnswerDetails,
   type AnswerEvent,
@@ -39,7 +39,7 @@ function readUsage(usage: unknown): UsageReport | undefined {
   const candidates = toCount(candidatesTokenCount);
   const tools = toCount(toolUsePromptTokenCount) ?? 0;
   const total = toCount(usage.totalTokenCount);
-  // A prompt that was blocked has no candidates: its total shows that nothing was written.
+  // A prompt that was blocked has no candidates. Its total then shows that nothing was written.
   const written =
     candidates ??
     (total !== undefined && prompt !== undefined ? Math.max(0, total - prompt - tools - thoughts) : undefined);

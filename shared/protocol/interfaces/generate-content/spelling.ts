@@ -36,8 +36,8 @@ const schemaFields = namesIn(`
 
 const googleSchemas: ReadonlySet<string> = new Set(['parameters', 'response', 'responseSchema', 'items']);
 /**
- * Fields whose contents have names that clients choose. `response` is a function's result; in a declaration it is a
- * schema.
+ * Fields whose contents have names that clients choose. `response` is a function's result, but in a declaration
+ * `response` is a schema.
  */
 const freeFields: ReadonlySet<string> = new Set([
   ...['args', 'labels', 'parametersJsonSchema', 'responseJsonSchema', 'partMetadata', 'functionResponse'],
@@ -114,7 +114,7 @@ function collectInside(
   collect(json, value, googleSchemas.has(name) ? { ...place, names: schemaFields } : place, renamed);
 }
 
-/** Collects from the files of a result, which are parts; the result itself is the client's. */
+/** Collects from the files of a result, which are parts. The fields of the result itself have names of the client. */
 function collectParts(json: JsonText, value: number, place: Place, renamed: [number, number, string][]): void {
   const parts = json.isObject(value) ? json.members(value).find(({ name }) => name === 'parts') : undefined;
   if (parts !== undefined) collect(json, parts.value, { ...place, path: `${place.path}.parts` }, renamed);

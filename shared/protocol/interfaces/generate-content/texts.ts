@@ -17,8 +17,8 @@ import {
 import { openChunkWriter } from './chunk-writer.ts';
 
 /**
- * Fields that no model reads. The schemas in `generationConfig` are not among them, because the model reads them, and
- * neither are its stops, which are texts of the client.
+ * Fields that no model reads. `generationConfig` is not in the list, because the model reads its schemas, and its stop
+ * sequences are text of the client.
  */
 export const settings = commonSettings.union(wordsOf('safetySettings labels cachedContent serviceTier toolConfig'));
 
@@ -62,7 +62,7 @@ function ofCandidate(json: JsonText, candidate: number): EventPiece[] {
   ];
 }
 
-/** Returns the pieces of a part. Thoughts and texts each continue the ones before them. */
+/** Returns the pieces of a part. A thought continues the thought before it, and a text continues the text before it. */
 function ofPart(json: JsonText, part: number, index: number): EventPiece[] {
   if (!json.isObject(part)) return wholeTexts(json, part, 'text');
   const text = findMember(json, 'text', part);

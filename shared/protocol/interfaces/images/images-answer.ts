@@ -78,7 +78,7 @@ interface ImageItem {
   readonly item: number;
   /** Text without the dropped fields, and without its image. */
   readonly text: string;
-  /** Returns this text, or one around it, with its image. */
+  /** Returns this text, or a text around it, with its image. */
   readonly withImage: (text: string) => string;
 }
 

@@ -1,4 +1,4 @@
-// Reads a request for images: the most that it can cost, and the options that not every model has.
+// Reads a request for images, with its highest possible cost, and with the options that some models lack.
 import * as z from 'zod/mini';
 import { fail } from '../../../errors/index.ts';
 import { choicesMax } from '../../../foundation/constants/index.ts';
@@ -33,15 +33,15 @@ export const imageFormFields = {
 /** Output tokens that are billed for each partial image (OpenAI's guide "Image generation", 2026-09). */
 const tokensPerPartialImage = 100;
 /**
- * Most input tokens of an image (same guide): tiles of an image of any proportions, and the most that high fidelity
- * adds.
+ * Most input tokens of an image (same guide), which are the tiles of an image of any proportions, and the most that
+ * high fidelity adds.
  */
 const tokensPerInputImage = 8_192;
 
 export const readGeneration = (_json: JsonText, body: ImagesBody, raw: JsonObject): RelayedInput =>
   inputOf({ body, raw, mediaTokens: 0, needs: [] });
 
-/** Reads the images of an edit: files of a form; or references in JSON, which only a relay can pass on. */
+/** Reads the images of an edit, which are files of a form, or references in JSON, which only a relay can pass on. */
 export function readEdit(json: JsonText, body: ImagesBody, raw: JsonObject, form: FormBody | undefined): RelayedInput {
   if (form === undefined) {
     if (findMember(json, 'images') === undefined && findMember(json, 'image') === undefined) {
@@ -86,7 +86,7 @@ function inputOf({ body, raw, mediaTokens, needs }: ImageCounts): RelayedInput {
   };
 }
 
-/** Values that need no feature, because every image model has them, by each field that decides how an image looks. */
+/** Values of the fields for the look of an image that need no feature, because every image model has these values. */
 const plainValues: Readonly<Record<string, readonly unknown[]>> = {
   size: ['auto'],
   quality: ['auto'],
@@ -114,7 +114,7 @@ function imageNeeds(raw: JsonObject): readonly HubNeed[] {
 }
 
 /**
- * Returns the more expensive formats: a GIF consists of several images, and a further model makes an SVG, whose tokens
+ * Returns the more expensive formats. A GIF consists of several images, and a further model makes an SVG, whose tokens
  * are reported separately.
  */
 function dearerFormats({ output_format: format, svg }: JsonObject): readonly Feature[] {

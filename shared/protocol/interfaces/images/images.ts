@@ -1,4 +1,4 @@
-// Defines the interfaces of images: from a text, and from images with a text.
+// Defines the interfaces of images, from text, and from images with text.
 import { largeBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import {
   brokenStreamMessages,
@@ -29,7 +29,7 @@ const eventShape = membersOf({
   }),
 });
 
-/** Opens a writer. There is no end marker: clients stop at the end of the body. */
+/** Opens a writer. There is no end marker, because clients stop at the end of the body. */
 const openImageWriter = (): StreamWriter => ({
   event: ({ name, text, details: { isEndMarker: isMarker } }) => (isMarker ? '' : toEventLine(text, name)),
   beforeEnd: () => '',
@@ -74,9 +74,10 @@ export const imageEdits = relayedInterface({
   formFields: imageFormFields,
 });
 
-// The stream of a request for images: partial images, and each image when it is complete, relayed byte for byte.
+// Reads the stream of a request for images, which has partial images, and each image when it is complete, relayed byte
+// for byte.
 
-/** Opens a reader. `images` is the number that the request asked for. */
+/** Opens a reader. `images` is the requested number of images. */
 function openImageReader(images: number): EventReader {
   let completed = 0;
   let usage: UsageReport | undefined;
@@ -106,7 +107,7 @@ function openImageReader(images: number): EventReader {
   };
 }
 
-/** Adds the usage of another image: each reports its own. */
+/** Adds the usage of another image, because each image reports its own usage. */
 function sumOf(known: UsageReport | undefined, { tokens, members }: UsageReport): UsageReport {
   if (known === undefined) return { tokens, members };
   const { media, ...former } = known.tokens;

@@ -20,13 +20,14 @@ export const imageDelivery = (prefix: string): OtherDelivery => ({
 });
 
 /**
- * Fields that each event, and a whole answer besides its images, must have; the values stand for an answer that does
- * not say.
+ * Fields that each event, and a whole answer besides its images, must have; the values are for an answer without these
+ * fields.
  */
 const sharedFields = { background: 'auto', output_format: 'png', quality: 'auto', size: 'auto' } as const;
 
 /**
- * Usage of the images after the first, which reports the usage of all: more images may have arrived than are passed on.
+ * Usage of the images after the first, because the first reports the usage of all images, of which more may have
+ * arrived than are passed on.
  */
 const noUsage = JSON.stringify({
   input_tokens: 0,
@@ -49,7 +50,7 @@ function* eventsOf(answer: JsonAnswer, type: string): Generator<EventText> {
       .map(([name, open]) => `"${name}":${fieldText(json, name) ?? JSON.stringify(open)}`);
     const fields = [`"type":"${type}"`, text.slice(1, -1), created, ...shared];
     if (used !== undefined) fields.push(`"usage":${used}`);
-    // The image is added last: each copy of its megabytes takes milliseconds.
+    // The image is added last, because each copy of its megabytes takes milliseconds.
     yield { name: type, text: withImage(`{${fields.filter((field) => field !== '').join(',')}}`) };
     used = usage && noUsage;
   }
@@ -78,7 +79,7 @@ function foldEvents(): StreamFold {
     whole() {
       const usage = sumUsage(used);
       const sum = usage === undefined ? '' : `"usage":${JSON.stringify(usage)},`;
-      // `join` is not used: it would copy 60 MB here.
+      // `join` is not used, because it would copy 60 MB here.
       const images = data.reduce((all, one, place) => (place === 0 ? one : `${all},${one}`), '');
       return `{${head.map((field) => `${field},`).join('')}${sum}"data":[${images}]}`;
     },

@@ -9,7 +9,7 @@ const settings = wordsOf('background output_format quality size');
 const isWord = /^"[\w.:/@+-]{0,64}"$/;
 const imageField = 'b64_json';
 
-/** True for a value that is not a text. An image of megabytes never becomes a value; it contains no blank. */
+/** True for a value that is not text. An image of megabytes, which contains no blank, never becomes a value. */
 const isNoText = (json: JsonText, name: string, value: number): boolean =>
   answerFacts.has(name) ||
   (settings.has(name) && isWord.test(json.slice(value))) ||

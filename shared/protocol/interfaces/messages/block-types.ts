@@ -33,7 +33,7 @@ const uses: Readonly<Record<string, PartUse>> = {
 export const messageRoles: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system']);
 export const toolChoiceTypes: ReadonlySet<unknown> = new Set(['auto', 'any', 'tool', 'none']);
 
-/** Matches the results of tools that a provider runs, including ones that do not exist yet. */
+/** Matches the results of tools that a provider runs, including tools that do not exist yet. */
 const laterResult = /^[a-z_]+_tool_result$/;
 const laterCompaction = /^compaction/;
 

@@ -1,5 +1,5 @@
-// Writes the events of a message in their order: of a translated answer, of a whole one, and of the end of a blocked
-// one.
+// Writes the events of a message in their sequence, for a translated answer, for a whole answer, and for the end of a
+// blocked answer.
 
 export interface MessageEvent {
   readonly type: string;
@@ -7,12 +7,12 @@ export interface MessageEvent {
 }
 
 interface BlockPlace {
-  /** Index of the last block that has begun; -1 before the first one. */
+  /** Index of the last block that has started; -1 before the first block. */
   readonly index: number;
   readonly isOpen: boolean;
 }
 
-/** A block ends when the next block begins, because only one is open at a time. Values may be slices of JSON. */
+/** A block ends when the next block begins, because only one block is open at a time. Values may be slices of JSON. */
 export function openMessageWriter(
   emit: (event: MessageEvent) => void,
   { index, isOpen }: BlockPlace = { index: -1, isOpen: false },
@@ -39,7 +39,7 @@ export function openMessageWriter(
     /** `input` is a piece of the JSON of a call's input. */
     addInput: (input: string) => addDelta({ type: 'input_json_delta', partial_json: input }),
     close,
-    /** `beside` has the usage, and other fields that the last event has besides the changes of the message. */
+    /** `beside` has the usage, and other fields of the last event next to the changes of the message. */
     end(changes: object, beside: object): void {
       emit({ type: 'message_delta', delta: changes, ...beside });
       emit({ type: 'message_stop' });

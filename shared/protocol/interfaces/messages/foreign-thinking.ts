@@ -1,5 +1,5 @@
-// Removes from a relayed message the thinking that another model made for this gateway: this provider would refuse it.
-// Everything else is passed on unchanged.
+// Removes from a relayed message the thinking that another model made for this gateway, because this provider would
+// refuse it. Everything else is passed on unchanged.
 import {
   findMember,
   isEnvelope,
@@ -58,7 +58,7 @@ function thinksByBudget(json: JsonText): boolean {
   return thinking !== undefined && (pick(json, thinking, thinkingShape) as JsonObject | undefined)?.type === 'enabled';
 }
 
-/** True if a result of a tool call has no thinking before it: a Claude with a thinking budget refuses that. */
+/** True if a result of a tool call has no thinking before it, which a Claude with a thinking budget refuses. */
 export function lacksThinking(json: JsonText): boolean {
   const messages = findMember(json, 'messages');
   if (messages === undefined || !thinksByBudget(json)) return false;
@@ -83,8 +83,8 @@ const messageShape = membersOf({ content: { items: blockShape } });
 const ownCallId = /^toolu_/;
 
 /**
- * True if another model made the call before a result: a Claude with a thinking budget refuses results before which
- * it has not thought itself.
+ * True if another model made the call before a result. A Claude with a thinking budget refuses results before which it
+ * has not thought itself.
  */
 function wasCalledByAnother(json: JsonText, messages: number): boolean {
   const blocks = lastBlocksOfAssistant(json, messages);

@@ -1,5 +1,5 @@
-// Messages as Amazon Bedrock's InvokeModel has them: the model and the delivery are in the path, betas in the body, and
-// a stream consists of AWS's frames. Everything else is the same as in Messages.
+// Defines Messages in the form of Amazon Bedrock's InvokeModel. The model and the delivery are in the path, betas are
+// in the body, and a stream consists of frames of AWS. Everything else is the same as in Messages.
 import { fail, type GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
 import { frameStreamType } from '../../../foundation/constants/index.ts';
@@ -36,7 +36,10 @@ export const invoke: ClientInterface = {
   playground: undefined,
 };
 
-/** Returns the words of the rejection: agents on Bedrock look for Bedrock's, other agents for Anthropic's. */
+/**
+ * Returns the words of the rejection. Agents on Bedrock search for the words of Bedrock, and other agents for the words
+ * of Anthropic.
+ */
 function repairWords(rejection: RejectionToTell): string | undefined {
   const words = messages.repairWords?.(rejection);
   return rejection.reason === 'context_length_exceeded' ? `Input is too long for requested model: ${words}` : words;
@@ -61,7 +64,7 @@ function readInvokeRequest(json: JsonText, reading: RequestReading): ClientReque
   });
 }
 
-/** Returns the changes that turn fields of InvokeModel into those of Messages. */
+/** Returns the changes that turn fields of InvokeModel into fields of Messages. */
 const changesFor = (stream: boolean): readonly (readonly [string, unknown])[] => [
   ['anthropic_version', undefined],
   ['anthropic_beta', undefined],
@@ -87,7 +90,7 @@ const withStreaming = (needs: RequestNeeds, stream: boolean): RequestNeeds =>
 const chunkOf = (text: string): string =>
   frameText({ name: 'chunk', text: JSON.stringify({ bytes: Buffer.from(text).toString('base64') }) });
 
-/** Exceptions of such a stream, from the service model of @aws-sdk/client-bedrock-runtime 3.1162. */
+/** Exceptions of a stream of InvokeModel, from the service model of @aws-sdk/client-bedrock-runtime 3.1162. */
 const exceptions: Readonly<Record<MidStreamCode, string>> = {
   no_available_provider: 'modelStreamErrorException',
   request_deadline_exceeded: 'modelTimeoutException',

@@ -1,4 +1,4 @@
-// Reads a stream of message events, and keeps its state: output and usage so far.
+// Reads a stream of message events, and keeps its state, which is the output and usage so far.
 import {
   type AnswerDetails,
   type AnswerEvent,
@@ -43,8 +43,8 @@ export function openEventReader(): EventReader {
 }
 
 /**
- * Wraps an event that the gateway wrote itself: its text is made once, and not parsed again. `usage` is the provider's
- * report, if any.
+ * Wraps an event that the gateway wrote itself. The event's text is made once, and not parsed again. `usage` is the
+ * provider's report, if any.
  */
 export function writtenEvent(event: JsonObject & { readonly type: string }, usage?: UsageReport): AnswerEvent {
   const details = {
@@ -56,7 +56,7 @@ export function writtenEvent(event: JsonObject & { readonly type: string }, usag
   return new ParsedEvent(event.type, JSON.stringify(event), details);
 }
 
-/** Returns the usage, which is in the start of the message, and then next to each change of it. */
+/** Returns the usage, which is in the start of the message, and then next to each change of the message. */
 const usageIn = ({ type, message, usage }: JsonObject): unknown =>
   type === 'message_start' && isJsonObject(message) ? message.usage : usage;
 
@@ -78,7 +78,7 @@ const nothing = { hasOutput: false, outputBytes: 0 };
 type EventOutput = Pick<EventDetails, 'hasOutput' | 'isOnlyThinking' | 'outputBytes'>;
 
 /**
- * Reads the output of an event: a block with content, the begin of thinking, or the reason why the message ended. After
+ * Reads the output of an event: a block with content, the start of thinking, or the reason why the message ended. After
  * the mere start of another block, another provider may still answer.
  */
 function outputIn({ type, content_block: block, delta }: JsonObject): EventOutput {

@@ -39,7 +39,7 @@ export function pathOfImage(messages: unknown): string | undefined {
   return undefined;
 }
 
-/** Types of a document's source whose texts and parts count like those of messages. */
+/** Types of a document's source whose text and parts count like the text and parts of messages. */
 const textSources: readonly unknown[] = ['text', 'content'];
 
 export const mediaOf = (messages: unknown): Media => sumOfMedia(mediaIn(messages));

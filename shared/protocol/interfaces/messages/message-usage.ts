@@ -33,12 +33,15 @@ function countsOf(usage: JsonObject) {
     output: toCount(usage.output_tokens),
     // Thinking is a part of the output.
     reasoning: toCount(details.thinking_tokens) ?? 0,
-    // The gateway reports these for translated providers: the interface itself has no field for them.
+    // The gateway reports the media of translated providers. The interface itself has no field for media.
     media: mediaIn(usage.input_tokens_details, details),
   };
 }
 
-/** Types of output that is sampled in addition to the message and billed with it, which no total includes. */
+/**
+ * Types of output that is sampled in addition to the message and billed with the message. No total includes this
+ * output.
+ */
 const besideTypes: ReadonlySet<unknown> = new Set(['compaction', 'advisor_message']);
 
 const sampledBeside = ({ iterations }: JsonObject) =>
@@ -47,8 +50,8 @@ const sampledBeside = ({ iterations }: JsonObject) =>
     : [];
 
 /**
- * Merges a later report of the same stream, whose counts are totals. A field that it does not name keeps its value, and
- * so does a count that it has as null or 0, as some servers send.
+ * Merges a later report of the same stream, whose counts are totals. A field that is absent from the later report keeps
+ * its value, and so does a count that is null or 0, as some servers send.
  */
 export function mergeUsage(known: JsonObject, later: JsonObject): Record<string, unknown> {
   const says = ([name, value]: [string, unknown]) => value !== null && (value !== 0 || typeof known[name] !== 'number');

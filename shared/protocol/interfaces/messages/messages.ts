@@ -1,4 +1,4 @@
-// Defines the interface of Anthropic's Messages, and the count of tokens next to it.
+// Defines the interface of Anthropic's Messages, and its count of tokens.
 
 import { upstreamBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import {
@@ -23,7 +23,7 @@ export const messages: ClientInterface = {
   takesLong: false,
   callsFunctions: false,
   credentialPlace: credentialPlaces.messages,
-  // Some organisations have to name the user for whom they ask.
+  // Some organisations have to name the user of a call.
   passedHeaders: [...vendorHeaders, 'anthropic-user-profile-id'],
   passesQuery: true,
   repairWords,
@@ -44,8 +44,8 @@ export const messages: ClientInterface = {
 };
 
 /**
- * The count of tokens, with the same routing and without a charge. It has a name of its own, so that it never gets the
- * answer of a message under the same Idempotency-Key.
+ * The count of tokens, with the same routing and without a charge. The count is a separate interface, so that it never
+ * gets the answer of a message under the same Idempotency-Key.
  */
 export const countTokens: ClientInterface = {
   ...messages,
@@ -61,11 +61,11 @@ export const countTokens: ClientInterface = {
   playground: undefined,
 };
 
-// Words for a rejected request of Messages. Agents search for the words of Anthropic's interface, shorten the
-// conversation or drop images, and send it again: a provider that meant the same is therefore quoted in Anthropic's
-// words.
+// Writes the words for a rejected request of Messages. Agents search for the words of Anthropic's interface, shorten
+// the conversation or drop images, and send it again. Another provider's rejection with the same meaning is therefore
+// written in Anthropic's words.
 
-/** Returns undefined if the provider gave no text, or the gateway has no words for it. */
+/** Returns undefined if the provider gave no text, or the gateway has no words for the rejection. */
 function repairWords(rejection: RejectionToTell): string | undefined {
   const { providerText, reason } = rejection;
   if (providerText !== undefined && ownWords.test(providerText)) return providerText;

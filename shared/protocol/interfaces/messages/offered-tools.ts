@@ -1,5 +1,5 @@
 // Finds the tools that a Messages request declares, next to its messages and inside them. A message adds or removes
-// tools from its position on, so the model is offered those that remain at the end.
+// tools from its position on, so the model is offered the tools that remain at the end.
 import { isJsonObject, type JsonObject } from '../../wire/index.ts';
 
 interface OfferedTool {
@@ -8,7 +8,7 @@ interface OfferedTool {
   readonly tool: JsonObject;
 }
 
-/** Returns all of them, including those that a later message removes. */
+/** Returns all declared tools, including tools that a later message removes. */
 export const declaredTools = (body: JsonObject): readonly OfferedTool[] => [
   ...toolsBeside(body),
   ...[...changesIn(body.messages)].flatMap(({ definition }) => definition ?? []),

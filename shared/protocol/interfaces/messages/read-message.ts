@@ -1,5 +1,5 @@
-// Reads a provider's message from JSON. The reader is lenient: an object with a list as content is a message, and an
-// unknown field changes nothing.
+// Reads a provider's message from JSON. The reader is lenient, because an object with a list as content is a message,
+// and an unknown field changes nothing.
 import {
   type AnswerDetails,
   findMember,
@@ -47,7 +47,7 @@ export const answerDetails = ({ id, container, model, stop_reason: reason }: Jso
   finishReasons: isEndWord(reason) ? [reason] : undefined,
 });
 
-/** Returns the files that a tool of the provider made: a later message may pass them to it again. */
+/** Returns the files that a tool of the provider made. A later message may pass the files to the tool again. */
 export function filesIn(block: unknown): readonly string[] {
   const { type, content } = isJsonObject(block) ? block : {};
   if (typeof type !== 'string' || !toolResult.test(type) || !isJsonObject(content)) return [];
@@ -55,7 +55,7 @@ export function filesIn(block: unknown): readonly string[] {
   return outputs.flatMap((one) => (isJsonObject(one) && typeof one.file_id === 'string' ? [one.file_id] : []));
 }
 
-/** Returns an end that says that something broke, as the provider's error. */
+/** Returns an end that means that the answer broke, as the provider's error. */
 export const brokenEnd = ({ stop_reason: word }: JsonObject): object | undefined =>
   isBrokenEnd(word) ? { error: { code: word } } : undefined;
 

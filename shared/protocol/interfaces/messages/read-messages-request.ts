@@ -1,5 +1,5 @@
-// Reads a Messages request: strict in the fields that the gateway reads, indifferent to the rest. `raw` contains every
-// field as it was sent.
+// Reads a Messages request. The reader is strict in the fields that the gateway reads, and indifferent to the rest.
+// `raw` contains every field as it was sent.
 import { GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
 import {
@@ -64,7 +64,7 @@ const usedNames = [
 const refuseOtherCase = otherCaseCheck([...usedNames, 'metadata']);
 
 const toolChange = membersOf({ name: {}, definition: toolShape });
-/** Returns the shape of a part: an image may be in a document, and the document in the result of a tool. */
+/** Returns the shape of a part, because an image may be in a document, and the document in the result of a tool. */
 const partWith = (inner: Shape): Shape =>
   membersOf({
     ...statePartShapes,
@@ -133,7 +133,7 @@ export function checkMessages(
     maxOutputTokens: isCounted ? 0 : (maxTokens as number),
     isOutputOpen: false,
     provider: readProviderPreferences(body.provider ?? {}),
-    // Content that a provider stores under an id may change, so such an answer is not cached.
+    // Content that a provider stores under an id may change, so its answer is not cached.
     cache: body.cache && isThreaded ? { ...body.cache, enabled: false } : (body.cache ?? undefined),
     preset: undefined,
     responseSchema: undefined,
@@ -193,7 +193,8 @@ function callSizeOf(
   { raw, text, maxOutputTokens, providerState }: MessagesMembers,
   { tokens, dataCharacters, isElsewhere }: Media,
 ): CallSize {
-  // The provider reads the whole input, writes a summary, and only then the message: two answers on one bill.
+  // The provider reads the whole input, writes a summary, and only then the message, which makes two answers on one
+  // bill.
   const answers = asksForCompaction(raw.context_management) ? 2 : 1;
   // Each use of an advisor is an answer of a model that reads the whole input, after which the model itself continues.
   const advices = advicesMax(raw.tools);
@@ -256,15 +257,18 @@ export const readHubNeeds = (body: JsonObject): readonly HubNeed[] =>
 
 const isSent = (value: unknown): boolean => (value ?? null) !== null && !(Array.isArray(value) && value.length === 0);
 
-/** Returns the needs of state: state that one provider stores, and an encrypted summary, exist at no other provider. */
+/**
+ * Returns the needs of state, because state that one provider stores, and an encrypted summary, exist at no other
+ * provider.
+ */
 const neededState = (body: JsonObject): HubNeed[] =>
   (['thread', 'mcp_servers', 'container', 'compaction'] as const).flatMap((member) =>
     isSent(body[member]) ? [{ kind: member, member }] : [],
   );
 
 /**
- * Returns the need for a forced call of a provider's own tool: such a tool is dropped if it is optional, and then
- * there would be nothing to call.
+ * Returns the need for a forced call of a provider's own tool. This tool is dropped if it is optional, and then there
+ * would be no tool to call.
  */
 function forcedTool(body: JsonObject): HubNeed[] {
   const schemaTools = offeredTools(body).filter(({ tool }) => isJsonObject(tool.input_schema));
@@ -300,8 +304,7 @@ function neededBlock(block: JsonObject, member: string): HubNeed[] {
 }
 
 /**
- * Types of sources that may refer to state: a text that is not a URL may be the name of something that its provider
- * stores.
+ * Types of sources that may refer to state, because a text that is not a URL may be a name in the provider's storage.
  */
 const storedSources: readonly unknown[] = ['file', 'url', undefined];
 
@@ -317,7 +320,7 @@ function neededSource(source: unknown, block: 'image' | 'document', member: stri
   return [{ kind: 'file', member, mediaType: typeof mediaType === 'string' ? mediaType : 'application/pdf' }];
 }
 
-// Features that a Messages call needs from a candidate, and the fields that ask for them.
+// Returns the features that a Messages call needs from a candidate, and the fields that request them.
 
 function readNeeds(
   members: MessagesMembers,
@@ -343,7 +346,7 @@ function readNeeds(
   return { features, schemaMember: schemaMemberOf(raw), storingMember, promptBytes: textBytes / contexts };
 }
 
-/** Returns the field with the schema: the current one, or that of the former beta. */
+/** Returns the field with the schema, which is the current field, or the field of the former beta. */
 function schemaMemberOf({ output_config: config, output_format: former }: JsonObject): string | undefined {
   if (isSchema(isJsonObject(config) ? config.format : undefined)) return 'output_config.format';
   return isSchema(former) ? 'output_format' : undefined;

@@ -7,7 +7,7 @@ interface FoldedBlock {
   input: string;
 }
 
-/** Opens a fold. `parseInput` parses a call's input; it returns undefined for a text that is not JSON. */
+/** Opens a fold. `parseInput` parses a call's input, and returns undefined for text that is not JSON. */
 export function openMessageFold(parseInput: (text: string) => unknown): EventFold {
   const message = emptyObject();
   const blocks = new Map<unknown, FoldedBlock>();

@@ -1,4 +1,4 @@
-// Defines the interface of moderations: texts and images in, categories with their scores out.
+// Defines the interface of moderations, with text and images as input, and categories with their scores as output.
 import * as z from 'zod/mini';
 import { type JsonText, listOf } from '../../wire/index.ts';
 import {
@@ -35,7 +35,7 @@ export const moderations = relayedInterface({
   takesLong: false,
   schema: moderationsSchema,
   shapes: { input: { items: partShape } },
-  // The provider's default model: most clients name none.
+  // The provider's default model, because most clients name no model.
   defaultModel: 'omni-moderation-latest',
   promptMember: 'input',
   readInput: (json, { input }) => readInput(json, input),
@@ -43,7 +43,7 @@ export const moderations = relayedInterface({
   writeAnswer: withCostHeader,
 });
 
-/** Reads the input. Texts are judged separately, parts together. */
+/** Reads the input. Texts are judged separately, parts are judged together. */
 function readInput(json: JsonText, input: Input): RelayedInput {
   const items = typeof input === 'string' ? [input] : input;
   const measure = openImageMeasure();

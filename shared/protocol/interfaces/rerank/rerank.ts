@@ -1,4 +1,5 @@
-// Defines the interface of reranking, in Cohere's format: a query and documents in, their order with scores out.
+// Defines the interface of reranking, in Cohere's format, with a query and documents as input, and their ranking with
+// scores as output.
 import * as z from 'zod/mini';
 import { fail } from '../../../errors/index.ts';
 import {
@@ -23,9 +24,9 @@ import {
 
 const bad = (what: string, param = 'documents') => fail('invalid_request', { message: `documents: ${what}`, param });
 
-// Search units, in which reranking is billed: a query with up to a hundred documents is one unit; each part of a long
-// document counts as a document (docs.cohere.com/docs/how-does-cohere-pricing-work, aws.amazon.com/bedrock/pricing,
-// November 2026).
+// Counts search units, in which reranking is billed. A query with up to a hundred documents is one unit, and each part
+// of a long document counts as a document (docs.cohere.com/docs/how-does-cohere-pricing-work,
+// aws.amazon.com/bedrock/pricing, November 2026).
 const documentsPerUnit = 100;
 /** Tokens of a part, which include the query. */
 const partTokens = 500;
@@ -61,10 +62,10 @@ export const rerank = relayedInterface({
   writeAnswer: withCostHeader,
 });
 
-/** Bytes of a token: about four for English text in every common tokenizer. */
+/** Bytes of a token, which are about four for English text in every common tokenizer. */
 const usualBytesPerToken = 4;
 
-/** Options that Bedrock's reranking cannot express, if they ask for something. */
+/** Options that Bedrock's reranking cannot express, if they have an effect. */
 const optionNames = [
   'max_tokens_per_doc',
   'max_chunks_per_doc',
@@ -96,7 +97,7 @@ function readInput(json: JsonText, { query }: { readonly query: string }, raw: J
   };
 }
 
-/** Reads the order, which Fireworks calls `data`; clients look for `results`. */
+/** Reads the ranking, which Fireworks calls `data`; clients look for `results`. */
 async function readRanking(text: string): Promise<ReadAnswer> {
   const read = await readListAnswer(withResults(text), { list: 'results', usage: 'meta', readUsage: readMeta });
   if (read.kind !== 'answer' || (read.answer.usage !== undefined && hasReport(read.answer.usage))) return read;
@@ -115,7 +116,7 @@ function withResults(text: string): string {
 const hasReport = (usage: UsageReport): boolean => hasCounts(usage) || usage.requests !== undefined;
 
 /**
- * Reads the usage. Cohere reports searches, or tokens if it bills those; other hosts of its format report all tokens
+ * Reads the usage. Cohere reports searches, or tokens if it bills tokens; other hosts of its format report all tokens
  * that they read.
  */
 function readMeta(meta: unknown): UsageReport | undefined {
@@ -126,7 +127,7 @@ function readMeta(meta: unknown): UsageReport | undefined {
 
 const noTokens = { cached: 0, cacheWrite: 0, cacheWrite1h: 0, reasoning: 0 };
 
-/** Reads the usage under the names of Cohere, or those of Together, Fireworks, vLLM and Jina. */
+/** Reads the usage under the names of Cohere, or of Together, Fireworks, vLLM and Jina. */
 function readUsage(usage: unknown): UsageReport | undefined {
   if (!isJsonObject(usage)) return undefined;
   const input = [usage.input_tokens, usage.prompt_tokens, usage.total_tokens].map(toCount);
@@ -156,7 +157,7 @@ function searchUnits({ sizes, queryBytes }: Searched, bytesPerToken: number): nu
 interface DocumentSizes {
   /** Bytes of each document. */
   readonly sizes: readonly number[];
-  /** True if the documents are both texts and objects. */
+  /** True if some documents are text and some are objects. */
   readonly isMixed: boolean;
 }
 

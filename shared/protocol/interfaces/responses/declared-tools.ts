@@ -9,7 +9,7 @@ export interface DeclaredTool {
   readonly tool: JsonObject;
   /** Name of the namespace that contains it. */
   readonly namespace?: string;
-  /** True if a model that does not know such a tool can get it as a function. */
+  /** True if a model that does not know the tool can get it as a function. */
   readonly isCallable: boolean;
 }
 
@@ -31,7 +31,7 @@ function* toolsIn(list: unknown, path: string, namespace?: string): Generator<De
   }
 }
 
-/** Types of tools that the client runs; of OpenAI's own tools, those whose input a schema can describe. */
+/** Types of tools that the client runs. OpenAI's own tools are included if a schema can describe their input. */
 const callableTypes: ReadonlySet<unknown> = new Set([
   'function',
   'custom',
@@ -42,15 +42,15 @@ const callableTypes: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * True for a tool that any model can call. A search that the provider runs is none: it finds nothing that the model
- * does not get anyway.
+ * True for a tool that any model can call. A search that the provider runs is not callable, because it finds only tools
+ * that the model gets anyway.
  */
 const isCallable = (tool: JsonObject): boolean =>
   callableTypes.has(tool.type) && isClientTool(tool) && (tool.type !== 'tool_search' || tool.execution === 'client');
 
 /**
- * Returns a function that says whether one of these choices means the tool: a choice without a name, or of a namespace,
- * means each tool of its type.
+ * Returns a function that checks whether one of these choices means the tool. A choice without a name, or of a
+ * namespace, means each tool of its type.
  */
 export function toolMatcher(choices: readonly JsonObject[]): (tool: DeclaredTool) => boolean {
   const chosenKeys = new Set(choices.map(({ type, name, namespace }) => choiceKey(type, name, namespace)));

@@ -1,7 +1,7 @@
-// Writes the events of the items of a response, in their order: of a translated answer, of a whole one, and of the end
-// of a blocked one.
+// Writes the events of the items of a response in their sequence, for a translated answer, for a whole answer, and for
+// the end of a blocked answer.
 
-/** `modelText` is the model's own text in the event. `item` is a whole one, as its last field. */
+/** `modelText` is the model's own text in the event. `item` is a whole item, as the last field of the event. */
 interface WrittenBeside {
   readonly modelText?: string;
   readonly item?: unknown;
@@ -9,7 +9,7 @@ interface WrittenBeside {
 
 export type EmitResponseEvent = (type: string, fields: object, beside?: WrittenBeside) => void;
 
-/** A part of an item that has texts: of its content, or of the summary of its reasoning. */
+/** A part of an item that has texts, which belongs to the item's content, or to the summary of its reasoning. */
 export interface PartPlace {
   /** Id of the item. */
   readonly item: unknown;

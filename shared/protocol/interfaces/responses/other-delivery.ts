@@ -99,7 +99,7 @@ function writePart(writer: ResponseWriter, at: PartPlace, { json, part }: WholeP
   writer.endPart(at, whole);
 }
 
-/** Matches events with content that the last event may omit. Deltas add nothing to these. */
+/** Matches events with content that the last event may omit. Deltas add nothing to the content of these events. */
 const folded = /"response\.(completed|incomplete|output_item\.done)"/;
 
 function openFold(): StreamFold {

@@ -1,5 +1,5 @@
 // Removes items that the gateway wrote itself and that a client sends again. No provider knows another model's sealed
-// thinking, or an id that refers to it.
+// thinking, or an id that refers to this thinking.
 import { fail } from '../../../errors/index.ts';
 import {
   findMember,
@@ -16,8 +16,8 @@ import { isOwnItemId, membersOf, ownItemMark, type RelayedChanges } from '../ind
 import { itemType, itemUse } from './item-types.ts';
 
 /**
- * Refuses references to messages and calls, which the gateway does not store. References to thinking are not refused:
- * its model does without it.
+ * Refuses references to messages and calls, which the gateway does not store. References to thinking are not refused,
+ * because the model can continue without the thinking.
  */
 export function refuseOwnReferences(input: unknown): void {
   for (const [index, item] of (Array.isArray(input) ? input : []).entries()) {
@@ -35,8 +35,8 @@ export function refuseOwnReferences(input: unknown): void {
 const itemShape = membersOf({ type: {}, id: {}, role: presence });
 
 /**
- * Returns the changes of a relayed call: none for most bodies, which contain no such item. No other item is read or
- * rewritten.
+ * Returns the changes of a relayed call. Most bodies contain no item of the gateway, and need no changes. No other item
+ * is read or rewritten.
  */
 export function withoutOwnItems(json: JsonText): RelayedChanges {
   const mayHoldSome = mayHoldEnvelope(json.text) || json.text.includes(ownItemMark);

@@ -22,11 +22,11 @@ export interface ResponseEventDetails extends EventDetails {
   readonly createdSeconds?: number | undefined;
 }
 
-/** Events at the end of a response that did not fail, including one whose output was cut off. */
+/** Events at the end of a response that did not fail, including a response whose output was cut off. */
 const goodEnds: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete']);
 const failedEnds: ReadonlySet<unknown> = new Set(['response.failed', 'response.cancelled']);
 
-/** Returns a provider error if the status, or the reason for an incomplete response, says that something broke. */
+/** Returns a provider error if the status, or the reason for an incomplete response, means that the response broke. */
 export function brokenEnd({ status, incomplete_details: incomplete }: JsonObject): object | undefined {
   const reason = isJsonObject(incomplete) ? incomplete.reason : undefined;
   const word = [status, reason].find(isBrokenEnd);
@@ -60,7 +60,7 @@ export const itemShape = membersOf({
   container_id: {},
   environment: membersOf({ container_id: {} }),
 });
-/** Shape of a long event: an image of some megabytes is skipped, and never becomes a value. */
+/** Shape of a long event. An image of some megabytes is skipped, and never becomes a value. */
 const longEvent = membersOf({
   ...errorMembers,
   delta: {},
@@ -121,8 +121,8 @@ function readEvent({ name, text }: { readonly name?: string | undefined; readonl
 }
 
 /**
- * Returns the ids of a response, or of an item of it. A provider of this interface stores both unless it says
- * otherwise.
+ * Returns the ids of a response, or of an item of it. A provider of this interface stores both, unless `store` is
+ * false.
  */
 export function idsOf(
   { id, store }: JsonObject,
@@ -151,7 +151,7 @@ export interface EventToWrite {
   readonly end?: { readonly usage: UsageReport | undefined; readonly model: string; readonly status: string };
 }
 
-/** Wraps the event: its text is made once, and not parsed again. */
+/** Wraps the event. Its text is made once, and not parsed again. */
 export function writtenEvent(text: string, { type, end, ...written }: EventToWrite): AnswerEvent {
   const details: ResponseEventDetails = {
     ...written,
@@ -164,16 +164,16 @@ export function writtenEvent(text: string, { type, end, ...written }: EventToWri
   return new ParsedEvent(type, text, details);
 }
 
-/** True for an output item, a part of it or a delta, of whatever kind. */
+/** True for an output item, a part of an output item or a delta, of whatever kind. */
 const bringsOutput = (type: unknown): boolean =>
   typeof type === 'string' && type.startsWith('response.') && !announcements.has(type);
 
-/** True for the start of a reasoning item: usually nothing else is sent until its end. */
+/** True for the start of a reasoning item, after which usually nothing else is sent until its end. */
 const isThinking = ({ type, item }: JsonObject): boolean =>
   (typeof type === 'string' && type.startsWith('response.reasoning')) ||
   (isJsonObject(item) && item.type === 'reasoning');
 
-/** Returns the bytes of a delta: whole texts repeat the deltas. */
+/** Returns the bytes of a delta. Whole texts do not count, because they repeat the deltas. */
 function deltaBytes({ type, delta }: JsonObject): number {
   if (typeof type !== 'string' || !type.endsWith('.delta')) return 0;
   return typeof delta === 'string' ? Buffer.byteLength(delta) : 0;
@@ -191,7 +191,7 @@ export function readResponseUsage(usage: unknown): UsageReport | undefined {
     input: toCount(usage.input_tokens),
     cached: toCount(input.cached_tokens) ?? 0,
     cacheWrite: toCount(input.cache_write_tokens) ?? 0,
-    // They are billed like tokens that are cached for an hour: no other price is documented.
+    // Tokens that are cached for 12 hours are billed like an hour, because no other price is documented.
     cacheWrite1h: toCount(written.ttl_12h_tokens) ?? 0,
     output: toCount(usage.output_tokens),
     reasoning: toCount(output.reasoning_tokens) ?? 0,

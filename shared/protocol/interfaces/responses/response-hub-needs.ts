@@ -37,8 +37,8 @@ function neededMembers({ text, top_logprobs: logprobs, include, ...body }: JsonO
 const toolChoiceWords: ReadonlySet<unknown> = new Set(['auto', 'none', 'required']);
 
 /**
- * Returns the need for a forced call of a provider's own tool: such a tool is dropped if it is optional, and then
- * there would be nothing to call.
+ * Returns the need for a forced call of a provider's own tool. This tool is dropped if it is optional, and then there
+ * would be no tool to call.
  */
 function neededChoice(body: JsonObject): HubNeed[] {
   const { tool_choice: choice } = body;

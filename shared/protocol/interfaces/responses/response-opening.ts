@@ -1,5 +1,5 @@
-// Writes the fields of a response that are the gateway's own, besides its output and the fields that repeat its
-// request.
+// Writes the gateway's own fields of a response. The output, and the fields that repeat the request, are written
+// elsewhere.
 import type { GatewayError } from '../../../errors/index.ts';
 import { type JsonObject, toEventLine } from '../../wire/index.ts';
 import { ownItemMark, type RefusedStream } from '../index.ts';
@@ -15,7 +15,7 @@ interface WrittenResponse {
   readonly error?: { readonly code: string; readonly message: string };
   readonly incompleteReason?: string | undefined;
   readonly usage?: unknown;
-  /** The response's items as JSON texts. */
+  /** The response's items, each as JSON text. */
   readonly items?: readonly string[] | undefined;
   /** Settings repeated from the request, as the JSON text of an object. */
   readonly settings: string;
@@ -47,7 +47,7 @@ export const ownResponseId = (answerId: string): string => `resp_${plainId(answe
 const plainId = (id: string): string => id.replaceAll(/\W/g, '');
 
 // Writes a stream of Responses for a prompt that is too long for every model. Agents shorten the conversation when a
-// response fails for that reason, and take a 400 for final.
+// response fails for that reason, and treat a 400 as final.
 export function refusedStream(body: JsonObject, error: GatewayError, { id, createdSeconds }: RefusedStream): string {
   const settings = responseSettings(body);
   const facts = { id: ownResponseId(id), createdSeconds, model: String(body.model ?? ''), settings };

@@ -10,7 +10,7 @@ interface Part {
 /** Types of images; a screenshot is the result of a tool that runs at the client. */
 export const imageTypes: ReadonlySet<unknown> = new Set(['input_image', 'computer_screenshot']);
 
-/** True for items that have no parts: they are a part themselves, or refer to stored ones. */
+/** True for items without parts, because they are a part themselves, or refer to stored items. */
 const isPart = ({ type }: JsonObject): boolean =>
   type === 'item_reference' || (typeof type === 'string' && type.startsWith('input_'));
 
@@ -20,8 +20,8 @@ interface ToolList {
 }
 
 /**
- * Yields the lists of tools, which are next to the input and inside it: found by a tool search, or added in
- * mid-conversation.
+ * Yields the lists of tools, which are next to the input and inside it, if they were found by a tool search, or added
+ * in mid-conversation.
  */
 export function* toolListsOf({ tools, input }: JsonObject): Generator<ToolList> {
   yield { path: 'tools', list: tools };

@@ -1,5 +1,5 @@
-// Writes the settings that a response repeats from its request, with every field that the clients' SDKs declare. They
-// are for answers that the gateway writes itself.
+// Writes the settings that a response repeats from its request, with every field that the clients' SDKs declare. These
+// settings are for answers that the gateway writes itself.
 
 import { isJsonObject, type JsonObject } from '../../wire/index.ts';
 
@@ -45,7 +45,10 @@ const membersIn = (value: unknown): JsonObject => (isJsonObject(value) ? value :
 /** Fields of a function that the SDKs declare as required. */
 const functionMembers = Object.entries({ description: null, parameters: null, strict: false });
 
-/** Adds missing fields to the text of a tool: it may be long, and parsing it would take several times as long. */
+/**
+ * Adds missing fields to the text of a tool, because the tool may be long, and parsing it would take several times as
+ * long.
+ */
 function wholeTool(tool: unknown): string {
   const text = JSON.stringify(tool);
   if (!isJsonObject(tool) || tool.type !== 'function') return text;

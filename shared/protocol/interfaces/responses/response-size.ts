@@ -6,7 +6,8 @@ import type { ResponsesBody } from './responses-body.ts';
 
 export function responseSize(body: ResponsesBody, json: JsonText, providerState: readonly StateReference[]): CallSize {
   const { tokens, dataCharacters, isElsewhere } = sumOfMedia(mediaIn(body));
-  // The provider reads the whole input, writes a summary, and only then the answer: two answers on one bill.
+  // The provider reads the whole input, writes a summary, and only then the answer, which makes two answers on one
+  // bill.
   const samplings = asksForCompaction(body.context_management) ? 2 : 1;
   const mediaTokens = !bringsInput(providerState) && tokens !== undefined ? tokens * samplings : undefined;
   return {

@@ -4,10 +4,10 @@ import { isJsonObject, listOf } from '../../wire/index.ts';
 import { plainMembers } from '../index.ts';
 
 const flag = z.nullish(z.boolean());
-/** A field that is read leniently: its type is for the provider to check. */
+/** A field that is read leniently, because the provider checks its type. */
 const anything = z.optional(z.unknown());
 
-/** Schema of the fields; it is loose: any other field reaches the provider unchanged. */
+/** Schema of the fields. The schema is loose, so any other field reaches the provider unchanged. */
 export const responsesSchema = z.looseObject({
   ...plainMembers,
   stream: flag,

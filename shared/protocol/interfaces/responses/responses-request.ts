@@ -1,4 +1,4 @@
-// Reads a Responses request: strict in the fields that the gateway reads, indifferent to the rest.
+// Reads a Responses request. The reader is strict in the fields that the gateway reads, and indifferent to the rest.
 import { fail, type GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
 import {
@@ -93,7 +93,7 @@ function check(json: JsonText, { betas }: RequestReading): ClientRequest {
     stream: body.stream ?? false,
     isOutputOpen: (body.max_output_tokens ?? null) === null,
     provider: readProviderPreferences(body.provider ?? {}),
-    // Content that a provider stores under an id may change, so such an answer is not cached.
+    // Content that a provider stores under an id may change, so its answer is not cached.
     cache: body.cache && isStored ? { ...body.cache, enabled: false } : (body.cache ?? undefined),
     preset: undefined,
     responseSchema: undefined,
@@ -122,7 +122,8 @@ function check(json: JsonText, { betas }: RequestReading): ClientRequest {
 }
 
 /**
- * Maximum length of a request whose settings are repeated in a stream that broke: a longer one is not parsed for that.
+ * Maximum length of a request whose settings are repeated in a stream that broke. A longer request is not parsed for
+ * the settings.
  */
 const repeatedMaxCharacters = 64 * 1024;
 
@@ -139,7 +140,7 @@ function upstreamBody(
   return { text: rewriteMembers(json, changes, 0, rewrite.replaced), leftOut: rewrite.leftOut };
 }
 
-// Features that a Responses request needs from a candidate, and the fields that ask for them.
+// Finds the features that a Responses request needs from a candidate, and the fields that request them.
 
 interface NeedsReading {
   readonly json: JsonText;
@@ -173,7 +174,8 @@ function responseNeeds(body: ResponsesBody, { json, betas }: NeedsReading): Requ
 const audioTypes: ReadonlySet<unknown> = new Set(['input_audio']);
 
 /**
- * Returns the field that makes the provider store its input: a conversation stores its items, whatever `store` says.
+ * Returns the field that makes the provider store its input. A conversation stores its items, whatever the value of
+ * `store`.
  */
 function storingMemberOf(body: ResponsesBody): string | undefined {
   if (body.store === true) return 'store';

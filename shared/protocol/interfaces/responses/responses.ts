@@ -1,4 +1,4 @@
-// Defines the interface of OpenAI's Responses, and the requests next to it with the same input.
+// Defines the interface of OpenAI's Responses, and its further requests with the same input.
 
 import { GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
@@ -99,7 +99,7 @@ export const inputTokens: ClientInterface = {
   playground: undefined,
 };
 
-/** Compaction: a call of the model, with a bill like that of a response. */
+/** Compaction, which is a call of the model, with a bill like the bill of a response. */
 export const compact: ClientInterface = {
   ...responses,
   id: 'compact',
@@ -110,7 +110,7 @@ export const compact: ClientInterface = {
   playground: undefined,
 };
 
-// Reads a provider's response from JSON. The reader is lenient: an object with a list as output is a response.
+// Reads a provider's response from JSON. The reader is lenient, because an object with a list as output is a response.
 function readDetails(json: JsonText): ReadAnswer {
   const details = pick(json, 0, factsShape) as Record<string, unknown>;
   const { object, model, status, error } = details;
@@ -135,7 +135,8 @@ function readDetails(json: JsonText): ReadAnswer {
   };
 }
 
-// Requests with the input of a response that ask for no response: a count of its tokens, and a shorter version of it.
+// Defines requests with the input of a response but without a response, which are a count of its tokens, and a shorter
+// version of it.
 
 /** Reads the input. Such a request is never a stream, and its answer has nothing that later calls may name. */
 function readInput(json: JsonText, reading: RequestReading): ClientRequest | GatewayError {

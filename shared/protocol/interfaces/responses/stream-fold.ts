@@ -70,5 +70,5 @@ function partAt(
   return isObject(part) ? part : emptyObject();
 }
 
-/** Maximum number of parts of one item: a higher index is invalid. */
+/** Maximum number of parts of one item. A higher index is invalid. */
 const partsMax = 1_024;

@@ -93,7 +93,7 @@ function openBlockedEnd(): BlockedEnd {
   /** The response at its begin, if that event was not sent. */
   let begun: JsonText | undefined;
   const done: string[] = [];
-  /** Items that have begun, by their index, as they began. */
+  /** Items that have started, by their index, as they started. */
   const open = new Map<number, Record<string, unknown>>();
   let places = 0;
   const write = (place: number, use: (writer: ResponseWriter) => void): EventText[] => {

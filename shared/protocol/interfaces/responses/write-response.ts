@@ -1,4 +1,4 @@
-// Writes the client's answer: the provider's events, byte for byte; its JSON with the cost in `usage`.
+// Writes the client's answer, which is the provider's events, byte for byte, or its JSON with the cost in `usage`.
 import {
   type AnswerCost,
   type AnswerEvent,
@@ -50,7 +50,7 @@ export function openResponseWriter(request: ResponseRequest): StreamWriter {
     // The provider's own end is the last event.
     beforeEnd: () => '',
     end: '',
-    /** Writes two events: SDKs throw the first, agents show the text of the second. */
+    /** Writes two events. SDKs throw the first event, and agents show the text of the second event. */
     broken(code, message = brokenStreamMessages[code]) {
       const error = { type: 'error', code, message, sequence_number: sequenceNumber + 1 };
       const response = responseText({

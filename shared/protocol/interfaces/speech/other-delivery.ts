@@ -1,11 +1,11 @@
-// Converts speech to its other delivery: bytes although the client asked for events, which some models do not produce,
-// or the reverse.
+// Converts speech to its other delivery. An answer may have bytes although the client requested events, which some
+// models do not produce, or the reverse.
 import { type AnswerEvent, type EventText, findMember } from '../../wire/index.ts';
 import { answerJson, type BytesDelivery, BytesEvent, stringAt } from '../index.ts';
 
 export const otherDelivery: BytesDelivery = { toEvents, bytesOf };
 
-/** Yields pieces as complete base64 texts: clients decode each and join the results. */
+/** Yields pieces as complete base64 texts, because clients decode each piece and join the results. */
 async function* toEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<EventText, void, undefined> {
   for await (const piece of body) {
     const audio = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString('base64');

@@ -1,7 +1,7 @@
 import type { EventFold } from '../../event-folds/index.ts';
 import { type Draft, exampleText, openAi, type PlaygroundInterface, pythonOf } from '../../playground/index.ts';
 
-/** Writes the call with events, whose audio is text: the page cannot show bytes. */
+/** Writes the call with events, whose audio is text, because the page cannot show bytes. */
 const python = pythonOf(openAi, {
   name: 'audio.speech',
   streamed: '',

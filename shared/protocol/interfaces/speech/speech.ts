@@ -1,4 +1,5 @@
-// Defines the interface of speech: a text in, audio out, as bytes that are relayed as they arrive, or as events.
+// Defines the interface of speech, with text as input and audio as output, as bytes that are relayed as they arrive, or
+// as events.
 import * as z from 'zod/mini';
 import {
   brokenStreamMessages,
@@ -33,7 +34,7 @@ const eventShape = membersOf({
   usage: membersOf({ input_tokens: {}, output_tokens: {}, total_tokens: {} }),
 });
 
-/** Opens a writer. Bytes have no end marker and no error: if they break, the connection is cut. */
+/** Opens a writer. Bytes have no end marker and no error, so the connection is cut if they break. */
 const openSpeechWriter = (): StreamWriter => ({
   event({ name, text, details }) {
     if (details.contentType !== undefined) return text;
@@ -101,7 +102,7 @@ const typesOfFormats: Readonly<Record<string, string>> = {
   pcm: 'audio/pcm',
 };
 const audioType = /^audio\/[\w.+-]{1,64}(; ?[\w-]{1,32}=[\w-]{1,32}){0,4}$/;
-/** Matches the media types of servers that do not say what their bytes are. */
+/** Matches the media types of servers that do not declare the type of their bytes. */
 const unnamed = /^$|^(application|binary)\/octet-stream/;
 
 const bytesOf = (format: string): BytesAnswer => ({
@@ -113,7 +114,8 @@ const bytesOf = (format: string): BytesAnswer => ({
   },
 });
 
-// The stream of a request for speech: pieces of audio as bytes, or as events with base64, relayed byte for byte.
+// Reads the stream of a request for speech, which has pieces of audio as bytes, or as events with base64, relayed byte
+// for byte.
 
 function openSpeechReader(): EventReader {
   let isDone = false;

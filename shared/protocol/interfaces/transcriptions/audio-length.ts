@@ -1,5 +1,5 @@
 // Measures how long a file of audio plays, by a walk over its frames, packets or PCM data. The length that the file
-// itself states counts only when it is longer. This module is loaded with the first file.
+// itself states counts only if it is longer than the measured length. This module is loaded with the first file.
 import { nextTurn } from '../../../foundation/time/index.ts';
 import { walkMp4 } from './mp4-length.ts';
 import { hidesFrames, walkFrames } from './mpeg-frames.ts';
@@ -7,12 +7,12 @@ import { opusSeconds, type PacketSeconds, vorbisSeconds } from './sound-packets.
 import { stepsPerTurn, type Walk } from './walk.ts';
 import { walkWebm } from './webm-length.ts';
 
-/** Longest length that is believed: no file of 25 MiB is longer, unless its packets are. */
+/** Longest length that is accepted. No file of 25 MiB is longer, unless its packets are. */
 const headMaxSeconds = 24 * 60 * 60;
 
 /**
- * Returns undefined if its frames cannot be walked. The bytes decide the format, as in decoders: the client's name
- * or type of the file does not count.
+ * Returns undefined if the file's frames cannot be walked. The bytes determine the format, as in decoders, and the
+ * client's name or type of the file does not count.
  */
 export async function audioSeconds(file: Uint8Array): Promise<number | undefined> {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);

@@ -8,10 +8,13 @@ export interface Thought extends SignedThinking {
   readonly text: string;
 }
 
-/** Maximum length of thinking that is repeated: longer thinking is only in the parts with thoughts. */
+/** Maximum length of thinking that is repeated. Longer thinking is only in the parts with thoughts. */
 const thoughtsMaxCharacters = 256 * 1024;
 
-/** Returns the signature of a call: its own, with the thinking before it. Undefined if there is neither. */
+/**
+ * Returns the signature of a call, which is its own signature, with the thinking before the call. Undefined if the call
+ * has neither.
+ */
 export function sealCall(
   head: AnswerHead,
   call: string,

@@ -1,5 +1,5 @@
-// Converts a request of Gemini to a call of the hub. Fields that not every target supports are optional: the call
-// reports the dropped ones.
+// Converts a request of Gemini to a call of the hub. Fields that not every target supports are optional, and the call
+// reports the fields that were dropped.
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import {
   type CallReader,
@@ -104,7 +104,7 @@ function toTool(
     name: names.short(typeof name === 'string' ? name : ''),
     ...(typeof description === 'string' ? { description } : {}),
     inputSchema: toInputSchema(schema),
-    // The value is explicit, because some targets treat a tool without it as strict.
+    // The value is explicit, because some targets treat a tool without `strict` as strict.
     strict: false,
   };
 }
@@ -122,7 +122,7 @@ function readReasoning({ thinkingConfig: thinking }: JsonObject): ReasoningPrefe
   return includeThoughts === true ? openEffort : undefined;
 }
 
-/** Fields that the call carries, that the gateway reads itself, or that it needs. */
+/** Fields that the call carries, fields that the gateway reads itself, and fields that it needs. */
 const bodyMembers = new Set([
   ...['model', 'models', 'provider', 'cache', 'contents', 'systemInstruction', 'tools', 'toolConfig'],
   ...['generationConfig', 'cachedContent'],
@@ -192,14 +192,14 @@ function readOptional(body: JsonObject, settings: JsonObject): OptionalMember[] 
   ];
 }
 
-// Converts Google's schema format to JSON Schema: types in capitals, `nullable`, counts that may be texts.
+// Converts Google's schema format, with types in capitals, `nullable`, and counts that may be strings, to JSON Schema.
 
 const countFields: ReadonlySet<string> = new Set([
   ...['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties'],
 ]);
-/** Fields of Google's format only. */
+/** Fields that only Google's format has. */
 const otherFields: ReadonlySet<string> = new Set(['nullable', 'propertyOrdering', 'example']);
-/** Formats that say how a value is stored, which JSON Schema does not define. */
+/** Formats for the storage of a value, which JSON Schema does not define. */
 const otherFormats: ReadonlySet<unknown> = new Set(['enum', 'float', 'double', 'int32', 'int64']);
 
 /** Converts a schema. It recurses within the depth of a body. */

@@ -8,7 +8,7 @@ export function foldAnswer() {
   let end: Written | undefined;
   let reason = '';
   return {
-    /** Adds a chunk. `written` is set with the last one. */
+    /** Adds a chunk. `written` is set with the last chunk. */
     add(chunk: JsonObject, written: Written | undefined): void {
       fold.add(chunk);
       end ??= written;

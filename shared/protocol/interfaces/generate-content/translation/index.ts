@@ -1,4 +1,4 @@
-// Translates Gemini's interface: its clients use a model of any format.
+// Translates Gemini's interface, so that its clients can use a model of any format.
 import { createToolNames, eventsByPart, type HubSource, type SourceCall, type ToolNames } from '../../../hub/index.ts';
 import type { AnswerEvent } from '../../../wire/index.ts';
 import { writtenEvent } from '../read-answer.ts';

@@ -29,15 +29,16 @@ interface ContentsReading {
 interface Known extends ContentsReading {
   readonly calls: KnownCalls;
   /**
-   * Calls of the model's last message, by name: Google's SDK for Python sends results without the ids of their calls.
+   * Calls of the model's last message, by name, because Google's SDK for Python sends results without the ids of their
+   * calls.
    */
   readonly callsByName: Map<string, KnownCall[]>;
-  /** Results by the id of their call: each call has one. */
+  /** Results by the id of their call. Each call has one result. */
   readonly results: Map<string, string>;
   /** True if the model's last message has thinking. */
   hasReasoning: boolean;
   /**
-   * Pieces of a thought whose signature has not come yet: in a history each chunk of a stream is a content of its own.
+   * Pieces of a thought whose signature has not come yet. In a history each chunk of a stream is a separate content.
    */
   thought: string[];
   readonly foundStranger: (member: string) => void;
@@ -116,7 +117,7 @@ const filesOf = ({ parts }: JsonObject): PromptPart[] =>
 const outputOf = ({ response }: JsonObject): unknown => {
   if (!isJsonObject(response)) return response ?? {};
   const { output, result, ...others } = response;
-  // Google's own SDKs use these names for a result that is not an object.
+  // Google's own SDKs use the names `output` and `result` for a result that is not an object.
   if (Object.keys(others).length > 0) return response;
   if (output !== undefined) return result === undefined ? output : response;
   return result ?? response;
@@ -148,7 +149,7 @@ function toUserParts(part: JsonObject): PromptPart[] {
 
 const usualType = 'application/pdf';
 
-/** Returns a part that a provider ran as text for another one. */
+/** Returns a part that a provider ran as text for another provider. */
 function plainText(part: JsonObject): PromptPart[] {
   if (typeof part.text === 'string') return part.thought === true ? [] : textParts(part.text);
   const ran = ranByProvider.find((name) => part[name] !== undefined);
@@ -163,8 +164,8 @@ function beginModel(known: Known): void {
 }
 
 /**
- * Adds a model's content. Consecutive contents of the model are one message: SDKs store each chunk of a stream as a
- * content.
+ * Adds a model's content. Consecutive contents of the model are one message, because SDKs store each chunk of a stream
+ * as a content.
  */
 function addModel(prompt: LanguageModelV4Prompt, parts: readonly JsonObject[], path: string, known: Known): void {
   const last = prompt.at(-1);
@@ -188,7 +189,7 @@ function addContent(content: AssistantPart[], part: JsonObject, envelope: Opened
   const texts = toUserParts(part).filter((one) => one.type === 'text' || one.type === 'file');
   const options = envelope && phaseOptions(envelope);
   const before = content.at(-1);
-  // The phase of a text comes after it.
+  // The phase of a text comes after the text.
   if (options !== undefined && texts.length === 0 && before?.type === 'text')
     content.splice(-1, 1, withOptions(before, options));
   for (const one of texts) {
@@ -236,8 +237,8 @@ function addCall(content: AssistantPart[], call: JsonObject, { envelope, hasThou
 }
 
 /**
- * Opens a signature. Undefined if a provider signed for itself, or if another workspace got it: no other model
- * can read it.
+ * Opens a signature. Undefined if a provider signed for itself, or if another workspace got the signature, because no
+ * other model can read it.
  */
 function openSignature(
   { thoughtSignature: signature }: JsonObject,

@@ -1,4 +1,4 @@
-// Writes the parts of an answer as chunks of Gemini's stream: a client gets the chunks, or the answer that is assembled
+// Writes the parts of an answer as chunks of Gemini's stream. A client gets the chunks, or the answer that is assembled
 // from them.
 import type { LanguageModelV4FinishReason } from '@ai-sdk/provider';
 import {
@@ -30,7 +30,7 @@ export interface Written {
   readonly outputBytes: number;
 }
 
-/** Sends a chunk. `written` is set with the last one. */
+/** Sends a chunk. `written` is set with the last chunk. */
 type EmitChunk = (chunk: JsonObject, written?: Written) => void;
 
 export function openChunks(head: AnswerHead, names: ToolNames, emit: EmitChunk): (part: HubPart) => void {
@@ -103,7 +103,7 @@ export function openChunks(head: AnswerHead, names: ToolNames, emit: EmitChunk):
   };
 }
 
-/** Writes thoughts as parts of their own. The last part, without text, has the signature. */
+/** Writes thoughts as separate parts. The last part, without text, has the signature. */
 function openThinking(head: AnswerHead, add: (part: JsonObject) => void, count: (text: string) => void) {
   let open: (SignedThinking & { readonly id: string; text: string }) | undefined;
   let thoughts: Thought[] = [];
@@ -146,7 +146,8 @@ interface Estimates {
 }
 
 /**
- * Returns the counts of Google's interface: thoughts are in addition to the output, cached tokens a part of the prompt.
+ * Returns the counts of Google's interface, where thoughts are in addition to the output, and cached tokens are a part
+ * of the prompt.
  */
 function toUsage(tokens: TokenReport | undefined, estimates: Estimates) {
   const { input = Math.max(1, estimates.inputTokens()), output = estimatedOutputTokens(estimates.outputBytes) } =

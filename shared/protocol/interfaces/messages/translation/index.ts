@@ -1,4 +1,4 @@
-// Translates Anthropic's Messages: a client of this interface uses a model of any format.
+// Translates Anthropic's Messages, so that a client of this interface can use a model of any format.
 
 import { createToolNames, eventsByPart, type HubSource, type SourceCall, type ToolNames } from '../../../hub/index.ts';
 import type { AnswerEvent } from '../../../wire/index.ts';

@@ -1,5 +1,5 @@
-// Converts a request of Messages to a call of the hub. Fields that not every target supports are optional: the call
-// reports the dropped ones.
+// Converts a request of Messages to a call of the hub. Fields that not every target supports are optional, and the call
+// reports the fields that were dropped.
 
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import {
@@ -66,7 +66,7 @@ function toHubCall(
 /** Effort for a model with adaptive thinking, if the request has none. */
 const adaptiveEffort = 'medium';
 
-/** Values that ask for the least thinking: a model that knows `between_tools` cannot think less. */
+/** Values for the least thinking, because a model that knows `between_tools` cannot think less. */
 const withoutThinking: readonly unknown[] = ['disabled', 'between_tools'];
 export const thinkingTypes: readonly unknown[] = [...withoutThinking, 'adaptive', 'enabled'];
 
@@ -85,7 +85,7 @@ function toResponseFormat(output: unknown, former: unknown): Pick<HubCall, 'resp
   return { responseFormat: { type: 'json', schema: format.schema } };
 }
 
-/** Fields that the call carries, that the gateway reads itself, or that it needs. */
+/** Fields that the call carries, fields that the gateway reads itself, and fields that it needs. */
 const bodyMembers = new Set([
   ...['model', 'models', 'provider', 'cache', 'stream', 'max_tokens', 'messages', 'system', 'tools', 'tool_choice'],
   ...['stop_sequences', 'temperature', 'top_p', 'top_k', 'thinking', 'output_config', 'output_format'],
@@ -101,7 +101,7 @@ const optionalNames = new Map<string, OptionalName>([
   ['speed', 'speed'],
   ['diagnostics', 'diagnostics'],
   ['safeguards', 'safety_identifier'],
-  // No target can express these.
+  // No target can express the next fields.
   ['compaction', 'other'],
   ['billing_policy', 'other'],
   ['fallback_credit_token', 'other'],
@@ -178,7 +178,8 @@ const isClientTool = ({ type, input_schema: schema }: JsonObject): boolean =>
 const versionSuffix = /_\d{8}$/;
 
 /**
- * Returns the name of a tool without its version, such as `tools.web_search`: the version means nothing to a reader.
+ * Returns the name of a tool without its version, such as `tools.web_search`, because the version means nothing to a
+ * reader.
  */
 const nameOfTool = ({ type }: JsonObject, path: string): string =>
   typeof type === 'string' ? `tools.${type.replace(versionSuffix, '')}` : path;
@@ -190,7 +191,7 @@ function toTool(tool: JsonObject, names: ToolNames): LanguageModelV4FunctionTool
     name: names.short(typeof name === 'string' ? name : ''),
     ...(typeof description === 'string' ? { description } : {}),
     inputSchema: toInputSchema(schema),
-    // The value is explicit, because some targets treat a tool without it as strict.
+    // The value is explicit, because some targets treat a tool without `strict` as strict.
     strict: strict === true,
     ...cacheMark(tool),
   };

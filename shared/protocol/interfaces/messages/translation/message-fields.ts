@@ -28,8 +28,8 @@ const fieldsOfBlock = (type: string): FieldUses | undefined =>
   Object.hasOwn(blockFields, type) ? blockFields[type] : undefined;
 
 /**
- * Fields of a tool. The dropped ones concern Anthropic's own models: whether arguments arrive in pieces changes no
- * answer.
+ * Fields of a tool. The dropped fields concern Anthropic's own models, because the delivery of arguments in pieces
+ * changes no answer.
  */
 export const toolFields: FieldUses = fieldUses(
   'type name description input_schema strict cache_control defer_loading eager_input_streaming',

@@ -96,7 +96,7 @@ function toResult(block: JsonObject, { id, name }: KnownCall): ToolMessage {
 
 function toOutput(parts: readonly PromptPart[], isError: boolean): ToolOutput {
   if (!parts.every((part) => part.type === 'text')) {
-    // Formats cannot mark a failure together with images, so a text says it.
+    // Formats cannot mark a failure together with images, so the failure is added as text.
     const failed: PromptPart[] = isError ? [{ type: 'text', text: 'The tool failed.' }] : [];
     return { type: 'content', value: [...failed, ...parts] as Extract<ToolOutput, { type: 'content' }>['value'] };
   }
@@ -200,7 +200,8 @@ function toCall(block: JsonObject, { calls, names, signedCalls }: Known): Assist
   };
 }
 
-// Content blocks of a message: text, images and documents, in the types of the language-model interface.
+// Makes the content parts of a message, which are text, images and documents in the types of the language-model
+// interface.
 
 /** Returns the parts of a content, with a plain text as one part. Blocks of another kind have no parts. */
 function toParts(content: unknown): PromptPart[] {
@@ -214,7 +215,7 @@ function toParts(content: unknown): PromptPart[] {
 const toTextParts = (content: unknown): LanguageModelV4TextPart[] =>
   toParts(content).filter((part) => part.type === 'text');
 
-/** Returns the parts of one block: several for a document made of blocks. */
+/** Returns the parts of one block, which are several for a document made of blocks. */
 function toBlockParts(block: JsonObject): PromptPart[] {
   if (block.type === 'text' && typeof block.text === 'string') return [{ type: 'text', text: block.text }];
   if (block.type === 'image') return toFile(block, 'image');

@@ -1,4 +1,4 @@
-// Writes the parts of an answer as events of Messages: a client gets the events, or the message that is assembled from
+// Writes the parts of an answer as events of Messages. A client gets the events, or the message that is assembled from
 // them.
 
 import type { LanguageModelV4FinishReason, SharedV4ProviderMetadata } from '@ai-sdk/provider';
@@ -79,7 +79,7 @@ export function openMessageEvents(head: AnswerHead, names: ToolNames, emit: Emit
 
 // Writes tool calls of an answer as blocks, in pieces or whole.
 function openToolBlocks(head: AnswerHead, names: ToolNames, blocks: Blocks, content: ContentBlocks) {
-  /** Calls that have begun, and are not complete. */
+  /** Calls that have started, and are not complete. */
   const begun = new Set<string>();
   let calls = 0;
 
@@ -110,19 +110,19 @@ function openToolBlocks(head: AnswerHead, names: ToolNames, blocks: Blocks, cont
   };
 }
 
-// Texts and thinking of an answer as blocks.
+// Writes text and thinking of an answer as blocks.
 
 type ContentBlocks = ReturnType<typeof openContentBlocks>;
 
 function openContentBlocks({ readSigned }: AnswerHead, blocks: Blocks) {
-  /** Signature of a text that has not begun yet: it precedes the text. */
+  /** Signature of a text that has not started yet, because the signature precedes the text. */
   let signedNext: SignedThinking = {};
   /**
    * Signature of a text that was written already. It is sent only before a tool call that follows, because a client
-   * takes the last block for the answer, and Gemini requires only signatures of calls again.
+   * interprets the last block as the answer, and Gemini requires only signatures of calls again.
    */
   let signedText: SignedThinking = {};
-  /** The signature that was written: a package repeats it with every piece of a text. */
+  /** The signature that was written, because a package repeats it with every piece of a text. */
   let written: SignedThinking = {};
 
   function beginText(id: string, signed: SignedThinking): void {
@@ -135,7 +135,7 @@ function openContentBlocks({ readSigned }: AnswerHead, blocks: Blocks) {
     addText(part: PartOf<'text-start' | 'text-delta' | 'text-end'>): void {
       const signed = readSigned(part.providerMetadata);
       const [open, phase] = [blocks.open(), phaseOf(part)];
-      // This ends the thinking before it, whose signature has waited for the phase.
+      // This part ends the thinking before it, whose signature has waited for the phase.
       if (open?.kind === 'thinking' && phase !== undefined) open.signed = { ...open.signed, phase };
       if (part.type === 'text-start') {
         signedNext = signed;
@@ -232,7 +232,7 @@ function createBlocks(head: AnswerHead, writer: ReturnType<typeof openMessageWri
   const addText = (text: string) => add(text, writer.addText);
   const addThinking = (thinking: string) => add(thinking, writer.addThinking);
 
-  /** Adds to the open call: the others have ended. */
+  /** Adds to the open call, because the other calls have ended. */
   function addArguments(id: string, delta: string): void {
     if (delta === '' || open?.kind !== 'tool_use' || open.id !== id) return;
     open.hasArguments = true;
@@ -247,7 +247,7 @@ function createBlocks(head: AnswerHead, writer: ReturnType<typeof openMessageWri
     close();
   }
 
-  /** Adds the signature of a text or a call, as a block of its own. */
+  /** Adds the signature of a text or a call, as a separate block. */
   function addSignature(signed: SignedThinking, of: SignedEnvelope['of']): void {
     beginThinking('', { signed, of });
     close();
@@ -271,7 +271,8 @@ function createBlocks(head: AnswerHead, writer: ReturnType<typeof openMessageWri
 // Metadata, stop reason and usage of a message.
 
 /**
- * The message at its start. Its usage is an estimate, and no report: a broken stream is billed by its relayed output.
+ * The message at its start. Its usage is an estimate, not a report, because a broken stream is billed by its relayed
+ * output.
  */
 const messageStart = ({ id, clientModel, estimatedInputTokens }: AnswerHead) => ({
   id: `msg_${id.replaceAll('-', '')}`,
@@ -294,7 +295,8 @@ interface MessageEnd {
 }
 
 /**
- * `calls` are the tool calls that the client must run. Clients branch on it, so the reason and the calls always agree.
+ * `calls` are the tool calls that the client must run. Clients branch on the reason, so the reason and the calls always
+ * agree.
  */
 function messageEnd(
   { unified, raw }: LanguageModelV4FinishReason,
@@ -323,7 +325,7 @@ interface MessageUsage {
   readonly cache_read_input_tokens: number;
   readonly output_tokens: number;
   readonly output_tokens_details: { readonly thinking_tokens: number };
-  /** The interface has no field for audio and images: absent if there are none. */
+  /** Absent without audio and images, because the interface has no field for their tokens. */
   readonly input_tokens_details?: object;
   /** Null when nothing is known of written tokens. */
   readonly cache_creation: {

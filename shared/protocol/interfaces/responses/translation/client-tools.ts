@@ -1,4 +1,4 @@
-// Gives the tools of a client unique names that every target accepts: the tools of a namespace are sent next to all
+// Gives the tools of a client unique names that every target accepts. The tools of a namespace are sent next to all
 // others. In the answer each call is again a call of the client's own tool.
 import { sha256Hex } from '../../../../foundation/ids/index.ts';
 import { createToolNames } from '../../../hub/index.ts';
@@ -6,8 +6,8 @@ import type { OwnToolType } from './own-tools.ts';
 
 export interface ClientTool {
   /**
-   * Kind of the tool. `custom` means that its input is a text in a format of its own. Other kinds than functions are
-   * OpenAI's, and run at the client.
+   * Kind of the tool. `custom` means that its input is text in its own format. The other kinds except functions are
+   * kinds of OpenAI, and run at the client.
    */
   readonly kind: 'function' | 'custom' | OwnToolType;
   readonly name: string;
@@ -17,7 +17,7 @@ export interface ClientTool {
 export interface ClientTools {
   /** Returns the name for the target, always the same for the same tool. */
   readonly nameFor: (tool: ClientTool) => string;
-  /** Finds the tool that the model has called. An unknown name counts as a function's. */
+  /** Finds the tool that the model has called. An unknown name counts as the name of a function. */
   readonly find: (name: string) => ClientTool;
 }
 

@@ -1,4 +1,4 @@
-// Assembles a response from its events: its items when they are complete, and its end.
+// Assembles a response from its events, which are its items when they are complete, and its end.
 
 import type { FoldedAnswer } from '../../../hub/index.ts';
 import type { TokenReport } from '../../../wire/index.ts';

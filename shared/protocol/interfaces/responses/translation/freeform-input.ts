@@ -1,4 +1,4 @@
-// Translates tools whose input is a free text: other models get a function with one text argument. The text is decoded
+// Translates tools whose input is free text. Other models get a function with one text argument. The text is decoded
 // piece by piece, so that a client sees a patch grow.
 import type { JSONSchema7 } from '@ai-sdk/provider';
 import { isJsonObject, type JsonObject, parseInnerJson } from '../../../wire/index.ts';
@@ -38,7 +38,9 @@ const escapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r
 export function freeformReader(): FreeformReader {
   let state: 'opening' | 'text' | 'closed' | 'other' = 'opening';
   let pending = '';
-  /** The first half of a character that is written as two escapes: most clients cannot read half a character. */
+  /**
+   * The first half of a character that is written as two escapes, because most clients cannot read half a character.
+   */
   let half = '';
 
   function addText(): string {

@@ -1,4 +1,4 @@
-// Translates OpenAI's Responses: a client of this interface uses a model of any format.
+// Translates OpenAI's Responses, so that a client of this interface can use a model of any format.
 
 import { once } from '../../../../foundation/cache/index.ts';
 import { eventsByPart, type HubSource, type SourceCall } from '../../../hub/index.ts';

@@ -4,7 +4,7 @@ import { type FieldUses, fieldUses, leftOutFields, type ObjectUse, type Optional
 import type { JsonObject } from '../../../wire/index.ts';
 import { itemType, itemUse } from '../item-types.ts';
 
-/** Fields that say nothing to another model, such as the author and the state of an item. */
+/** Fields that mean nothing to another model, such as the author and the state of an item. */
 const usual = 'type id status created_by';
 const itemFields: Readonly<Record<string, FieldUses>> = {
   message: fieldUses(`${usual} role content`, 'phase'),
@@ -25,7 +25,7 @@ const itemFields: Readonly<Record<string, FieldUses>> = {
   computer_call: fieldUses(`${usual} call_id action actions pending_safety_checks`),
   computer_call_output: fieldUses(`${usual} call_id output acknowledged_safety_checks`),
   additional_tools: fieldUses(`${usual} role tools`),
-  // Only the image is carried: the way it was made says nothing to another model.
+  // Only the image is carried, because the way it was made means nothing to another model.
   image_generation_call: fieldUses(
     `${usual} result action background error output_format quality revised_prompt size svg_usage`,
   ),

@@ -1,5 +1,5 @@
-// Translates tools that have a type of OpenAI's, and that run at the client: other models call them as functions, and
-// the client gets the item that it expects.
+// Translates tools that have a type of OpenAI, and that run at the client. Other models call them as functions, and the
+// client gets the item that it expects.
 import type { JSONSchema7 } from '@ai-sdk/provider';
 import { isJsonObject, type JsonObject } from '../../../wire/index.ts';
 
@@ -26,7 +26,7 @@ const text: JSONSchema7 = { type: 'string' };
 const texts: JSONSchema7 = { type: 'array', items: text };
 const milliseconds: JSONSchema7 = { type: 'integer', description: 'In milliseconds.' };
 
-/** Returns lines. If a model writes one text in place of a list, it is a line of a shell. */
+/** Returns lines. If a model writes one text in place of a list, the text is one line of a shell. */
 const lines = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((one) => typeof one === 'string') : typeof value === 'string' ? [value] : [];
 const words = (value: unknown): string[] => (typeof value === 'string' ? ['bash', '-lc', value] : lines(value));
@@ -92,7 +92,7 @@ export const ownTools: Readonly<Record<OwnToolType, OwnTool>> = {
     toMembers: (input) => ({ arguments: input, execution: 'client' }),
     toInput: ({ arguments: input }) => input,
   },
-  // Its calls occur in conversations that another model began. No model gets the tool itself.
+  // Calls of this tool are in conversations that started with another model. No model gets the tool itself.
   computer: {
     idPrefix: 'cu',
     description: '',

@@ -1,5 +1,5 @@
-// Converts a Responses request to a call of the hub. Fields that not every target supports are optional: the call
-// reports the dropped ones.
+// Converts a Responses request to a call of the hub. Fields that not every target supports are optional, and the call
+// reports the fields that were dropped.
 
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import {
@@ -69,7 +69,7 @@ function readReasoning(reasoning: unknown): ReasoningPreference | undefined {
   return effort === 'none' || isEffort(effort) ? effort : undefined;
 }
 
-/** Fields that the call carries, that the gateway reads itself, or that it needs. */
+/** Fields that the call carries, fields that the gateway reads itself, and fields that it needs. */
 const bodyMembers = new Set([
   ...['model', 'models', 'provider', 'cache', 'preset', 'stream', 'background', 'input', 'instructions', 'tools'],
   ...['tool_choice', 'parallel_tool_calls', 'max_output_tokens', 'temperature', 'top_p', 'reasoning', 'text'],
@@ -84,7 +84,7 @@ const optionalNames = new Map<string, OptionalName>([
   ['prompt_cache_options', 'cache_options'],
   ['cache_control', 'cache_marks'],
   ['context_management', 'context_management'],
-  // No target can express these.
+  // No target can express the next fields.
   ['access_programs', 'other'],
   ['background_options', 'other'],
   ['image', 'other'],
@@ -128,8 +128,8 @@ function readOptional(body: JsonObject): OptionalMember[] {
   ];
 }
 
-// Tools and the choice among them. Tools that a client runs are functions for other models; those that only OpenAI runs
-// are dropped and reported.
+// Reads the tools and the choice among them. Tools that a client runs are functions for other models; tools that only
+// OpenAI runs are dropped and reported.
 
 interface ResponseToolOptions {
   readonly tools: LanguageModelV4FunctionTool[];
@@ -165,7 +165,8 @@ function toClientTool({ tool, namespace }: Pick<DeclaredTool, 'tool' | 'namespac
 const versionSuffix = /(_preview)?(_\d{4}_\d{2}_\d{2})?$/;
 
 /**
- * Returns the path of a tool without its version, such as `tools.web_search`: the version means nothing to a reader.
+ * Returns the path of a tool without its version, such as `tools.web_search`, because the version means nothing to a
+ * reader.
  */
 const pathOf = ({ tool: { type }, path }: DeclaredTool): string =>
   typeof type === 'string' ? `tools.${type.replace(versionSuffix, '')}` : path;
@@ -181,7 +182,7 @@ function toTool(tool: JsonObject, name: string): LanguageModelV4FunctionTool {
     name,
     ...(text === undefined ? {} : { description: text }),
     inputSchema: isJsonObject(parameters) || builtIn === undefined ? toInputSchema(parameters) : builtIn.parameters,
-    // The value is explicit, because some targets treat a tool without it as strict.
+    // The value is explicit, because some targets treat a tool without `strict` as strict.
     strict: strict === true,
     ...cacheMark(tool),
   };
@@ -194,7 +195,7 @@ function namesMeant(choices: readonly JsonObject[], tools: Named): string[] {
   return [...tools].flatMap(([name, one]) => (isMeant(one) ? [name] : []));
 }
 
-/** Applies a choice among some of the tools: only these are sent. */
+/** Applies a choice among some of the tools. Only these tools are sent. */
 function allowedNames(choice: unknown, tools: Named): ReadonlySet<string> | undefined {
   if (!isJsonObject(choice) || choice.type !== 'allowed_tools' || !Array.isArray(choice.tools)) return undefined;
   return new Set(namesMeant(choice.tools.filter(isJsonObject), tools));

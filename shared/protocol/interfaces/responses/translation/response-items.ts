@@ -14,8 +14,8 @@ import { isJsonObject, type JsonObject } from '../../../wire/index.ts';
 import type { ClientTool, ClientTools } from './client-tools.ts';
 import { ownToolOfCall, ownTools } from './own-tools.ts';
 
-// Parts of messages and of outputs of tools: text, images, audio and files, in the types of the language-model
-// interface.
+// Makes the parts of messages and of outputs of tools, which are text, images, audio and files in the types of the
+// language-model interface.
 /** Returns the parts of a content, with a plain text as one part. */
 export function toParts(content: unknown): PromptPart[] {
   if (typeof content === 'string') return textParts(content);
@@ -41,7 +41,7 @@ function toPart(part: JsonObject): PromptPart[] {
   return textParts(text ?? refusal);
 }
 
-/** Returns a data URL. Data without one is assumed to have the most common type. */
+/** Returns a data URL. Data without a type is assumed to have the most common type. */
 const asDataUrl = (data: unknown): string | undefined =>
   typeof data !== 'string' || data.startsWith('data:')
     ? (data as string | undefined)
@@ -60,7 +60,7 @@ function toAudio(audio: unknown): LanguageModelV4FilePart[] {
 
 export interface CreatedCall {
   readonly tool: ClientTool;
-  /** Arguments of a function: JSON text, or a value. */
+  /** Arguments of a function, as JSON text, or as a value. */
   readonly input: unknown;
 }
 
@@ -101,7 +101,7 @@ function textOf(output: unknown, parts: readonly PromptPart[]): string {
 
 const isTextPart = (part: unknown): boolean => isJsonObject(part) && typeof part.text === 'string';
 
-/** Describes found tools by name: the tools themselves are sent in full. */
+/** Describes found tools by name, because the tools themselves are sent in full. */
 function describeFound(tools: unknown, clientTools: ClientTools): string {
   const namesIn = (list: unknown, namespace?: string): string[] =>
     (Array.isArray(list) ? list.filter(isJsonObject) : []).flatMap(({ type, name, tools: inner }) => {
@@ -118,6 +118,6 @@ const runMaxCharacters = 16_384;
 export const describeRun = ({ id: _id, status: _status, type, ...item }: JsonObject): string =>
   `[${String(type)}: ${JSON.stringify(item).slice(0, runMaxCharacters)}]`;
 
-/** Returns an image of an answer, as base64; undefined for another file, or one behind a URL. */
+/** Returns an image of an answer, as base64; undefined for another file, or for an image at a URL. */
 export const imageOf = (file: LanguageModelV4File): string | undefined =>
   file.mediaType.startsWith('image/') ? base64Of(file) : undefined;

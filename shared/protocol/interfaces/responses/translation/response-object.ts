@@ -1,4 +1,4 @@
-// Writes the response object as JSON text: at its start, and at its end, with its usage.
+// Writes the response object as JSON text, at its start, and at its end, with its usage.
 import type { LanguageModelV4FinishReason } from '@ai-sdk/provider';
 import { type AnswerHead, estimatedOutputTokens } from '../../../hub/index.ts';
 import type { TokenReport, UsageReport } from '../../../wire/index.ts';
@@ -27,7 +27,7 @@ export function responseEnd({ unified, raw }: LanguageModelV4FinishReason): Resp
 }
 
 interface Output {
-  /** The items as JSON texts. */
+  /** The items, each as JSON text. */
   readonly items: readonly string[];
   /** Tokens as the provider reported them. */
   readonly tokens: TokenReport | undefined;
@@ -51,7 +51,10 @@ export function responseText({ head, settings }: ResponseContext, end?: Response
 const usageOf = (head: AnswerHead, output: Output | undefined) =>
   output && toMembers(output.tokens, head.estimatedInputTokens, output.outputBytes);
 
-/** Returns the usage. Every count is a number to clients: an estimate if the provider reports none. */
+/**
+ * Returns the usage. Clients expect a number for every count, so a count that the provider does not report is an
+ * estimate.
+ */
 function toMembers(tokens: TokenReport | undefined, inputTokens: () => number, outputBytes: number) {
   const { cached = 0, cacheWrite = 0, reasoning = 0 } = tokens ?? {};
   const { input = inputTokens(), output = estimatedOutputTokens(outputBytes) } = tokens ?? {};

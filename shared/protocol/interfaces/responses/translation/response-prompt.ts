@@ -1,4 +1,4 @@
-// Converts the input of a Responses request to a prompt: the items of an answer become one message of the assistant,
+// Converts the input of a Responses request to a prompt. The items of an answer become one message of the assistant,
 // and results follow the calls that they answer, wherever the client put them.
 import type { LanguageModelV4Message, LanguageModelV4TextPart } from '@ai-sdk/provider';
 import {
@@ -79,7 +79,7 @@ function addUser({ entries }: PromptState, content: PromptPart[]): void {
   if (content.length > 0) entries.push({ role: 'user', content });
 }
 
-/** Returns the current answer: items after results belong to the next one. */
+/** Returns the current answer. Items after results belong to the next answer. */
 function openAnswer({ entries, calls }: PromptState): Answer {
   const last = entries.at(-1);
   if (last !== undefined && !('role' in last) && last.results.length === 0) return last;
@@ -127,8 +127,8 @@ function madeByProvider(item: JsonObject): AssistantPart[] {
 
 interface ReadThinking {
   /**
-   * Envelopes by item. Absent if a provider encrypted thinking for itself, or another workspace got it: no other
-   * model can read it.
+   * Envelopes by item. Absent if a provider encrypted thinking for itself, or another workspace got the thinking,
+   * because no other model can read it.
    */
   readonly envelopes: ReadonlyMap<JsonObject, OpenedEnvelope>;
   /** Envelopes by the call that they sign. */
@@ -209,7 +209,7 @@ function addResult(reading: PromptState, item: JsonObject): void {
     toolCallId: call.id,
     toolName: call.name,
     output,
-    // Inside a result a part has no cache mark: the result as a whole has it.
+    // Inside a result a part has no cache mark, because the result as a whole has the mark.
     ...(mark === undefined ? {} : { providerOptions: mark }),
   });
 }

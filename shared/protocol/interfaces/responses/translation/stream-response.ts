@@ -1,4 +1,5 @@
-// Writes the events of a response for a client that streams: numbered, and between the events of the response itself.
+// Writes the events of a response for a client that streams. The events are numbered, and stand between the events of
+// the response itself.
 import type { AnswerEvent } from '../../../wire/index.ts';
 import { type EventToWrite, writtenEvent } from '../response-events.ts';
 import { ownResponseId } from '../response-opening.ts';
@@ -7,8 +8,8 @@ import type { ResponseSink } from './write-response-events.ts';
 
 const isOfItem = (type: string): boolean => type.startsWith('response.output_item.');
 /**
- * Text of a reasoning item's type. No text of a model is mistaken for it: inside a string a backslash precedes each
- * quotation mark.
+ * Text of a reasoning item's type. Text of a model is never mistaken for the type, because inside a string a backslash
+ * precedes each quotation mark.
  */
 const reasoningItem = '"type":"reasoning"';
 
@@ -16,7 +17,7 @@ export function streamResponse(writing: ResponseContext, give: (event: AnswerEve
   const responseId = ownResponseId(writing.head.id);
   let sequenceNumber = 0;
   let outputBytes = 0;
-  /** Complete items as JSON texts. */
+  /** Complete items, each as JSON text. */
   const items: string[] = [];
 
   function add(type: string, text: string, modelText: string, end?: EventToWrite['end']): void {

@@ -1,4 +1,4 @@
-// Writes the parts of an answer as events of Responses: a client gets the events, or the response that is assembled
+// Writes the parts of an answer as events of Responses. A client gets the events, or the response that is assembled
 // from them.
 import {
   type AnswerHead,
@@ -33,7 +33,10 @@ import { type ResponseContext, type ResponseEnd, responseEnd } from './response-
 
 export interface ResponseSink {
   readonly emit: EmitResponseEvent;
-  /** Ends the response. `tokens` are the numbers that the provider reported. `model` is the provider's name of it. */
+  /**
+   * Ends the response. `tokens` are the numbers that the provider reported. `model` is the provider's name for the
+   * model.
+   */
   readonly end: (end: ResponseEnd, tokens: TokenReport | undefined, model: string) => void;
 }
 
@@ -89,7 +92,7 @@ export function openResponseEvents(writing: ResponseContext, { emit, end }: Resp
 
 // Writes tool calls of an answer as items, in pieces or whole.
 function openCallItems({ head, tools }: ResponseContext, items: OutputItems, open: OpenItem) {
-  /** Calls that have begun, and are not complete. */
+  /** Calls that have started, and are not complete. */
   const begun = new Set<string>();
 
   function begin({ toolName, providerMetadata }: PartOf<'tool-input-start' | 'tool-call'>, packageId: string): void {
@@ -97,8 +100,8 @@ function openCallItems({ head, tools }: ResponseContext, items: OutputItems, ope
     const signedText = open.text('message')?.signed ?? {};
     begun.add(packageId);
     open.close();
-    // The signature of a sent text is written only before a call that follows, because clients take the last item for
-    // the answer.
+    // The signature of a sent text is written only before a call that follows, because clients interpret the last item
+    // as the answer.
     if (isSigned(signedText)) items.addSignature(signedText, 'text_before');
     const callId = clientCallId(head.id, packageId);
     if (isSigned(signed)) items.addSignature(signed, { call: callId });
@@ -131,12 +134,12 @@ function openCallItems({ head, tools }: ResponseContext, items: OutputItems, ope
   };
 }
 
-// Writes texts and thinking of an answer as items.
+// Writes text and thinking of an answer as items.
 function openContentItems({ readSigned }: AnswerHead, items: OutputItems, open: OpenItem) {
   const { newId, writer } = items;
-  /** Signature of a text that has not begun yet: it precedes the text. */
+  /** Signature of a text that has not started yet, because the signature precedes the text. */
   let signedNext: SignedThinking = {};
-  /** The signature that was written: a package repeats it with every piece of a text. */
+  /** The signature that was written, because a package repeats it with every piece of a text. */
   let written: SignedThinking = {};
 
   function beginMessage(key: string) {
@@ -165,7 +168,7 @@ function openContentItems({ readSigned }: AnswerHead, items: OutputItems, open: 
     addText(part: PartOf<'text-start' | 'text-delta' | 'text-end'>): void {
       const signed = readSigned(part.providerMetadata);
       const before = open.text('message');
-      // Successive texts are merged, except signed ones.
+      // Successive texts are merged, except signed texts.
       if (before !== undefined && before.key !== part.id && isSigned(before.signed)) open.close();
       if (part.type === 'text-start') {
         signedNext = signed;
@@ -203,7 +206,7 @@ function openContentItems({ readSigned }: AnswerHead, items: OutputItems, open: 
   };
 }
 
-// The open item of a response, one at a time: its pieces and its end, depending on its kind.
+// Writes the open item of a response, one item at a time, with its pieces and its end, depending on its kind.
 
 interface OpenText {
   readonly kind: 'message' | 'reasoning';
@@ -261,7 +264,7 @@ function addInput({ writer }: OutputItems, call: OpenCall, delta: string): void 
   if (type !== undefined) writer.addInput(type, call.id, delta);
 }
 
-/** Undefined for a call of OpenAI's own tools, which is known when it is whole. */
+/** Undefined for a call of OpenAI's own tools, which is known only when it is whole. */
 function inputCallOf({ kind }: ClientTool): InputCall | undefined {
   if (kind === 'function') return 'function_call';
   return kind === 'custom' ? 'custom_tool_call' : undefined;
@@ -325,7 +328,7 @@ type OutputItems = ReturnType<typeof createOutputItems>;
 function createOutputItems(head: AnswerHead, writer: ResponseWriter) {
   const newId = (prefix: string) => ownItemId(prefix, head.id, writer.place());
 
-  /** Adds the signature of a text or a call, as an item of its own. */
+  /** Adds the signature of a text or a call, as a separate item. */
   function addSignature(signed: SignedThinking, of: NonNullable<SignedEnvelope['of']>): void {
     const item = { id: newId('rs'), type: 'reasoning', summary: [], encrypted_content: sealSigned(head, signed, of) };
     writer.beginItem(item);
