@@ -1,5 +1,5 @@
-// Checks schemas, and answers against them, on this thread within a time limit: that of the event loop first, then that
-// of a worker if the first was too short.
+// Checks schemas, and answers against them, on this thread within the time limit of the event loop. If this limit is
+// too short, the check runs in a worker, with the worker's time limit.
 
 import { type Context, createContext, Script } from 'node:vm';
 import { type OutputUnit, type Schema, validate } from '@cfworker/json-schema';
@@ -16,9 +16,9 @@ import {
 import { answerMaxDepth } from './schema-bounds.ts';
 
 export interface ValueProblem {
-  /** Position in the value, as a JSON pointer. Empty: the value itself. */
+  /** Position in the value, as a JSON pointer. The empty pointer is the value itself. */
   readonly path: string;
-  /** Path of the fault and the rule of the schema: `/items/0/price: required`. Never a value. */
+  /** Path of the fault and the rule of the schema, such as `/items/0/price: required`. Never a value. */
   readonly mismatch: string;
   readonly message: string;
 }
@@ -41,8 +41,8 @@ export interface Limits {
 }
 
 /**
- * A value with `over`: the limit that ended the work, or would have. The value is the result if no more time is
- * available elsewhere.
+ * A value with `over`, which is the limit that ended the work, or would have. The value is the result if no more time
+ * is available elsewhere.
  */
 export interface TimedResult<Value> {
   readonly value: Value;
@@ -72,7 +72,7 @@ function prepare(schema: unknown, limits: Limits): TimedResult<PreparedSchema | 
   }
 }
 
-/** Returns the prepared schema of one that was found to be usable. */
+/** Returns the prepared form of a schema that was found to be usable. */
 function prepareUsable(schema: unknown, limits: Limits): TimedResult<PreparedSchema | undefined> {
   const { value, over } = prepare(schema, limits);
   if (over !== undefined) return { value: undefined, over };
@@ -145,7 +145,7 @@ function mismatchOf(unit: OutputUnit, errors: readonly OutputUnit[]): string {
   return `${path === '' ? '/' : shorten(path)}: ${rule ?? unit.keyword}`;
 }
 
-/** Keywords that only report a failure below them, which follows in the list. */
+/** Keywords that only report a failure of a schema inside them, which follows in the list. */
 const passesOn: ReadonlySet<string> = new Set([
   '$ref',
   'additionalItems',
@@ -164,7 +164,7 @@ const passesOn: ReadonlySet<string> = new Set([
 
 function messageOf({ keyword, error }: OutputUnit): string {
   if (keyword === 'false') return 'is not allowed here';
-  // The validator would list all of them.
+  // The validator would list all values.
   if (keyword === 'enum' || keyword === 'const') return 'is not among the allowed values';
   return shorten(error);
 }
@@ -183,7 +183,7 @@ type BoundedRun<Value> =
   /** The work exceeded the stack. */
   | { readonly kind: 'too_deep' };
 
-/** The script that calls the work: only a script can have a time limit. */
+/** The script that calls the work, because only a script can have a time limit. */
 const callWork = new Script('work()');
 let box: { work?: () => unknown } & Context;
 
@@ -205,8 +205,8 @@ export function runBounded<Value>(work: () => Value, maxMs: number): BoundedRun<
   }
 }
 
-// Finds lists that repeat an item, in one pass: the validator compares each item with each other, which takes a minute
-// for 20,000.
+// Finds lists that repeat an item, in one pass, because the validator compares each item with each other item, which
+// takes a minute for 20,000 items.
 
 /** Returns true if a list anywhere in a value, the value itself included, has two equal items. */
 function hasRepeatedItems(value: unknown): boolean {

@@ -1,4 +1,4 @@
-// Finds the JSON inside the text of an answer. Models sometimes put it into a code fence without being asked to.
+// Finds the JSON inside the text of an answer. Models sometimes put it into a code fence without a request to do so.
 
 import { nestsDeeperThan } from './json-value.ts';
 import { answerMaxCharacters, answerMaxDepth } from './schema-bounds.ts';
@@ -12,7 +12,7 @@ export function readAnswerText(answer: string): AnswerJson {
   if (answer.length > answerMaxCharacters) {
     return { kind: 'unreadable', problem: `is longer than ${answerMaxCharacters} characters` };
   }
-  // A byte order mark counts as whitespace here.
+  // In this function a byte order mark counts as whitespace.
   const text = withoutFence(answer.trim());
   let value: unknown;
   try {

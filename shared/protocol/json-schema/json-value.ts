@@ -13,7 +13,9 @@ export const nestsDeeperThan = (value: unknown, max: number): boolean =>
   !isRawNumber(value) &&
   (max === 0 || Object.values(value).some((member) => nestsDeeperThan(member, max - 1)));
 
-/** Returns a copy in which numbers that are stored as text are numbers; undefined for a value that is not JSON. */
+/**
+ * Returns a copy in which numbers that are stored as text are numbers; undefined for a value that JSON does not allow.
+ */
 export function plainCopy(value: unknown): { readonly copy: unknown } | undefined {
   const text = jsonText(value);
   return text === undefined ? undefined : { copy: JSON.parse(text) };

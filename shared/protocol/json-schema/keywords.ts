@@ -1,5 +1,5 @@
-// Lists the drafts, and the valid values of each keyword in each of them. An unlisted keyword means nothing in that
-// draft: the copy for the validator omits it, because the validator mixes drafts.
+// Lists the drafts, and the valid values of each keyword in each draft. An unlisted keyword means nothing in that
+// draft. The copy for the validator omits it, because the validator mixes drafts.
 import { isObject, UnusableSchema } from './json-value.ts';
 
 export type SchemaDraft = '2020-12' | '2019-09' | '7' | '6' | '4';
@@ -37,7 +37,7 @@ export const isDraft = (uri: unknown, draft: SchemaDraft): boolean => draftOf(ur
 /** True if keywords next to a `$ref` mean nothing. */
 export const refIsAlone = (draft: SchemaDraft): boolean => validatorDraft(draft) === '7';
 
-/** Returns the draft for the validator: differences of drafts 6 and 4 are rewritten to draft 7. */
+/** Returns the draft for the validator. Differences of drafts 6 and 4 are rewritten to draft 7. */
 export const validatorDraft = (draft: SchemaDraft): '2020-12' | '2019-09' | '7' =>
   draft === '6' || draft === '4' ? '7' : draft;
 
@@ -86,7 +86,7 @@ const common: Readonly<Record<string, Keyword>> = {
   $comment: annotation,
   title: annotation,
   description: annotation,
-  // No draft asserts it unless a reader of the schema asks for it.
+  // No draft asserts the format unless a reader of the schema requests it.
   format: annotation,
   contentEncoding: annotation,
   contentMediaType: annotation,
@@ -121,7 +121,7 @@ const common: Readonly<Record<string, Keyword>> = {
   patternProperties: { ...schemaMap, role: 'pattern_names' },
   additionalProperties: schema,
   propertyNames: schema,
-  // The keyword is deprecated since 2019-09, but still written there.
+  // The keyword is deprecated since 2019-09, but schemas still have it.
   dependencies: {
     must: 'must be an object of schemas or lists of different strings',
     fits: (value) => isMapOf(value, (member) => isSchema(member) || isNameList(member)),

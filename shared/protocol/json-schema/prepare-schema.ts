@@ -1,5 +1,5 @@
-// Converts a schema as a client sent it to one against which values can be checked. The work is synchronous: the caller
-// bounds it.
+// Converts a schema from a client to a schema against which values can be checked. The work is synchronous, and the
+// caller bounds it.
 import { dereference, type Schema, validate } from '@cfworker/json-schema';
 import { isObject, type JsonObject, joinPath, jsonText, nestsDeeperThan, UnusableSchema } from './json-value.ts';
 import {
@@ -30,7 +30,9 @@ export interface PreparedSchema {
 }
 
 export interface PreparationState {
-  /** Bound of the total weight of its patterns; above it PatternsTooHeavy is thrown before another one is compiled. */
+  /**
+   * Bound of the total weight of its patterns; above it PatternsTooHeavy is thrown before another pattern is compiled.
+   */
   readonly patternWeightMax: number;
   /** The fault to report if the time ends during the current step. */
   fault: UnusableSchema;
@@ -96,8 +98,8 @@ function resolveReferences({ schema, places }: ReadSchema, draft: SchemaDraft): 
       throw new UnusableSchema(joinPath(path, '$ref'), 'must point at a schema inside this schema');
     }
   }
-  // The schema is run on null, to the end even if it fails: a schema that refers to itself, doubles at every step or
-  // exceeds the stack fails here, not with an answer that was paid for.
+  // The schema is run on null, to the end even if it fails. So a schema that refers to itself, doubles at every step or
+  // exceeds the stack fails before an answer is paid for.
   validate(null, schema, validatorDraft(draft), lookup, false);
   return lookup;
 }
@@ -116,7 +118,7 @@ function findSchemas(schema: Schema | boolean): Lookup {
 const referenceTarget = (schema: Schema, lookup: Lookup): Schema | boolean | undefined =>
   lookup[schema.__absolute_ref__ ?? ''];
 
-// Reads an unchecked schema: every keyword must be valid in its draft, and the result is a copy with keywords of that
+// Reads an unchecked schema. Every keyword must be valid in its draft, and the result is a copy with keywords of that
 // draft only. Rules that the validator does not know, or runs slowly, are rewritten to keywords that it runs well. The
 // depth was bounded before.
 
@@ -190,7 +192,7 @@ function readMembers(members: JsonObject, { role, holds }: Keyword, path: string
     const isNames = holds === 'members_or_names' && Array.isArray(member);
     return [key, isNames ? member : readSubschema(member, place, reading)];
   });
-  // Fields are not assigned, because one may be called __proto__.
+  // Fields are not assigned, because a field may be called __proto__.
   const copy = Object.fromEntries(read);
   if (Object.keys(copy).length === read.length) return copy;
   throw new UnusableSchema(path, 'has two members that are the same regular expression');
@@ -261,16 +263,16 @@ function makeAnchorPlain(copy: CopiedSchema, path: string): void {
 }
 
 /**
- * Shortens the values: the validator repeats all allowed values in each of its errors, and 60 KB per error would fill
- * the memory within the time.
+ * Shortens the values, because the validator repeats all allowed values in each of its errors, and 60 KB per error
+ * would fill the memory within the time.
  */
 function withShortText(values: unknown[]): unknown[] {
   return Object.defineProperty([...values], 'toJSON', { value: () => 'the allowed values' });
 }
 
-// Regular expressions of clients. ECMAScript's own engine runs them, because schemas in common use need all of it
-// (lookaheads, Unicode classes). Its matching can be interrupted; its compiling cannot, and is therefore bounded by
-// weight.
+// Compiles regular expressions of clients. ECMAScript's own engine matches them, because schemas in common use need all
+// of it (lookaheads, Unicode classes). Its matching can be interrupted; its compiling cannot, and is therefore bounded
+// by weight.
 
 /** Returns the cost of compiling a pattern, in characters. */
 const weightOf = (source: string): number => source.length + propertyClassWeight * (source.match(/\\p/gi)?.length ?? 0);
@@ -293,8 +295,8 @@ function compiles(source: string): boolean {
 }
 
 /**
- * Matches escapes that other modes and languages allow and Unicode mode does not, such as `\-` and `\@`, and a lone
- * `]`.
+ * Matches escapes that other modes and languages allow but Unicode mode does not allow, such as `\-` and `\@`, and a
+ * lone `]`.
  */
 const needlessEscapes = /[\s"#%&',:;<=>@_`~!]/;
 
@@ -311,7 +313,8 @@ function inUnicodeMode(source: string): string {
 }
 
 /**
- * Length of a probe: with two alternatives in each repetition a match never ends, and with one it ends for any pattern.
+ * Length of a probe. With two alternatives in each repetition a match never ends, and with one alternative it ends for
+ * any pattern.
  */
 const probeCharacters = 64;
 const probePiecesMax = 20;
@@ -325,9 +328,9 @@ const ownEndingsMax = 4;
 const probedPartsMax = 16;
 
 /**
- * Tries a pattern on texts that are bad for it: its own characters and words, repeated. A pattern that backtracks
- * without end does so here, before an answer was paid for. This is not a proof: other patterns exceed the time limit of
- * the answer.
+ * Tries a pattern on the worst texts for it, which are its own characters and words, repeated. A pattern that
+ * backtracks without end fails here, before an answer is paid for. The probe proves nothing for other patterns, which
+ * exceed the time limit of the answer.
  */
 function probePattern(source: string): void {
   const literals = source.match(/\w{2,8}|[^\\^$.*+?()[\]{}|]/gu) ?? [];
@@ -342,8 +345,8 @@ function probePattern(source: string): void {
 }
 
 /**
- * Returns each repeated group as a pattern of its own: in the whole pattern it may follow a prefix that no probe begins
- * with.
+ * Returns each repeated group as a separate pattern, because in the whole pattern it may follow a prefix that no probe
+ * begins with.
  */
 function repeatedGroups(source: string): string[] {
   const groups: string[] = [];
@@ -354,6 +357,6 @@ function repeatedGroups(source: string): string[] {
     const start = open.pop();
     if (start !== undefined && found.length > 1) groups.push(`^${source.slice(start, index + found.length)}$`);
   }
-  // Outside its pattern a group may refer to another one that is missing.
+  // Outside its pattern a group may refer to another group, which is missing.
   return groups.filter(compiles);
 }

@@ -1,5 +1,6 @@
-// Opens this folder: every check of a schema begins here. The rest, the validator included, is loaded with the first
-// schema: most requests have none. Work begins on the event loop; if it does not finish at once it goes to a worker.
+// Starts every check of a schema in this folder. The other modules and the validator are loaded with the first schema,
+// because most requests have none. Work begins on the event loop; if the work does not finish at once, it continues in
+// a worker.
 import { startStopwatch } from '../../foundation/time/index.ts';
 import type { AnswerCheck, Limits, TimedResult, ValueProblem } from './check.ts';
 import { jsonText } from './json-value.ts';
@@ -15,10 +16,10 @@ import {
 } from './schema-bounds.ts';
 import { type SchemaWorkers, schemaWorkers } from './schema-workers.ts';
 
-/** The schema work of one call: the time that it has used, and its key. */
+/** The schema work of one call, with the time that the work has used, and its key. */
 export interface SchemaWork {
   readonly owner: string;
-  /** The workers of the process: a bundle that is loaded on demand would start more. */
+  /** The workers of the process, because a bundle that is loaded on demand would start more workers. */
   readonly workers: SchemaWorkers;
   eventLoopMs: number;
   workerMs: number;
@@ -37,7 +38,7 @@ const operatorWork = () => startSchemaWork('operator');
 
 /**
  * Returns the reason why this cannot be the schema of an answer or of an input, or undefined when it can. A schema must
- * not be changed after it was passed in: it is prepared once for as long as its object lives.
+ * not be changed after it was passed in, because it is prepared once for as long as its object lives.
  */
 export const checkResponseSchema = (schema: unknown, work = operatorWork()): Promise<SchemaFault | undefined> =>
   run<SchemaFault | undefined>(work, {
@@ -47,7 +48,7 @@ export const checkResponseSchema = (schema: unknown, work = operatorWork()): Pro
     outOfMemory: { message: 'The schema takes too much memory to be checked.' },
   });
 
-/** Checks the text of one answer. Rejects when the schema has a fault: `checkResponseSchema` comes first. */
+/** Checks the text of one answer. Rejects if the schema has a fault, so call `checkResponseSchema` first. */
 export const checkAnswer = (schema: unknown, answer: string, work = operatorWork()): Promise<AnswerCheck> =>
   run<AnswerCheck>(work, {
     schema,
@@ -73,7 +74,7 @@ interface Question<Value> {
   readonly schema: unknown;
   readonly job: object;
   readonly here: (check: typeof import('./check.ts'), limits: Limits) => TimedResult<Value>;
-  /** True for a large text, which is never parsed on the event loop: a parser cannot be interrupted. */
+  /** True for a large text, which is never parsed on the event loop, because a parser cannot be interrupted. */
   readonly isLarge?: boolean;
   readonly outOfMemory: Value;
 }

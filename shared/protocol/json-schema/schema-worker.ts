@@ -1,4 +1,4 @@
-// Runs the thread of schema-workers.ts: one job at a time, each within its own limit.
+// Runs the thread of schema-workers.ts, one job at a time, each within its own limit.
 import { parentPort } from 'node:worker_threads';
 import { startStopwatch } from '../../foundation/time/index.ts';
 import type { Limits, TimedResult } from './check.ts';
@@ -27,7 +27,7 @@ parentPort?.on('message', async (text: string) => {
   const elapsedMs = startStopwatch();
   let reply: WorkerReply;
   try {
-    // Nothing runs after a worker: the result of a job whose time is over counts.
+    // There is no retry after a worker, so the result of a job whose time is over counts.
     reply = { value: run(check, JSON.parse(text) as SchemaJob).value, tookMs: elapsedMs() };
   } catch (cause) {
     reply = { error: (cause as Error).message };

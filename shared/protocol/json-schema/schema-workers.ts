@@ -1,5 +1,5 @@
-// Threads for schema work that would block the event loop: few in all, one job at a time for each key, with keys taking
-// turns.
+// Starts threads for schema work that would block the event loop. There are few threads, and one job at a time for each
+// key; keys take turns.
 import { extname, join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { fail } from '../../errors/index.ts';
@@ -26,13 +26,13 @@ const workerFile =
     : join(import.meta.dirname, `schema-worker${extname(import.meta.filename)}`);
 
 /**
- * Memory for the largest schema and answer, and every error that the validator can report on them. The stack has the
- * main thread's size, so that the same recursion fails on both.
+ * Memory for the largest schema and answer, and for every error that the validator can report. The stack has the main
+ * thread's size, so that the same recursion fails on both.
  */
 const resourceLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 32, stackSizeMb: 1 };
 /**
- * Time beyond the limit that a job applies to itself: for starting a thread on a busy machine, and for compiling one
- * pattern.
+ * Time beyond the limit that a job applies to itself. It is for starting a thread on a busy machine, and for compiling
+ * one pattern.
  */
 const jobGraceMs = 10_000;
 
@@ -45,7 +45,7 @@ interface WaitingJob {
 export type SchemaWorkers = ReturnType<typeof createSchemaWorkers>;
 
 function createSchemaWorkers() {
-  /** Jobs by key, in the order in which keys are served next. */
+  /** Jobs by key. The first key is served next. */
   const waiting = new Map<string, WaitingJob[]>();
   const running = new Set<string>();
   const idle = new Set<Worker>();
@@ -58,10 +58,10 @@ function createSchemaWorkers() {
   }
 
   function startWorker(): Worker {
-    // The module is loaded here: few processes ever start a thread.
+    // The module is loaded here, because few processes ever start a thread.
     const threads = process.getBuiltinModule('node:worker_threads');
     const worker = new threads.Worker(workerFile, { env: {}, execArgv: [], resourceLimits });
-    // A thread that ends while it is idle is not used again, and one without work does not keep the process running.
+    // A thread that ends while it is idle is not used again, and an idle thread does not keep the process running.
     worker.on('error', () => {}).on('exit', () => idle.delete(worker));
     worker.unref();
     return worker;
@@ -73,7 +73,7 @@ function createSchemaWorkers() {
       if (running.has(owner)) continue;
       const job = jobs.shift();
       waiting.delete(owner);
-      // The key moves to the end, so that its jobs do not delay those of others.
+      // The key moves to the end, so that its jobs do not delay the jobs of other keys.
       if (jobs.length > 0) waiting.set(owner, jobs);
       if (job === undefined) continue;
       running.add(owner);

@@ -1,7 +1,7 @@
-// Divides the memory of answers: a third of the budget, which no request takes. A short answer never waits. A longer
-// one waits in line, as long as its call may; the first in line may exceed the third, one at a time, so that answers
-// which all wait for their next step come to an end. Answers that their clients do not read are ended in favour of
-// waiting ones, the longest unread first.
+// Divides the memory of answers, which is a third of the budget, and which no request takes. A short answer never
+// waits. A longer answer waits in line, as long as its call may; the first in line may exceed the third, one at a time,
+// so that answers which all wait for their next step come to an end. Answers that their clients do not read are ended
+// in favour of waiting ones, the longest unread first.
 import { fail, type GatewayError } from '../../errors/index.ts';
 import { requestBudgetMs } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
@@ -9,7 +9,7 @@ import type { Clock } from '../../foundation/time/index.ts';
 /** Size up to which an answer never waits. */
 export const smallAnswerMaxBytes = 64 * 1024;
 
-/** Time after which an answer counts as unread: a slow reader takes something within it. */
+/** Time after which an answer counts as unread, because even a slow reader reads something within this time. */
 const unreadMinMs = 500;
 /** Time for which the first in line waits for the others. */
 const beyondAfterMs = 1_000;
@@ -17,7 +17,7 @@ const beyondAfterMs = 1_000;
 const waitMaxMs = requestBudgetMs;
 
 export interface AnswerTake {
-  /** True if it waits when there is no memory. */
+  /** True if the call waits when there is no memory. */
   readonly mayWait: boolean;
   /** Ends the wait when it aborts. */
   readonly signal?: AbortSignal | undefined;
@@ -27,11 +27,11 @@ export interface AnswerTake {
 export interface AnswerHolder {
   /** Bytes that the call's answers have reserved. */
   allocatedBytes: number;
-  /** Bytes of the answer that its client has not read, usually a part of the reserved ones. */
+  /** Bytes of the answer that its client has not read, usually a part of the reserved bytes. */
   unreadBytes: number;
-  /** The larger of the two, which is what counts. */
+  /** The larger of the two numbers. Only this number counts. */
   bytes: number;
-  /** Set once it was ended in favour of others: its bytes are released soon. */
+  /** Set once the call was ended in favour of other calls. Its bytes are released soon. */
   isEnding: boolean;
   /** Functions that each end a wait of this call. */
   leaves: Set<() => void> | undefined;
@@ -50,8 +50,8 @@ interface Waiting {
   readonly addedBytes: number;
   readonly letIn: () => void;
   /**
-   * State of its turn to exceed the third: `begun` once it is the first in line, `over` once it has been that for long
-   * enough.
+   * State of the call's turn to exceed the third: `begun` once the call is the first in line, `over` once it has been
+   * that for long enough.
    */
   turn: 'none' | 'begun' | 'over';
 }
@@ -72,7 +72,7 @@ export class AnswerBudget {
   /** The holder that may exceed the third. */
   #beyond: AnswerHolder | undefined;
 
-  /** `released` is called with the number of bytes that a call has released, unread ones included. */
+  /** `released` is called with the number of bytes that a call has released, including unread bytes. */
   constructor(clock: Clock, maxBytes: number, released: (bytes: number) => void) {
     this.#clock = clock;
     this.maxBytes = maxBytes;

@@ -1,5 +1,6 @@
-// Reserves the memory of one answer within the memory of its call, by the parts of it that are in memory: a whole
-// answer from its head until it is passed on, a stored one from its head, of a stream what is buffered.
+// Reserves the memory of one answer within the memory of its call, by the parts of it that are in memory. A whole
+// answer counts from its head until it is passed on, a stored answer counts from its head, and a stream counts with its
+// buffered bytes.
 import { GatewayError } from '../../errors/index.ts';
 import { smallAnswerMaxBytes } from './answer-budget.ts';
 import type { AnswerAllocation } from './memory-budget.ts';
@@ -7,7 +8,7 @@ import { type AnswerParts, type AnswerPath, answerBytes, providerSocketBytes, wh
 
 /** An answer that does not declare its length takes memory in steps. */
 const stepBytes = 1024 * 1024;
-/** Smaller events are not counted: at most one event per open stream is buffered. */
+/** Smaller events are not counted, because at most one event per open stream is buffered. */
 const countedEventMinBytes = 8 * 1024;
 
 interface AnswerTaking {
@@ -19,8 +20,9 @@ interface AnswerTaking {
 }
 
 /**
- * Raises the allocation to what these parts need: every answer takes its memory here. Returns undefined if it is free
- * at once, and always if no part is longer than 64 KiB. Rejects with RATE_LIMITER_UNAVAILABLE.
+ * Raises the allocation to the bytes that these parts need. Every answer takes its memory by this function. Returns
+ * undefined if the memory is free at once, and always if no part is longer than 64 KiB. Rejects with
+ * RATE_LIMITER_UNAVAILABLE.
  */
 export function takeAnswer(
   allocation: Pick<AnswerAllocation, 'take'>,
@@ -69,11 +71,11 @@ export interface AnswerReservation {
   assembling(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
   eventCame(): void;
   /**
-   * Reserves memory for this many bytes from the beginning of a stream, earlier ones included. Rejects with
+   * Reserves memory for this many bytes from the beginning of a stream, including earlier bytes. Rejects with
    * AnswerNotKept.
    */
   hold(bytes: number): Promise<void> | undefined;
-  /** Releases all but these parts, or everything: called for an answer that is not sent, or has been. */
+  /** Releases all but these parts, or everything. Called for an answer that is not sent, or has been sent. */
   release(parts?: AnswerParts): void;
 }
 
@@ -82,7 +84,7 @@ interface AnswerOptions {
   /** Aborts when the call no longer waits for its answer. */
   readonly signal: AbortSignal;
   /**
-   * Aborts once the client has left: then the answer waits for memory like any other, and passes no other answer in the
+   * Aborts once the client has left. The answer then waits for memory like any other, and passes no other answer in the
    * queue.
    */
   readonly clientGone: AbortSignal;
@@ -118,7 +120,7 @@ export function openAnswerReservation(
   });
 
   async function assemble(pieces: AsyncIterator<Uint8Array>): Promise<IteratorResult<Uint8Array>> {
-    // The reader asks for more when it has passed on the complete event.
+    // The reader requests more when it has passed on the complete event.
     if (isEventWhole) {
       isEventWhole = false;
       eventBytes = 0;

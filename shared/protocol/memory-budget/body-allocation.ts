@@ -1,13 +1,13 @@
-// Reserves the memory of one call's body before it is read, for the path that needs most; from then on it is reduced to
-// what the call still needs at each step.
+// Reserves the memory of one call's body before it is read, for the path that needs most memory. Each step then reduces
+// the reservation to the memory that the call still needs.
 import type { RequestAllocation } from './memory-budget.ts';
 import { type RequestTake, smallBodyMaxBytes } from './request-budget.ts';
 import { type RequestPath, type RequestSize, requestBytes, textBytesInMemory } from './weights.ts';
 
 export interface BodyAllocation {
   /**
-   * Raises it to what these paths need. Rejects if they need more than the head of the request suggested, and there
-   * is no memory for it.
+   * Raises the reservation to the memory that these paths need. Rejects if they need more than the head of the request
+   * suggested, and more memory is not available.
    */
   take(...paths: readonly RequestPath[]): Promise<void> | undefined;
   /** Releases what is not needed on this path. */

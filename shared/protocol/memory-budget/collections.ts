@@ -1,9 +1,10 @@
-// Decides when to collect memory that large calls have released: once it is much, and once the process is quiet.
+// Decides when to collect memory that large calls have released, which is once there is much of it, and once the
+// process is quiet.
 import type { Clock } from '../../foundation/time/index.ts';
 
-/** Bytes besides the reserved ones that may wait for their collection. */
+/** Bytes in addition to the reserved bytes that may wait for their collection. */
 const releasedMaxBytes = 32 * 1024 * 1024;
-/** Fewer bytes are not collected in a quiet process either: the runtime collects them in time. */
+/** Fewer bytes are not collected in a quiet process either, because the runtime collects them in time. */
 const quietMinBytes = 16 * 1024 * 1024;
 /** Time without a release by a large call after which the process counts as quiet. */
 const quietMs = 5_000;

@@ -12,12 +12,16 @@ import {
   smallBodyMaxBytes,
 } from './request-budget.ts';
 
-/** Default of the setting: 45 of the largest bodies, or 2,500 of the 76 KB that a coding agent sends. */
+/**
+ * Default of the setting, which is enough for 45 of the largest bodies, or for 2,500 of the 76 KB that a coding agent
+ * sends.
+ */
 const bytesInUseDefaultMax = 192 * 1024 * 1024;
 
 /**
- * Releases that are collected: a large one, or any of a large call while so much is in use. The runtime collects others
- * by itself: a forced collection makes it forget compiled code, which costs later calls a third more processor time.
+ * Releases that are collected are large releases, and any release of a large call while so much is in use. The runtime
+ * collects other releases by itself, because a forced collection makes it forget compiled code, which costs later calls
+ * a third more processor time.
  */
 const largeReleaseMinBytes = 1024 * 1024;
 const muchInUseBytes = 32 * 1024 * 1024;
@@ -25,7 +29,7 @@ const muchInUseBytes = 32 * 1024 * 1024;
 export interface MemoryBudget {
   /** Opens the memory of one call, or of a further request. */
   open(): CallMemory;
-  /** Opens memory for copies that no call waits for: they are made only while memory is free at once. */
+  /** Opens memory for copies that no call waits for, which are made only while memory is free at once. */
   openCopies(): Copies;
   /** Returns the bytes that are reserved now. */
   bytesInUse(): number;
@@ -38,7 +42,7 @@ export interface CallMemory {
   openRequest(): RequestAllocation;
   openAnswer(): AnswerAllocation;
   /**
-   * Counts the unread bytes of the answer, if they are more than the reserved ones; called when the client stops
+   * Counts the unread bytes of the answer, if they are more than the reserved bytes; called when the client stops
    * reading. `end` is called when they are needed, for the answer that was unread longest first.
    */
   standStill(bytes: number, end: () => void): void;
@@ -54,8 +58,9 @@ export interface CallMemory {
 /** Memory of a request. */
 export interface RequestAllocation {
   /**
-   * Raises it to at least this many bytes. Returns undefined if it fits at once; otherwise a promise that resolves
-   * when it does. Rejects with RATE_LIMITER_UNAVAILABLE if that takes more than two seconds, or too many calls wait.
+   * Raises the reservation to at least this many bytes. Returns undefined if it fits at once; otherwise a promise that
+   * resolves when it does. Rejects with RATE_LIMITER_UNAVAILABLE if that takes more than two seconds, or too many calls
+   * wait.
    */
   take(take: RequestTake): Promise<void> | undefined;
   /** Releases all but this many bytes. */
@@ -64,7 +69,10 @@ export interface RequestAllocation {
 
 /** Memory of an answer, or of a part of it. */
 export interface AnswerAllocation {
-  /** Raises it to at least this many bytes. Rejects with RATE_LIMITER_UNAVAILABLE if the wait for them was ended. */
+  /**
+   * Raises the memory to at least this many bytes. Rejects with RATE_LIMITER_UNAVAILABLE if the wait for them was
+   * ended.
+   */
   take(bytes: number, take: AnswerTake): Promise<void> | undefined;
   /**
    * Runs work that fills the memory, which stays reserved until the work has ended, also after the end of the call.

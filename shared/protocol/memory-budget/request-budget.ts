@@ -1,7 +1,7 @@
-// Divides the memory of requests: two thirds of the budget, of which large requests leave a quarter to small ones. A
-// request takes its memory before its body is read. A request that finds no memory waits in line and holds nothing:
-// workspaces take turns, newcomers first. While others wait, a workspace that has half lets them pass, and an upload
-// that is slow gives its memory up.
+// Divides the memory of requests, which is two thirds of the budget, of which large requests leave a quarter to small
+// requests. A request takes its memory before its body is read. A request that finds no memory waits in line and has no
+// memory. Workspaces take turns, newcomers first. While others wait, a workspace that has half lets them pass, and an
+// upload that is slow gives its memory up.
 import { fail, type GatewayError } from '../../errors/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { memoryFull } from './answer-budget.ts';
@@ -11,9 +11,9 @@ export const smallBodyMaxBytes = 64 * 1024;
 
 /** Longest wait, within the two seconds after which a call is admitted or refused. */
 const waitMaxMs = 1_800;
-/** Maximum waiting calls of one workspace: as many as may arrive at once. */
+/** Maximum waiting calls of one workspace, which is as many as may arrive at once. */
 const waitingMax = 1_024;
-/** Time for which a call whose turn it is may delay others while it waits for its memory. They pass it from then on. */
+/** Time for which a waiting call whose turn it is may delay others. After this time others pass it. */
 const turnMaxMs = 500;
 /** Time for a whole upload; each second of it is judged by the same speed. */
 const uploadMaxMs = 30_000;
@@ -22,7 +22,7 @@ const judgedEveryMs = 1_000;
 export interface RequestTake {
   readonly workspace: string;
   readonly bytes: number;
-  /** True if the body is longer than a small one. */
+  /** True if the body is longer than a small body. */
   readonly isLarge: boolean;
   /** The body that is about to be read. Until the first release it is judged by its speed. */
   readonly upload?: Upload | undefined;
@@ -54,7 +54,7 @@ export const openHolder = (): RequestHolder => ({
 
 interface JudgedUpload extends Upload {
   readonly bytesPerSecond: number;
-  /** Bytes at the last judgement; undefined if there was none. */
+  /** Bytes at the last judgement; undefined before the first judgement. */
   seenBytes: number | undefined;
 }
 
@@ -82,7 +82,7 @@ export class RequestBudget {
   /** The one call that may exceed its count until it gives memory back. Calls that all wait to grow would never end. */
   #beyond: RequestHolder | undefined;
 
-  /** `copiesMaxBytes` is the part of it for copies that no call waits for. */
+  /** `copiesMaxBytes` is the part of the budget for copies that no call waits for. */
   constructor(
     clock: Clock,
     { maxBytes, copiesMaxBytes }: { readonly maxBytes: number; readonly copiesMaxBytes: number },
@@ -97,11 +97,11 @@ export class RequestBudget {
   take(holder: RequestHolder, take: RequestTake): Promise<void> | undefined {
     const size = take.isLarge ? 'large' : holder.size;
     const line = this.#lines[size];
-    // A call that is larger than the whole line's memory counts as all of it, and is served alone.
+    // A call that is larger than the whole line's memory counts as the whole memory, and is served alone.
     const bytes = Math.min(Math.ceil(take.bytes), line.maxBytes);
     if (holder.bytes === 0) holder.workspace = take.workspace;
     if (this.#beyond === holder || (bytes <= holder.bytes && size === holder.size)) return undefined;
-    // A call that was admitted passes those that wait: its memory becomes free only when it continues.
+    // A call that was admitted passes the calls that wait, because its memory becomes free only when it continues.
     const isIn = holder.bytes > 0 && holder.size === size;
     if ((isIn || line.isEmpty()) && this.#fits(line, holder, bytes)) {
       this.#letIn(line, holder, bytes, take);
@@ -158,7 +158,7 @@ export class RequestBudget {
     }
   }
 
-  /** Decides whether a call may enter: one whose turn it is waits for memory, and others after it, for a while. */
+  /** Decides whether a call may enter. The call whose turn it is, and later calls, wait for memory for a while. */
   #mayEnter(line: Line, waiting: Waiting): Turn {
     if (this.#fits(line, waiting.holder, waiting.bytes)) return 'enters';
     if (waiting.turn === 'none') {
@@ -235,7 +235,7 @@ export class RequestBudget {
   #refusal(line: Line, bytes: number, letInBytes: number, workspace: string): GatewayError {
     const waits = line.waitingBytes + bytes;
     const seconds = letInBytes === 0 ? retryMaxSeconds : Math.ceil((waits * waitMaxMs) / letInBytes / 1_000);
-    // If a workspace has its share already, the refusal says nothing about the stage's size.
+    // If a workspace has its share already, the refusal is no evidence about the stage's size.
     const hasHalf = line.hasHalf(workspace, 0);
     return fail('RATE_LIMITER_UNAVAILABLE', {
       message: memoryFull,
@@ -281,7 +281,7 @@ const isGrowing = ({ holder }: Waiting): boolean => holder.bytes > 0 && holder.s
 
 type Turn = 'enters' | 'waits' | 'passed';
 
-/** Calls of one size, admitted and waiting ones. The cost of an admission does not depend on how many wait. */
+/** Admitted and waiting calls of one size. The cost of an admission does not depend on how many calls wait. */
 class Line {
   readonly maxBytes: number;
   bytes = 0;
@@ -289,7 +289,7 @@ class Line {
   letInBytes = 0;
   /** Bytes of all calls that wait. */
   waitingBytes = 0;
-  /** Waiting calls, first of workspaces that held nothing then, then of the others; both in the order of turns. */
+  /** Waiting calls, first of workspaces that then had no memory, then of the others; both in the sequence of turns. */
   readonly #newcomers = new Map<string, Set<Waiting>>();
   readonly #others = new Map<string, Set<Waiting>>();
   /** Waiting calls that are let in, and need more. */
@@ -345,7 +345,7 @@ class Line {
     else this.#bytesOf.delete(workspace);
   }
 
-  /** Returns true if the workspace has half of the memory with these bytes; never if it holds nothing. */
+  /** Returns true if the workspace has half of the memory with these bytes; never if it has no memory. */
   hasHalf(workspace: string, added: number): boolean {
     const bytes = this.#ofWorkspace(workspace);
     const half = this.maxBytes / 2;
@@ -362,7 +362,7 @@ class Line {
     return undefined;
   }
 
-  /** Growing calls, then the oldest of each workspace. Few are passed before one enters or waits. */
+  /** Growing calls, then the oldest of each workspace. Few calls are passed before a call enters or waits. */
   *#inTurn(): Generator<Waiting> {
     yield* this.#growing;
     const isAlone = this.#newcomers.size + this.#others.size < 2;

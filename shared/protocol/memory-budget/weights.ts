@@ -4,15 +4,15 @@ import { type InterfaceId, servingApis } from '../../foundation/constants/index.
 
 /** Bytes of memory for each byte of a request. */
 export interface RequestWeight {
-  /** Bytes for each byte of its text as V8 stores it: two per character beyond Latin-1. */
+  /** Bytes for each byte of its text as V8 stores it, which are two per character beyond Latin-1. */
   readonly text: number;
-  /** Bytes for each byte of the table of its values: 20 per value. */
+  /** Bytes for each byte of the table of its values, which has 20 bytes per value. */
   readonly values: number;
   /** Bytes for each byte of the form around its fields. */
   readonly form: number;
 }
 
-/** Covers memory that is collected late, and bodies of other kinds than the measured ones. */
+/** Covers memory that is collected late, and bodies of other kinds than the measured bodies. */
 const margin = 1.25;
 const withMargin = ({ text, values, form }: RequestWeight): RequestWeight => ({
   text: margin * text,
@@ -21,7 +21,7 @@ const withMargin = ({ text, values, form }: RequestWeight): RequestWeight => ({
 });
 
 export const requestWeights = {
-  /** A request that is read and parsed: its bytes, the pieces of the text, and the whole text. */
+  /** A request that is read and parsed. Its bytes, the pieces of the text, and the whole text are in memory. */
   read: withMargin({ text: 2.6, values: 6, form: 1.5 }),
   /** The request's text, the rewritten text, the same with its head, and its bytes. */
   relayed: withMargin({ text: 2.8, values: 6, form: 1.5 }),
@@ -32,10 +32,10 @@ export const requestWeights = {
   translated: withMargin({ text: 4.8, values: 11, form: 1.5 }),
   /**
    * The texts, the guardrail's request and its bytes, the guardrail's answer, and the request that is read again with
-   * it.
+   * this answer.
    */
   guarded: withMargin({ text: 3.7, values: 7.5, form: 1.5 }),
-  /** A sent request: the text stays for another provider. */
+  /** A sent request. The text stays for another provider. */
   relayedSent: { text: 1, values: 1, form: 1 },
   /** The package refers to the values and their text until it returns. */
   translatedSent: { text: 3, values: 2, form: 1 },
@@ -103,12 +103,12 @@ export const wholeAnswer = (bytes: number, { isTranslated, isGuarded }: AnswerPa
   guarded: isGuarded ? bytes : 0,
 });
 
-/** Bytes that a provider's socket holds while its stream is unread: two reads of Node. */
+/** Bytes in a provider's socket while its stream is unread, which are two reads of Node. */
 export const providerSocketBytes = 128 * 1024;
 
 /**
- * Returns the bytes of a text as V8 stores it: two for each character of a text with characters beyond Latin-1. With
- * any beyond ASCII a text is counted so too.
+ * Returns the bytes of a text as V8 stores it, which are two for each character of a text with characters beyond
+ * Latin-1. A text with characters beyond ASCII is counted in the same way.
  */
 export const textBytesInMemory = (text: string): number =>
   Buffer.byteLength(text) === text.length ? text.length : 2 * text.length;
@@ -126,18 +126,21 @@ export interface RequestSize {
   readonly formBytes: number;
 }
 
-/** Returns the bytes for a call on these paths: the most that any of them needs. */
+/** Returns the bytes for a call on these paths, which are the most that any path needs. */
 export const requestBytes = (paths: readonly RequestPath[], size: RequestSize): number =>
   Math.ceil(Math.max(...paths.map((path) => bytesOf(requestWeights[path], size))));
 
-/** Returns the paths that a call of an interface may take: to a provider with the same interface, and to others. */
+/**
+ * Returns the paths that a call of an interface may take, to a provider with the same interface, and to other
+ * providers.
+ */
 export function pathsOf(id: InterfaceId): readonly RequestPath[] {
   const serving = servingApis[id];
   const isTranslated = serving.throughHub.length > 0 || 'apisByKind' in serving;
   return isTranslated ? ['read', 'relayed', 'translated', 'guarded'] : ['read', 'relayed', 'guarded'];
 }
 
-/** Returns the bytes for each byte of a body that is not read yet: the most of any path. */
+/** Returns the bytes for each byte of a body that is not read yet, which are the most of any path. */
 export const headWeight = (id: InterfaceId, isForm: boolean): number => mostOf(pathsOf(id), isForm);
 
 /** Weight of an operator's request, which no provider gets. */

@@ -1,4 +1,4 @@
-// Defines a call of the playground, independent of interfaces: each interface writes it in its own format.
+// Defines a call of the playground, independent of interfaces. Each interface writes the call in its own format.
 import type { EventFold } from '../event-folds/index.ts';
 
 export interface PlaygroundTool {
@@ -27,7 +27,7 @@ export interface Draft {
   readonly temperature: number | undefined;
   readonly outputTokensMax: number | undefined;
   readonly tools: readonly PlaygroundTool[];
-  /** Further fields of the body, which replace fields that follow from the others. */
+  /** Further fields of the body, which replace the fields that follow from the draft's other fields. */
   readonly more: Readonly<Record<string, unknown>>;
   readonly streams: boolean;
   /** File that is sent in a form. */
@@ -50,16 +50,16 @@ export interface PlaygroundInterface {
   readonly hasStreams: boolean;
   /** True if its calls continue a conversation, with instructions, tools and images. */
   readonly hasTurns: boolean;
-  /** Field and types of the file, if its calls are forms with one. */
+  /** Field and types of the file, if its calls are forms with a file. */
   readonly file?: { readonly field: string; readonly types: string };
   readonly body: (draft: Draft) => Record<string, unknown>;
   /** Returns the call of a body, if the path names the model; the path is below the origin. */
   readonly callOf?: (body: Readonly<Record<string, unknown>>) => PlaygroundCall;
   // biome-ignore lint/suspicious/noExplicitAny: an answer of any provider, read with care for what is not there.
   readonly readAnswer: (answer: any) => ShownOutput;
-  /** Assembles the events of a stream as an answer. Undefined if there are no streams. */
+  /** Assembles the events of a stream as an answer. Undefined if the interface has no streams. */
   readonly openFold: (() => EventFold) | undefined;
-  /** Writes code with the SDK of the interface. `origin` is the gateway's. */
+  /** Writes code with the SDK of the interface. `origin` is the origin of the gateway. */
   readonly python: (origin: string, body: Readonly<Record<string, unknown>>, file?: SentFile) => string;
 }
 
@@ -95,7 +95,7 @@ export const isFunction = (model: string): boolean => model.startsWith('gw/funct
 export const definedFields = (members: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== ''));
 
-/** Returns a body as the fields of a form: a list is a repeated field, an object is JSON. */
+/** Returns a body as the fields of a form. A list becomes a repeated field, and an object becomes JSON. */
 export function formFields(body: Readonly<Record<string, unknown>>): (readonly [name: string, text: string])[] {
   const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
   return Object.entries(body)

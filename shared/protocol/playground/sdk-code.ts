@@ -1,4 +1,4 @@
-// Writes a request as code: for a shell and in Python. The key comes from a variable in each.
+// Writes a request as code, for a shell and in Python. In both the key comes from a variable.
 
 import { formFields, type SentFile } from './draft.ts';
 import { pythonLines } from './python-arguments.ts';
@@ -12,10 +12,10 @@ interface Resource {
   readonly name: string;
   /** Name of the method; `create` if absent. */
   readonly method?: string;
-  /** Code that handles a streamed answer; below, a whole one. */
+  /** Code that handles a streamed answer. `whole` is code for a whole answer. */
   readonly streamed: string;
   readonly whole: string;
-  /** Fields of the body that every release of the method takes as arguments. */
+  /** Fields of the body that every release of the method accepts as arguments. */
   readonly arguments: readonly string[];
 }
 
@@ -59,8 +59,8 @@ const indented = (value: unknown): string => JSON.stringify(value, null, 2);
 const endOfBody = 'END_OF_REQUEST';
 
 /**
- * Writes the request for a shell. The body is in a here-document: no quote in it ends it, and it may be longer than an
- * argument. A form consists of arguments.
+ * Writes the request for a shell. The body is in a here-document, so that no quote ends the body, and the body may be
+ * longer than an argument. A form consists of arguments.
  */
 export const curlOf = (url: string, body: RequestBody, file?: SentFile): string =>
   [

@@ -1,5 +1,5 @@
 // Lists all differences between the base URLs. Clients of `/openai/v1` are OpenAI's SDKs and the frameworks built on
-// them, not all of which can send a header; clients of the others are SDKs of one vendor.
+// them, of which some cannot send a header; clients of the other base URLs are SDKs of one vendor.
 import type { ErrorFormat } from '../../errors/index.ts';
 import type { BasePath, VendorBasePath } from '../../foundation/constants/index.ts';
 
@@ -7,17 +7,19 @@ export interface BaseUrlRules {
   /** Format of errors if no header names another. */
   readonly errorFormat: ErrorFormat;
   /**
-   * False if nothing follows the error line of a stream: clients that skip lines they do not know took a broken
-   * answer for a complete one.
+   * False if nothing follows the error line of a stream, because clients that skip unknown lines would interpret a
+   * broken answer as complete.
    */
   readonly endsBrokenStreamWithDone: boolean;
   /** True if a streamed answer is checked against its schema at its end. Otherwise the request is refused. */
   readonly streamsSchemas: boolean;
   /** True if a truncated answer is returned to the client without a schema check. */
   readonly skipsTruncated: boolean;
-  /** True if fields of a function call that ask for nothing are dropped: frameworks always send them. */
+  /** True if fields of a function call that have no effect are dropped, because frameworks always send them. */
   readonly dropsIdleMembers: boolean;
-  /** True if the usage chunk of a stream is the merged one: its clients have no other way to ask for the cost. */
+  /**
+   * True if the usage chunk of a stream is the merged chunk, because its clients have no other way to request the cost.
+   */
   readonly mergesUsageChunk: boolean;
   /** True if a malformed `traceparent` counts as absent. */
   readonly ignoresMalformedTraceparent: boolean;
@@ -54,7 +56,7 @@ interface RouteGroups<Group> {
   readonly vendor: Readonly<Partial<Record<VendorBasePath, Group>>>;
 }
 
-/** Returns the routes below a base path. Paths of `/v1` alone come first: of two matches the first counts. */
+/** Returns the routes below a base path. Paths of `/v1` alone come first, because the first of two matches counts. */
 export function routesBelow<Group extends object>(base: BasePath, { api, v1Only, vendor }: RouteGroups<Group>) {
   if (base === '/v1') return { ...v1Only, ...api };
   return base === '/openai/v1' ? api : (vendor[base] ?? {});

@@ -1,10 +1,13 @@
-// Runs the work that a request defers until after its last byte: settlement, and the release of a refused call's
-// reservations. The work runs on every exit, errors included.
+// Runs the work that a request defers until after its last byte, which is settlement, and the release of a refused
+// call's reservations. The work runs on every exit, errors included.
 import type { Log } from '../../foundation/log/index.ts';
 import { awaitAll } from '../../foundation/parallel/index.ts';
 import { type Clock, waitAtMost } from '../../foundation/time/index.ts';
 
-/** Time limit of work without a charge: reservations of such a call expire by themselves, and a record is not money. */
+/**
+ * Time limit of work without a charge. Reservations of a call without a charge expire by themselves, and a record is
+ * not money.
+ */
 const unchargedMaxMs = 1_000;
 
 /** Work that waits for something returns a promise. */
@@ -14,11 +17,11 @@ export interface DeferredTasks {
   /** Adds a task, which runs once after the answer has ended. A failure is logged and stops no other task. */
   add(task: DeferredTask): void;
   /**
-   * Adds a task for an answer that costs nothing. The request ends a second after it, and does not wait for work that
-   * still runs then.
+   * Adds a task for an answer that costs nothing. The request ends a second after the answer, and does not wait for
+   * work that still runs then.
    */
   addUncharged(task: DeferredTask): void;
-  /** Runs all tasks concurrently, then the tasks that these have added. */
+  /** Runs all tasks concurrently, then the tasks that the first tasks have added. */
   run(): Promise<void>;
 }
 

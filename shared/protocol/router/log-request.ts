@@ -1,5 +1,5 @@
-// Writes one log line per request, after its last byte and its settlement. Field names follow OpenTelemetry if it
-// has one; the numbers are metrics too.
+// Writes one log line per request, after its last byte and its settlement. Field names follow OpenTelemetry if it has a
+// name; the numbers are metrics too.
 import type { GatewayError } from '../../errors/index.ts';
 import { requestMetricSeries } from '../../foundation/constants/index.ts';
 import { type Log, type LogFields, maskKeys } from '../../foundation/log/index.ts';
@@ -27,7 +27,8 @@ export function logRequest({ clock, log }: { readonly clock: Clock; readonly log
   const outcome = recorded === 'ok' && error !== undefined ? error.code : recorded;
   const fields: LogFields = {
     event: 'request',
-    // The path is client text if no route answers. The query is never logged: some clients put their key there.
+    // The path is client text if no route answers. The query is never logged, because some clients put their key in the
+    // query.
     route: withoutKeys(request.path),
     method: request.method,
     status,
@@ -59,20 +60,20 @@ export function logRequest({ clock, log }: { readonly clock: Clock; readonly log
     series: requestMetricSeries,
     values: {
       Requests: { unit: 'Count', value: 1 },
-      // Everything that the client sees as an error counts: an alarm subtracts these from the errors of the function
-      // URLs.
+      // Everything that the client sees as an error counts. An alarm subtracts this count from the errors of the
+      // function URLs.
       Errors: { unit: 'Count', value: status >= 400 ? 1 : 0 },
       TotalTime: { unit: 'Milliseconds', value: totalMs },
       ...metrics,
-      // Most of a start is Lambda's time: an alarm on it would ring whenever a quiet stage is called.
+      // Most of a start is Lambda's time, so an alarm on it would ring whenever a quiet stage is called.
       ...(GatewayTime === undefined || coldStart ? {} : { GatewayTime }),
     },
   });
 }
 
 /**
- * Returns fields by which alarms distinguish refusals with the same code: a stage that is too small, a store without an
- * answer, a pause.
+ * Returns fields by which alarms distinguish refusals with the same code, such as a stage that is too small, a store
+ * without an answer, or a pause.
  */
 function refusalFields(error: GatewayError | undefined): LogFields {
   if (error === undefined) return {};
@@ -87,11 +88,11 @@ function refusalFields(error: GatewayError | undefined): LogFields {
   };
 }
 
-/** Returns one of a few values, because each is billed: refusals that the client caused count together. */
+/** Returns one of a few values, because each value is billed. Refusals that the client caused count together. */
 function outcomeClass(outcome: string, status: number): string {
   const isClientError = status >= 400 && status < 500 && status !== 402 && status !== 429;
   return isClientError && outcome !== 'client_gone' ? 'client_error' : outcome;
 }
 
-/** Masks keys: some clients take their API key for a session id. Call records omit it as well. */
+/** Masks keys, because some clients send their API key as a session id. Call records omit it as well. */
 const withoutKeys = (text: string | undefined): string | undefined => (text === undefined ? undefined : maskKeys(text));

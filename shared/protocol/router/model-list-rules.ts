@@ -1,4 +1,4 @@
-// Chooses the format of a list of models, wherever it is served: that of the client whose header was sent.
+// Chooses the format of a list of models, wherever it is served, by the client whose header was sent.
 import { headerNames, routePaths } from '../../foundation/constants/index.ts';
 import type { RouteTable } from './route-table.ts';
 

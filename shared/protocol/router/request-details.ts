@@ -1,5 +1,5 @@
-// Details that the stages collect about a request, for its log line, its span and its metrics. They contain no text of
-// a prompt or an answer. Types only.
+// Defines details that the stages collect about a request, for its log line, its span and its metrics. They contain no
+// text of a prompt or an answer. Types only.
 import type { ErrorCode } from '../../errors/index.ts';
 import type { LogFields, Metrics } from '../../foundation/log/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';

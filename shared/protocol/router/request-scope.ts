@@ -14,7 +14,7 @@ export interface RequestScope {
   readonly baseUrlRules: BaseUrlRules;
   /** Values of each `*` of the route, decoded. */
   readonly pathParameters: readonly string[];
-  /** Format of its errors: its base URL's, or the one that a header asks for. */
+  /** Format of the request's errors, which its base URL determines, or a header. */
   readonly errorFormat: ErrorFormat;
   /** UUIDv7: `correlation_id` of an error, `x-request-id` of every answer, and the execution id of an admitted call. */
   readonly correlationId: string;
@@ -27,8 +27,8 @@ export interface RequestScope {
   /** Aborts when the ending process waits no longer. Undefined if a process never does. */
   readonly cut: AbortSignal | undefined;
   /**
-   * Time at which the runtime ends this request, by which settlement must be over. Undefined if the runtime never
-   * does.
+   * Time at which the runtime ends this request, by which settlement must be over. Undefined if the runtime never ends
+   * it.
    */
   readonly endsAtMs: number | undefined;
   /** Trace of the request; undefined when telemetry is off. */

@@ -1,4 +1,4 @@
-// Endpoints without a key: a health check, and a page for a person who opens the base URL in a browser.
+// Serves endpoints without a key: a health check, and a page for a person who opens the base URL in a browser.
 import { okStatus } from '../../errors/index.ts';
 import { type GatewayRequest, schemeOf } from '../http/index.ts';
 import type { Endpoint } from './route-table.ts';
@@ -46,7 +46,7 @@ const pageOf = ({ openai_base_url: openAi, base_url: base }: Readonly<Record<str
 /** Matches characters of a host and port only, because the value comes from the client. */
 const hostShape = /^[A-Za-z0-9.:[\]-]{1,255}$/;
 
-/** Returns the gateway's address; undefined behind the edge, which replaces the client's Host header. */
+/** Returns the gateway's address; undefined after the edge, which replaces the client's Host header. */
 function originOf(request: GatewayRequest): string {
   const { headers } = request;
   const host = headers.host?.[0];
@@ -54,7 +54,7 @@ function originOf(request: GatewayRequest): string {
   return `${schemeOf(request)}://${host}`;
 }
 
-/** Headers of an answer, which is for one workspace only: no cache in between may store it. */
+/** Headers of an answer, which is for one workspace only, so that no cache in between may store it. */
 export const jsonHeaders = { 'content-type': 'application/json', 'cache-control': 'private, no-store' } as const;
 
 /** Headers that keep proxies from buffering or changing a stream. */

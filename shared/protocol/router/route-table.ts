@@ -24,8 +24,8 @@ export type Routes = Readonly<Record<string, Readonly<Record<string, Endpoint>>>
 export interface RouteRules {
   readonly errorFormat?: ErrorFormat | undefined;
   /**
-   * Headers that select another format for errors, and for other answers that have several; the first that was sent
-   * counts.
+   * Headers that select another format for errors, and for other answers with several formats; the first header that
+   * was sent counts.
    */
   readonly formatWith?: Readonly<Record<string, ErrorFormat>> | undefined;
   /** Header that names the session if none of the gateway's does. */
@@ -61,8 +61,8 @@ export interface Location {
 }
 
 /**
- * Returns a function that finds the endpoint. It caches the routes that have no parameter: there are few of them, and
- * most requests are for one.
+ * Returns a function that finds the endpoint. The function caches the routes without a parameter, because there are few
+ * of them, and most requests are for them.
  */
 export function createLocator(table: RouteTable): (path: string) => Location {
   const remembered = new Map<string, Location>();
@@ -88,11 +88,12 @@ function locate(table: RouteTable, path: string): Location {
 
 const isBelow = (path: string, start: string): boolean => path === start || path.startsWith(`${start}/`);
 
-/** Matches a base URL with a `/v1` too many: clients add their own. */
+/** Matches a base URL with a `/v1` too many, because clients add their own `/v1`. */
 const repeatedVersion = /^(\/openai)?(?:\/v1){2,}(?=\/|$)/;
 
 /**
- * Matches a version too many: Google's SDKs add `/v1beta`, or `/v1`, to a base URL that may end in a version already.
+ * Matches a version too many, because Google's SDKs add `/v1beta`, or `/v1`, to a base URL that may end in a version
+ * already.
  */
 const repeatedGoogleVersion =
   /^\/v1(?:\/v1)*(?:\/v1beta)+(?=\/|$)|^(?:\/v1beta){2,}(?=\/|$)|^\/v1beta(?:\/v1)+(?=\/|$)/;
@@ -122,8 +123,8 @@ function find(table: RouteTable, path: string): Location {
 }
 
 /**
- * Returns the rules of the route, or of the route that the path continues: a client of an unknown path below it uses
- * the same interface.
+ * Returns the rules of the route, or of the route that the path continues, because a client of an unknown path below a
+ * route uses the same interface.
  */
 function rulesBelow(
   { routes, routeRules }: { readonly routes: Routes; readonly routeRules: RouteTable['routeRules'] },
@@ -190,8 +191,8 @@ const misplacedBases: readonly { readonly start: RegExp; readonly advice: string
 ];
 
 /**
- * Returns the message of a 404, in one line: it names both base URLs, because a client whose base URL is neither shows
- * nothing else. A path that clients know from elsewhere is named, because its base URL may be right.
+ * Returns the message of a 404, in one line. The message names both base URLs, because a client whose base URL is
+ * neither shows nothing else. A path that clients know from elsewhere is named, because its base URL may be right.
  */
 export function describePaths({ api, v1Only, vendor }: RouteTable, path: string): string {
   const vendorBase = vendorBasePaths.find((base) => isBelow(path, base));

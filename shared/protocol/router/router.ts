@@ -1,4 +1,4 @@
-// Routes the requests of every function and of the local run: finds the endpoint, calls it, and adds ids and CORS
+// Routes the requests of every function and of the local server. Finds the endpoint, calls it, and adds ids and CORS
 // headers to its answer. An error becomes an envelope; its cause stays in the log.
 import {
   type ErrorCode,
@@ -53,14 +53,14 @@ export interface RouterDependencies {
   /** Telemetry; undefined when it is off. */
   readonly telemetry?: Telemetry | undefined;
   readonly memory: MemoryBudget;
-  /** Deferred work of earlier answers that still runs. Functions that share a process share it. */
+  /** Deferred work of earlier answers that still runs. Functions in the same process share this set. */
   readonly settling: Set<Promise<void>>;
   /** Decides which requests came through the edge. */
   readonly origin: OriginCheck;
 }
 
 interface RouterOptions {
-  /** Routes below the base paths. Default: none. */
+  /** Routes below the base paths. The default is none. */
   readonly api?: Routes;
   /** Routes below `/v1` alone. */
   readonly v1Only?: Routes;
@@ -71,7 +71,8 @@ interface RouterOptions {
   /** Rules for a path's clients, by the path of its route. */
   readonly routeRules?: RouteTable['routeRules'];
   /**
-   * False if pages of other origins may not read an answer, and `OPTIONS` is a method like any other. Default: true.
+   * False if pages of other origins may not read an answer, and `OPTIONS` is a method like any other. The default is
+   * true.
    */
   readonly cors?: boolean;
 }
@@ -94,7 +95,7 @@ export function createRouter(
     cors,
   };
   const locate = createLocator(table);
-  // A process is starting until its first answer is ready: earlier requests waited for modules and connections.
+  // A process is starting until its first answer is ready, because earlier requests waited for modules and connections.
   let startedAtMs: number | undefined;
   const { settling } = dependencies;
   const earlierSettled = () =>
@@ -107,7 +108,7 @@ export function createRouter(
   return async (request, context) => {
     const location = locate(request.path);
     const scope = { ...openScope(request, context, location, dependencies), earlierSettled };
-    // Spans of earlier requests are sent while this one runs.
+    // Spans of earlier requests are sent while this request runs.
     if (context.answersLast === true) void dependencies.telemetry?.flush();
     const coldStart = startedAtMs === undefined || request.arrivedAtMs < startedAtMs;
     const { response, error } = await answer(
@@ -142,7 +143,7 @@ export function createRouter(
         if (trace === undefined) return;
         const spanned = { request, route: location.route, scope, response, errorCode: error?.code, endedAtMs };
         dependencies.telemetry?.record(trace, requestSpan(trace, spanned));
-        // A process that is frozen now may never run again.
+        // A process that is frozen now may never continue.
         if (scope.endsAtMs !== undefined && context.answersLast !== true) await sendSpans(scope.endsAtMs, dependencies);
       },
     };
@@ -150,8 +151,8 @@ export function createRouter(
 }
 
 /**
- * Longest wait for earlier settlements: longer than one takes while the store answers, because it may wait a second to
- * share a write.
+ * Longest wait for earlier settlements. It is longer than a settlement takes while the store answers, because the store
+ * may wait a second to share a write.
  */
 const earlierSettledMaxMs = 2_000;
 
@@ -162,8 +163,8 @@ function openScope(
   { randomness, log, clock, telemetry, memory }: RouterDependencies,
 ): Omit<RequestScope, 'earlierSettled'> {
   const baseUrlRules = baseUrlRulesOf[basePath];
-  // A client that calls a path below neither base path is usually OpenAI's: its base URL lacks a part, and it shows
-  // only this format.
+  // A client that calls a path below neither base path is usually a client of OpenAI. Its base URL lacks a part, and
+  // the client shows only this format.
   const isMisplaced = !isBelowBase && methods === undefined;
   const ofBase = isMisplaced ? 'openai' : baseUrlRules.errorFormat;
   const ofClient = ofBase === 'gateway' ? readErrorFormat(request.headers) : ofBase;
@@ -172,7 +173,7 @@ function openScope(
     ignoresTraceparent: baseUrlRules.ignoresMalformedTraceparent,
     foreignSessionId: ofPath.foreignSessionId,
   });
-  // The record of a call is found by this id, and a UUIDv7 contains the time of it.
+  // The record of a call is found by this id, and a UUIDv7 contains its time.
   const correlationId = uuidv7(randomness, clock.nowMs());
   const deferred = createDeferredTasks({ log, clock }, correlationId);
   const trace = request.path === rootPaths.health ? undefined : telemetry?.open(correlation);
@@ -247,7 +248,7 @@ async function answer(
     const isHealth = request.path === rootPaths.health;
     const accepts = isHealth || origin.accepts(request.headers);
     if (methods === undefined || !(accepts instanceof Promise ? await accepts : accepts)) {
-      // Usually only the edge sends a secret: an alarm counts these lines.
+      // Usually only the edge sends a secret. An alarm counts these lines.
       const sendsSecret = methods !== undefined && request.headers[headerNames.originSecret] !== undefined;
       if (sendsSecret) log.error({ event: originRefused, correlation_id: scope.correlationId });
       throw fail('not_found', { message: describePaths(table, request.path) });
@@ -295,7 +296,7 @@ function toErrorResponse(error: unknown, scope: RequestScope, log: Log): Request
   return { response: toEnvelope(known, correlationId, errorFormat), error: known };
 }
 
-/** Returns any error as the client sees it: a store that cannot answer is RATE_LIMITER_UNAVAILABLE. */
+/** Returns any error as the client sees it. A store that cannot answer becomes RATE_LIMITER_UNAVAILABLE. */
 export function toGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   if (error instanceof StoreUnavailable) {
@@ -305,9 +306,10 @@ export function toGatewayError(error: unknown): GatewayError {
   return fail('internal_error', { cause: error });
 }
 
-// Browsers may call the gateway from any page: the API key is the only permission, and it is never a cookie.
+// Allows browsers to call the gateway from any page, because the API key is the only permission, and it is never a
+// cookie.
 
-/** Headers on every answer, errors included: a browser hides the body of an answer without them. */
+/** Headers on every answer, errors included, because a browser hides the body of an answer without them. */
 const corsHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': '*',
@@ -316,7 +318,7 @@ const corsHeaders: Readonly<Record<string, string>> = {
 const preflightMaxAgeSeconds = 86_400;
 
 /**
- * Returns the answer to a preflight. It has a body, because an empty one has been seen to hang streaming Lambda
+ * Returns the answer to a preflight. It has a body, because an empty body has been seen to hang streaming Lambda
  * functions.
  */
 const preflight = (methods: readonly string[]): GatewayResponse => ({
@@ -331,7 +333,7 @@ const preflight = (methods: readonly string[]): GatewayResponse => ({
   body: '{}',
 });
 
-// The span of a request, made from its log line. It has no query, no header, and nothing of a body.
+// Makes the span of a request from its log line. The span has no query, no header, and no part of a body.
 
 interface SpannedRequest {
   readonly request: Pick<GatewayRequest, 'method' | 'path' | 'headers' | 'arrivedAtMs'>;
@@ -345,7 +347,7 @@ interface SpannedRequest {
 }
 
 const serverErrorMin = 500;
-/** Maximum length of a path: none of the gateway's is longer. */
+/** Maximum length of a path. No path of the gateway is longer. */
 const pathMaxCharacters = 512;
 
 function requestSpan({ traceId, spanId, parentSpanId }: Trace, spanned: SpannedRequest): Span {

@@ -1,19 +1,19 @@
-// Reads server-sent events: bytes that are cut anywhere become complete events, bounded. It runs in browsers too,
-// because it needs no more than a decoder of text.
+// Reads server-sent events. Bytes that are cut anywhere become complete events, which are bounded. The module runs in
+// browsers too, because it needs no more than a decoder of text.
 import { createParser } from 'eventsource-parser';
 
 /** An event as it came. */
 export interface EventText {
-  /** Value of `event:`, if there is one. */
+  /** Value of `event:`, if the event has a name. */
   readonly name?: string | undefined;
   /** Value of `data:`. */
   readonly text: string;
 }
 
 /**
- * Yields the events of a stream, in the batches in which they arrived. Comments give an empty batch: they are not
- * output, but show that the sender is alive. CR, LF and CRLF end lines, and a last event without its blank line still
- * counts. Throws RangeError when one event is over `eventMaxBytes`.
+ * Yields the events of a stream, in the batches in which they arrived. Comments give an empty batch, because they are
+ * not output, but show that the sender is alive. CR, LF and CRLF end lines, and a last event without its blank line
+ * still counts. Throws RangeError when one event is over `eventMaxBytes`.
  */
 export async function* readEvents(
   body: AsyncIterable<Uint8Array>,

@@ -1,19 +1,19 @@
-// Defines the answer of a provider as the interface of its client reads it: whole, or event by event. Types only.
+// Defines the answer of a provider as the interface of its client reads it, whole, or event by event. Types only.
 import type { EventText } from '../server-sent-events/index.ts';
 import type { JsonText } from './json-text.ts';
 import type { Units, UsageReport } from './usage-report.ts';
 
 /** Metadata of an answer, or of one event of it, from the provider. */
 export interface AnswerDetails {
-  /** The provider's name of the model, if it sends one. */
+  /** The provider's name for the model, if the provider sends it. */
   readonly model?: string | undefined;
   /** Finish reasons of the choices that have ended, in the interface's own words. */
   readonly finishReasons?: readonly string[] | undefined;
-  /** Ids under which its provider stores it and its items, if it says so. */
+  /** Ids under which the provider stores the answer and its items, if the provider reports that it stores them. */
   readonly storedIds?: readonly string[] | undefined;
   /**
-   * Ids of other things that its provider keeps, whether it stores the answer or not: containers, files that were made
-   * in them, audio.
+   * Ids of other objects that the provider keeps, whether or not it stores the answer, such as containers, files in
+   * containers, and audio.
    */
   readonly objectIds?: readonly string[] | undefined;
   /** Counted outputs that may have prices of their own. */
@@ -21,7 +21,7 @@ export interface AnswerDetails {
 }
 
 export interface JsonAnswer extends AnswerDetails {
-  /** Text that is sent and stored: JSON, parsed as far as the interface reads it, or plain. */
+  /** Text that is sent and stored, which is JSON, parsed as far as the interface reads it, or plain text. */
   readonly text: string;
   readonly json: JsonText;
   readonly isPlain?: true;
@@ -32,17 +32,17 @@ export interface JsonAnswer extends AnswerDetails {
 
 export type ReadAnswer =
   | { readonly kind: 'answer'; readonly answer: JsonAnswer }
-  /** An error object inside a 200: SDKs would take it for an answer. */
+  /** An error object inside a 200, which SDKs would interpret as an answer. */
   | { readonly kind: 'error'; readonly error: unknown }
   /** The answer is finished, and exceeds the bounds of an answer. */
   | { readonly kind: 'refused'; readonly refused: RefusedAnswer }
   | { readonly kind: 'unreadable' };
 
-/** Figures of an answer that is not passed on, by which it is charged. */
+/** Figures by which an answer that is not passed on is charged. */
 export interface RefusedAnswer extends Pick<AnswerDetails, 'units'> {
   readonly usage: UsageReport | undefined;
   readonly outputBytes: number;
-  /** Tokens besides these, for a stream that its client left before its first output. */
+  /** Tokens in addition to the reported tokens, for a stream that its client left before its first output. */
   readonly unseenTokens?: number;
 }
 
@@ -71,13 +71,13 @@ export interface EventDetails extends AnswerDetails {
   /** Set if the event is a piece of an answer with this type, whose bytes are the characters of the text. */
   readonly contentType?: string | undefined;
   /**
-   * True once there is output that a client can use, or the model has begun to think: until then another provider may
+   * True once there is output that a client can use, or the model has started to think. Until then another provider may
    * answer.
    */
   readonly hasOutput: boolean;
   /** True for thinking and nothing else: the next output may take long. */
   readonly isOnlyThinking?: boolean | undefined;
-  /** True for the event that ends the stream without an error: a client gets it when the answer is stored. */
+  /** True for the event that ends the stream without an error, which a client gets after the answer is stored. */
   readonly isLast: boolean;
   /** Set for a marker that some servers write after the last event, and that is not an event of the interface. */
   readonly isEndMarker?: true;
@@ -91,7 +91,7 @@ export type EventReading =
   /** The end marker, which is not relayed. */
   | { readonly kind: 'end' }
   | { readonly kind: 'error'; readonly error: unknown }
-  /** The text is not a JSON object, or exceeds the bounds of an answer: the stream is broken. */
+  /** The text is not a JSON object, or exceeds the bounds of an answer. The stream is then broken. */
   | { readonly kind: 'unreadable' };
 
 export interface EventReader {

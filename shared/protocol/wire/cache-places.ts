@@ -1,16 +1,16 @@
 // Finds the messages of a conversation that are marked for the provider's cache if its client marks nothing. With
-// tools, and instructions together with the messages in place of the first, there are four marks: providers refuse
-// more.
+// tools, and instructions together with the messages in place of the first, there are four marks, because providers
+// refuse more.
 
 const instructionRoles: ReadonlySet<string> = new Set(['system', 'developer']);
 const clientRoles: ReadonlySet<string> = new Set(['user', 'tool']);
 
 interface CachePlaces {
-  /** Index of the last leading instruction; -1 if there is none, as in each field. */
+  /** Index of the last leading instruction; -1 without leading instructions, as in each field. */
   readonly instructions: number;
   /**
-   * Both ends of the client's last turn. The first is where the previous call had its last mark: between two marks
-   * providers look back over only a few blocks.
+   * Both ends of the client's last turn. The start is where the previous call had its last mark, because between two
+   * marks providers look back over only a few blocks.
    */
   readonly turn: readonly [start: number, end: number];
 }

@@ -19,8 +19,8 @@ interface ListOptions {
 }
 
 /**
- * Returns a list schema whose validation ends with its first bad item. zod's own list reports every one of them, so a
- * body of a hundred thousand bad items would cost as many reports.
+ * Returns a list schema whose validation ends with its first bad item. zod's own list reports every bad item, so a body
+ * of a hundred thousand bad items would cost as many reports.
  */
 export function listOf<Item extends Schema>(
   item: Item,
@@ -49,7 +49,7 @@ interface CheckOptions {
   readonly code?: 'invalid_request' | 'invalid_response_schema';
   /** Path of the fields. */
   readonly prefix?: readonly PropertyKey[];
-  /** Maximum number of faults that are named. Default: only the first. */
+  /** Maximum number of faults that are named. The default is only the first. */
   readonly faultsShown?: number;
 }
 
@@ -74,7 +74,7 @@ export function checkMembers<Checked extends Schema>(
       message: describeUnknown(name, message),
     }));
   });
-  // A fault of the whole object follows from those of fields.
+  // A fault of the whole object follows from the faults of fields.
   const ofFields = faults.filter(({ param }) => param !== '');
   const named = (ofFields.length > 0 ? ofFields : faults).slice(0, faultsShown);
   const lines = named.map(({ param, message }) => `${param || 'body'}: ${message}`);
@@ -82,8 +82,8 @@ export function checkMembers<Checked extends Schema>(
 }
 
 /**
- * Returns the fields if each that was sent satisfies its schema: zod makes a report for each of the sixty that may be
- * sent. Returns undefined if zod has to check the whole.
+ * Returns the fields if each sent field satisfies its schema, because zod makes a report for each of the sixty possible
+ * fields. Returns undefined if zod has to check the whole.
  */
 function goodMembers(schema: Schema, members: unknown): Readonly<Record<string, unknown>> | undefined {
   const loose = looseObjectOf(schema);
@@ -139,8 +139,8 @@ const toPath = (path: readonly PropertyKey[]): string =>
     .replace(/^\./, '');
 
 /**
- * Returns the deepest issue: a union reports itself and, inside, the faults of each branch, of which the branch that
- * matched furthest is the most informative.
+ * Returns the deepest issue. A union reports itself and, inside, the faults of each branch. The branch that matched
+ * furthest is the most informative.
  */
 function deepestOf(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue | undefined {
   const [issue] = issues;
@@ -165,7 +165,7 @@ const typeNames: Readonly<Record<string, string>> = {
 
 const nameOf = (type: string): string => typeNames[type] ?? type;
 
-/** Returns the fields of the object that has an unknown one. */
+/** Returns the fields of the object that has an unknown field. */
 function knownNames(schema: z.core.$ZodType | z.core.$ZodCheck | undefined): string[] {
   const shape: unknown = (schema?._zod.def as { readonly shape?: object } | undefined)?.shape;
   return typeof shape === 'object' && shape !== null ? Object.keys(shape) : [];
@@ -206,7 +206,7 @@ function describeSize(origin: string, bound: number | bigint, than: string): str
   return than === 'at least' && bound === 1 ? 'must not be empty' : `must have ${than} ${bound} ${counted}`;
 }
 
-/** Describes a union of which no branch accepts the type that was sent, by all types that a branch accepts. */
+/** Describes a union that has no branch for the sent type, by all types that a branch accepts. */
 function describeUnion(branches: readonly (readonly z.core.$ZodIssue[])[]): string {
   const first = branches.map(([issue]) => issue);
   const types = first.flatMap((issue) => (issue?.code === 'invalid_type' && issue.path.length === 0 ? [issue] : []));

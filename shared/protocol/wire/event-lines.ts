@@ -1,4 +1,4 @@
-// Writes server-sent events: one `data:` line per event, its text unchanged.
+// Writes server-sent events, with one `data:` line per event, and unchanged text.
 /**
  * Writes an event. A newline in JSON can only be between tokens, so a blank in its place keeps the text one `data:`
  * line.

@@ -1,6 +1,6 @@
-// Reads the size of an image from its first bytes. A client decides how many images there are and what they contain, so
-// each costs the same few steps, even one that does not state its size. Formats other than these are rare enough to
-// count as the largest.
+// Reads the size of an image from its first bytes. A client decides the number and the content of images, so each image
+// costs the same few steps, even an image that does not state its size. Other formats are rare enough to count as the
+// largest image.
 
 export interface Pixels {
   readonly width: number;
@@ -12,8 +12,8 @@ export const imageTypeOf = (base64: string): string | undefined =>
   formats.find(({ start }) => base64.startsWith(start))?.type;
 
 /**
- * Maximum number of images of a request that are measured: no provider accepts more (OpenAI: 1,500, November 2026).
- * Further ones count as the largest.
+ * Maximum number of images of a request that are measured, because no provider accepts more (OpenAI: 1,500, November
+ * 2026). Further images count as the largest.
  */
 const headsMax = 1_500;
 
@@ -77,7 +77,7 @@ function webpPixels(head: Buffer): Pixels | undefined {
 
 const jpegSegmentsMax = 256;
 
-/** Reads segments, which begin with a marker and their length; one of them, a frame header, states the size. */
+/** Reads segments, which begin with a marker and their length. The frame header is the segment that states the size. */
 function jpegPixels(head: Buffer): Pixels | undefined {
   let at = 2;
   for (let segments = 0; segments < jpegSegmentsMax && at + 9 <= head.length; segments += 1) {

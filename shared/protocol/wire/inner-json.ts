@@ -13,7 +13,7 @@ interface InnerJson {
   readonly values: number;
 }
 
-/** Returns undefined for a text that is not JSON, or has more values than a body may. */
+/** Returns undefined for text that is not JSON, or has more values than a body may have. */
 export function parseInnerJson(text: string, valuesMax: number = jsonValuesMax): InnerJson | undefined {
   const scanned = scanJson(text, { depthMax, valuesMax });
   return scanned.kind === 'json' ? { value: parseJson(text), values: scanned.json.next(0) } : undefined;

@@ -27,7 +27,7 @@ type Unreadable = { readonly kind: 'unreadable'; readonly error: GatewayError };
 
 type JsonBody = { readonly kind: 'object'; readonly value: Record<string, unknown> } | Unreadable;
 
-/** Reads bytes as one JSON object. Never throws: a refused key has precedence over an invalid body. */
+/** Reads bytes as one JSON object. Never throws, because a refused key has precedence over an invalid body. */
 export function readJsonBody(bytes: Buffer): JsonBody {
   const read = scanBody(bytes, bounds, undefined);
   return read.kind === 'text' ? { kind: 'object', value: parseJson(read.json.text) as Record<string, unknown> } : read;

@@ -1,6 +1,6 @@
 // Defines JSON text and the positions of its values. The gateway parses the values that it reads and relays the rest as
-// it was written: parsing every value and name of a body of 1 MB can block the process for longer than a hundred calls
-// take.
+// it was written, because parsing every value and name of a body of 1 MB can block the process for longer than a
+// hundred calls take.
 import { inOneTurn } from '../../foundation/time/index.ts';
 import { quote } from './json-tokens.ts';
 
@@ -54,8 +54,8 @@ export class JsonText {
   }
 
   /**
-   * Returns the index of the next value, in depth-first order; compare it with the outer value's to find the first
-   * inside.
+   * Returns the index of the next value, depth-first; compare it with the index next to the outer value to find the
+   * first value inside.
    */
   next(value: number): number {
     return this.#field(value, fields.next);

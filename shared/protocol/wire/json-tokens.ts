@@ -12,7 +12,7 @@ export function endOfBlanks(text: string, from: number): number {
 
 const isBlank = (code: number): boolean => code === space || code === 0x0a || code === 0x0d || code === 0x09;
 
-/** Number of characters beyond which V8 searches a string; a shorter one is over before a search has begun. */
+/** Number of characters beyond which V8 searches a string; a shorter string is over before a search has started. */
 const searchBeyondCharacters = 24;
 /**
  * Matches text and escapes, up to a quote or an escape by number. The number of escapes is bounded, because V8
@@ -61,15 +61,15 @@ export function createStringReader(text: string): (from: number) => StringEnd {
 }
 
 /**
- * Returns the position after the bracket that closes the one at `from`, whatever is between them; -1 if none does
- * before `to`.
+ * Returns the position after the bracket that closes the bracket at `from`, whatever is between them; -1 if no bracket
+ * before `to` does.
  */
 export const endOfBrackets = (text: string, from: number, to = text.length): number =>
   createBracketReader(text, from)(to);
 
 /**
- * Returns a function that searches for that bracket up to ever later positions; -1 if it is not before the given
- * one.
+ * Returns a function that searches for the closing bracket up to ever later positions; -1 if it is not before the given
+ * position.
  */
 export function createBracketReader(text: string, from: number): (to: number) => number {
   let next = from;
@@ -93,7 +93,7 @@ export function createBracketReader(text: string, from: number): (to: number) =>
   };
 }
 
-/** Returns the bytes of a UTF-16 unit: half of a surrogate pair counts as half of four bytes. */
+/** Returns the bytes of a UTF-16 unit. Half of a surrogate pair counts as half of four bytes. */
 const utf8Bytes = (unit: number): number => {
   if (unit < 0x80) return 1;
   return unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 2 : 3;

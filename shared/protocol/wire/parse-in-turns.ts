@@ -1,4 +1,4 @@
-// Parses a long text piece by piece: V8 parses a text at once, and takes 60 ms for an object of 90,000 fields.
+// Parses a long text piece by piece, because V8 parses a text at once, and takes 60 ms for an object of 90,000 fields.
 import { inOneTurn, nextTurn } from '../../foundation/time/index.ts';
 import type { JsonText } from './json-text.ts';
 import { parseJson } from './read-json-text.ts';
@@ -29,7 +29,7 @@ export function parseInTurns(json: JsonText): Promise<unknown> {
   return parse(0);
 }
 
-/** Yields runs of successive values, as the first and the last of each piece. A long value is a piece of its own. */
+/** Yields sequences of values, as the first and the last value of each piece. A long value is a separate piece. */
 function* piecesOf(json: JsonText, value: number): Generator<readonly [first: number, last: number]> {
   let [first, last] = [-1, -1];
   for (const inner of json.inside(value)) {

@@ -1,4 +1,4 @@
-// Defines the `provider` field: which providers may serve, in which order, under which policy.
+// Defines the `provider` field, which determines the providers that may serve, their sequence, and the policy.
 import * as z from 'zod/mini';
 import { fail } from '../../errors/index.ts';
 import { type PicoUsd, parseUsd } from '../../foundation/money/index.ts';
@@ -7,7 +7,7 @@ import { listItemsMax } from './json-body.ts';
 
 const picoDecimals = 12;
 const capShape = /^\d{1,15}(\.\d+)?$/;
-/** Parses a cap. No price has more decimals than are parsed, so further ones change nothing. */
+/** Parses a cap. No price has more decimals than are parsed, so further decimals change nothing. */
 const parseCap = (text: string): PicoUsd | undefined =>
   parseUsd(text.includes('.') ? text.slice(0, text.indexOf('.') + 1 + picoDecimals) : text);
 
@@ -21,7 +21,10 @@ const price = z.union(
   'must be a number or a decimal string, not negative',
 );
 
-/** Fields of a price cap; `prompt`, `completion` and `character` are prices of a million, the others of one. */
+/**
+ * Fields of a price cap; `prompt`, `completion` and `character` are prices of a million units, the others are prices of
+ * one unit.
+ */
 const capFields = ['prompt', 'completion', 'request', 'image', 'second', 'character'] as const;
 export type PriceCapField = (typeof capFields)[number];
 const cap = z.nullish(price);
@@ -34,10 +37,10 @@ const capOfEach = z.strictObject({
   character: cap,
 } satisfies Record<PriceCapField, typeof cap>);
 
-/** Schema that accepts any value: an invalid one has a code of its own, invalid_sort. */
+/** Schema that accepts any value, because an invalid value has its own code, invalid_sort. */
 export const sortSchema = z.optional(z.unknown());
 
-/** Strict schema: a restriction that is not understood must not be dropped. */
+/** Strict schema, because a restriction that is not understood must not be dropped. */
 export const providerSchema = z.strictObject({
   sort: sortSchema,
   max_price: z.nullish(z.union([price, capOfEach])),
@@ -45,7 +48,7 @@ export const providerSchema = z.strictObject({
   order: z.nullish(ids),
   ignore: z.nullish(ids),
   allow_fallbacks: z.nullish(z.boolean()),
-  // The effect is always that of true: a provider that cannot honour a parameter is skipped.
+  // The effect is always that of true, because a provider that cannot honour a parameter is skipped.
   require_parameters: z.nullish(z.boolean()),
   zdr: z.nullish(z.boolean()),
   data_collection: z.nullish(z.enum(['allow', 'deny'])),
@@ -55,7 +58,7 @@ export const providerSchema = z.strictObject({
 export const sortOrders = ['price', 'latency', 'throughput'] as const;
 export type SortOrder = (typeof sortOrders)[number];
 
-/** Data policies as requested or enforced. An absent field asks for nothing. */
+/** Data policies as requested or enforced. An absent field demands nothing. */
 export interface PolicyOptions {
   readonly zdr?: boolean | undefined;
   readonly data_collection?: 'allow' | 'deny' | undefined;

@@ -4,8 +4,8 @@ import type { JsonText } from './json-text.ts';
 import { scanJson } from './scan-json.ts';
 
 /**
- * Selects the parts of a value to read: the named fields of an object, each item of a list; without names an object is
- * read as `{}`.
+ * Selects the parts of a value to read, which are the named fields of an object, or each item of a list; without names
+ * an object is read as `{}`.
  */
 export interface Shape {
   readonly members?: ReadonlyMap<string, Shape>;
@@ -17,7 +17,8 @@ export interface Shape {
 export const presence: Shape = { isPresence: true };
 
 /**
- * Thrown when a field that is read occurs twice in its object: the gateway and a provider might use different ones.
+ * Thrown when a field that is read occurs twice in its object, because the gateway and a provider might use different
+ * values.
  */
 export class NameTwice extends Error {
   readonly path: string;
@@ -72,7 +73,7 @@ function pickItems(json: JsonText, list: number, shape: Shape, trail: (string | 
 
 function scalarAt(json: JsonText, value: number): unknown {
   const text = json.slice(value);
-  // A short text without escapes is what it says.
+  // A short text without escapes is equal to its value.
   return json.isString(value) && text.length <= copiedMaxCharacters && !text.includes('\\')
     ? text.slice(1, -1)
     : JSON.parse(text);
@@ -96,8 +97,8 @@ export function findMember(json: JsonText, name: string, object = 0): number | u
 type Replaced = readonly (readonly [value: number, text: string])[];
 
 /**
- * Returns the text of an object with some fields replaced or added; undefined removes one. `replaced` has new texts of
- * values inside the remaining fields, in their order.
+ * Returns the text of an object with some fields replaced or added; undefined removes a field. `replaced` has new texts
+ * of values inside the remaining fields, sorted by position.
  */
 export function rewriteMembers(
   json: JsonText,
@@ -105,7 +106,7 @@ export function rewriteMembers(
   object = 0,
   replaced: Replaced = [],
 ): string {
-  // Joined at once with its brackets: a text that is put together in two steps is copied twice.
+  // Joined at once with its brackets, because a text that is put together in two steps is copied twice.
   const pieces: string[] = [];
   const add = (text: string) => pieces.push(pieces.length === 0 ? '{' : ',', text);
   let from = -1;
@@ -128,7 +129,7 @@ export function rewriteMembers(
   return pieces.length === 0 ? '{}' : [...pieces, '}'].join('');
 }
 
-/** Returns the text with some values replaced, in their order. */
+/** Returns the text with some values replaced, which are sorted by position. */
 export const replaceValues = (json: JsonText, replaced: Replaced): string =>
   textWith(json, replaced, 0, json.text.length);
 
@@ -151,7 +152,7 @@ export function removeItems(json: JsonText, items: ReadonlySet<number>, replaced
 }
 
 /**
- * Returns the parts to remove: a comma is removed with the item before it, or, if no item before it stays, with the
+ * Returns the parts to remove. A comma is removed with the item before it, or, if no item before it stays, with the
  * item after it.
  */
 function removals(json: JsonText, list: number, items: ReadonlySet<number>) {
@@ -184,8 +185,8 @@ function textWith(json: JsonText, replaced: Replaced, start: number, end: number
 }
 
 /**
- * Returns the same text for equal values: fields in code-point order at every depth, no blanks, numbers and strings in
- * one form.
+ * Returns the same text for equal values, with fields in code-point order at every depth, no blanks, and numbers and
+ * strings in one form.
  */
 export function canonicalText(json: JsonText, withoutMembers?: ReadonlySet<string>): string {
   const canonical = (value: number, isLeftOut?: (inner: number) => boolean): string => {
@@ -265,7 +266,7 @@ export const isJsonText = (text: string): boolean => scanJson(text, { depthMax: 
 /** Maximum nesting, far above any bound. */
 const parseDepthMax = 1_024;
 
-/** Restores raw text for each number that the parser has rounded. Only the paths to these are visited. */
+/** Restores raw text for each number that the parser has rounded. Only the paths to these numbers are visited. */
 function withRawNumbers(json: JsonText, parsed: unknown): unknown {
   const rounded = roundedNumbers(json);
   let next = 0;
@@ -315,7 +316,7 @@ export function jsonTextOf(value: unknown): JsonText {
 }
 
 /**
- * Returns a copy in which integers beyond 2^53 are rounded numbers again, because a type check takes raw text for an
+ * Returns a copy in which integers beyond 2^53 are rounded numbers again, because a type check treats raw text as an
  * object.
  */
 export function withPlainNumbers(value: unknown): unknown {

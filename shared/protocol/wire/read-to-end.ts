@@ -1,9 +1,10 @@
-// Reads a stream of events up to its end, and the one event after it that still counts: the usage, or the end marker.
+// Reads a stream of events up to its end, and the one event after the end that still counts, which is the usage, or the
+// end marker.
 import type { EventText } from '../server-sent-events/index.ts';
 
 export interface PlacedRead<Read> {
   readonly read: Read;
-  /** `end` means that nothing of the answer follows. `stop` means that nothing that follows is read. */
+  /** `end` means that no part of the answer follows. `stop` means that no later event is read. */
   readonly place?: 'end' | 'stop' | undefined;
   /** True if the event counts after the end too. */
   readonly isAddition?: boolean;
@@ -12,7 +13,7 @@ export interface PlacedRead<Read> {
 export interface EndReading {
   /** Returns whether an addition is missing; called at the end. */
   readonly isWanted: () => boolean;
-  /** Called at the end, while a later event is awaited: from now on the stream ends soon, or breaks. */
+  /** Called at the end, while a later event is awaited, because the stream then ends soon, or breaks. */
   readonly onEnd: () => void;
 }
 

@@ -1,4 +1,4 @@
-// Reads the amount of thinking that a request asks for.
+// Reads the amount of thinking that a request wants.
 
 const efforts = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 export type Effort = (typeof efforts)[number];

@@ -15,7 +15,7 @@ export interface RoutedRequest {
   readonly model: string;
   /** Set if its clients may also name models as Amazon Bedrock does. */
   readonly namesModelsOf?: 'bedrock' | undefined;
-  /** `models` without `model`: they are tried in this order after it. */
+  /** `models` without `model`. They are tried in this sequence after `model`. */
   readonly fallbackModels: readonly string[];
   /** Finds the field of the body that names a model id. */
   readonly memberOfModel: (id: string) => string;
@@ -26,16 +26,16 @@ export interface RoutedRequest {
   readonly cache: CacheOptions | undefined;
   /** The schema that an answer must satisfy. */
   readonly responseSchema: unknown;
-  /** References to input that one provider stores, so that no other can serve it. */
+  /** References to input that one provider stores, so that no other provider can serve the request. */
   readonly providerState: readonly StateReference[];
   /**
-   * Whether later calls may refer to the answer: if its provider stores it (`stored`), at any provider (`compared`),
-   * or never.
+   * Whether later calls may refer to the answer: only if its provider stores it (`stored`), at any provider
+   * (`compared`), or never (`unnamed`).
    */
   readonly answerIs: 'stored' | 'compared' | 'unnamed';
   /** The field that contains the prompt. */
   readonly promptMember: string;
-  /** The field that bounds the output; undefined for answers without one. */
+  /** The field that bounds the output; undefined for answers without a bound. */
   readonly outputBoundMember: string | undefined;
   /** `user`, for the record. */
   readonly user: string | undefined;
@@ -57,11 +57,14 @@ export interface RoutedRequest {
 
 /** A reference to input that a provider stores. */
 export interface StateReference {
-  /** The field that refers to it, as a path. */
+  /** The field with the reference, as a path. */
   readonly member: string;
   /** Id as the provider issued it; absent if the client's reference contains none that can be read. */
   readonly id?: string;
-  /** True if the provider only compares the request with it: it adds no input, and every provider can serve. */
+  /**
+   * True if the provider only compares the request with the referenced answer, which adds no input, so that every
+   * provider can serve.
+   */
   readonly isCompared: boolean;
 }
 
@@ -81,10 +84,10 @@ export type HubNeedKind =
   | 'many_documents'
   | 'forced_tool'
   | 'effort_with_tools'
-  /** Tools without a stated effort: a model may have a default of its own. */
+  /** Tools without a stated effort, because a model may have its own default. */
   | 'tools_without_effort'
   | 'content_part'
-  /** A role that no format knows: a fault of the request. */
+  /** A role that no format knows, which is a fault of the request. */
   | 'unknown_role'
   | 'thread'
   | 'mcp_servers'
@@ -103,7 +106,7 @@ export type HubNeedKind =
   | 'token_ids'
   /** A model that makes images. */
   | 'image_model'
-  /** Images that are stored at a provider, or behind a URL. */
+  /** Images that are stored at a provider, or at a URL. */
   | 'image_reference'
   /** A file that marks the part of an image to change. */
   | 'mask'
@@ -123,13 +126,16 @@ export type HubNeedKind =
   | 'plugins'
   | 'best_of'
   /**
-   * Too many stops: more than four, which the gateway does not apply itself, or more than some providers of chat
-   * completions accept.
+   * Too many stop sequences, which are more than four, which the gateway does not apply itself, or more than some
+   * providers of chat completions accept.
    */
   | 'many_stops'
   | 'long_stops';
 
-/** A feature that a request asks for, and the field that asks. A candidate that cannot express it is skipped. */
+/**
+ * A feature that a request needs, and the field that requests it. A candidate that cannot express the feature is
+ * skipped.
+ */
 export interface HubNeed {
   readonly kind: HubNeedKind;
   readonly member: string;
@@ -137,38 +143,38 @@ export interface HubNeed {
   readonly mediaType?: string;
 }
 
-/** Abilities of a provider entry. A response schema is not among them: it has a code of its own. */
+/** Abilities of a provider entry. A response schema is not an ability, because it has its own error code. */
 export type AbilityName = 'tools' | 'vision' | 'audio' | 'json_mode' | 'streaming';
 
-/** A feature that a request needs, and the field that asks for it. */
+/** A feature that a request needs, and the field that requests it. */
 export type Feature =
   | { readonly name: AbilityName; readonly member: string }
   /**
-   * Set if it makes a call more expensive than the catalogue's prices: only an entry that lists it in `extras` is
-   * called.
+   * Set if the feature makes a call more expensive than the catalogue's prices. Only an entry that lists the feature in
+   * `extras` is called.
    */
   | { readonly extra: Extra; readonly member: string }
-  /** The header that asks for it. */
+  /** The header that requests the feature. */
   | { readonly extra: Extra; readonly header: string };
 
 /** Abilities that a candidate must have. */
 export interface RequestNeeds {
   readonly features: readonly Feature[];
-  /** The field that asks for answers which satisfy a schema, if any. */
+  /** The field that requests answers that satisfy a schema, if any. */
   readonly schemaMember: string | undefined;
-  /** The field that asks a provider to store its input, if any. */
+  /** The field that makes a provider store its input, if any. */
   readonly storingMember: string | undefined;
-  /** Bytes of the prompt's text: images and audio are counted by other rules, so their bytes say nothing. */
+  /** Bytes of the prompt's text. Images and audio are counted by other rules, so their bytes do not count. */
   readonly promptBytes: number;
 }
 
-/** Output that a call may ask for: the basis of the reservation, and the bound of the bill. */
+/** Output that a call may request, which is the basis of the reservation, and the bound of the bill. */
 export interface OutputSize {
   /** The client's bound of output tokens, if it sent a number. */
   readonly maxOutputTokens: number | undefined;
   /** True if the provider's own limit counts, if it is higher. */
   readonly isOutputOpen: boolean;
-  /** True if no bound was sent at all: the entry's `default_output_tokens` counts, if it has some. */
+  /** True if no bound was sent at all. The entry's `default_output_tokens` then counts, if the entry has it. */
   readonly namesNoBound?: boolean | undefined;
   /**
    * Set if its providers refuse a bound below their least and get it unchanged. If absent, a translated call raises
@@ -177,7 +183,7 @@ export interface OutputSize {
   readonly keepsBound?: true;
   /** `n`, the number of choices. */
   readonly choices: number;
-  /** Bytes of a predicted output: its rejected part is billed as output, besides the requested output. */
+  /** Bytes of a predicted output. Its rejected part is billed as output, in addition to the requested output. */
   readonly predictionBytes: number;
   /** Number of further answers that the provider writes, each bounded only by the model. */
   readonly answersBeside?: number | undefined;
@@ -188,21 +194,21 @@ export interface InputSize {
   readonly textBytes: number;
   /** The most tokens of its images; undefined for media that only the context bounds (audio, files, other kinds). */
   readonly mediaTokens: number | undefined;
-  /** Kind of these tokens, if all are of one kind: it determines their price if the provider reports nothing. */
+  /** Kind of the media tokens, if all are of one kind, which determines their price if the provider reports nothing. */
   readonly mediaKind?: 'audioInput' | 'imageInput' | undefined;
   /** Tokens that a host of Claude adds to the prompt for the tools of the request. */
   readonly claudeToolTokens: number;
-  /**
-   * True if some media are behind a URL: a provider that accepts media of any kind bills whatever it finds there.
-   */
+  /** True if some media are at a URL. A provider that accepts media of any kind bills whatever it finds there. */
   readonly hasMediaElsewhere: boolean;
-  /** Number of texts that each have a context of their own in the model: more than one in embeddings only. */
+  /** Number of texts that each have a separate context in the model, which is more than one in embeddings only. */
   readonly contexts: number;
 }
 
 /** Sizes of input and output, on which reservation, estimate and limits are based. */
 export interface CallSize extends InputSize, OutputSize {
-  /** Maximum number of answers that may be charged: more than one if an output is checked and requested again. */
+  /**
+   * Maximum number of answers that may be charged, which is more than one if an output is checked and requested again.
+   */
   readonly answersMax: number;
   /** The most units that may have a price of their own. */
   readonly units?: Units | undefined;
@@ -247,7 +253,7 @@ export const cacheSchema = z.object({
 
 type CacheOptions = z.infer<typeof cacheSchema>;
 
-/** Schema that accepts any text: one that names no preset is preset_not_found. */
+/** Schema that accepts any text, because an unknown preset is preset_not_found. */
 export const presetSchema = z.union([z.string(), z.object({ slug: z.string(), version: z.nullish(z.string()) })]);
 
 export type PresetOption = z.infer<typeof presetSchema>;

@@ -9,9 +9,9 @@ export interface JsonBounds {
   readonly valuesMax?: number;
   /** Bound of the items of one list inside these fields. */
   readonly itemsMax?: { readonly count: number; readonly members: ReadonlySet<string> };
-  /** Names of fields that count as one value each: their lists and objects are not scanned. */
+  /** Names of fields that count as one value each, because their lists and objects are not scanned. */
   readonly unread?: ReadonlySet<string>;
-  /** Known ends of such lists and objects, by their start. */
+  /** Known ends of the lists and objects in these fields, by their start. */
   readonly unreadEnds?: ReadonlyMap<number, number> | undefined;
 }
 
@@ -172,7 +172,7 @@ class Scan {
     return isEmpty;
   }
 
-  /** Reads past a field or an item. Returns true if another one must follow. */
+  /** Reads past a field or an item. Returns true if another field or item must follow. */
   #goesOn(close: number): boolean {
     this.#skipBlanks();
     const code = this.#text.charCodeAt(this.#at);

@@ -1,6 +1,6 @@
-// Envelopes that replace a model's signed or encrypted thinking if the client's interface is not the provider's.
-// Each names the API and model that made it, so that no other model ever gets it, and is sealed for its workspace; the
-// text of an envelope with another seal is not parsed.
+// Makes and opens the envelopes that replace a model's signed or encrypted thinking if the client's interface differs
+// from the provider's interface. Each envelope names the API and model that made it, so that no other model ever gets
+// the thinking, and is sealed for its workspace; the text of an envelope with another seal is not parsed.
 //
 //   gw1 . seal . head, JSON as base64url . the provider's own text, unchanged
 import { createKeyedHash, equalInConstantTime } from '../../foundation/ids/index.ts';
@@ -27,15 +27,15 @@ export interface Envelopes {
   readonly open: (text: unknown) => SignedEnvelope | undefined;
 }
 
-/** The version of the format. No provider's signature begins with it: base64 has no dot. */
+/** The version of the format. No provider's signature begins with it, because base64 has no dot. */
 const prefix = 'gw1.';
 /** Length of a SHA-256 as base64url. */
 const sealCharacters = 43;
 /** Bound of everything except the provider's own text. */
 const headMaxCharacters = 64 * 1024 - prefix.length - sealCharacters - 2;
 /**
- * Maximum number that is opened for one request. A conversation has far fewer, and each seal takes time however short
- * the text.
+ * Maximum number of envelopes that are opened for one request. A conversation has far fewer, and each seal takes time
+ * however short the text.
  */
 const opensMax = 4_096;
 
@@ -89,13 +89,13 @@ export const noEnvelopes: Envelopes = {
 export const isEnvelope = (text: unknown): text is string => typeof text === 'string' && text.startsWith(prefix);
 
 /**
- * Replaces the signature of a text that a guardrail changed. It cannot be opened, so its thinking is sent to no model
- * again, like that of another workspace.
+ * Replaces the signature of a text that a guardrail changed. The replacement cannot be opened, so the thinking is sent
+ * to no model again, like thinking of another workspace.
  */
 export const brokenSignature = `${prefix}masked`;
 
-// Signatures of Google's interface are bytes: its SDK for Python decodes them, and writes them again in base64's other
-// alphabet. An envelope in that interface is therefore base64.
+// Encodes envelopes for Google's interface, whose signatures are bytes. Google's SDK for Python decodes them, and
+// writes them again in base64's other alphabet. An envelope in that interface is therefore base64.
 
 export const encodeEnvelope = (envelope: string): string => Buffer.from(envelope, 'utf8').toString('base64');
 
@@ -111,5 +111,5 @@ const encodedPrefix = 'Z3cxL';
 
 export const mayHoldEncodedEnvelope = (text: string): boolean => text.includes(`"${encodedPrefix}`);
 
-/** True if a body can contain an envelope: most cannot, and are not searched further. */
+/** True if a body can contain an envelope. Most bodies cannot, and are not searched further. */
 export const mayHoldEnvelope = (text: string): boolean => text.includes(`"${prefix}`);

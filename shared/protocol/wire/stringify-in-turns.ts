@@ -1,5 +1,5 @@
-// Writes a value with long texts as JSON, piece by piece: V8 quotes a text at once, and takes a quarter of a second for
-// 16 MiB of escapes.
+// Writes a value with long texts as JSON, piece by piece, because V8 quotes a text at once, and takes a quarter of a
+// second for 16 MiB of escapes.
 import { inOneTurn, nextTurn } from '../../foundation/time/index.ts';
 
 /** Placeholder for a long text; the same text in the value is quoted like a long one. */

@@ -1,8 +1,8 @@
-// Adds up the usage of several provider calls: counts at any depth, under the providers' names. The gateway's own
+// Adds up the usage of several provider calls, with counts at any depth, under the providers' names. The gateway's own
 // fields are merged in afterwards.
 import { isJsonObject, type JsonObject } from './json-body.ts';
 
-/** Maximum nesting: `completion_tokens_details` is the deepest in use. Deeper objects are dropped. */
+/** Maximum nesting. `completion_tokens_details` is the deepest object in use. Deeper objects are dropped. */
 const depthMax = 3;
 
 /** Returns undefined if no provider reported anything. */
@@ -12,7 +12,7 @@ export function sumUsage(reported: readonly (JsonObject | undefined)[]): JsonObj
 }
 
 function add(sum: JsonObject, usage: JsonObject, depth: number): JsonObject {
-  // The fields are in a Map, because one may be called __proto__.
+  // The fields are in a Map, because a field may be called __proto__.
   const members = new Map(Object.entries(sum));
   for (const [name, value] of Object.entries(usage)) {
     const former = members.get(name);
@@ -24,5 +24,5 @@ function add(sum: JsonObject, usage: JsonObject, depth: number): JsonObject {
   return Object.fromEntries(members);
 }
 
-/** True for a valid count: negative numbers and NaN must never give credit. */
+/** True for a valid count, because negative numbers and NaN must never give credit. */
 const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0;

@@ -1,5 +1,5 @@
-// Tags describe the purpose of a call: pairs of a name and a value, in a header, an option or a log line as
-// `feature=rerank,team=search`.
+// Defines tags, which describe the purpose of a call. Tags are pairs of a name and a value, in a header, an option or a
+// log line as `feature=rerank,team=search`.
 
 export type Tags = Readonly<Record<string, string>>;
 
@@ -25,7 +25,7 @@ export function readTags(text: string): Tags | undefined {
   return Object.fromEntries(pairs);
 }
 
-/** Writes tags in the order of their names. */
+/** Writes tags sorted by their names. */
 export const formatTags = (tags: Tags): string =>
   Object.keys(tags)
     .sort()

@@ -1,4 +1,4 @@
-// Defines a provider's usage report in one format for every interface: billing uses only this one.
+// Defines a provider's usage report in one format for every interface. Billing uses only this format.
 import { isJsonObject } from './json-body.ts';
 
 /** Tokens that may have prices of their own, different from text. */
@@ -18,7 +18,7 @@ export interface TokenReport {
   readonly cacheWrite1h: number;
   /** Undefined when not reported. */
   readonly output: number | undefined;
-  /** Part of the output, or additional to it: the provider's entry decides if the report does not. */
+  /** Reasoning is a part of the output, or additional to it. The provider's entry decides if the report does not. */
   readonly reasoning: number;
   /** The reasoning that was additional to the output by the sums of the report; the output above includes it. */
   readonly addedReasoning?: number | undefined;
@@ -26,7 +26,7 @@ export interface TokenReport {
   readonly media?: MediaTokens | undefined;
 }
 
-/** Bound of a count: no model has a context a thousandth of this. */
+/** Bound of a count. No model has a context a thousandth of this length. */
 export const tokensMax = 1_000_000_000;
 
 type InputParts = Pick<TokenReport, 'cached' | 'cacheWrite' | 'cacheWrite1h'>;
@@ -53,7 +53,7 @@ export interface Units {
   readonly seconds?: number | undefined;
   /** The most seconds that a provider can report; `seconds` if absent. */
   readonly secondsMax?: number | undefined;
-  /** Number of requests as which one call is billed. */
+  /** Number of requests that one call is billed as. */
   readonly requests?: number | undefined;
 }
 
@@ -66,7 +66,7 @@ export interface UsageReport {
   readonly members: Record<string, unknown>;
 }
 
-/** Returns a count: zero is valid; a missing, negative or fractional number is not. */
+/** Returns a count. Zero is valid, but a missing, negative or fractional number is not. */
 export const toCount = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined;
 

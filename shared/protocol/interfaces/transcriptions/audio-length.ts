@@ -67,14 +67,14 @@ function tagsEnd(bytes: Buffer): number {
 
 const firstChunk = 12;
 const chunkHeadBytes = 8;
-/** PCM, floats, A-law, µ-law: in any other format a byte may have any number of seconds. */
+/** PCM, floats, A-law and µ-law, because in any other format a byte may have any number of seconds. */
 const sampleForms = new Set([1, 3, 6, 7]);
 /** Value of a format that is stored in the first bytes of an identifier instead. */
 const extensible = 0xfffe;
 const extensibleBytes = 40;
-/** Highest sampling rate: no recorder is faster. */
+/** Highest sampling rate. No recorder is faster. */
 const rateMax = 768_000;
-/** Lengths from here on are written by programs that do not know the length yet. */
+/** Programs that do not know the length yet write this length or a greater length. */
 const openLengthFrom = 0x7fff_0000;
 
 /** Walks the file. Everything after the head counts, because decoders end at different points. */
@@ -104,7 +104,7 @@ function* lengthOf(samples: Buffer, length: number, bytesPerSecond: number): Wal
   return { walked: samples.length / bytesPerSecond, head };
 }
 
-/** Returns the slowest of three rates: readers use one of them or another. */
+/** Returns the slowest of three rates, because readers differ in the rate that they use. */
 function bytesPerSecondOf(chunk: Buffer): number | undefined {
   const written = chunk.readUInt16LE(0);
   const encoding = written === extensible && chunk.length >= extensibleBytes ? chunk.readUInt16LE(24) : written;
@@ -114,7 +114,8 @@ function bytesPerSecondOf(chunk: Buffer): number | undefined {
   return sampleForms.has(encoding) && rate <= rateMax && slowest > 0 ? slowest : undefined;
 }
 
-// Ogg: pages of packets, of one stream or several. Opus, Vorbis and FLAC play by their packets.
+// Measures Ogg files, which consist of pages of packets, of one stream or several. Opus, Vorbis and FLAC play by their
+// packets.
 
 interface Stream {
   readonly secondsOf: PacketSeconds;
@@ -128,12 +129,12 @@ const pageHeadBytes = 27;
 const continued = 1;
 const first = 2;
 const segmentMaxBytes = 255;
-/** Maximum number of streams: songs one after another, or the audio of a video in some languages. */
+/** Maximum number of streams, which are songs one after another, or the audio of a video in some languages. */
 const streamsMax = 256;
 
 /**
- * Walks the file. Every page counts, even inside another: a decoder that rejects a page looks for the next one within
- * it.
+ * Walks the file. Every page counts, even inside another page, because a decoder that rejects a page looks for the next
+ * page within it.
  */
 function* walkOgg(bytes: Buffer): Walk {
   const streams: Stream[] = [];
@@ -221,7 +222,8 @@ const opusHead = Buffer.from('OpusHead');
 const opusPacket: PacketSeconds = (bytes, at) =>
   bytes[at] === opusHead[0] && bytes.toString('latin1', at, at + 4) === 'Opus' ? 0 : opusSeconds(bytes, at);
 
-// FLAC: each frame has a head with a checksum, which says how many samples it plays, in however few bytes.
+// Measures FLAC, in which each frame has a head with a checksum, and with the number of samples that the frame plays,
+// in however few bytes.
 
 const streamInfo = { at: 8, bytes: 34 };
 const frameRates = [
@@ -249,7 +251,7 @@ function isFirstOfItsKind(bytes: Buffer): boolean {
   return false;
 }
 
-/** Counts every head, wherever it is: a decoder finds no other frames. */
+/** Counts every head, wherever it is, because a decoder finds no other frames. */
 function* flacSeconds(bytes: Buffer, rate: number): Generator<void, number> {
   let [seconds, steps] = [0, 0];
   for (let at = bytes.indexOf(0xff, 4); at >= 0; at = bytes.indexOf(0xff, at + 1)) {

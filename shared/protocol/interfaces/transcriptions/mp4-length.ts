@@ -1,5 +1,5 @@
-// Measures MP4 files: tables say how many packets a track has. The codec decides how long each one plays, not the clock
-// that the file states.
+// Measures MP4 files, whose tables have the number of packets of a track. The codec determines how long each packet
+// plays, not the clock that the file states.
 import { aacSeconds, alacSeconds } from './sound-packets.ts';
 import { occurrencesOf, type Walk } from './walk.ts';
 
@@ -16,11 +16,11 @@ interface Track {
 }
 
 const holders = new Set(['moov', 'trak', 'mdia', 'minf', 'stbl', 'moof', 'traf']);
-/** Types of tables: decoders look for them in more places than the format has them, and for a compressed index. */
+/** Types of tables. Decoders look for tables in more places than the format allows, and for a compressed index. */
 const tables = ['stsd', 'stsz', 'stz2', 'trun', 'cmov'];
 /** Deepest level of a table. */
 const depthMax = 6;
-/** Maximum number of boxes: a video in pieces of one second has ten in each. */
+/** Maximum number of boxes. A video in pieces of one second has ten boxes in each piece. */
 const boxesMax = 64 * 1024;
 
 export function* walkMp4(bytes: Buffer): Walk {

@@ -1,5 +1,5 @@
-// Frames that state their own length, one after another: MP3, and AAC in ADTS. It also finds such frames inside files
-// that claim another format, because decoders look for them there (ffmpeg does in PCM of WAV).
+// Measures frames that state their own length, one after another, in MP3, and in AAC in ADTS. It also finds these
+// frames inside files that claim another format, because decoders look for them too (ffmpeg does in PCM of WAV).
 import { occurrencesOf, stepsPerTurn, type Walk } from './walk.ts';
 
 interface Frame {
@@ -15,7 +15,7 @@ const lastTagBytes = 128;
 
 /**
  * Walks the frames. Bytes after the last frame that matches the first count as the slowest MP3, which bounds anything
- * that a decoder finds there.
+ * that a decoder finds in these bytes.
  */
 export function* walkFrames(file: Buffer): Walk {
   const hasLastTag = file.toString('latin1', file.length - lastTagBytes, file.length - lastTagBytes + 3) === 'TAG';
@@ -83,7 +83,7 @@ const layerThreeFrame = (bytes: Buffer, at: number): Frame | undefined =>
 export const aacRates = [
   ...[96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350],
 ];
-/** Samples in a frame of the AAC core: the most in any profile. */
+/** Samples in a frame of the AAC core, which is the maximum of all profiles. */
 export const aacFrameSamples = 1_024;
 const adtsHeadBytes = 7;
 

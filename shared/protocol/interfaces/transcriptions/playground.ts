@@ -13,7 +13,7 @@ const python = pythonOf(openAi, {
   streamed: `for event in answer:
     if event.type == "transcript.text.delta":
         print(event.delta, end="", flush=True)`,
-  // The answer is a text if `response_format` asks for one.
+  // The answer is text if `response_format` requests text.
   whole: 'print(getattr(answer, "text", answer))',
   arguments: ['model', 'prompt', 'language', 'response_format', 'temperature'],
 });

@@ -24,7 +24,7 @@ export const opusSeconds: PacketSeconds = (bytes, at) => {
 
 const vorbisHeadBytes = 30;
 
-/** Returns the length: a packet has at most half a long block. `head` is the first packet of its stream. */
+/** Returns the length. A packet has at most half a long block. `head` is the first packet of its stream. */
 export function vorbisSeconds(head: Buffer): number | undefined {
   if (head.length < vorbisHeadBytes || head.toString('latin1', 0, 7) !== '\x01vorbis') return undefined;
   const rate = head.readUInt32LE(12);

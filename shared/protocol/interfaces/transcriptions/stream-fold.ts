@@ -1,4 +1,4 @@
-// Assembles a transcription from its events: the last one has the whole text.
+// Assembles a transcription from its events. The last event has the whole text.
 import type { EventFold, FoldedObject } from '../../event-folds/index.ts';
 
 export function openTranscriptionFold(): EventFold {

@@ -1,9 +1,9 @@
-// Finds the text of a transcription, and writes the end of a blocked one.
+// Finds the text of a transcription, and writes the end of a blocked transcription.
 import { type EventText, findMember, type JsonText } from '../../wire/index.ts';
 import type { AnswerTexts, BlockedEnd, EventPiece } from '../index.ts';
 import { answerFacts, parsedAt, pieceOf, textsOfAnswer, wholeTexts, wordAt, wordsOf } from '../index.ts';
 
-/** Fields without new text: its task, and its text again, word by word. */
+/** Fields without new text, which are its task, and its text again, word by word. */
 const facts = answerFacts.union(wordsOf('task words language duration'));
 
 export const transcriptionTexts: AnswerTexts = {

@@ -1,4 +1,5 @@
-// Defines the interface of transcriptions: a file of audio in, its text out, as JSON, text or events.
+// Defines the interface of transcriptions, with a file of audio as input, and its text as output, in JSON, text or
+// events.
 import * as z from 'zod/mini';
 import { fail } from '../../../errors/index.ts';
 import type { FormBody } from '../../forms/index.ts';
@@ -46,14 +47,14 @@ const reportedLength = (seconds: unknown, members = {}): UsageReport | undefined
     ? { tokens: noTokens, seconds, members }
     : undefined;
 
-/** OpenAI's names of events by Mistral's. */
+/** Names of OpenAI's events by the names of Mistral's events. */
 const usualTypes: Readonly<Record<string, string>> = {
   'transcription.text.delta': 'transcript.text.delta',
   'transcription.segment': 'transcript.text.segment',
   'transcription.done': 'transcript.text.done',
 };
 
-/** Maximum characters: a longer text is not a transcription of an accepted file. */
+/** Maximum characters. A longer text is not a transcription of an accepted file. */
 const chunksMaxCharacters = 8 * 1024 * 1024;
 
 const openTranscriptionWriter = (): StreamWriter => ({
@@ -134,8 +135,8 @@ function readInput(_json: JsonText, _body: unknown, _raw: JsonObject, form: Form
   };
 }
 
-// The stream of a transcription: pieces of its text, and the whole text at the end. OpenAI's events are relayed byte
-// for byte; those of Mistral and vLLM become OpenAI's.
+// Reads the stream of a transcription, which has pieces of its text, and the whole text at the end. OpenAI's events are
+// relayed byte for byte; events of Mistral and vLLM become events of OpenAI.
 
 function openTranscriptionReader(): EventReader {
   let isDone = false;
@@ -173,7 +174,7 @@ function usualEvent(event: JsonObject): JsonObject {
   return { type, delta, ...others };
 }
 
-/** Opens a reader of chunks: vLLM writes chunks like those of a chat, and no whole text at the end. */
+/** Opens a reader of chunks. vLLM writes chunks like the chunks of a chat completion, and no whole text at the end. */
 function openChunks(): { read(event: JsonObject): JsonObject | undefined; end(): JsonObject | undefined } {
   let whole = '';
   let usage: unknown;
@@ -193,13 +194,13 @@ function openChunks(): { read(event: JsonObject): JsonObject | undefined; end():
   };
 }
 
-// Reads a provider's transcription, JSON or a text (`text`, `srt`, `vtt`), and passes it on unchanged.
+// Reads a provider's transcription, as JSON or as text (`text`, `srt`, `vtt`), and passes it on unchanged.
 
 function readTranscription(text: string): Promise<ReadAnswer> {
   if (!/^\s*\{/.test(text)) return Promise.resolve(readText(text));
   const read = (json: JsonText): ReadAnswer => {
     const { object, error, text: transcript, model, duration } = pick(json, 0, factsShape) as Record<string, unknown>;
-    // vLLM says with status 200 that its model transcribes nothing:
+    // vLLM reports with status 200 that its model transcribes nothing:
     // https://github.com/vllm-project/vllm-ascend/issues/1035.
     if ((error ?? null) !== null || object === 'error') return { kind: 'error', error: readErrorObject(json) };
     if (typeof transcript !== 'string') return { kind: 'unreadable' };
@@ -220,10 +221,12 @@ function readText(text: string): ReadAnswer {
   return { kind: 'answer', answer: { text, json: noJson, isPlain: true, usage: undefined, outputBytes } };
 }
 
-/** Reads the usage: by tokens, which are of audio if details say nothing else, or by the length that is billed. */
+/**
+ * Reads the usage by tokens, which count as audio unless details have another type, or by the length that is billed.
+ */
 function readTranscriptionUsage(usage: unknown): UsageReport | undefined {
   if (!isJsonObject(usage)) return undefined;
-  // The second name is Mistral's.
+  // The second name is used by Mistral.
   const seconds = [usage.seconds, usage.prompt_audio_seconds].find((length) => typeof length === 'number');
   if (seconds !== undefined) return reportedLength(seconds, usage);
   const input = toCount(usage.input_tokens) ?? toCount(usage.prompt_tokens);

@@ -1,4 +1,4 @@
-// Measures WebM and Matroska files: they have blocks of packets, each of a track that states its codec.
+// Measures WebM and Matroska files, which have blocks of packets, each of a track that states its codec.
 import { aacSeconds, opusSeconds, type PacketSeconds, vorbisSeconds } from './sound-packets.ts';
 import { stepsPerTurn, type Walk } from './walk.ts';
 
@@ -22,11 +22,11 @@ const ids = {
   simpleBlock: 0xa3,
 } as const;
 const holders = new Set<number>([ids.segment, ids.info, ids.tracks, ids.track, ids.audio, ids.cluster, ids.group]);
-/** Elements without a length, written while recording: they end where the next of their kind begins. */
+/** Elements without a length, written while recording. They end where the next element of their kind begins. */
 const openEnded = new Set<number>([ids.segment, ids.cluster]);
-/** Deepest level: a segment, a cluster, a group, a block. */
+/** Deepest level, at which a block is in a group, in a cluster, in a segment. */
 const depthMax = 4;
-/** Maximum number of tracks: audio of a video in many languages. */
+/** Maximum number of tracks, which may be the audio of a video in many languages. */
 const tracksMax = 256;
 const fieldsMax = 1_024;
 const audioType = 2;
@@ -56,7 +56,7 @@ export function* walkWebm(bytes: Buffer): Walk {
   return { walked: file.walked, head: (file.duration * file.timeScale) / nanosPerSecond };
 }
 
-/** Walks the elements inside one. Throws if a decoder would search for the next cluster by itself. */
+/** Walks the elements inside an element. Throws if a decoder would search for the next cluster by itself. */
 function* walkWithin(file: File, holder: Element, depth: number): Generator<void, void> {
   if (depth > depthMax) throw new RangeError('elements are nested too deeply');
   for (let at = holder.begin; at < holder.end; ) {
@@ -98,7 +98,7 @@ function elementAt(bytes: Buffer, at: number, end: number): Element | undefined 
     if (!openEnded.has(id)) throw new RangeError('only a segment and a cluster end anywhere');
     return { id, begin, end };
   }
-  // The last element may be cut off; any other would hide what follows its parent.
+  // The last element may be cut off. Any other element would hide the elements after its parent.
   if (begin + size > end && end < bytes.length) throw new RangeError('longer than what holds it');
   return { id, begin, end: Math.min(begin + size, end) };
 }
@@ -135,7 +135,7 @@ function addTrack({ bytes, tracks }: File, track: Element): void {
     const element = elementAt(bytes, at, track.end);
     if (element === undefined) throw new RangeError('a track is cut');
     fields.set(element.id, element);
-    // Its own fields come next.
+    // The element's own fields come next.
     at = element.id === ids.audio ? element.begin : element.end;
   }
   const [number, type, rate] = [fields.get(ids.number), fields.get(ids.type), fields.get(ids.rate)];
