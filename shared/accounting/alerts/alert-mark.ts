@@ -1,5 +1,6 @@
-// Marks the last alert about one subject, in an attribute of the subject's item. Each try claims it by a conditional
-// write, so that however many processes try, an alert is tried three times in all, and never again after a success.
+// Marks the last alert about one subject, in an attribute of the subject's item. Each try claims the alert by a
+// conditional write, so that however many processes try, an alert is tried three times in all, and never again after a
+// success.
 import { absent, and, type Condition, equals, type Item, type Store } from '../../storage/store/index.ts';
 import { type ItemAddress, readAmount } from '../holds/index.ts';
 
@@ -12,7 +13,7 @@ export interface MarkPlace extends ItemAddress {
   readonly lifeSeconds?: number | undefined;
 }
 
-/** A mark, with short names: items of counters are written with each call, and billed by the kilobyte. */
+/** A mark, with short names, because items of counters are written with each call, and billed by the kilobyte. */
 export interface AlertMark {
   readonly id: string;
   readonly at_ms: number;
@@ -52,8 +53,8 @@ export function readShareMark(item: Item, attribute: string): ShareMark | undefi
 }
 
 /**
- * Claims a try. `seen` is the mark that it follows. Returns the item that was in the way if the try is not the
- * caller's.
+ * Claims a try. `seen` is the mark that it follows. Returns the item that was in the way if the try does not belong to
+ * the caller.
  */
 export async function claimMark(
   store: Pick<Store, 'update'>,

@@ -19,7 +19,7 @@ import type { AlertReceiver, Alerts, AlertsOptions, EndedAttempt } from './alert
 import { faultOfReceiver, postAlert } from './post-alert.ts';
 import { passedShare, readSpendings, type WatchedSpending } from './watched-spending.ts';
 
-/** Time limit of one try in a function, which is billed for it. */
+/** Time limit of one try in a function, which is billed for the time. */
 const functionTryMaxMs = 4_000;
 /** Part of a settlement's time that is reserved for the write that ends a try. */
 const markWriteMs = 1_000;
@@ -72,25 +72,27 @@ export function createAlertSender(options: AlertsOptions): Alerts {
   };
 }
 
-// Tries of alerts: each is claimed, sent and repeated, a bounded number at a time.
+// Claims, sends and repeats alerts, a bounded number at a time.
 
-/** Time limit of one try in a process that outlives its calls: three of them and the pauses end within a minute. */
+/**
+ * Time limit of one try in a process that outlives its calls, so that three tries and the pauses end within a minute.
+ */
 const tryMaxMs = 10_000;
 /** Pauses before the second and the third try of a process. */
 const pausesMs = [5_000, 20_000] as const;
 /** Time after which another process may follow a try whose process died. */
 const leaseMs = tryMaxMs + pausesMs[0];
-/** Maximum number of alerts that a process sends or has to try again. Further ones are not claimed, and stay due. */
+/** Maximum number of alerts that a process sends or has to try again. Further alerts are not claimed, and stay due. */
 const underWayMax = 100;
 /** Time for which a process that stops waits for running tries. */
 const closeMaxMs = 1_500;
 /** Maximum number of marks that a process remembers. */
 const marksMax = 1_000;
-/** Maximum number of claims of an alert: each after the first follows another process that was faster. */
+/** Maximum number of claims of an alert. Each claim after the first follows another process that was faster. */
 const claimsMax = 4;
 
 interface AlertTries {
-  /** Begins to send. Undefined if too many are being sent, or this one is. The promise never rejects. */
+  /** Begins to send. Undefined if too many alerts are being sent, or this alert is. The promise never rejects. */
   begin(due: DueAlert, receiver: AlertReceiver, limitMs: number): Promise<void> | undefined;
   /** Returns the last mark, as far as this process knows, of an attribute that few items have. */
   latest(attribute: string): AlertMark | undefined;
@@ -114,8 +116,8 @@ function createAlertTries({ store, clock, log, isFunction, persist }: TriesOptio
   }
 
   /**
-   * Claims a due alert, and returns the one whose try is now the caller's: if another process was faster, the one
-   * that is due after its mark.
+   * Claims a due alert, and returns the alert whose try now belongs to the caller. If another process was faster, that
+   * is the alert that is due after the other process's mark.
    */
   async function claim(due: DueAlert): Promise<DueAlert | undefined> {
     let wanted: DueAlert | undefined = due;
@@ -127,7 +129,10 @@ function createAlertTries({ store, clock, log, isFunction, persist }: TriesOptio
     return undefined;
   }
 
-  /** Sends the alert. Resolves when the alert is delivered or abandoned, or when the next try is another process's. */
+  /**
+   * Sends the alert. Resolves when the alert is delivered or abandoned, or when the next try belongs to another
+   * process.
+   */
   async function deliver(wanted: DueAlert, receiver: AlertReceiver, limitMs: number): Promise<void> {
     const claimed = await claim(wanted);
     if (claimed === undefined) return;
@@ -273,7 +278,7 @@ function dueProvider(attempt: EndedAttempt, seen: ProviderMark | undefined, time
 
 /**
  * Returns the new state; undefined if nothing changed. A provider has recovered when the model answers whose call
- * failed: others may have answered all the time.
+ * failed, because other models may have answered all the time.
  */
 function nextState(
   { outcome, model, startedAtMs, coolsForAll }: EndedAttempt,

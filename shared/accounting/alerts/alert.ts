@@ -16,7 +16,7 @@ export const alertTypes = [
 ] as const;
 export type AlertType = (typeof alertTypes)[number];
 
-/** Random bytes of an alert's id: enough for some thousand alerts a day. */
+/** Random bytes of an alert's id, which are enough for some thousand alerts a day. */
 export const idBytes = 9;
 
 export interface Alert {
@@ -101,5 +101,5 @@ function spentOf({ percent, spent, limit, period }: PassedShare, what: string): 
   return `${percent} % of ${what} is spent: ${formatUsd(spent)} of ${formatUsd(limit)} USD${since}`;
 }
 
-/** Replaces characters that chats read as links and mentions: people of a workspace name keys themselves. */
+/** Replaces characters that chats read as links and mentions, because people of a workspace name keys themselves. */
 const plain = (name: string): string => name.replace(/[<>&@`*_~|[\]()]/g, ' ');

@@ -55,7 +55,7 @@ export interface AlertsOptions {
   readonly log: Log;
   readonly credit: Pick<CreditPayments, 'show'>;
   readonly cooldowns: Pick<Cooldowns, 'noted'>;
-  /** True in a process that is frozen after its call: it tries once, and waits for that. */
+  /** True in a process that is frozen after its call, which tries once, and waits for that try. */
   readonly isFunction: boolean;
   /** Repeats a write while the store is unavailable. */
   readonly persist: (write: () => Promise<unknown>) => Promise<void>;

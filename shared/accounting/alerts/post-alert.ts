@@ -1,14 +1,17 @@
-// Makes one try to deliver an alert. A fault contains no text of the receiver, and nothing of its URL.
+// Makes one try to deliver an alert. A fault contains no text of the receiver, and no part of its URL.
 import { createOutgoingCalls, readText } from '../../foundation/outgoing/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { type Alert, bodyOf, signatureOf } from './alert.ts';
 import type { AlertReceiver } from './alerts.ts';
 
 const connectTimeoutMs = 3_000;
-/** Bytes of an answer that are read: only its status matters. */
+/** Bytes of an answer that are read, because only its status matters. */
 const answerMaxBytes = 64 * 1024;
 
-/** The outcome of a try. `status` is the receiver's. Without a status it is unknown whether the alert arrived. */
+/**
+ * The outcome of a try. `status` is the status from the receiver. Without a status it is unknown whether the alert
+ * arrived.
+ */
 type AlertDelivery =
   | { readonly isDelivered: true; readonly status: number }
   | { readonly isDelivered: false; readonly status?: number; readonly fault: string };
@@ -41,7 +44,7 @@ export async function postAlert(
     const request = { url: new URL(url), method: 'POST', headers, body, connectTimeoutMs, signal } as const;
     const { status, body: answer } = await calls.send(request);
     await readText(answer, answerMaxBytes).catch(() => undefined);
-    // A redirect counts as a failure: an alert is sent to its own address only.
+    // A redirect counts as a failure, because an alert is sent to its own address only.
     return status >= 200 && status < 300
       ? { isDelivered: true, status }
       : { isDelivered: false, status, fault: `status ${status}` };

@@ -5,7 +5,7 @@ import { idBytes } from './alert.ts';
 import type { AlertReceiver } from './alerts.ts';
 import { faultOfReceiver, postAlert } from './post-alert.ts';
 
-/** Time limit: a person waits for it. */
+/** Time limit, for which a person waits. */
 const limitMs = 10_000;
 
 interface TestAlert {

@@ -1,5 +1,5 @@
 // Finds the share of its limit that the spending of a charged counter passes. Pure, except for an account whose credit
-// is spread over shards, because one shard says nothing of the others.
+// is spread over shards, because one shard shows nothing about the other shards.
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import type { Item } from '../../storage/store/index.ts';
 import { type CreditPayments, creditAttributes, creditKey } from '../credit/index.ts';

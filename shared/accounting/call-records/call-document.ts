@@ -1,5 +1,5 @@
 // Writes a call record for its owner and the operator: decimal strings for money, ISO instants, null for values that do
-// not apply. Most fields are those of the record; this file adds those derived from several of them.
+// not apply. Most fields are fields of the record; this file adds fields that are derived from several fields.
 import { type ErrorCode, errorCatalogue, okStatus } from '../../errors/index.ts';
 import type { CallAttempt } from './call-record.ts';
 import { type CallRecord, type MemberName, type Members, memberNames, members as recorded } from './record-members.ts';

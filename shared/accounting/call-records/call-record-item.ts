@@ -26,7 +26,9 @@ export const partitionOf = (workspace: string, day: string, shard: number): stri
 export const sortKeyAt = (epochMs: number | undefined): string | undefined =>
   epochMs === undefined ? undefined : new Date(epochMs).toISOString();
 
-/** Returns the shard by hash, not at random: a repeated write would go to another shard and be counted twice. */
+/**
+ * Returns the shard by hash, not at random, because a repeated write would go to another shard and be counted twice.
+ */
 const shardOf = (executionId: string): number => Number.parseInt(sha256Hex(executionId).slice(0, 8), 16) % shardCount;
 
 /** Returns the time in an execution id; undefined for an id that no record can have. */
@@ -69,8 +71,8 @@ export const recordOf = <Name extends MemberName = MemberName>(
 ): Pick<CallRecord, Name> => fromScalars(item, names);
 
 /**
- * Returns the attributes of the item that contain these fields, and its expiry. The workspace is not among them,
- * because the reader knows it: each attribute costs a reader of many items.
+ * Returns the attributes of the item that contain these fields, and its expiry. The workspace is not included, because
+ * the reader knows it, and each attribute costs a reader of many items.
  */
 export const attributesOf = (names: readonly MemberName[]): readonly string[] => [
   ...new Set(names.filter((name) => name !== 'workspace').map((name) => members[name].attribute)),
@@ -95,7 +97,7 @@ export function isUtcDay(day: string): boolean {
   return !Number.isNaN(epochMs) && utcDayOf(epochMs) === day;
 }
 
-/** Returns every UTC day from one instant to the other, both included. */
+/** Returns every UTC day from one instant to the other, including both. */
 export function utcDaysBetween(sinceMs: number, untilMs: number): string[] {
   const first = Date.parse(`${utcDayOf(sinceMs)}T00:00:00Z`);
   const count = Math.floor((untilMs - first) / dayMs) + 1;

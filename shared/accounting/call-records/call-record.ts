@@ -17,16 +17,19 @@ export interface CallAttempt {
   readonly provider: string;
   /** Position of the credential, counted from 1; undefined when the provider has only one. */
   readonly credential?: number | undefined;
-  /** `ok`, or one short word for the failure: `status_500`, `timeout`, `connection`. */
+  /** `ok`, or one short word for the failure, such as `status_500`, `timeout` or `connection`. */
   readonly outcome: string;
   /** Status of the provider's answer; undefined when there was none. */
   readonly status?: number | undefined;
   readonly ms: number;
-  /** Catalogue id. Set only if a call went to other models than the one that answered last, or was requested. */
+  /**
+   * Catalogue id. Set only if a call went to a model other than the last one that answered, or other than the requested
+   * model.
+   */
   readonly model?: string | undefined;
-  /** Says where and by which rule the answer fails the schema of the call: `/items/0/price: required`. */
+  /** Describes where and by which rule the answer fails the schema of the call, such as `/items/0/price: required`. */
   readonly schemaMismatch?: string | undefined;
-  /** Reason why its server was not reached, in one word: `tls_expired`. For the operator only. */
+  /** Reason why its server was not reached, in one word, such as `tls_expired`. For the operator only. */
   readonly reason?: string | undefined;
   /** The provider's text about its failure, as `describeProviderText` returns it. For the operator only. */
   readonly providerText?: string | undefined;

@@ -1,4 +1,4 @@
-// Stores the records behind usage reports: they are written after the last byte of a call, many at a time, and read for
+// Stores the records of usage reports. Records are written after the last byte of a call, many at a time, and read for
 // the operator.
 import { createCache } from '../../foundation/cache/index.ts';
 import { cachedKeysMax, refusalRecordsPerSecond } from '../../foundation/constants/index.ts';
@@ -27,7 +27,7 @@ import {
 import type { CallRecord, MemberName } from './record-members.ts';
 
 const lifeDaysDefault = 90;
-/** Concurrent reads of one day: while one page is read here, the store prepares the next. */
+/** Concurrent reads of one day. While this process reads one page, the store prepares the next. */
 const shardReads = 2;
 
 interface ReadOptions<Name extends MemberName> extends CallOptions {
@@ -35,7 +35,7 @@ interface ReadOptions<Name extends MemberName> extends CallOptions {
   readonly sinceMs?: number;
   /** Selects calls that arrived before this instant. */
   readonly beforeMs?: number;
-  /** Fields to read: others are neither sent nor parsed. All if absent. */
+  /** Fields to read. Other fields are neither sent nor parsed. If absent, all fields are read. */
   readonly members?: readonly Name[] | undefined;
 }
 
@@ -49,7 +49,7 @@ export interface CallRecords {
   write(record: CallRecord, transaction?: StoreTransaction): Promise<void>;
   /**
    * Finds one call of a workspace by its execution id; undefined if no record has the id, or the id is not a UUIDv7.
-   * One read: the key follows from the id.
+   * The call makes one read, because the key follows from the id.
    */
   find(workspace: string, executionId: string, options?: CallOptions): Promise<CallRecord | undefined>;
   /**
@@ -109,11 +109,14 @@ export function createCallRecords(options: CallRecordsOptions): CallRecords {
   };
 }
 
-// Bounds the records of a key's refused calls: a client that repeats a call which cannot succeed must not fill the
-// table for free. Further ones are only logged.
+// Bounds the records of a key's refused calls, so that a client that repeats a call which cannot succeed does not fill
+// the table for free. Further calls are only logged.
 
 export interface RefusalQuota {
-  /** Returns whether one more refused call of this key is recorded: at most `refusalRecordsPerSecond` in any second. */
+  /**
+   * Returns whether one more refused call of this key is recorded, which are at most `refusalRecordsPerSecond` in any
+   * second.
+   */
   take(keyPublicId: string): boolean;
 }
 

@@ -31,7 +31,7 @@ interface TimedPartDocument {
 /** Matches `admission:0:12`, `attempt#1:14:230`. */
 const partText = /^(admission|guardrail|attempt|settlement)(?:#(\d{1,3}))?:(\d{1,12}):(\d{1,12})$/;
 
-/** Returns whole milliseconds: a clock that was set back makes negative times. */
+/** Returns whole milliseconds, because a clock that was set back makes negative times. */
 const toMs = (ms: number): number => Math.max(0, Math.round(ms));
 
 /** Returns the kind of a time line, which is stored as one text. A part of another form is dropped. */

@@ -1,5 +1,5 @@
-// Checks of a call by guardrails, as its record has them: one entry for each guardrail and direction, however many
-// texts it saw.
+// Converts the checks of a call by guardrails to the entries of its record. There is one entry for each guardrail and
+// direction, however many texts the guardrail checked.
 import { formatUsd, type PicoUsd } from '../../foundation/money/index.ts';
 import type { GuardrailCheck } from '../../protocol/router/index.ts';
 import type { StoredKind } from './stored-kinds.ts';
@@ -12,7 +12,7 @@ interface ChecksDocument extends Omit<RecordedChecks, 'costPicoUsd'> {
   readonly cost_usd?: string;
 }
 
-/** Decisions in rising strength: the strongest of a guardrail's decisions is recorded. */
+/** Decisions in rising strength. The strongest of a guardrail's decisions is recorded. */
 const actions = ['pass', 'failed', 'mask', 'block'] as const satisfies readonly GuardrailCheck['action'][];
 
 export function sumOfChecks(checks: readonly GuardrailCheck[] = []): readonly RecordedChecks[] | undefined {

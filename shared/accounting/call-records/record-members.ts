@@ -1,6 +1,6 @@
-// Lists the fields of a call record, which usage reports read. Each call of a known key has one, also a refused call:
-// who, what, how long and how much; never a prompt, an answer or a key. This table is the only list of fields: the type
-// of a record, its item and its document follow from it.
+// Lists the fields of a call record, which usage reports read. Each call of a known key has a record, also a refused
+// call. The record says who, what, how long and how much, and never contains a prompt, an answer or a key. This table
+// is the only list of fields. The type of a record, its item and its document follow from the table.
 import { type ErrorCode, errorCatalogue } from '../../errors/index.ts';
 import {
   type BasePath,
@@ -65,8 +65,8 @@ interface Member<Value, Json, Document extends string | undefined, IsRequired ex
   readonly document: Document;
   readonly isRequired: IsRequired;
   /**
-   * Value that is not stored, because most calls have it: attributes are most of the cost of a write. Only flags have
-   * one: earlier releases read an absent flag as false.
+   * Value that is not stored, because most calls have it, and attributes are most of the cost of a write. Only flags
+   * have a usual value, because earlier releases read an absent flag as false.
    */
   readonly usual?: false | undefined;
 }
@@ -102,22 +102,23 @@ const outcome = textLike<CallOutcome>(
 const correlationText = text(128);
 const sessionText = text(256);
 const attributionMaxCharacters = 512;
-/** Kind of model names: catalogue ids have at most 128 characters, function aliases 141. */
+/** Kind of model names. Catalogue ids have at most 128 characters, and function aliases have at most 141. */
 const modelText = text(160);
-/** Bound of an error message: the longest ones list paths or names, and the answer has the rest. */
+/** Bound of an error message. The longest messages list paths or names, and the answer has the rest. */
 const errorMessageMaxCharacters = 512;
 /** Maximum number of guardrails of a workspace and a key, in both directions. */
 const guardrailsMax = 64;
 /**
- * Maximum number of attempts that are recorded. A function may make many provider calls; the first ones show the fault.
+ * Maximum number of attempts that are recorded. A function may make many provider calls; the first attempts show the
+ * fault.
  */
 const attemptsMax = 16;
 /**
- * Maximum shares of other models. A workflow usually has fewer models; further ones count for the model that answered
+ * Maximum shares of other models. A workflow usually has fewer models; further models count for the model that answered
  * last.
  */
 const otherSharesMax = 16;
-/** Maximum parts: admission, settlement, and one for each attempt and guardrail. */
+/** Maximum parts, which are admission, settlement, and one part for each attempt and guardrail. */
 const timedPartsMax = 2 + attemptsMax + guardrailsMax;
 
 const interfaceId = textLike<InterfaceId>((value) => interfaceIds.some((one) => one === value));
@@ -128,7 +129,7 @@ const basePath = textLike<BasePath>((value) => basePaths.some((one) => one === v
 /** The fields in the order of a document. Texts are cut at the bound of their kind. */
 export const members = {
   correlationId: required('correlation_id', id, { document: 'id' }),
-  /** Unique id of the call: one record is stored for it. A call of no function may use its correlation id. */
+  /** Unique id of the call. One record is stored for each id. A call of no function may use its correlation id. */
   executionId: required('execution_id', id),
   workspace: required('workspace', id),
   arrivedAtMs: required('arrived_at_ms', instant, { document: 'created_at' }),
@@ -146,13 +147,13 @@ export const members = {
   /** The message of the error that the client got instead of an answer. */
   errorMessage: optional('error_message', text(errorMessageMaxCharacters)),
   /**
-   * True if the catalogue has the requested model, but the list of the key or of its workspace does not: only
-   * operators see it.
+   * True if the catalogue has the requested model, but the list of the key or of its workspace does not. Only operators
+   * see this field.
    */
   unlistedModel: optional('unlisted_model', flag, hidden),
   /** Undefined if none of its bodies is stored. The bodies of a replay are those of its first call. */
   content: optional('content', content),
-  /** Execution id of the call whose stored answer this is: nothing was done or charged for it. */
+  /** Execution id of the call whose stored answer this is. For this call nothing was done or charged. */
   replayOf: optional('replay_of', id),
   /** All attempts in their order; undefined when not recorded. */
   attemptLog: optional('attempt_log', attempts(attemptsMax), hidden),
@@ -194,8 +195,8 @@ export const members = {
   estimated: required('estimated', flag, { usual: false }),
   costPicoUsd: required('cost_pico_usd', amount, { document: 'cost_usd' }),
   /**
-   * Shares of tokens and cost of models other than `modelServed` of `provider`: other steps of a workflow, answers that
-   * were not a result. The rest belongs to these two. Undefined when there are none.
+   * Shares of tokens and cost of models other than `modelServed` of `provider`, such as other steps of a workflow, and
+   * answers that were not a result. The rest belongs to `modelServed` and `provider`. Undefined when there are none.
    */
   otherShares: optional('other_shares', shares(otherSharesMax), hidden),
 
@@ -244,8 +245,8 @@ export const attemptsText = (attempts: CallRecord['attemptLog']): string | undef
   attempts?.slice(0, attemptsMax).flatMap(toAttemptText).join(' ');
 
 /**
- * Converts a record. Throws a TypeError that names a required field with a value of another kind: a mistake of the
- * caller.
+ * Converts a record. Throws a TypeError that names a required field with a value of another kind, which is a mistake of
+ * the caller.
  */
 export function toScalars(record: CallRecord): Record<string, Scalar> {
   const scalars: Record<string, Scalar> = {};

@@ -1,5 +1,5 @@
-// Kinds of a record's values. Each is stored as one scalar, and a value of another kind is not stored at all: types
-// apply at compile time only, and a body in the place of a text or a number must not be stored.
+// Defines the kinds of a record's values. Each value is stored as one scalar, and a value of another kind is not stored
+// at all. Types apply at compile time only, and a body in the place of a text or a number must not be stored.
 
 import { type ContentKeep, contentKeeps } from '../../foundation/constants/index.ts';
 import { maskKeys } from '../../foundation/log/index.ts';
@@ -30,8 +30,8 @@ const shownAsText = { toJson: asItIs<string>, schema: { type: 'string' } };
 const notShown = { toJson: () => undefined, schema: {} };
 
 /**
- * Kind of client text and names, some of which contain an API key. The text is cut first, then made well-formed: half
- * of a surrogate pair is not a text for the store.
+ * Kind of client text and names, some of which contain an API key. The text is cut first, then made well-formed,
+ * because the store refuses half of a surrogate pair.
  */
 export const text = (maxCharacters: number): StoredKind<string, string> => ({
   ...shownAsText,
@@ -93,8 +93,8 @@ export const paths = (countMax: number): StoredKind<readonly string[], readonly 
 });
 
 /**
- * Matches `provider:outcome:status:ms`, the status empty if there was none: in log lines, and in records of former
- * releases.
+ * Matches `provider:outcome:status:ms`, which has an empty status if there was none. Log lines and records of former
+ * releases have this form.
  */
 const attemptText = /^([a-z0-9][a-z0-9._-]{0,63})(?:#([1-9]\d?))?:([a-z0-9_]{1,40}):([1-5]\d\d)?:(\d{1,12})$/;
 
@@ -179,7 +179,7 @@ const fromStoredAttempt = ([
 const tagText = text(64);
 const separators = /[,=]/;
 
-/** Kind of tags, stored as one text, `feature=rerank,team=search`. Invalid ones are dropped. */
+/** Kind of tags, stored as one text, `feature=rerank,team=search`. Invalid tags are dropped. */
 export const tags = (countMax: number): StoredKind<Tags, Tags> => ({
   toJson: asItIs,
   schema: { type: 'object', additionalProperties: { type: 'string' } },
@@ -219,10 +219,10 @@ export const instant: StoredKind<number, string> = {
   },
 };
 
-/** Longest duration, a year: no call lasts longer, whatever a wrong clock says. */
+/** Longest duration, a year, because no call lasts longer, whatever a wrong clock shows. */
 const durationMaxMs = 365 * 24 * 60 * 60 * 1000;
 
-/** Kind of whole milliseconds. A clock that was set back makes negative ones, which count as 0. */
+/** Kind of whole milliseconds. A clock that was set back makes negative times, which count as 0. */
 export const duration: StoredKind<number, number> = {
   ...count,
   toScalar: (value) =>
@@ -230,10 +230,10 @@ export const duration: StoredKind<number, number> = {
   fromScalar: (stored) => stored as number,
 };
 
-/** Largest amount: DynamoDB's numbers are exact to 38 digits. */
+/** Largest amount, because DynamoDB's numbers are exact to 38 digits. */
 const amountMax = 10n ** 38n - 1n;
 
-/** Kind of an exact amount. The store returns small ones as numbers. */
+/** Kind of an exact amount. The store returns small amounts as numbers. */
 export const amount: StoredKind<bigint, string> = {
   toJson: formatUsd,
   schema: { type: 'string', pattern: '^-?\\d+(\\.\\d+)?$' },

@@ -1,5 +1,5 @@
-// Stores the bodies of one call as one compressed JSON document, under the id of the call. The call's record says
-// whether it exists.
+// Stores the bodies of one call as one compressed JSON document, under the id of the call. The call's record shows
+// whether the document exists.
 import { contentPrefixOf, daysOf } from '../../foundation/constants/index.ts';
 import { dayMs } from '../../foundation/time/index.ts';
 import { type BlobCallOptions, type BlobStore, packText, unpackText } from '../../storage/blobs/index.ts';
@@ -49,7 +49,7 @@ type RecordedContent = Pick<CallRecord, 'executionId' | 'workspace' | 'arrivedAt
 export const contentEndsAtMs = ({ content, arrivedAtMs }: RecordedContent): number | undefined =>
   content === undefined || content.state === 'failed' ? undefined : arrivedAtMs + daysOf(content.keep) * dayMs;
 
-/** Reads the bodies. Undefined if none were stored, or their time is over: storage deletes later. */
+/** Reads the bodies. Undefined if none were stored, or if they have expired but are not yet deleted. */
 export async function readContent(
   blobs: Pick<BlobStore, 'get'>,
   record: RecordedContent,

@@ -13,7 +13,7 @@ import type { PicoUsd } from '../../foundation/money/index.ts';
 import type { Item } from '../../storage/store/index.ts';
 import { type Counter, readAmount, readAvailable } from '../holds/index.ts';
 
-/** Maximum number of shards: a shortage reads every one, within the 1.9 s of an admission. */
+/** Maximum number of shards. A shortage reads every shard, within the 1.9 s of an admission. */
 const shardsMax = 32;
 
 export interface CreditAccount {
@@ -21,8 +21,8 @@ export interface CreditAccount {
   /** Number of shards, 1 to `shardsMax`. Default 1. */
   readonly shards?: number | undefined;
   /**
-   * Cap on everything that the workspace spends, null for none. It is configuration: a changed cap counts from the next
-   * call on.
+   * Cap on everything that the workspace spends, null for none. The cap is configuration, so a changed cap counts from
+   * the next call on.
    */
   readonly spendLimit: PicoUsd | null;
   /** Limit of concurrent calls, whose slots are taken with reservations in one shard. Null or absent: no limit here. */

@@ -22,13 +22,13 @@ import { type CreditOptions, type CreditPayments, createCreditPayments } from '.
 import { gather, readShards, type ShardContext } from './credit-shards.ts';
 
 export interface CreditLedger extends CreditPayments {
-  /** Sets the credit of a new workspace; an existing one keeps its own. */
+  /** Sets the credit of a new workspace; an existing workspace keeps its own credit. */
   create(workspace: string, credit: PicoUsd): Promise<'created' | 'existing'>;
   /** Adds credit, or removes some, once per id. */
   add(addition: Addition): AdditionOutcome;
   /**
-   * Returns grants, the newest first: additions and removals of 30 days, and before them the first grant with all older
-   * ones.
+   * Returns grants, the newest first. The list has additions and removals of 30 days, and before them the first grant
+   * with all older grants.
    */
   additions(workspace: string): Promise<RecordedAddition[]>;
 }
@@ -45,7 +45,7 @@ const addedWorkspacesMax = 1_000;
 
 export function createCreditLedger(options: CreditOptions): CreditLedger {
   const { store, counters, clock } = options;
-  /** Additions of one workspace run in turn: each finishes the one before it if necessary. */
+  /** Additions of one workspace run in turn. Each addition finishes the addition before it if necessary. */
   const additions = createCache<(addition: PendingAddition) => void>({ sizeMax: addedWorkspacesMax });
 
   async function addInTurn(additions: readonly PendingAddition[]): Promise<[]> {
@@ -78,7 +78,7 @@ export function createCreditLedger(options: CreditOptions): CreditLedger {
 // added unless that number was seen, and the note deleted. An addition whose process died is finished by the next one.
 // An amount that the credit does not cover is not removed: its number is skipped, and its id forgotten.
 
-/** Time for which an addition is remembered by its id. An operator who repeats one does so within days. */
+/** Time for which an addition is remembered by its id. An operator who repeats an addition does so within days. */
 const additionLifeMs = 30 * 86_400_000;
 /** Number of old additions that one further addition forgets. */
 const forgottenPerAdditionMax = 20;
@@ -92,8 +92,8 @@ const passedAttribute = 'passed#additions';
 /** Time at which the workspace was created. */
 const grantedAtAttribute = 'granted_at_ms';
 /**
- * Maximum number of tries after additions of other processes to the same workspace: each finishes the one that came
- * first.
+ * Maximum number of tries after additions of other processes to the same workspace. Each try finishes the addition that
+ * came first.
  */
 const triesMax = 100;
 /** Maximum tries to read two items between additions. */
@@ -107,7 +107,7 @@ interface Addition {
   readonly shards?: number | undefined;
   /** Amount; below 0 it removes credit, but never reserved or spent credit. */
   readonly amount: PicoUsd;
-  /** Id of the addition: the same id adds once within 30 days. */
+  /** Id of the addition. The same id adds once within 30 days. */
   readonly id: string;
   readonly nowMs: number;
 }
@@ -192,7 +192,7 @@ interface AdditionUnderWay {
   readonly number: number;
 }
 
-/** Finishes a pending addition. Returns the additions afterwards, or the given ones if none is pending. */
+/** Finishes a pending addition. Returns the additions afterwards, or `additions` if none is pending. */
 async function finishAddition(context: Omit<ShardContext, 'account'>, workspace: string, seen: Item): Promise<Item> {
   const underWay = seen.addition_out as AdditionUnderWay | undefined;
   if (underWay === undefined) return seen;

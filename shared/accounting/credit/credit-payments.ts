@@ -1,5 +1,5 @@
 // Reserves credit of a workspace before a provider is called, and charges the real cost after the last byte. The rules
-// are those of `holds`; this file decides which shards hold a reservation and how they share.
+// come from `holds`; this file decides which shards have a reservation and how they share.
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
@@ -59,7 +59,7 @@ export function createCreditPayments(options: CreditOptions): CreditPayments {
   };
 }
 
-/** Levels shards by the state that a settlement has seen. It is best effort: the settlement itself is done. */
+/** Levels shards by the state that a settlement has seen. Levelling may fail, because the settlement itself is done. */
 async function evenOut(context: ShardContext, hold: CreditHold, item: Item): Promise<void> {
   try {
     if (isInDebt(readBalance(context.account, hold.shard, item))) {

@@ -7,7 +7,7 @@ import { type CreditAccount, creditAttributes, readBalance } from './credit-acco
 import type { Shard } from './credit-shards.ts';
 import { readTransfer, type Transfer } from './transfer.ts';
 
-/** The credit: granted = available + held + spent, whenever nothing moves between shards. */
+/** The credit. While nothing moves between shards, granted = available + held + spent. */
 export interface CreditSummary {
   /** Total that was ever granted. */
   readonly granted: PicoUsd;
@@ -19,7 +19,7 @@ export interface CreditSummary {
   readonly held: PicoUsd;
   /** Expiry of the oldest reservation, to five seconds; undefined when nothing is reserved. */
   readonly firstEndMs: number | undefined;
-  /** Reserved by calls that died: the next call that needs it, or that uses its shard, releases it. */
+  /** Reserved by calls that died. The next call that needs this credit, or that uses its shard, releases it. */
   readonly expired: PicoUsd;
   readonly spent: PicoUsd;
   /** Item of the first shard, which has marks of the whole account. */

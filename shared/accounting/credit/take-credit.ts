@@ -19,7 +19,8 @@ const probesMax = 3;
 /** Maximum number of times that all shards are read; a further time is needed if other calls were faster. */
 const looksMax = 5;
 /**
- * Shard in which credit is gathered in a shortage: two shortages at once must not move the same credit back and forth.
+ * Shard in which credit is gathered in a shortage, so that two shortages at once do not move the same credit back and
+ * forth.
  */
 const gatheringShard = 0;
 /** Maximum number of accounts whose shortages are shared by waiting calls. */
@@ -54,7 +55,7 @@ interface CreditTakeOptions {
 
 /** Creates the reservation. It throws StoreUnavailable; amounts that may have been reserved before expire. */
 export function createCreditTake({ store, counters, randomness }: CreditTakeOptions) {
-  /** Shortages by account: each is read and gathered once for all calls that are short at the time. */
+  /** Shortages by account. Credit is read and gathered once for all calls that are short at the time. */
   const shortages = createCache<(amount: PicoUsd) => Promise<ShardBalance>>({ sizeMax: accountsMax });
 
   const takeIn = (account: CreditAccount, shard: number, hold: Hold) =>
@@ -103,7 +104,7 @@ export function createCreditTake({ store, counters, randomness }: CreditTakeOpti
       if (result.short === 'slots') return { kind: 'no_slot' };
       const balance = readBalance(account, shard, result.item);
       if (shards === 1) return insufficient(balance, hold.amount, result.available);
-      // The debt of one shard counts against the others.
+      // The debt of one shard reduces the credit of the other shards.
       if (isInDebt(balance)) break;
     }
     return takeGathered(account, hold);

@@ -22,7 +22,8 @@ import { amountAtLeast, readAmount } from '../holds/index.ts';
 import { type CreditAccount, creditAttributes, creditKey, ownLimit } from './credit-account.ts';
 
 /**
- * Maximum number of tries after other writes of the source. Stopping is harmless: the caller reads all shards again.
+ * Maximum number of tries after other writes of the source. Stopping is harmless, because the caller reads all shards
+ * again.
  */
 const triesMax = 3;
 
@@ -65,7 +66,7 @@ export async function move(context: TransferContext, from: number, to: number, a
     const underWay = readTransfer(from, seen);
     if (underWay !== undefined) {
       seen = await finishTransfer(context, underWay);
-      // The pending transfer may be this one, made in a first try whose answer was lost.
+      // The pending transfer may be this transfer, made in a first try whose answer was lost.
       if (underWay.to === to) return;
       continue;
     }

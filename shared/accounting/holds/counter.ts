@@ -8,7 +8,7 @@ export interface ItemAddress {
   readonly key: string;
 }
 
-/** Address and limits of a counter. Amounts are integers: pico-USD, or slots. */
+/** Address and limits of a counter. Amounts are integers, in pico-USD or slots. */
 export interface Counter extends ItemAddress {
   readonly balances: readonly Balance[];
   /** Attribute that sums up settled amounts. Absent if nothing is consumed, as with slots. */
@@ -24,7 +24,7 @@ export interface Counter extends ItemAddress {
   readonly spareSlotsMin?: bigint;
 }
 
-/** A number in the item: the granted amount less reserved and spent amounts. An absent balance is 0. */
+/** A number in the item, which is the granted amount less reserved and spent amounts. An absent balance is 0. */
 export interface Balance {
   readonly attribute: string;
   /**
@@ -36,7 +36,8 @@ export interface Balance {
 
 export interface Hold {
   /**
-   * Unique per request, matches `idPattern`. It is not stored: it distinguishes a repeated settlement from another one.
+   * Unique per request, matches `idPattern`. The owner is not stored. It distinguishes a repeated settlement from
+   * another settlement.
    */
   readonly owner: string;
   /** Amount above 0, or 0 if only a slot is reserved. */
@@ -56,7 +57,7 @@ export interface HeldAmount {
 export interface SeenItem {
   /** The item; {} if there is none. */
   readonly item: Item;
-  /** Time of the read: the item was current then or later. */
+  /** Time of the read. The item was current at this time or later. */
   readonly atMs: number;
 }
 
@@ -115,13 +116,14 @@ const msPerSecond = 1_000;
 const momentOf = (timedName: string): number => Number.parseInt(timedName.slice(1), base) * msPerSecond;
 
 /**
- * Returns the length of a bucket: a reservation expires 70 to 75 seconds after its call arrived, or within a fifteenth
+ * Returns the length of a bucket. A reservation expires 70 to 75 seconds after its call arrived, or within a fifteenth
  * of a longer life.
  */
 export const bucketSecondsOf = (holdLifeMs: number): number => Math.max(5, Math.floor(holdLifeMs / (15 * msPerSecond)));
 
 /**
- * Returns the attribute that counts a reservation with that expiry: the first end of a bucket that is not before it.
+ * Returns the attribute that counts a reservation with that expiry. The attribute is named by the first end of a bucket
+ * that is not before the expiry.
  */
 export const heldAttribute = (kind: HeldKind, expiresAtMs: number, bucketSeconds: number): string =>
   timedName(kind, Math.ceil(expiresAtMs / (bucketSeconds * msPerSecond)) * bucketSeconds);
@@ -137,7 +139,7 @@ export function hasTimedUntil(item: Item, kind: TimedKind, untilMs: number): boo
 export const readHeldAmounts = (item: Item, kind: HeldKind = 'held'): HeldAmount[] =>
   readTimedAttributes(item, kind).map(({ atMs, value }) => ({ amount: readAmount(value), expiresAtMs: atMs }));
 
-/** Returns the balance of slots, which is minus the taken ones, in an item that has amounts too. */
+/** Returns the balance of slots, which is minus the number of used slots, in an item that has amounts too. */
 export const slotBalance = (max: number | null): Balance => ({
   attribute: 'balance_slots',
   limit: max === null ? null : BigInt(max),
@@ -155,7 +157,7 @@ export const readSlotsInUse = (item: Item, nowMs: number): number =>
 /** Returns an amount: the store returns numbers as number or bigint; absent is 0. */
 export const readAmount = (value: unknown): bigint => BigInt((value as number | bigint | undefined) ?? 0);
 
-/** Tests an amount; an absent one is 0. */
+/** Tests an amount; an absent amount is 0. */
 export const amountAtLeast = (attribute: string, floor: bigint): Condition =>
   floor > 0n ? atLeast(attribute, floor) : or(absent(attribute), atLeast(attribute, floor));
 
@@ -163,8 +165,8 @@ export const amountAtMost = (attribute: string, max: bigint): Condition =>
   max < 0n ? atMost(attribute, max) : or(absent(attribute), atMost(attribute, max));
 
 /**
- * Returns the amount that a further reservation may take: the least of all limited balances. Null: no limit. It may be
- * negative.
+ * Returns the amount that a further reservation may take, which is the least of all limited balances. Null means no
+ * limit. The amount may be negative.
  */
 export function readAvailable(balances: readonly Balance[], item: Item): bigint | null {
   let least: bigint | null = null;

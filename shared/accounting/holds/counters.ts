@@ -39,21 +39,23 @@ export interface Counters {
    */
   take(counter: Counter, hold: Hold): Promise<TakeOutcome>;
   /**
-   * Ends a reservation at its real cost, exactly once however often it is called: 0 releases all of it, a cost above it
-   * is charged too. Throws StoreUnavailable, and calling it again is safe; a RangeError for a negative cost.
+   * Ends a reservation at its real cost, exactly once however often it is called. A cost of 0 releases the whole
+   * reservation, and a cost above the reservation is charged too. Throws StoreUnavailable, and calling it again is
+   * safe; a RangeError for a negative cost.
    */
   settle(counter: Counter, hold: Hold, actual: bigint, options?: SettlementOptions): Promise<SettlementOutcome>;
   /** Releases expired reservations. Returns the item afterwards. */
   releaseExpired(counter: Counter): Promise<Item>;
   /**
-   * Admits a request of a key: one write for a key with limits, one read for a key without. Throws StoreUnavailable.
+   * Admits a request of a key, with one write for a key with limits, and one read for a key without limits. Throws
+   * StoreUnavailable.
    */
   admitKey(request: PaidKeyRequest): Promise<KeyAdmission>;
   /** Counts a request that reserves no money. */
   countKeyRequest(request: KeyRequest): Promise<KeyCount>;
   settleKey(hold: KeyHold, actual: bigint, options?: SettlementOptions): Promise<SettlementOutcome>;
   /**
-   * Charges a key of which nothing was reserved. It is called once: after a failure it must not be repeated, except
+   * Charges a key of which nothing was reserved. Call it once. After a failure the charge must not be repeated, except
    * with its transaction.
    */
   chargeKey(charge: KeyCharge, amount: bigint, options?: Pick<SettlementOptions, 'transaction'>): Promise<void>;
@@ -72,7 +74,7 @@ const toTaken = (outcome: CounterReserved | Insufficient): TakeOutcome =>
 interface CountersOptions extends ItemWriterOptions {
   /** Lifetime of a reservation from the arrival of its call. */
   readonly holdLifeMs?: number;
-  /** True if calls of one key share the write of spending that nothing limits. Default: false. */
+  /** True if calls of one key share the write of spending without a limit. The default is false. */
   readonly sharesCharges?: boolean;
   /** Requests per minute of keys that set no limit; no limit if absent. */
   readonly keyRequestsPerMinute?: number | undefined;
@@ -94,7 +96,7 @@ const countsPerMinuteMin = 600;
 /** Maximum number of keys whose next counted request is remembered. */
 const sampledKeysMax = 5_000;
 /**
- * Maximum number of tries of a release: a write for other requests releases amounts that were seen before it, and the
+ * Maximum number of tries of a release. A write for other requests releases amounts that were seen before it, and the
  * next try sees the rest.
  */
 const looksMax = 3;
@@ -284,7 +286,7 @@ function createKeyCharges({ writer, clock, isShared }: KeyChargesOptions) {
   };
 }
 
-/** Throws for a write that may have been made: the mark by which it counts once belongs to these tries. */
+/** Throws for a write that may have been made, because the mark by which it counts once belongs to these tries. */
 function notRepeatable(cause: unknown): never {
   throw new Error('the spending of a key was not counted', { cause });
 }

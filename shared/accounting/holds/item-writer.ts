@@ -1,5 +1,5 @@
-// Gives each item one writer in a process: during a write of an item, requests for the same item wait and share the
-// next write. Each gets its answer as if it were alone and in its turn. A single request is written at once.
+// Gives each item one writer in a process. During a write of an item, requests for the same item wait and share the
+// next write. Each request gets its answer as if it were alone and in its turn. A single request is written at once.
 import { createCache } from '../../foundation/cache/index.ts';
 import { admissionTimeoutMs, storeCallTimeoutMs } from '../../foundation/constants/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
@@ -31,13 +31,13 @@ import { createMark, type Mark, withMarks } from './settlement-mark.ts';
 /** Longest time that a request may wait in the process for its turn. */
 const queueWaitMaxMs = 10_000;
 /**
- * Maximum number of calls of the store for a request: each after the first follows a write of another process, or a
- * changed configuration.
+ * Maximum number of calls of the store for a request. Each call after the first follows a write of another process, or
+ * a changed configuration.
  */
 const asksMax = 10;
 /** Maximum number of items that are remembered as they were last returned, some 3 KB each. */
 const rememberedItemsMax = 5_000;
-/** Time for which an item is remembered: idle items of limits are deleted after two days and created again. */
+/** Time for which an item is remembered, because idle items of limits are deleted after two days and created again. */
 const rememberedMs = 3_600_000;
 
 export interface ItemWriter {
@@ -70,7 +70,10 @@ export interface SettlementOptions {
   readonly isAwaited?: boolean | undefined;
   /** True if its outcome needs the item as the store then has it. Default false. */
   readonly needsItem?: boolean | undefined;
-  /** Transaction with whose writes it is written, or not at all: then it needs no mark to count once. */
+  /**
+   * Transaction that makes the write together with its own writes, or not at all. The write then needs no mark to count
+   * once.
+   */
   readonly transaction?: StoreTransaction | undefined;
   /** The part of a reservation of both that is settled now; the slot is never the last part. Absent: both are. */
   readonly part?: 'slot' | 'amount' | undefined;
@@ -91,7 +94,7 @@ interface ItemQueue extends WrittenItem {
 export function createItemWriter({ store, clock, randomness, gathering }: ItemWriterOptions): ItemWriter {
   const queues = createCache<ItemQueue>({ sizeMax: rememberedItemsMax });
   const settleOnce = createSettleOnce({ store, clock });
-  /** Number of the last request or store call: they are numbered in their order. */
+  /** Number of the last request or store call, which are numbered in their sequence. */
   let lastNumber = 0;
   const nextNumber = () => {
     lastNumber += 1;
@@ -121,7 +124,7 @@ export function createItemWriter({ store, clock, randomness, gathering }: ItemWr
       const sent = await write(queue, planned, { nowMs, areOthersLeft: remaining.length > 0 });
       if (sent.kind === 'again') return [...sent.requests, ...remaining];
       const { item } = sent;
-      // The callers continue once this run has ended: what they ask for next is then served at once.
+      // The callers continue once this run has ended, and their next requests are then served at once.
       queueMicrotask(() => {
         for (const { waiting, wasLate } of planned.settled) waiting.resolve({ kind: 'settled', item, wasLate });
         for (const { resolve } of planned.reserved) resolve({ kind: 'reserved', item, atMs: nowMs });
@@ -260,9 +263,9 @@ function isRefused({ arrivedAtMs, asks, reject }: QueuedRequest, nowMs: number):
   return isOverdue || asks >= asksMax;
 }
 
-// The store calls of an item's writer: it reads the item, or writes it for the waiting requests.
+// Makes the store calls of an item's writer, which reads the item, or writes it for the waiting requests.
 
-/** Time limit when the store does not answer: one more call must fit into the time of an admission. */
+/** Time limit when the store does not answer, so that one more call fits into the time of an admission. */
 const unansweredMaxMs = admissionTimeoutMs - storeCallTimeoutMs;
 /**
  * Interval: if the item was read less than a second ago, a write does not ask for the item back; its conditions still
@@ -339,7 +342,7 @@ function createItemQuestions({ store, clock, randomness, settleOnce, nextNumber 
         return { kind: 'written', item };
       } catch (error) {
         // The write may have been made. Together with settlements it was sent once: a reservation is sent again without
-        // them, and at worst it is taken twice.
+        // settlements, and at worst it is taken twice.
         const settlements = settled.map(({ waiting }) => waiting);
         if (mark !== undefined) settleOnce.markUncertain(written, mark, settlements);
         for (const { reject } of settlements) reject(error);

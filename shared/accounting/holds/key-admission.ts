@@ -1,6 +1,6 @@
-// Admits a request of an API key: one UpdateItem checks that the key is active, counts the request and reserves its
-// spending, so concurrent requests exceed no limit. The order of the checks is the precedence of their errors: unknown,
-// revoked, requests per minute, money.
+// Admits a request of an API key. One UpdateItem checks that the key is active, counts the request and reserves its
+// spending, so concurrent requests exceed no limit. The sequence of the checks is the precedence of their errors:
+// unknown, revoked, requests per minute, money.
 import { equalInConstantTime } from '../../foundation/ids/index.ts';
 import { type Item, unchanged } from '../../storage/store/index.ts';
 import { faultOfHold, type Hold, type SeenItem } from './counter.ts';
@@ -16,8 +16,8 @@ export interface KeyRequest {
   /** A key with another secret is unknown, and nothing is counted. */
   readonly secretSha256: string;
   /**
-   * The item of an earlier answer for this key, however old: it saves the read, and never decides. For a public id that
-   * a rotation made, it says where the item is.
+   * The item of an earlier answer for this key, however old. It saves the read, and never decides. For a public id that
+   * a rotation made, it shows where the item is.
    */
   readonly known?: Item | undefined;
   /** Default true. False if an earlier call has counted this request and only the reservation is needed. */

@@ -1,6 +1,7 @@
 // Defines the item of an API key as admission uses it: the operator writes status and limits, requests write the
-// counters next to them. A key gets no balance: its spend limit is configuration of the same item, and its balance is
-// minus its reserved and spent amounts. So a changed limit counts from the next request on, and needs no other write.
+// counters next to them. A key gets no balance, because its spend limit is configuration of the same item, and its
+// balance is minus its reserved and spent amounts. So a changed limit counts from the next request on, and needs no
+// other write.
 import type { SpendLimitReset } from '../../foundation/constants/index.ts';
 import { type PicoUsd, parseUsd } from '../../foundation/money/index.ts';
 import { absent, type Item } from '../../storage/store/index.ts';

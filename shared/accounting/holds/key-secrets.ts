@@ -1,6 +1,6 @@
-// Finds the text of a key that a call has: the current one or, until they expire, one of the texts that rotations
-// replaced. Each has a status and an expiry of its own; everything else in the item, the counts included, belongs to
-// the key whichever text a call has.
+// Finds the text of a key that a call has, which is the current text or, until it expires, a text that a rotation
+// replaced. Each text has its own status and expiry; everything else in the item, the counts included, belongs to the
+// key whichever text a call has.
 import type { Item } from '../../storage/store/index.ts';
 import { keyAttributes } from './key-limits.ts';
 
@@ -23,7 +23,7 @@ interface FormerSecret extends KeySecret {
   readonly expiresAtMs: number;
 }
 
-/** Maximum number of former texts, expired ones included. The oldest is removed first. */
+/** Maximum number of former texts, including expired texts. The oldest is removed first. */
 const formerSecretsMax = 8;
 
 export const currentSecret = (item: Item): KeySecret => ({
@@ -56,6 +56,6 @@ export function secretOf(item: Item, publicId: string): KeySecret | undefined {
   return current.publicId === publicId ? current : formerSecrets(item).find((one) => one.publicId === publicId);
 }
 
-/** True if the text may be used: before its expiry, not at it. */
+/** True if the text may be used, which ends at the moment of its expiry. */
 export const isSecretActive = ({ status, expiresAtMs }: KeySecret, nowMs: number): boolean =>
   status === 'active' && (expiresAtMs === null || nowMs < expiresAtMs);

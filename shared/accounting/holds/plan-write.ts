@@ -16,7 +16,7 @@ import { WriteGroup } from './write-group.ts';
 
 interface WaitingReservation {
   readonly assess: Assess;
-  /** True if the item was read after the reservation arrived: its state may then refuse the reservation. */
+  /** True if the item was read after the reservation arrived, so that its state may refuse the reservation. */
   readonly isReadLater: boolean;
 }
 

@@ -16,7 +16,7 @@ export interface Demand {
   readonly needsItem?: boolean;
 }
 
-/** A demand for a slot. Null: any number may be taken, and they are counted. */
+/** A demand for a slot. Null means that any number of slots may be used, and that they are counted. */
 interface SlotDemand {
   readonly bucket: string;
   readonly limit: number | null;
@@ -55,7 +55,7 @@ export interface Limited {
   readonly retryAfterMs: number;
 }
 
-/** `available` includes expired reservations. A shortage of the amount is reported before one of slots. */
+/** `available` includes expired reservations. A shortage of the amount is reported before a shortage of slots. */
 export interface Insufficient {
   readonly kind: 'insufficient';
   readonly item: Item;
@@ -70,8 +70,8 @@ export interface Rejected<Reason = unknown> {
 }
 
 /**
- * The outcome. A reservation without counts is never limited, one without an amount never insufficient, one without
- * reasons never refused.
+ * The outcome. A reservation without counts is never limited, a reservation without an amount is never insufficient,
+ * and a reservation without reasons is never refused.
  */
 export type ReservationOutcome<Assessed extends Assessment = Assessment> = CounterReserved | Obstacle<Assessed>;
 
@@ -103,7 +103,7 @@ export interface UnreservedCharge {
   readonly amount: bigint;
   /** Attribute that every item of its kind has, so that a deleted item is not created again. */
   readonly requiredAttribute: string;
-  /** The item as its caller has seen it: its configuration counts if the writer does not know the item. */
+  /** The item as its caller has seen it. Its configuration counts if the writer does not know the item. */
   readonly known: Item;
   readonly prepare?: Settlement['prepare'];
 }

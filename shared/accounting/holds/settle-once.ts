@@ -10,7 +10,7 @@ import { hasMark, type Mark, withMarks } from './settlement-mark.ts';
 
 /** Time for retries from the first try on. Callers repeat a settlement within the 10 s of `finish`. */
 const settlementRetryMs = 30_000;
-/** Maximum writes: each after the first follows a write of another process. */
+/** Maximum writes. Each write after the first follows a write of another process. */
 const writesMax = 10;
 /** Time within which a reservation may be settled; a process may have been suspended. Calls run for minutes at most. */
 const openHoldMaxMs = 86_400_000;
@@ -20,7 +20,7 @@ const openHoldMaxMs = 86_400_000;
  */
 const resolvedMax = 1_000;
 
-/** Returns the error of a contended item: for the client the same as a store that is down, try again soon. */
+/** Returns the error of a contended item, which for the client is the same as a store that is down (try again soon). */
 export const contentionError = () => new StoreUnavailable(new Error('other writes came first in every try'));
 
 interface DoubtfulWrite {
@@ -60,7 +60,7 @@ interface SettleOnceOptions {
   readonly clock: Clock;
 }
 
-/** Repeats a write under the mark of its first try: whichever of them arrives first is the one that counts. */
+/** Repeats a write under the mark of its first try. Only the try that arrives first counts. */
 async function repeatWrite(
   { store, clock }: SettleOnceOptions,
   address: ItemAddress,
@@ -124,8 +124,8 @@ export function createSettleOnce({ store, clock }: SettleOnceOptions): SettleOnc
   }
 
   /**
-   * Reports an outcome once: one caller retries everything of an unanswered write, and each of the others gets its
-   * outcome when it asks again.
+   * Reports an outcome once. One caller retries the whole unanswered write, and each other caller gets its outcome when
+   * it calls again.
    */
   function reportOnce(name: string): SettlementOutcome {
     if (resolved.get(name) === 'reported') return { kind: 'gone' };
@@ -155,7 +155,7 @@ export function createSettleOnce({ store, clock }: SettleOnceOptions): SettleOnc
       const running = underWay.get(name);
       if (running !== undefined) return running.then(gone);
       if (resolved.has(name)) return Promise.resolve(reportOnce(name));
-      // A reservation that was not taken must not be removed from its bucket, which contains those of others.
+      // A reservation that was not taken must not be removed from its bucket, which contains reservations of others.
       if (settlement.kind === 'settle' && !open.has(name)) return Promise.resolve(gone());
       return settleNow(name, address, write);
     },

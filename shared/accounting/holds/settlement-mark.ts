@@ -7,10 +7,10 @@ import { and, contains, type Item, not } from '../../storage/store/index.ts';
 import { timedName } from './counter.ts';
 import type { DraftedWrite } from './update-draft.ts';
 
-/** Lifetime of a mark: the retries of 30 s, and twice that for differences between clocks. */
+/** Lifetime of a mark, which is the retries of 30 s, and twice that for differences between clocks. */
 const lifeMs = 90_000;
 /**
- * Length of a slot: marks that expire together share an attribute, and a write that removes it needs one name for all
+ * Length of a slot. Marks that expire together share an attribute, and a write that removes it needs one name for all
  * of them.
  */
 const slotMs = 15_000;

@@ -1,5 +1,5 @@
-// Builds one write from independent rules: conditions checked together are checked in the same instant and cost one
-// write. Amounts that several of them move on one attribute are summed.
+// Builds one write from independent rules. Conditions in one write are checked in the same instant and cost one write.
+// Amounts that several rules move on one attribute are summed.
 import { isDeepStrictEqual } from 'node:util';
 import { and, type Changes, type Condition, type Item, type Update } from '../../storage/store/index.ts';
 
@@ -12,7 +12,7 @@ export class UpdateDraft {
   readonly #removed: string[] = [];
   readonly #conditions: Condition[] = [];
 
-  /** Adds an amount to a number. An absent one is 0. */
+  /** Adds an amount to a number. An absent number is 0. */
   add(attribute: string, amount: bigint): void {
     this.#sums.set(attribute, (this.#sums.get(attribute) ?? 0n) + amount);
   }
@@ -29,7 +29,7 @@ export class UpdateDraft {
     if (!this.#removed.includes(attribute)) this.#removed.push(attribute);
   }
 
-  /** Requires a condition; many requests of one write require the same one, which is written once. */
+  /** Requires a condition; many requests of one write require the same condition, which is written once. */
   require(condition: Condition): void {
     if (!this.#conditions.some((known) => isSame(known, condition))) this.#conditions.push(condition);
   }

@@ -26,7 +26,7 @@ export interface Window {
 const minuteMs = 60_000;
 const minutePartMs = 5_000;
 
-/** Window of requests: a request that was not made after all is removed within seconds. */
+/** Window of requests. A request that was not made after all is removed within seconds. */
 export const requestsPerMinute: Window = {
   counts: 'requests',
   last: 'lastInMinutePart',
@@ -36,7 +36,7 @@ export const requestsPerMinute: Window = {
   correctableMs: 2 * minutePartMs,
 };
 
-/** Window of tokens: they are estimated first, and corrected when the call has ended. */
+/** Window of tokens, which are estimated first, and corrected when the call has ended. */
 export const tokensPerMinute: Window = {
   counts: 'minuteTokens',
   last: 'lastInMinutePart',

@@ -94,7 +94,9 @@ export class WriteGroup {
     return corrected.length === 0 ? 'gone' : 'covered';
   }
 
-  /** Releases expired reservations: slots with every write, amounts with a write that knows their balances. */
+  /**
+   * Releases expired reservations. Slots are released with every write, amounts with a write that knows their balances.
+   */
   releaseExpired(wanted: readonly Pick<Demand, 'balances' | 'hold' | 'slot'>[]): void {
     if (this.#seen === undefined) return;
     const draft = this.#draft;
@@ -117,7 +119,7 @@ export class WriteGroup {
     }
   }
 
-  /** Judges a demand. `isWriting` concerns this write only: others are written in any case. */
+  /** Judges a demand. `isWriting` concerns this write only, because other writes are made in any case. */
   judge(demand: Demand, isWriting: boolean): Verdict {
     const { hold, balances = [], slot, counts = [] } = demand;
     const takesNothing =
@@ -208,7 +210,7 @@ class BalanceChange {
   /** Expired amount by the item; the same for each reservation of the write. */
   #expired: bigint | undefined;
   #releases = false;
-  /** Undefined until something is taken out, or taken: most writes do one of both. */
+  /** Undefined until amounts are released, or taken, because most writes do only one of these. */
   #outOfBuckets: Map<string, bigint> | undefined;
   #floors: Map<string, bigint> | undefined;
 
@@ -259,8 +261,8 @@ class BalanceChange {
   }
 
   /**
-   * Releases buckets that had expired when the item was seen; those that others may have changed since wait for a newer
-   * copy.
+   * Releases buckets that had expired when the item was seen; buckets that others may have changed since then wait for
+   * a newer copy.
    */
   releaseExpired(attributes: ReadonlySet<string>, bucketsInUse: readonly (string | undefined)[]): void {
     if (this.#seen === undefined) return;
@@ -304,7 +306,7 @@ class BalanceChange {
     }
   }
 
-  /** Adds the condition: conditions cannot add, so a number is compared with its minimum. */
+  /** Adds the condition. Conditions cannot add, so a number is compared with its minimum. */
   finish(): void {
     const draft = this.#draft;
     for (const [bucket, amount] of this.#outOfBuckets ?? []) draft.require(atLeast(bucket, amount));

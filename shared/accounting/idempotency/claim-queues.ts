@@ -1,6 +1,6 @@
-// Shares concurrent claims of one name in one process, as a thousand retries make them: one of them asks the store, and
-// its answer serves the others too, because they arrived before it. Each gets its answer as if it were alone and in its
-// turn. A single claim is written at once.
+// Shares concurrent claims of one name in one process, as a thousand retries make them. One claim is sent to the store,
+// and its answer serves the other claims too, because they arrived before the answer. Each claim gets its answer as if
+// it were alone and in its turn. A single claim is written at once.
 import { createCache } from '../../foundation/cache/index.ts';
 import {
   batchRuns,

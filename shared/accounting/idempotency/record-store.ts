@@ -1,4 +1,4 @@
-// Stores the records of idempotency keys: each call is one conditional write to one item. The store decides the winner
+// Stores the records of idempotency keys. Each call is one conditional write to one item. The store decides the winner
 // of a race, and the loser gets the winner's record from the same call.
 
 import { resultPrefix, storedAnswerMaxBytes } from '../../foundation/constants/index.ts';
@@ -36,14 +36,14 @@ import type { Fingerprint } from './request-fingerprint.ts';
 interface KeyOwner {
   readonly workspace: string;
   readonly key: string;
-  /** Id that is unique to the call, for instance its execution id: the fencing token. */
+  /** Id that is unique to the call, for instance its execution id. It is the fencing token. */
   readonly owner: string;
 }
 
 interface Claim extends KeyOwner {
   readonly fingerprint: Fingerprint;
   readonly nowMs: number;
-  /** Time from which another claim may take over: after the moment at which the runtime ends the call. */
+  /** Time from which another claim may take over, which is after the runtime ends the call. */
   readonly leaseUntilMs: number;
 }
 
@@ -59,8 +59,8 @@ type ClaimOutcome =
 
 interface Completion extends KeyOwner {
   /**
-   * A complete 2xx answer: nothing else is ever stored. If its body is missing or too long, its call still counts as
-   * done.
+   * A complete 2xx answer, because nothing else is ever stored. If its body is missing or too long, its call still
+   * counts as done.
    */
   readonly result: Omit<StoredResult, 'body'> & { readonly body: string | undefined };
   readonly nowMs: number;
@@ -72,12 +72,12 @@ type CompletionOutcome = { readonly kind: 'completed' } | { readonly kind: 'fenc
 /** The store; every call throws StoreUnavailable. */
 export interface IdempotencyStore {
   /**
-   * Claims a key. A claim that throws StoreUnavailable may have been written all the same: release it like a granted
-   * one. Throws an Error when the stored result is lost for good (`loadBody` says why the call does not run again).
+   * Claims a key. A claim that throws StoreUnavailable may have been written nevertheless. Release it like a granted
+   * claim. Throws an Error when the stored result is lost for good (`loadBody` says why the call does not run again).
    */
   claim(claim: Claim, options?: LoadOptions): Promise<ClaimOutcome>;
   complete(completion: Completion, options?: CallOptions): Promise<CompletionOutcome>;
-  /** Releases a running claim after a failure. Does nothing if the claim is no longer this owner's. */
+  /** Releases a running claim after a failure. Does nothing if the claim no longer belongs to this owner. */
   release(owner: KeyOwner, options?: CallOptions): Promise<void>;
 }
 
@@ -130,8 +130,8 @@ function outcomeOf(record: IdempotencyRecord, claim: Claim): ClaimOutcome | Done
   }
 }
 
-// Bodies of results in the store: compressed, in the item if they fit, otherwise in the blob store. Both return
-// exactly the stored text, or fail.
+// Stores bodies of results, compressed, in the item if they fit, otherwise in the blob store. Both return exactly the
+// stored text, or fail.
 
 /**
  * Compresses a body. When this resolves, a body that is too large for an item is in the blob store, because no record
@@ -157,7 +157,7 @@ async function storeBody(
   return { blobKey, sha256, textBytes };
 }
 
-/** Assumed length of a text of unknown length: rather too much than too little. */
+/** Assumed length of a text of unknown length, which is rather too long than too short. */
 const unknownTextBytes = 8 * 1024 * 1024;
 
 interface LoadOptions extends CallOptions {
