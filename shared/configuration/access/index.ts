@@ -50,8 +50,8 @@ const isSameEmail = (written: string, email: string | undefined): boolean =>
   email !== undefined && inLowerCase(written) === inLowerCase(email);
 
 /**
- * Converts an e-mail in ASCII letters only: beyond ASCII different letters become the same, for example the Kelvin sign
- * a k.
+ * Converts an e-mail in ASCII letters only, because beyond ASCII different letters become the same, for example the
+ * Kelvin sign a k.
  */
 export const inLowerCase = (email: string): string => email.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
@@ -62,8 +62,8 @@ export const inLowerCase = (email: string): string => email.replace(/[A-Z]/g, (l
 export const ownerOf = ({ email, subject }: Pick<Person, 'email' | 'subject'>): string =>
   email === undefined ? `subject:${subject}` : inLowerCase(email);
 
-// The rights from all grants of one operator or person. Pure: they are evaluated with every request of the management
-// interface.
+// The rights from all grants of one operator or person. Pure, because they are evaluated with every request of the
+// management interface.
 export interface Rights {
   /** True if the role, or a higher one, applies in this workspace. */
   holds(role: Role, workspace: string): boolean;

@@ -30,7 +30,7 @@ interface CreditAddition {
   readonly workspace: string;
   /** Amount; below 0 it removes credit, but never reserved or spent credit. */
   readonly amount: PicoUsd;
-  /** Id of the addition: the same id adds once within 30 days. */
+  /** Id of the addition. The same id adds once within 30 days. */
   readonly id: string;
 }
 

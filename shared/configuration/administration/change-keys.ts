@@ -18,13 +18,13 @@ type Dependencies = Pick<
 interface WantedNewKey extends KeyChanges {
   readonly workspace: string;
   readonly name: string;
-  /** Called with the public id of the new key before it is made: throws if it may not be made. */
+  /** Called with the public id of the new key before the key is made. Throws if the key may not be made. */
   readonly claim?: ((publicId: string) => Promise<void>) | undefined;
 }
 
 export interface NewKey {
   readonly publicId: string;
-  /** Text of the key, which is stored nowhere: show it once. */
+  /** Text of the key, which is stored nowhere, so show it once. */
   readonly text: string;
 }
 

@@ -14,13 +14,13 @@ export async function readOperators({ operators }: Pick<Dependencies, 'operators
 }
 
 interface NewOperator extends Omit<OperatorRecord, 'secretSha256'> {
-  /** Text of the key, which is stored nowhere: show it once. */
+  /** Text of the key, which is stored nowhere, so show it once. */
   readonly text: string;
 }
 
 /**
- * Makes an operator key. Throws ChangeFailed if another active operator has the name: a log line names the operator
- * who made a change.
+ * Makes an operator key. Throws ChangeFailed if another active operator has the name, because a log line names the
+ * operator who made a change.
  */
 export async function createOperator(
   deps: Dependencies,

@@ -46,7 +46,7 @@ export async function writeWorkspace(
   former: WorkspaceDocument | undefined,
   changes: WorkspaceChanges,
 ): Promise<DocumentWrite> {
-  // The credit is written before the workspace: a reader that finds the workspace finds its credit.
+  // The credit is written before the workspace, so that a reader that finds the workspace finds its credit.
   if (former === undefined) await credit.create(changes.id, parseUsd(changes.credit_usd ?? '0') ?? 0n);
   return workspaceStore.write(changes).catch(refuseAs('conflict'));
 }

@@ -27,13 +27,13 @@ export function memberBounds({ id, member_keys: allowed }: WorkspaceDocument, no
   return { max, limits: { ...limits, expires_at: lengthMs === null ? null : instantOf(nowMs + lengthMs) } };
 }
 
-/** Applies the limits to a new key: absent settings get the upper limit. Throws ChangeFailed above it. */
+/** Applies the limits to a new key. Absent settings get the upper limit. Throws ChangeFailed above the limit. */
 export function withinBounds(wanted: KeyChanges, bounds: Bounds): KeyChanges {
   checkWithin(wanted, bounds);
   return { ...fromWrittenKey(bounds.limits), ...withoutUndefined(wanted) };
 }
 
-/** Applies the limits to a change: absent settings keep their values. Throws ChangeFailed. */
+/** Applies the limits to a change. Absent settings keep their values. Throws ChangeFailed. */
 export function checkWithin(changes: KeyChanges, { limits }: Bounds): void {
   const wanted = writtenKey(changes);
   for (const [param, { role }] of Object.entries<Setting>(keySettings)) {

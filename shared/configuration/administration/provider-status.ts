@@ -20,7 +20,7 @@ interface StatusChange {
   /** Models that no enabled provider would serve. */
   readonly unserved: readonly string[];
   /**
-   * Writes the change. Returns whether something was written: another operator may have been faster. Throws
+   * Writes the change. Returns whether something was written, because another operator may have been faster. Throws
    * ChangeFailed.
    */
   write(): Promise<'changed' | 'unchanged'>;
@@ -95,7 +95,7 @@ function onlyServedBy({ providers, models }: CatalogueDocument, id: string): str
   });
 }
 
-/** Returns the catalogue with the new status: the file may have been applied again in between. */
+/** Returns the catalogue with the new status, because the file may have been applied again in between. */
 function withStatus(former: CatalogueDocument | undefined, id: string, status: Status): CatalogueDocument {
   if (former?.providers.some((provider) => provider.id === id) !== true) throw absent(id);
   return {

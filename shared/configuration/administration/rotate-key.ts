@@ -18,7 +18,7 @@ interface Rotation {
   readonly graceMs: number;
   /** Expiry of the new key; if absent, that of the former one. */
   readonly expiresAtMs?: number | null | undefined;
-  /** Called with the public id of the new key before it is made: throws if it may not be made. */
+  /** Called with the public id of the new key before the key is made. Throws if the key may not be made. */
   readonly claim?: ((publicId: string) => Promise<void>) | undefined;
 }
 

@@ -1,12 +1,12 @@
-// Encrypts with AES-256-GCM, bound to a text (additional authenticated data): a value that was encrypted for one place
-// cannot be decrypted elsewhere.
+// Encrypts with AES-256-GCM, bound to a text (additional authenticated data), so that a value that was encrypted for
+// one place cannot be decrypted elsewhere.
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 import type { Randomness } from '../../foundation/ids/index.ts';
 
 const algorithm = 'aes-256-gcm';
 export const keyBytes = 32;
 /**
- * 96 bits, the standard size for GCM. The iv is random: every data key encrypts one text, so an iv cannot repeat under
+ * 96 bits, the standard size for GCM. The iv is random. Every data key encrypts one text, so an iv cannot repeat under
  * a key.
  */
 const ivBytes = 12;

@@ -17,10 +17,10 @@ import {
 import { readConnections } from './connection-list.ts';
 import type { KeyVault } from './key-vault.ts';
 
-/** Maximum number of connections: a sealed key takes 1.5 KB at most, and DynamoDB refuses items over 400 KB. */
+/** Maximum number of connections. A sealed key takes 1.5 KB at most, and DynamoDB refuses items over 400 KB. */
 export const connectionsPerWorkspaceMax = 100;
 
-/** A connection as a file writes it: absent fields keep their stored values. */
+/** A connection as a file writes it. Absent fields keep their stored values. */
 export interface WantedConnection {
   readonly provider: string;
   readonly isRemoved: boolean;
@@ -55,7 +55,10 @@ export interface ConnectionStore {
    * Reads the connections with strong consistency, in one read. Empty for a workspace that has none or does not exist.
    */
   read(workspace: string): Promise<Connection[]>;
-  /** Finds the first connection whose key cannot be decrypted here, if any. For the operator: reads the whole table. */
+  /**
+   * Finds the first connection whose key cannot be decrypted here, if any. For the operator, because it reads the whole
+   * table.
+   */
   findClosed(): Promise<Connection | undefined>;
   /** Returns the changes that `write` would make now, in the order of `wanted`. */
   plan(workspace: string, wanted: readonly WantedConnection[]): Promise<ConnectionChange[]>;

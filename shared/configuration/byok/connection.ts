@@ -17,7 +17,7 @@ export type KeySource = { readonly env: string } | { readonly secret: string };
 
 export interface Connection {
   readonly workspace: string;
-  /** Provider, which identifies the connection: a workspace has at most one per provider. */
+  /** Provider, which identifies the connection, because a workspace has at most one connection per provider. */
   readonly provider: string;
   readonly policy: ConnectionPolicy;
   /** Cap on everything that is spent through it; null: no cap. */
@@ -61,7 +61,10 @@ export const toItem = (workspace: string, revision: number, connections: readonl
   ),
 });
 
-/** Reads the item. The workspace is the requested one, not one that the item names: a copied item must not open. */
+/**
+ * Reads the item. The workspace is the requested workspace, not the item's own text, so that a copied item does not
+ * open.
+ */
 export const readItem = (workspace: string, item: Item | undefined): Connection[] =>
   ((item?.connections as StoredConnection[] | undefined) ?? []).map(
     ({ provider, policy, budget_usd, key, key_source }) => ({

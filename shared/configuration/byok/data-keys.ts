@@ -1,5 +1,5 @@
-// Keeps clear data keys in memory: unwrapped once, used for a few minutes, then overwritten. Without this every request
-// with a stored connection would cost a call to the master key.
+// Caches clear data keys in memory. A key is unwrapped once, used for a few minutes, then overwritten. Without this
+// every request with a stored connection would cost a call to the master key.
 
 import { createCache } from '../../foundation/cache/index.ts';
 import { storeCallTimeoutMs } from '../../foundation/constants/index.ts';
@@ -12,8 +12,8 @@ import { contextText, type KeyWrapper, type SealContext } from './key-wrapper.ts
 /** Time for which a data key is used, and so for which a connection works after the right to unwrap was removed. */
 const dataKeyLifeMs = 300_000;
 /**
- * Maximum number of data keys: connections that an instance serves within that time. Above it the one that was used
- * longest ago has to be unwrapped again.
+ * Maximum number of data keys: connections that an instance serves within that time. Above this number the key that was
+ * used longest ago has to be unwrapped again.
  */
 const dataKeysMax = 1_000;
 
@@ -30,7 +30,7 @@ interface Entry {
   /** The key as a promise, so that callers at the same time share one call. */
   readonly key: Promise<Buffer>;
   clear: Buffer | undefined;
-  /** Number of running calls: a key is never overwritten during one of them. */
+  /** Number of running calls, because a key is never overwritten during a call. */
   users: number;
   isDropped: boolean;
 }
@@ -72,10 +72,11 @@ export function createDataKeys({ wrapper, clock, callTimeoutMs = storeCallTimeou
 
   return {
     async use(wrapped, context, work) {
-      // Expired keys are removed at each use, not by a timer: a timer would keep a process running, and does not run
-      // while a function is frozen.
+      // Expired keys are removed at each use, not by a timer, because a timer would keep a process running, and does
+      // not run while a function is frozen.
       entries.purgeStale();
-      // The context is part of the name: for moved bytes no key is found that was unwrapped for their former place.
+      // The context is part of the name, so that moved bytes do not find a key that was unwrapped for their former
+      // place.
       const id = sha256Hex(`${Buffer.from(wrapped).toString('base64')} ${contextText(context)}`);
       const entry = entries.get(id) ?? unwrap(id, wrapped, context);
       entry.users += 1;

@@ -11,7 +11,9 @@ import { contextText, type KeyWrapper, type SealContext } from './key-wrapper.ts
 
 const formatVersion = 1;
 
-/** The stored form, field by field. It cannot be compared: one key encrypted twice gives two different texts. */
+/**
+ * The stored form, field by field. It cannot be compared, because one key encrypted twice gives two different texts.
+ */
 export interface SealedKey {
   readonly v: number;
   readonly wrapped_key: Uint8Array;
@@ -38,7 +40,7 @@ export interface KeyVault {
    */
   seal(place: KeyPlace, key: string): Promise<SealedKey>;
   /**
-   * Returns the clear key: for one header, never for a log, an error or a table. Throws SealBroken and
+   * Returns the clear key, for one header, and never for a log, an error or a table. Throws SealBroken and
    * StoreUnavailable.
    */
   open(place: KeyPlace, sealed: SealedKey): Promise<string>;

@@ -2,7 +2,10 @@
 // contain only wrapped data keys, which are useless without it.
 import { canonicalJson } from '../../foundation/ids/index.ts';
 
-/** Purpose and stage of an encrypted key. Every field is authenticated: under KMS it is the encryption context. */
+/**
+ * Purpose and stage of an encrypted key. Every field is authenticated, and under KMS the fields are the encryption
+ * context.
+ */
 export interface SealContext {
   readonly stage: string;
   readonly [name: string]: string;
@@ -28,5 +31,5 @@ export interface KeyWrapper {
   unwrap(wrapped: Uint8Array, context: SealContext): Promise<Buffer>;
 }
 
-/** Returns the context as additional authenticated data, unambiguously: the values are delimited. */
+/** Returns the context as additional authenticated data, which is unambiguous because the values are delimited. */
 export const contextText = (context: SealContext): string => canonicalJson(context);

@@ -13,7 +13,10 @@ interface KmsKeyWrapperOptions extends KmsCallsOptions {
   readonly keyId: string;
 }
 
-/** Creates the wrapper, without a request and without a client: few instances serve a call with a stored connection. */
+/**
+ * Creates the wrapper, without a request and without a client, because few instances serve a call with a stored
+ * connection.
+ */
 export function kmsKeyWrapper({ keyId, ...options }: KmsKeyWrapperOptions): KeyWrapper {
   const kms = once(async (): Promise<KmsCalls> => (await import('./kms-calls.ts')).createKmsCalls(options));
   return {
@@ -41,7 +44,7 @@ function readDataKey(bytes: Uint8Array | undefined): Buffer {
   return key;
 }
 
-/** Returns a buffer on the same memory: a copy of a clear key would not be overwritten with it. */
+/** Returns a buffer on the same memory, because a copy of a clear key would not be overwritten with it. */
 function readBytes(bytes: Uint8Array | undefined): Buffer {
   if (bytes === undefined || bytes.byteLength === 0) throw new Error('KMS answered without the bytes of a key');
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

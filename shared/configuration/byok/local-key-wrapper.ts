@@ -18,7 +18,7 @@ interface LocalKeyWrapperOptions {
    */
   readonly folder?: string | undefined;
   readonly randomness?: Randomness;
-  /** False if no master key may be made: without one, nothing opens. Default true. */
+  /** False if no master key may be made. Without a master key nothing opens. Default true. */
   readonly makesKey?: boolean;
 }
 
@@ -54,7 +54,7 @@ function masterKeyIn(folder: string, randomness: Randomness, makesKey: boolean):
 }
 
 /**
- * Creates the file. Gateways that start together on one folder must use one key: linking fails if the name is taken.
+ * Creates the file. Gateways that start together on one folder must use one key, so linking fails if the name is taken.
  */
 function create(folder: string, path: string, randomness: Randomness): Buffer {
   mkdirSync(folder, { recursive: true, mode: folderMode });

@@ -1,4 +1,5 @@
-// Finds the effect of stored connections on one call. Pure: the planner decides the outcome, and its error code.
+// Finds the effect of stored connections on one call. Pure, because the planner decides the outcome, and its error
+// code.
 import type { WorkspaceDocument } from '../workspaces/index.ts';
 import type { Connection, ConnectionPolicy } from './connection.ts';
 

@@ -15,7 +15,9 @@ export function resolveIds(
   return found.length === 0 ? [name] : found;
 }
 
-/** Resolves a name in a configured list: one that matches none of its ids is searched for in the whole catalogue. */
+/**
+ * Resolves a name in a configured list. A name that matches no id of the list is searched for in the whole catalogue.
+ */
 export function resolveListedIds(
   name: string,
   ids: ReadonlySet<string>,

@@ -27,9 +27,9 @@ export interface EntraClient {
   tenant: string;
   client_id: string;
   client_secret: SecretReference;
-  /** Authority. Absent: that of Azure's public cloud. */
+  /** Authority. If absent, the authority of Azure's public cloud is used. */
   authority?: string | undefined;
-  /** Scope. Absent: that of Azure's AI services. */
+  /** Scope. If absent, the scope of Azure's AI services is used. */
   scope?: string | undefined;
 }
 
@@ -60,7 +60,7 @@ export interface ProviderDocument {
   auth: ProviderAuth;
   /** Secrets of several accounts, in place of the one in `auth`. Absent if it has one. */
   credentials?: SecretReference[] | undefined;
-  /** Headers that are sent unchanged with each call: names in lower case, none of them a credential. */
+  /** Headers that are sent unchanged with each call. Their names are in lower case, and no header is a credential. */
   headers?: Record<string, string> | undefined;
   accepts_byok_header: boolean;
   data_policy: DeclaredPolicy;
@@ -101,7 +101,7 @@ export interface MediaPrices {
   image_output_price_per_million?: string | undefined;
 }
 
-/** Prices of a call with a longer prompt: the whole call is priced by the last tier that it reaches. */
+/** Prices of a call with a longer prompt. The whole call is priced by the last tier that it reaches. */
 export interface PriceTierDocument extends MediaPrices {
   /** Bound in tokens, cached and written ones included. */
   above_prompt_tokens: number;
@@ -118,7 +118,7 @@ export interface ModelProviderDocument extends MediaPrices, UnitPricesDocument {
   upstream_model: string;
   /** Model of the list whose prices, bounds and features it has: NAME of the provider's kind, or KIND/NAME. */
   list_model?: string | undefined;
-  /** Price in USD per million tokens. A call with null cannot be billed: BYOK only. */
+  /** Price in USD per million tokens. A call with null cannot be billed, so it needs BYOK. */
   input_price_per_million: string | null;
   output_price_per_million: string | null;
   cached_input_price_per_million?: string | undefined;
@@ -130,7 +130,7 @@ export interface ModelProviderDocument extends MediaPrices, UnitPricesDocument {
   price_tiers?: PriceTierDocument[] | undefined;
   context_length: number;
   max_output_tokens: number;
-  /** Output bound of a call that names none; if absent, the service's. */
+  /** Output bound of a call without a bound; if absent, the bound of the service. */
   default_output_tokens?: number | undefined;
   /** `auto` means that the gateway marks prompts for the provider's cache. Default: the model's value. */
   prompt_cache?: PromptCache | undefined;
@@ -172,12 +172,15 @@ export interface ServiceDocument {
   function_concurrency: number | null;
   /** Maximum concurrent calls of all workspaces. Null or absent: the default of the stage; locally no limit. */
   concurrency?: number | null | undefined;
-  /** Maximum concurrent calls of keys that set none. Null or absent: the default of the stage; locally no limit. */
+  /**
+   * Maximum concurrent calls of keys without their own limit. Null or absent: the default of the stage; locally no
+   * limit.
+   */
   key_concurrency?: number | null | undefined;
   queue_ms: number;
   /** Whether Messages and Responses are translated for providers with another interface. Absent: enabled. */
   translation?: 'enabled' | 'disabled' | undefined;
-  /** Output bound for every entry that sets none. Null or absent: none. */
+  /** Output bound for every entry without its own bound. Null or absent: none. */
   default_output_tokens?: number | null | undefined;
   /** If absent, only clients mark the parts to cache. */
   prompt_cache?: PromptCache | undefined;

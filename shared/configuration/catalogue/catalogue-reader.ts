@@ -1,4 +1,4 @@
-// Reads the catalogue for one instance: a copy in memory costs no I/O while it is fresh, then one small read follows,
+// Reads the catalogue for one instance. A copy in memory costs no I/O while it is fresh, then one small read follows,
 // and the whole body is read only when it has changed. While the store is down an old catalogue is better than none.
 import { fail } from '../../errors/index.ts';
 import { configFreshMs } from '../../foundation/constants/index.ts';
@@ -7,7 +7,10 @@ import { StoreUnavailable } from '../../storage/store/index.ts';
 import { type Catalogue, loadCatalogue } from './catalogue.ts';
 import { type CataloguePointer, type CatalogueStore, isSamePointer } from './catalogue-store.ts';
 
-/** Age of the last confirmation after which a copy is too old to bill by: prices and providers change within days. */
+/**
+ * Age of the last confirmation after which a copy is too old to bill by, because prices and providers change within
+ * days.
+ */
 const catalogueStaleMaxMs = 3_600_000;
 /**
  * Shortest time between two reads if there is no copy to serve, and a second read failed, however many calls the
@@ -39,7 +42,7 @@ interface CatalogueRead {
 /** Wait for clients during a pause, which lasts for minutes. */
 const pausedRetryAfterSeconds = 60;
 
-/** Throws while operators have paused the gateway: writes of a call would be lost. */
+/** Throws while operators have paused the gateway, because writes of a call would be lost. */
 export function refuseWhilePaused(pointer: Pick<CataloguePointer, 'refusesCalls'> | undefined): void {
   if (!pointer?.refusesCalls) return;
   throw fail('RATE_LIMITER_UNAVAILABLE', {
@@ -59,8 +62,8 @@ interface Copy extends CatalogueRead {
   /** Time at which the store last confirmed that it is current. */
   readonly confirmedAtMs: number;
   /**
-   * Time before which no read is made. A failure moves it too: a store that is down must not be called with every
-   * request.
+   * Time before which no read is made. A failure moves this time too, so that a store that is down is not called with
+   * every request.
    */
   readonly askAgainAtMs: number;
 }
@@ -71,7 +74,7 @@ export function createCatalogueReader({ catalogues, clock }: CatalogueReaderOpti
   let refreshing: Promise<Catalogue> | undefined;
 
   async function refresh(): Promise<Catalogue> {
-    // The age counts from before the read: the answer may be old by the time it arrives.
+    // The age counts from before the read, because the answer may be old by the time it arrives.
     const requestedAtMs = clock.nowMs();
     try {
       const current = await readCurrent(catalogues, copy);

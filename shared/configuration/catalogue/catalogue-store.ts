@@ -1,4 +1,4 @@
-// Stores the catalogue: every version is one immutable item named after the hash of its content, and one pointer names
+// Stores the catalogue. Every version is one immutable item named after the hash of its content, and one pointer names
 // the current version. So a reader never sees half of a change. The pointer also has the disabled providers, so that
 // one read returns both.
 import { cataloguePointerItem } from '../../foundation/constants/index.ts';
@@ -17,7 +17,7 @@ import {
 } from '../../storage/store/index.ts';
 import type { CatalogueDocument, ProviderDocument } from './catalogue-document.ts';
 
-/** Bound of a body: DynamoDB refuses items over 400 KB, and the rest is for the other attributes. */
+/** Bound of a body. DynamoDB refuses items over 400 KB, and the rest is for the other attributes. */
 const catalogueBodyMaxBytes = 380 * 1024;
 /** Time for which a former version can be restored, and for which instances that still serve it can read it. */
 const supersededLifeSeconds = 7 * 24 * 60 * 60;
@@ -35,7 +35,7 @@ export interface CataloguePointer {
   readonly version: string;
   /** Ids of the disabled providers, sorted. */
   readonly disabledProviders: readonly string[];
-  /** Set while the gateway is paused: then nothing else in its tables counts. */
+  /** Set while the gateway is paused. Nothing else in its tables then counts. */
   readonly refusesCalls?: true;
 }
 
@@ -70,7 +70,7 @@ export function createCatalogueStore(store: Store): CatalogueStore {
     version,
     disabledProviders,
   }: CataloguePointer): Promise<CatalogueDocument | undefined> {
-    // The expiry does not matter: a body that still exists matches its name.
+    // The expiry does not matter, because a body that still exists matches its name.
     const item = await store.get('config', bodyKey(version));
     if (item === undefined) return undefined;
     const json = await unpackText({ bytes: item.body_gzip as Uint8Array });
@@ -189,7 +189,9 @@ function isStill(former: CataloguePointer | undefined): Condition {
   );
 }
 
-/** Expires a former version. A crash before this leaves a body forever: some kilobytes to which no pointer refers. */
+/**
+ * Expires a former version. A crash before this call leaves a body of some kilobytes forever, without a pointer to it.
+ */
 async function expire(store: Store, version: string, nowMs: number): Promise<void> {
   await store.update({
     table: 'config',

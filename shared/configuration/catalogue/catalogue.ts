@@ -1,4 +1,4 @@
-// Loads the catalogue into memory: every model with the candidates that can serve it, prices as integers.
+// Loads the catalogue into memory, which has every model with the candidates that can serve it, and prices as integers.
 import { type HubApi, type InterfaceId, servingApis } from '../../foundation/constants/index.ts';
 import { parsePricePerMillion, type TokenPrice } from '../../foundation/money/index.ts';
 import { type MediaKind, mediaKinds } from '../../protocol/wire/index.ts';
@@ -143,7 +143,10 @@ function toCandidate(
   return poolOf(narrowed).map((called) => ({ model, provider: called, entry, prices, ...isTranslationOff }));
 }
 
-/** Adds defaults of its model and the service. The output bound of a call that names none never exceeds the model's. */
+/**
+ * Adds defaults of its model and the service. The output bound of a call without a bound never exceeds the model's
+ * bound.
+ */
 function withDefaults(
   entry: ModelProviderDocument,
   model: ModelDocument,
@@ -210,7 +213,7 @@ const readPrice = (text: string | null): TokenPrice | null =>
 
 // The input that a model accepts, determined by its name, at any host.
 
-/** Replaces dots between digits by dashes: hosts and catalogues write both. */
+/** Replaces dots between digits by dashes, because hosts and catalogues write both. */
 export const plainModelName = (name: string): string => name.toLowerCase().replaceAll(/(?<=\d)\.(?=\d)/g, '-');
 
 interface NamedCandidate {
@@ -219,8 +222,8 @@ interface NamedCandidate {
 }
 
 /**
- * Returns the names at the provider and in the list of models: the name of a deployment or a profile does not show its
- * model.
+ * Returns the names at the provider and in the list of models, because the name of a deployment or a profile does not
+ * show its model.
  */
 const namesOfEntry = ({ upstream_model, list_model }: NamedCandidate['entry']): readonly string[] =>
   list_model === undefined ? [upstream_model] : [upstream_model, list_model];
@@ -239,20 +242,20 @@ export const openAiNames = ({
   kind === 'openai' || kind === 'azure' ? modelNames(named) : namesOfEntry(named.entry);
 
 /**
- * Returns the name by which a vendor's package knows the model: the list's name without its kind, if the file has
- * one.
+ * Returns the name by which a vendor's package knows the model, which is the list's name without its kind, if the file
+ * has a name of the list.
  */
 export const listedName = ({ upstream_model, list_model }: NamedCandidate['entry']): string =>
   list_model === undefined ? upstream_model : list_model.slice(list_model.lastIndexOf('/') + 1);
 
 /**
- * True for OpenAI's own models with thinking: these accept no temperature, no stops, and their output bound only under
- * its newer name.
+ * True for OpenAI's own models with thinking. These models accept no temperature, no stop sequences, and their output
+ * bound only under its newer name.
  */
 export const isOpenAiReasoningModel = (...names: readonly string[]): boolean =>
   names.some((name) => /(^|[./])(gpt-(?!5-chat)[5-9]|o[1-9](-|$))/.test(plainModelName(name)));
 
-/** True from GPT-5.4 on: these models refuse tools together with an effort on chat completions. */
+/** True from GPT-5.4 on, because these models refuse tools together with an effort on chat completions. */
 export const thinksWithToolsInResponsesOnly = (...names: readonly string[]): boolean =>
   names.some((name) => /(^|[./])gpt-(5-([4-9]|\d\d)(?!\d)|[6-9])/.test(plainModelName(name)));
 
@@ -262,6 +265,6 @@ export const canBeKeptFromThinking = (...names: readonly string[]): boolean =>
     /(^|[./])gpt-(5-\d{1,2}(?!\d)(?!-(pro|codex|chat))|6-(sol|luna)|6-1-terra)/.test(plainModelName(name)),
   );
 
-/** True from GPT-5.5 on: these models think although the request does not ask for it. */
+/** True from GPT-5.5 on, because these models think although the request does not require it. */
 export const thinksByDefault = (...names: readonly string[]): boolean =>
   names.some((name) => /(^|[./])gpt-(5-([5-9]|\d\d)(?!\d)|[6-9])/.test(plainModelName(name)));

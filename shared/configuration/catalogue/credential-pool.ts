@@ -1,5 +1,5 @@
-// Splits a provider with several credentials. A provider with several is called with each of them as if it were several
-// providers: each cools down and is limited separately.
+// Splits a provider with several credentials. A provider with several credentials is called with each credential as if
+// it were several providers. Each credential cools down and is limited separately.
 import type { ProviderAuth, ProviderDocument, SecretReference } from './catalogue-document.ts';
 
 /** A provider with one of its credentials, which is in `auth`. */
@@ -20,8 +20,8 @@ export function poolOf({ credentials = [], ...provider }: ProviderDocument): rea
 type Account = Pick<CalledProvider, 'id' | 'credential' | 'auth'>;
 
 /**
- * Returns the name of a credential in counters and marks: of several, the name of its secret, so that it keeps both
- * wherever the file lists it.
+ * Returns the name of a credential in counters and marks. If a provider has several credentials, this is the name of
+ * the secret, so that the credential keeps its counters and marks wherever the file lists it.
  */
 export const accountOf = (provider: Account): string =>
   provider.credential === undefined ? provider.id : withSecretName(provider);

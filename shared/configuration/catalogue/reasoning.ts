@@ -130,7 +130,7 @@ const efforts = Object.keys(shares) as readonly Effort[];
 /** Options with any effort that the client asks for. */
 export const anyEffortReasoning: ModelReasoning = { ...fixedReasoning, kind: 'effort', efforts };
 
-/** Efforts by budget: for a model that knows only effort, a budget becomes the nearest one. */
+/** Efforts by budget. For a model that knows only effort, a budget becomes the nearest effort. */
 const effortByBudget: readonly (readonly [tokensMax: number, effort: Effort])[] = [
   [2_048, 'low'],
   [8_192, 'medium'],
@@ -176,7 +176,7 @@ function budgetOf(
 ): Thinking {
   const wanted =
     typeof preference === 'object' ? preference.budgetTokens : Math.floor(outputMaxTokens * shares[preference]);
-  // At least one token is left for the answer: a budget has to be less than the bound.
+  // At least one token is left for the answer, because a budget has to be less than the bound.
   const tokens = Math.min(Math.max(wanted, thinkingMinTokens), outputMaxTokens - 1, model.budgetMax);
   return tokens < thinkingMinTokens ? leastOf(model, outputMaxTokens) : { kind: 'budget', tokens };
 }

@@ -10,7 +10,7 @@ import { checkWith } from './problems.ts';
 import { isMapping } from './yaml-source.ts';
 
 const itemKey = 'APPLIED_FILE';
-/** Bound of the stored body: DynamoDB refuses items over 400 KB. */
+/** Bound of the stored body. DynamoDB refuses items over 400 KB. */
 const bodyMaxBytes = 380 * 1024;
 
 export interface AppliedFile {

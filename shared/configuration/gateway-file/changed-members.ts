@@ -57,7 +57,7 @@ function byName(list: unknown, member: string): ReadonlyMap<string, JsonObject> 
   return named;
 }
 
-/** Compares the order, which counts: of equal prices, the provider listed first is called first. */
+/** Compares the sequence, which counts, because of equal prices the provider listed first is called first. */
 function compareOrder(before: readonly string[], after: readonly string[], path: string): MemberChange[] {
   const commonNames = before.filter((name) => after.includes(name));
   const reordered = after.filter((name) => before.includes(name));

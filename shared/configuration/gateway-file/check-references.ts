@@ -136,7 +136,7 @@ function checkModel(model: Node, known: Known, report: Report): void {
   }
 }
 
-/** True if the model list may have the entry: its provider has a kind, or it names an item of the list. */
+/** True if the model list may have the entry, because its provider has a kind, or it names an item of the list. */
 const mayBeListed = (entry: Node, known: Known): boolean =>
   !known.withoutKind.has(textOf(member(entry, 'provider')) ?? '') || member(entry, 'list_model').value !== undefined;
 
@@ -179,7 +179,7 @@ function checkWorkspace(workspace: Node, known: Known, report: Report): void {
   checkUnique([presets], 'slug', report);
   for (const preset of entries(presets)) checkUnique([member(preset, 'versions')], 'version', report);
   const connections = member(member(workspace, 'byok'), 'connections');
-  // A workspace has one stored credential for a provider: with two, a call could not choose.
+  // A workspace has one stored credential for a provider, because with two a call could not choose.
   checkUnique([connections], 'provider', report);
   for (const connection of entries(connections)) {
     // A connection to a provider that is no longer in the file can still be removed.

@@ -173,7 +173,7 @@ function completeEntry(
 type NamedEntry = Pick<ModelProviderDocument, 'upstream_model' | 'list_model'>;
 
 /**
- * Finds the model in the list. A deployment may have any name: then the file names the model of the list, or the
+ * Finds the model in the list. A deployment may have any name. Then the file names the model of the list, or the
  * model's own name identifies it.
  */
 export function findListed(

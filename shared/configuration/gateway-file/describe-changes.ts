@@ -25,7 +25,7 @@ export function keyMembers(former: KeyRecord | undefined, wanted: WantedKey): Me
   return changedMembers(writtenKey(former), writtenKey({ ...former, ...withoutUndefined(wanted) }));
 }
 
-/** Returns changes of the revisions that the file names: others stay unchanged. */
+/** Returns changes of the revisions that the file names. Other revisions stay unchanged. */
 export async function functionMembers(
   functions: Pick<FunctionStore, 'readContent'>,
   { revisions: declared }: FunctionDocument,

@@ -88,7 +88,7 @@ export function expandListedModels(
     .sort((left, right) => placeOf(left) - placeOf(right));
 }
 
-/** Returns the name of a stored model that was filled in from an earlier list: such a model stays. */
+/** Returns the name of a stored model that was filled in from an earlier list, because this model stays. */
 function storedName({ id, providers }: ModelDocument, from: string, idOf: (name: string) => string): string[] {
   const [entry, ...others] = providers;
   if (entry === undefined || others.length > 0 || entry.provider !== from || entry.written === undefined) return [];

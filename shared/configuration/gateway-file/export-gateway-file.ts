@@ -89,7 +89,7 @@ const variableName = (workspace: string, provider: string): string =>
   `BYOK_${workspace}_${provider}`.toUpperCase().replace(/[^A-Z0-9]/g, '_');
 
 /**
- * Returns the keys of the file, which identifies keys by their name: several active ones with one name are one item, if
+ * Returns the keys of the file, which identifies keys by their name. Several active keys with one name are one item, if
  * they have the same limits.
  */
 function keysInFile(records: readonly KeyRecord[], workspace: WorkspaceDocument, notes: string[]): unknown[] {
@@ -144,7 +144,7 @@ async function functionInFile(record: FunctionRecord, { functionStore }: ExportS
 
 const nameMembers = ['id', 'from', 'slug', 'version', 'provider', 'display_name', 'service', 'providers', 'models'];
 
-/** Moves names to the front: documents are stored with their fields in alphabetical order. */
+/** Moves names to the front, because documents are stored with their fields in alphabetical order. */
 function namesFirst(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(namesFirst);
   if (typeof value !== 'object' || value === null) return value;
@@ -239,7 +239,10 @@ export function catalogueInFile(
 const guardrailInFile = (guardrail: GuardrailDocument, isShort: boolean): Members =>
   isShort ? without({ ...guardrail }, guardrailDefaults) : { ...guardrail };
 
-/** Omits the status of an enabled provider: a file with it would enable a provider again that was disabled since. */
+/**
+ * Omits the status of an enabled provider, because a file with it would enable a provider again that was disabled
+ * since.
+ */
 function providerInFile({ status, ...provider }: ProviderDocument, isShort: boolean): Members {
   const members: Members = status === 'enabled' ? provider : { ...provider, status };
   return isShort ? without(members, bareProvider(provider), ['id', 'kind', 'region', 'credentials']) : members;

@@ -94,7 +94,7 @@ export const presetName = z
   })
   .regex(/^[A-Za-z0-9._-]{1,64}$/, { error: 'must be 1 to 64 letters, digits, dots, hyphens or underscores' });
 export const region = matching(/^[a-z][a-z0-9-]{1,31}$/, 'a region or country code in lower case, such as eu');
-/** Returns a schema for places where people write the secret itself: its message repeats no part of it. */
+/** Returns a schema for places where people write the secret itself, so its message repeats no part of the value. */
 const unquoted = (pattern: RegExp, description: string) => {
   const error = `must be ${description}, not the credential itself: write ${credentialAdvice}`;
   return z

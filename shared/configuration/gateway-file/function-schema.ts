@@ -5,7 +5,7 @@ import { type FunctionDocument, stepsMax } from '../stored-functions/index.ts';
 import { instant, text } from '../value-forms/index.ts';
 import { freeMembers, mapping, mustBe, plainId, selectSchema } from './fields.ts';
 
-/** Maximum length of a template: a revision is read from one item, and 256 KiB is the size of the largest call. */
+/** Maximum length of a template. A revision is read from one item, and 256 KiB is the size of the largest call. */
 const templateLengthMax = 256 * 1024;
 const messagesMax = 64;
 const fallbackModelsMax = 8;
@@ -69,7 +69,7 @@ const promptInput = z
   })
   .default({ type: 'text' });
 
-/** A test case for the qualification: an input and the expectations of its answer. */
+/** A test case for the qualification, with an input and the expectations of its answer. */
 const testCase = mapping('cases[]', {
   input: z.union([z.string(), z.record(z.string(), z.unknown())], { error: 'must be text or a mapping' }),
   expect: mapping('cases[].expect', {
@@ -85,7 +85,7 @@ const revisionLife = {
   id: plainId,
   state: z.enum(['draft', 'activated']).optional(),
   expires_at: z._default(z.nullable(instant), null),
-  /** Duration from the activation on: `30d`, `12h`. */
+  /** Duration from the activation on, such as `30d` or `12h`. */
   valid_for: z
     .string()
     .regex(/^[1-9]\d{0,4}[mhdw]$/, { error: 'must be a number of m, h, d or w, such as 30d' })
@@ -124,7 +124,7 @@ const stepOutput = mapping('output', { step: plainId });
 const shared = {
   id: plainId,
   status: z.enum(['enabled', 'disabled']).optional(),
-  /** The revision that an unpinned call runs; null: none. */
+  /** The revision that an unpinned call uses, or null for none. */
   active: plainId.nullable().optional(),
 };
 

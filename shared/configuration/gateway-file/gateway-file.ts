@@ -93,7 +93,7 @@ const connection = mapping('workspaces[].byok.connections[]', {
   budget_usd: z.optional(z.nullable(usd)),
 }) satisfies z.ZodType<ConnectionInFile>;
 
-/** Maximum number of shards: a shortage has to read all of them within an admission. */
+/** Maximum number of shards, because a shortage has to read all of them within an admission. */
 const creditShardsMax = 32;
 
 const workspace = mapping('workspaces[]', {
@@ -119,16 +119,16 @@ export type GatewayFile = z.infer<typeof gatewayFileSchema>;
 export type WorkspaceInFile = GatewayFile['workspaces'][number];
 export type KeyInFile = WorkspaceInFile['keys'][number];
 
-/** Returns the stored part of a workspace: keys, connections and functions have tables of their own. */
+/** Returns the stored part of a workspace. Keys, connections and functions have their own tables. */
 export function settingsOf({ keys: _keys, byok: _byok, functions: _functions, ...settings }: WorkspaceInFile) {
   return settings satisfies WorkspaceChanges;
 }
 
-// Reads and checks the whole file before anything of it is used: syntax first, then every section's schema and every
-// reference between sections in one pass, so that all problems are reported at once.
+// Reads and checks the whole file before any part of it is used, with syntax first, then every section's schema and
+// every reference between sections in one pass, so that all problems are reported at once.
 export interface ReadFile {
   readonly file: GatewayFile;
-  /** The file before its check: plain values, without defaults. */
+  /** The file before its check, as plain values, without defaults. */
   readonly source: unknown;
   readonly lineOf: LineOf;
 }

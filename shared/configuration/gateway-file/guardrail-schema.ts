@@ -10,9 +10,9 @@ import { faultOfUrl } from './provider-address.ts';
 import { auth, awsRegion } from './provider-schema.ts';
 import { isMapping } from './yaml-source.ts';
 
-/** Longest time limit of a check: a call has 55 seconds, and its provider needs most of them. */
+/** Longest time limit of a check, because a call has 55 seconds, and its provider needs most of them. */
 const timeoutMaxMs = 30_000;
-/** Largest window: a stream with a larger one is hardly a stream. */
+/** Largest window, because a stream with a larger window is hardly a stream. */
 const windowMaxCharacters = 100_000;
 
 export const guardrailDefaults = {

@@ -11,7 +11,7 @@ export interface ListDifference {
   readonly member: string;
   readonly stored: unknown;
   readonly listed: unknown;
-  /** True if the file wrote the value: applying the file again writes it again. */
+  /** True if the file wrote the value, because applying the file again writes it again. */
   readonly isWritten: boolean;
 }
 

@@ -58,8 +58,8 @@ export interface ApplyReport {
 }
 
 /**
- * Thrown when the store cannot be changed to match the file: a key is taken, credit shards would be lost, an activated
- * revision would change.
+ * Thrown when the store cannot be changed to match the file, because a key is taken, credit shards would be lost, or an
+ * activated revision would change.
  */
 export class GatewayFileRefused extends Error {
   override readonly name = 'GatewayFileRefused';
@@ -72,7 +72,7 @@ export class GatewayFileRefused extends Error {
 
 /**
  * Thrown when a part of the file was applied before something failed. The keys in the report may have been stored and
- * cannot be made again: show them. Applying the file once more does the rest.
+ * cannot be made again, so show them. Applying the file once more does the rest.
  */
 export class ApplyInterrupted extends Error {
   override readonly name = 'ApplyInterrupted';
@@ -143,7 +143,7 @@ async function carryOut(steps: readonly ApplyStep[], notes: readonly string[]): 
   const report: ApplyReport = { changes: [], createdKeys: [], notes };
   try {
     for (const { planned, write, createdKey } of steps) {
-      // The key is reported before it is written: a write whose answer is lost may have been made.
+      // The key is reported before it is written, because a write whose answer is lost may have been made.
       if (createdKey !== undefined) report.createdKeys.push(createdKey);
       const done = planned.every(({ change }) => change === 'unchanged') ? [] : await write();
       report.changes.push(

@@ -170,7 +170,8 @@ function settingsIn(key: KeyInFile, former: KeyRecord | undefined) {
     ...settings,
     // A rotation has set its expiry.
     expiresAtMs: former?.replacedBy != null ? undefined : expiresAtMs,
-    // Undefined if the status is unchanged: a key that is revoked while the file is being applied stays revoked.
+    // Undefined if the status is unchanged, because a key that is revoked while the file is being applied stays
+    // revoked.
     status: status === former?.status ? undefined : status,
   };
 }

@@ -8,11 +8,14 @@ interface ReadCacheOptions<Value> {
   readonly sizeMax: number;
   /** Returns the size of a value, above 0; 1 if absent. */
   readonly sizeOf?: (value: Value) => number;
-  /** Age up to which a value is served, counted from the start of its read: the answer may be old when it arrives. */
+  /**
+   * Age up to which a value is served, counted from the start of its read, because the answer may be old when it
+   * arrives.
+   */
   readonly freshMs?: number;
   /**
-   * Decides whether a value is cached: one that refuses calls, and may change at any moment, should not be. All values
-   * are if absent.
+   * Decides whether a value is cached. A value that refuses calls, and may change at any moment, should not be cached.
+   * If absent, all values are cached.
    */
   readonly keeps?: (value: Value & {}) => boolean;
   readonly clock: Clock;
@@ -66,7 +69,7 @@ export function createReadCache<Value>(options: ReadCacheOptions<Value>): ReadCa
   };
 }
 
-// Bounded caches: the least recently used value is dropped first.
+// Defines bounded caches, which drop the least recently used value first.
 
 export type Cache<Value extends {}> = LRUCache<string, Value>;
 

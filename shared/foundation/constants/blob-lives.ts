@@ -13,5 +13,7 @@ export const resultPrefix = 'result-';
 export const contentPrefix = 'content-';
 export const contentPrefixOf = (keep: ContentKeep): string => `${contentPrefix}${keep}-`;
 
-/** Days: records that name results live one day; the second covers clock differences and slow deletion. */
+/**
+ * Lifetime in days. Records that name results live one day; the second day covers clock differences and slow deletion.
+ */
 export const resultLifeDays = 2;

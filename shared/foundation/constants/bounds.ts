@@ -6,21 +6,22 @@
  */
 export const plainBodyMaxBytes = 4 * 1024 * 1024;
 /**
- * Bound of bodies with files, in a process that outlives its calls: OpenAI accepts transcription files of this size.
+ * Bound of bodies with files, in a process that outlives its calls, because OpenAI accepts transcription files of this
+ * size.
  */
 export const formBodyMaxBytes = 25 * 1024 * 1024;
 /** Bound of the body of a function call. */
 export const functionBodyMaxBytes = 256 * 1024;
 /**
- * Bound of all headers of one request together: the default of Node's server, so that every entry point accepts the
- * same.
+ * Bound of all headers of one request together. It is the default of Node's server, so that every entry point accepts
+ * the same.
  */
 export const headersMaxBytes = 16 * 1024;
 
 /** Maximum number of JSON values in the body of a request, in a provider's answer, or in one event of it. */
 export const jsonValuesMax = 100_000;
 
-/** Least output bound: providers of Responses refuse a lower one, so it is raised to this. */
+/** Least output bound. Providers of Responses refuse a lower bound, so a lower bound is raised to this number. */
 export const responsesOutputMinTokens = 16;
 
 /** Bound of `n`, and so of the choices in an answer. */
@@ -53,24 +54,31 @@ export const keepAliveIdleMs = 50_000;
 /** Sockets to one provider. A Lambda environment uses one; a local run or a container needs one per request. */
 export const socketsPerProviderMax = 2_048;
 
-/** Maximum number of answers that one call may be charged for: a structured output is requested again at most twice. */
+/**
+ * Maximum number of answers that one call may be charged for, because a structured output is requested again at most
+ * twice.
+ */
 export const chargedAnswersMax = 3;
 
 /**
- * Bound of one provider answer, or of one event of a stream: far above any model's output, far below the memory of a
- * 512 MB function.
+ * Bound of one provider answer, or of one event of a stream. It is far above any model's output, far below the memory
+ * of a 512 MB function.
  */
 export const upstreamBodyMaxBytes = 16 * 1024 * 1024;
-/** Bound of an answer that is mostly not parsed: embeddings (1,536 numbers for each input) or log probabilities. */
+/**
+ * Bound of an answer that is mostly not parsed, such as embeddings (1,536 numbers for each input) or log probabilities.
+ */
 export const largeBodyMaxBytes = 64 * 1024 * 1024;
 /** Bound of one event of a stream, which may contain a large image. */
 export const upstreamEventMaxBytes = 16 * 1024 * 1024;
 /**
- * Bound of the events that are delayed until the first real output: the first two of a Responses stream may repeat a
- * request of 4 MiB each.
+ * Bound of the events that are delayed until the first real output. The first two events of a Responses stream may
+ * repeat a request of 4 MiB each.
  */
 export const heldBackMaxBytes = 8 * 1024 * 1024;
-/** Maximum time for which a stream is read after its client left: the client pays for the tokens that were used. */
+/**
+ * Maximum time for which a stream is read after its client left, because the client pays for the tokens that were used.
+ */
 export const streamReadOnMaxMs = 10_000;
 /**
  * Bound of a stream that is collected for the response cache or a schema check, and of a JSON answer for that cache. A
@@ -83,8 +91,8 @@ export const collectedStreamMaxBytes = 8 * 1024 * 1024;
  */
 export const storedAnswerMaxBytes = 32 * 1024 * 1024;
 /**
- * Maximum nesting of a body that is scanned again after a client or the gateway wrote it: far more than a client may
- * send.
+ * Maximum nesting of a body that is scanned again after a client or the gateway wrote it, which is far more than a
+ * client may send.
  */
 export const bodyDepthMax = 1_024;
 /** Part of a provider's error body that is read to classify it. */
@@ -105,7 +113,7 @@ export const cachedKeysMax = 10_000;
 /** Time for which a key or a workspace counts as recently refused in the instance that refused it. */
 export const recentRefusalMs = 10_000;
 /**
- * Maximum number of refused calls per key and second that leave a record, in one process: usually enough to include a
- * call that an operator is asked about.
+ * Maximum number of refused calls per key and second that leave a record, in one process. It is usually enough to
+ * include a call that an operator is asked about.
  */
 export const refusalRecordsPerSecond = 5;

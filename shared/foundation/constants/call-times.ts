@@ -10,7 +10,7 @@ export const streamBudget = { defaultSeconds: 55, minSeconds: 55, maxSeconds: 84
 export const requestBudgetMs = 55_000;
 
 /**
- * Budget of images, speech and transcriptions, which send nothing until they are complete: image models take a minute
+ * Budget of images, speech and transcriptions, which send nothing until they are complete. Image models take a minute
  * and more. A process that outlives its calls gives them at least this time. A distribution, which allows two minutes
  * of silence, gives them at most this time. Otherwise they have the budget of a stream.
  */
@@ -21,7 +21,10 @@ export const slowAnswerSeconds = 110;
  * complete; a stream is kept alive by comments.
  */
 export const originReadTimeoutSeconds = 60;
-/** Silence after which a stream gets a comment: two comments fit into the 30 s after which common proxies give up. */
+/**
+ * Silence after which a stream gets a comment, so that two comments fit into the 30 s after which common proxies give
+ * up.
+ */
 export const keepAliveCommentMs = 15_000;
 
 /**
@@ -37,14 +40,17 @@ export interface CallTimes {
    * for its first byte.
    */
   readonly deliveryMs: { readonly text: number; readonly stream: number; readonly least: number };
-  /** Lambda's own limit: settlement fits in even after a reader that never reads. */
+  /** Lambda's own limit, in which settlement fits even after a reader that never reads. */
   readonly functionTimeoutSeconds: number;
   /**
-   * Lifetime of a reservation and of an Idempotency-Key: longer than the limit of their process, so that the owner is
-   * dead when they expire.
+   * Lifetime of a reservation and of an Idempotency-Key, which is longer than the limit of their process, so that the
+   * owner is dead when they expire.
    */
   readonly holdLifeMs: number;
-  /** The distribution's limit for a whole answer: longer than Lambda's, so that the function ends a call first. */
+  /**
+   * The distribution's limit for a whole answer, which is longer than the limit of Lambda, so that the function ends a
+   * call first.
+   */
   readonly completionTimeoutSeconds: number;
 }
 
@@ -91,16 +97,16 @@ export const { holdLifeMs } = callTimes();
 /** Port of a container's server, above 1024 because it does not run as root. */
 export const containerPort = 8_080;
 
-/** Endpoint of a process's metrics: on a port of its own, which the network protects in place of a key. */
+/** Endpoint of a process's metrics, on a separate port, which the network protects in place of a key. */
 export const metricsEndpoint = { path: '/metrics', port: 9_464 } as const;
 
 /**
- * Time for which a container keeps an idle connection open: longer than its load balancer, which waits for the longest
- * answer.
+ * Time for which a container keeps an idle connection open. It is longer than the time of its load balancer, which
+ * waits for the longest answer.
  */
 export const containerKeepAliveMs = 900_000;
 
-/** Time after SIGTERM at which ECS kills a container: the maximum that it allows. */
+/** Time after SIGTERM at which ECS kills a container, which is the maximum that ECS allows. */
 export const containerStopSeconds = 120;
 
 /**

@@ -1,5 +1,5 @@
-// Lists the reasons why a server was not reached: one word for each, and a text for people. For a fault that is not
-// listed the word is the error code of the runtime.
+// Lists the reasons why a server was not reached, with one word for each reason, and a text for people. For a fault
+// that is not listed the word is the error code of the runtime.
 
 interface ConnectionFault {
   readonly meaning: string;
@@ -37,7 +37,7 @@ export type ConnectionFaultWord = keyof typeof faults;
 
 const isKnown = (word: string): word is ConnectionFaultWord => Object.hasOwn(faults, word);
 
-/** Returns `tls_expired: its certificate has expired`, followed by the advice if there is some. */
+/** Returns `tls_expired: its certificate has expired`, followed by the advice if the fault has advice. */
 export function connectionFaultText(word: string): string {
   if (!isKnown(word)) return word;
   const { meaning, advice }: ConnectionFault = faults[word];

@@ -30,7 +30,7 @@ export const environmentNames = {
   telemetryHeadersSecret: 'GW_TELEMETRY_HEADERS_SECRET',
   /** Two characters with which the public ids of new keys begin; an edge in front of several stages routes by them. */
   cell: 'GW_CELL',
-  /** Base of the URLs that clients call, if it differs from the console's. */
+  /** Base of the URLs that clients call, if it differs from the console's base. */
   gatewayUrl: 'GW_GATEWAY_URL',
   /** `on` or `off`: whether a container serves the console. Not set: off. */
   console: 'GW_CONSOLE',

@@ -2,7 +2,7 @@
 export const brand = 'gw';
 /** Model id that is always available and never in the catalogue. */
 export const autoModelId = 'auto';
-/** Prefix of function aliases: no catalogue model may have an id that begins with it. */
+/** Prefix of function aliases, with which no id of a catalogue model may begin. */
 export const reservedModelPrefix = 'gw/';
 export const functionAliasPrefix = 'gw/function/';
 /** Pattern of function and revision ids. */

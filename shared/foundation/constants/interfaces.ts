@@ -96,12 +96,14 @@ type ListedInterfaceId = (typeof servingApis)[InterfaceId]['native'];
 export const listedAs = (id: InterfaceId): ListedInterfaceId => servingApis[id].native;
 export const listedInterfaceIds = [...new Set(interfaceIds.map(listedAs))];
 
-/** Listed interfaces that are not a conversation: their calls are never translated from one format to another. */
+/**
+ * Listed interfaces that are not a conversation, so that their calls are never translated from one format to another.
+ */
 export const taskInterfaceIds: readonly ListedInterfaceId[] = listedInterfaceIds.filter(
   (id) => servingApis[id].throughHub.length === 0,
 );
 
-/** Media type of a stream of AWS's frames, which the gateway handles as texts with one character per byte. */
+/** Media type of a stream of AWS's frames, which the gateway handles as text with one character per byte. */
 export const frameStreamType = 'application/vnd.amazon.eventstream';
 
 /**
@@ -126,7 +128,7 @@ export const extraNames = [
   'long_context',
   /** Output formats of images that cause several images, or another model. */
   'image_formats',
-  /** A prompt that the provider stores: its tools and other contents are known only there. */
+  /** A prompt that the provider stores, because only the provider knows its tools and other contents. */
   'prompt',
   /** A guardrail of the provider's account. */
   'guardrails',

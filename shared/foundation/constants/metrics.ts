@@ -45,8 +45,8 @@ const failingControls = ['guardrail', 'content', 'result', 'alert'] as const;
 export type FailingControl = (typeof failingControls)[number];
 
 /**
- * Metrics of an attempt's log line: a request's line names only the provider that answered, not the providers that
- * failed before.
+ * Metrics of an attempt's log line, because a request's line names only the provider that answered, not the providers
+ * that failed before.
  */
 export const attemptMetricSeries = [{ dimensions: ['stage', 'provider'], metrics: ['FailedAttempts'] }] as const;
 
@@ -63,7 +63,10 @@ export type RequestMetricName = (typeof requestMetricSeries)[0]['metrics'][numbe
 
 /** A request carried an origin secret that is not accepted. */
 export const originRefused = 'origin_refused';
-/** An answer of bytes was cut off, because its provider broke off: its client must not take it for complete. */
+/**
+ * An answer of bytes was cut off, because its provider broke off, so that its client does not treat the answer as
+ * complete.
+ */
 export const answerBroken = 'answer_broken';
 /** The code of a function failed while it was loaded. */
 export const loadFailed = 'load_failed';

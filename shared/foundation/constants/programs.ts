@@ -1,4 +1,4 @@
-// Names the programs as people call them: a clone runs them through npm, the package has a program of its own.
+// Names the programs as people call them. A clone runs them through npm, and the package has its own program.
 
 /** True in a bundle, whose modules are not TypeScript files. */
 export const isBundled = import.meta.filename?.endsWith('.ts') !== true;

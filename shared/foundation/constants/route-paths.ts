@@ -1,4 +1,4 @@
-/** The two base paths of the interface: the same gateway, the second with errors in OpenAI's format. */
+/** The two base paths of the interface. Both are the same gateway, but the second has errors in OpenAI's format. */
 export const basePaths = ['/v1', '/openai/v1'] as const;
 /** Base paths of the interfaces of other vendors, which name the model in the path. */
 export const vendorBasePaths = ['/v1beta', '/bedrock'] as const;
@@ -76,7 +76,7 @@ export const barePaths: Readonly<Record<string, BasePath>> = {
  */
 export const calledPaths: readonly string[] = Object.keys(barePaths).filter((path) => path !== routePaths.models);
 
-/** Paths of OpenAI's and Anthropic's interfaces that the gateway does not offer, with all paths below. */
+/** Paths of the OpenAI and Anthropic interfaces that the gateway does not offer, with all paths below. */
 export const notOffered: readonly string[] = [
   '/images',
   '/audio',

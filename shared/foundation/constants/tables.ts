@@ -1,4 +1,4 @@
-// Lists the tables: the CDK app, the local run and the stores all read this list.
+// Lists the tables. The CDK app, the local run and the stores all read this list.
 
 export interface TableDefinition {
   readonly partitionKey: string;
@@ -17,13 +17,13 @@ export const tableDefinitions = {
     partitionKey: 'pk',
     timeToLiveAttribute: 'expires_at_epoch_seconds',
   },
-  /** API keys by public id: the hash of the secret, status and limits of each. */
+  /** API keys by public id, with the hash of the secret, status and limits of each key. */
   keys: {
     partitionKey: 'pk',
   },
   /**
-   * Operator keys by public id: the hash of the secret, name and status of each. They have a table of their own, so
-   * that no function may make one.
+   * Operator keys by public id, with the hash of the secret, name and status of each key. They have a separate table,
+   * so that no function may make one.
    */
   operators: {
     partitionKey: 'pk',
@@ -39,7 +39,7 @@ export const tableDefinitions = {
   functions: {
     partitionKey: 'pk',
   },
-  /** Credit of workspaces, one item per workspace and shard: available, reserved and spent amounts. */
+  /** Credit of workspaces, one item per workspace and shard, with available, reserved and spent amounts. */
   ledger: {
     partitionKey: 'pk',
   },
@@ -53,7 +53,7 @@ export const tableDefinitions = {
     partitionKey: 'pk',
     timeToLiveAttribute: 'expires_at_epoch_seconds',
   },
-  /** Idempotency keys by hash: the owner of the running call, then its answer. They expire after 24 hours. */
+  /** Idempotency keys by hash, with the owner of the running call, then its answer. They expire after 24 hours. */
   idempotency: {
     partitionKey: 'pk',
     timeToLiveAttribute: 'expires_at_epoch_seconds',
@@ -67,8 +67,8 @@ export const tableDefinitions = {
     timeToLiveAttribute: 'expires_at_epoch_seconds',
   },
   /**
-   * One record per call of a known key, refused calls included: who, what, how long, how much. Records expire after 90
-   * days.
+   * One record per call of a known key, including refused calls, with who, what, how long and how much. Records expire
+   * after 90 days.
    */
   records: {
     partitionKey: 'pk',
@@ -88,7 +88,7 @@ export const tableNames = Object.keys(tableDefinitions) as TableName[];
 /** Key in `spans` of the secret that all processes on a store share, and the purpose for which KMS wraps it. */
 export const storeKeyItem = { key: 'STOREKEY', purpose: 'store-key' } as const;
 
-/** Tables without point-in-time recovery: their contents live a day at most, or are rebuilt by themselves. */
+/** Tables without point-in-time recovery, because their contents live a day at most, or are rebuilt by themselves. */
 export const unrecoveredTables: ReadonlySet<TableName> = new Set(['cache', 'idempotency', 'limits', 'statistics']);
 
 /** Maps a table to its name in an account. */

@@ -11,7 +11,7 @@ import {
 
 export interface Encoding {
   open(start: Buffer): Transform;
-  /** True if bytes that begin so can be in this encoding: some servers name an encoding and send plain text. */
+  /** True if bytes that begin so can be in this encoding, because some servers name an encoding and send plain text. */
   canBegin?(start: Buffer): boolean;
 }
 
@@ -22,7 +22,7 @@ const beginsWith =
 /** True for the `deflate` variant with a zlib header. */
 const hasZlibHead = ([first = 0, second = 0]: Buffer) => (first & 0x0f) === 8 && (first * 256 + second) % 31 === 0;
 
-/** Window of a decoder: RFC 8878 recommends that every decoder supports 8 MB. */
+/** Window of a decoder. RFC 8878 recommends that every decoder supports 8 MB. */
 const zstdOptions = { params: { [constants.ZSTD_d_windowLogMax]: 23 } };
 const gzip: Encoding = { open: () => createGunzip(), canBegin: beginsWith(0x1f, 0x8b) };
 const encodings: Readonly<Record<string, Encoding>> = {

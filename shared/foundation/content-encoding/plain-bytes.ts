@@ -15,7 +15,7 @@ export class AnswerNotDecoded extends Error {
 }
 
 /**
- * Yields the decompressed bytes. `named` is the `content-encoding` of the answer. There is no `return`: leaving the
+ * Yields the decompressed bytes. `named` is the `content-encoding` of the answer. There is no `return`, so leaving the
  * loop early closes nothing.
  */
 export function plainBytes(bytes: AsyncIterator<Buffer>, named: string | undefined): AsyncIterator<Buffer> {

@@ -8,7 +8,7 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 export interface AwsEnvironment {
   readonly region: string;
   readonly spillBucket: string | undefined;
-  /** True for servers in place of AWS's own, which rarely have a host name for each bucket. */
+  /** True for servers in place of AWS, which rarely have a host name for each bucket. */
   readonly isBucketInPath: boolean;
   readonly byokKeyId: string | undefined;
   readonly providerSecret: string | undefined;
@@ -17,7 +17,7 @@ export interface AwsEnvironment {
 const regionName = 'AWS_REGION';
 const regionShape = /^[a-z]{2,4}(-[a-z]+)+-\d{1,2}$/;
 /**
- * Pattern of the gateway's bucket names: the name is part of a host name, so it has no dots, because a certificate
+ * Pattern of the gateway's bucket names. The name is part of a host name, so it has no dots, because a certificate
  * covers one label.
  */
 const bucketShape = /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/;

@@ -1,4 +1,4 @@
-// Reads the environment: this is the only file that reads process.env in shared and functions. The gateway reads names
+// Reads the environment. This is the only file that reads process.env in shared and functions. The gateway reads names
 // and hashes from it, never a secret of the gateway; a provider's credential is read from the variable that the gateway
 // file names.
 import { environmentNames, isStreamBudget, streamBudget } from '../constants/index.ts';
@@ -35,7 +35,7 @@ export interface Environment {
   readonly isFunction?: boolean | undefined;
   /** Prefix of the public ids of keys that are made here, if any. */
   readonly cell?: string | undefined;
-  /** URL that clients call. Absent: the console's own. */
+  /** URL that clients call. If absent, clients call the console's own URL. */
   readonly gatewayUrl?: string | undefined;
   /** AWS resources besides the tables. Absent: none is used. */
   readonly aws?: AwsEnvironment | undefined;
@@ -96,7 +96,7 @@ function readCount(variables: Variables, name: string, least = 1): number | unde
   throw new Error(`${name} must be a whole number of at least ${least}, or not be set`);
 }
 
-/** Least value of the bound: a body of the largest size and its parsed form must fit. */
+/** Least value of the bound, because a body of the largest size and its parsed form must fit. */
 const bytesInUseLeast = 32 * 1024 * 1024;
 
 /**
@@ -126,7 +126,7 @@ function readBudget(variables: Variables, name: string): number | undefined {
   throw new Error(`${name} must be a whole number from ${minSeconds} to ${maxSeconds}, or not be set`);
 }
 
-/** A variable that is set without a name stops the start: otherwise no origin secret would be required. */
+/** A variable that is set without a name stops the start, because otherwise no origin secret would be required. */
 function readSecretId(variables: Variables, name: string): string | undefined {
   const text = variables[name];
   if (text === undefined || secretIdShape.test(text)) return text;

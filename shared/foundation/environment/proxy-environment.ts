@@ -6,11 +6,11 @@ export interface ProxyEnvironment {
   /** Proxies for calls to `https:` and to `http:`; undefined means a direct call. */
   readonly https: URL | undefined;
   readonly http: URL | undefined;
-  /** Hosts that are called directly, as the variable lists them: separated by commas. */
+  /** Hosts that are called directly, as the variable lists them, separated by commas. */
   readonly except: string;
 }
 
-/** Throws with the name of the malformed variable alone: its value may contain a password. */
+/** Throws with the name of the malformed variable alone, because its value may contain a password. */
 export function readProxyEnvironment(variables: Variables = process.env): ProxyEnvironment {
   const named = (name: string) => variables[name.toLowerCase()] || variables[name] || undefined;
   const readProxy = (name: string) => {

@@ -1,5 +1,5 @@
-// Reads the identity provider at which people sign in to the console. No value is a secret: the page is a public
-// client.
+// Reads the identity provider at which people sign in to the console. No value is a secret, because the page is a
+// public client.
 import { environmentNames } from '../constants/index.ts';
 import type { Variables } from './aws-environment.ts';
 

@@ -1,6 +1,6 @@
 // Reads the destination of traces, from the standard variables of OpenTelemetry, which a stage sets too. A malformed
-// value is reported and has no effect: it may be meant for another program, and never stops a start. No value is
-// repeated, because it may be a secret.
+// value is reported and has no effect, because it may be meant for another program, and never stops a start. No value
+// is repeated, because it may be a secret.
 import { brand, environmentNames } from '../constants/index.ts';
 import type { Variables } from './aws-environment.ts';
 
@@ -10,7 +10,7 @@ export interface TelemetryEnvironment {
   readonly headers: Readonly<Record<string, string>>;
   /** Name or ARN of a secret with further headers, in the form of `OTEL_EXPORTER_OTLP_HEADERS`. */
   readonly headersSecret: string | undefined;
-  /** Region of CloudWatch's endpoint: exports are then signed with the credentials of the process. */
+  /** Region of CloudWatch's endpoint. If set, exports are signed with the credentials of the process. */
   readonly cloudwatchRegion: string | undefined;
   /** Attributes that describe the sender. */
   readonly resource: Readonly<Record<string, string>>;
@@ -35,8 +35,8 @@ const cloudwatchHost = /^xray\.([a-z]{2,4}(?:-[a-z]+)+-\d{1,2})\.amazonaws\.com(
 const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 const headerValue = /^[\x20-\x7e]*$/;
 /**
- * Headers of the connection and the framing, which the sender sets itself: a request with another value would not
- * arrive.
+ * Headers of the connection and the framing, which the sender sets itself, because a request with another value would
+ * not arrive.
  */
 const senderHeader =
   /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|host|content-(length|type|encoding))$/i;

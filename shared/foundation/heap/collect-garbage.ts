@@ -1,5 +1,5 @@
-// Requests a full garbage collection. V8 starts one when its heap grows, but texts and buffers of calls are outside its
-// heap: 400 MB of ended calls can wait while the heap has 30 MB.
+// Requests a full garbage collection. V8 starts one when its heap grows, but strings and buffers of calls are outside
+// its heap, so 400 MB of ended calls can wait while the heap has 30 MB.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 

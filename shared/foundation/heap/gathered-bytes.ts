@@ -1,5 +1,5 @@
-// Joins bytes that arrive in pieces into one growing buffer: collecting the pieces until the end would double the
-// memory.
+// Joins bytes that arrive in pieces into one growing buffer, because collecting the pieces until the end would double
+// the memory.
 import { freeBytes } from './free-bytes.ts';
 
 interface GatheredBytes {

@@ -30,8 +30,8 @@ export function equalInConstantTime(left: string, right: string): boolean {
 }
 
 /**
- * Writes JSON with fields in code-point order at every depth: equal values give equal texts, whatever the written
- * order.
+ * Writes JSON with fields in code-point order at every depth, so that equal values give equal text, whatever the
+ * written sequence.
  */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`;
@@ -43,9 +43,9 @@ export function canonicalJson(value: unknown): string {
   return `{${members.join(',')}}`;
 }
 
-// Parses and writes numbers without loss: an integer beyond 2^53 (a seed, say) must reach the provider as it was sent,
-// and JSON.parse would round it; `JSON.rawJSON` preserves its text. The types declare functions that V8 has and the
-// compiler's library lacks.
+// Parses and writes numbers without loss, because an integer beyond 2^53 (a seed, say) must reach the provider as it
+// was sent, and JSON.parse would round it; `JSON.rawJSON` preserves its text. The types declare functions that V8 has
+// and the compiler's library lacks.
 
 interface RawJson {
   readonly rawJSON: string;

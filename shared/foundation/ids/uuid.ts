@@ -1,4 +1,4 @@
-// Makes UUIDs of version 7 (RFC 9562): the time comes first, so later ones sort after earlier ones.
+// Makes UUIDs of version 7 (RFC 9562). The time comes first, so later UUIDs sort after earlier UUIDs.
 //
 //   48 bits milliseconds since the epoch · 4 bits version · 12 random bits · 2 bits variant · 62 random bits
 import { randomBytes, randomUUID } from 'node:crypto';

@@ -5,7 +5,7 @@ interface ComparedLine {
   readonly text: string;
 }
 
-/** Maximum number of lines: the comparison's table grows with the product of both numbers. */
+/** Maximum number of lines, because the comparison's table grows with the product of both numbers. */
 const linesMax = 2_000;
 
 export function compareLines(left: readonly string[], right: readonly string[]): readonly ComparedLine[] {

@@ -6,7 +6,7 @@ interface ErrorDescription {
   readonly name: string;
   readonly code?: string;
   readonly message: string;
-  /** Frames of the stack only: its head repeats the message. */
+  /** Frames of the stack only, because its head repeats the message. */
   readonly stack?: string;
   /** Names or codes of the causes, nearest first. */
   readonly causes?: string;
@@ -14,7 +14,7 @@ interface ErrorDescription {
 
 const messageMaxCharacters = 300;
 const stackMaxFrames = 20;
-/** Maximum number of causes: chains are two or three long, and a cycle of causes must end too. */
+/** Maximum number of causes. Chains are two or three long, and a cycle of causes must end too. */
 const causesMax = 5;
 
 const quotedText = /"[^"]*"?/g;
@@ -52,7 +52,7 @@ const codeOf = (error: object): string | undefined => {
 function cleanMessage(error: object): string {
   const message = member(error, 'message');
   if (typeof message !== 'string') return '';
-  // The message is cut first: the patterns must not process megabytes.
+  // The message is cut first, so that the patterns do not process megabytes.
   return redact(message.slice(0, messageMaxCharacters).replaceAll(quotedText, '"…"'));
 }
 
@@ -79,7 +79,7 @@ function causesOf(error: object): string {
 
 // Masks everything in a foreign text that looks like a credential.
 
-/** Rules in the order of their application: each sees the text that the rules before it have changed. */
+/** Rules in the sequence of their application. Each rule sees the text that the rules before it have changed. */
 const rules: readonly (readonly [RegExp, string])[] = [
   // `https://user:password@host`, and the values of query parameters: some providers take their key there.
   [/\/\/[^/\s@]+@/g, `//${maskCharacter}@`],
@@ -105,8 +105,8 @@ const runs = /(?=[\w+=-]*\d)[\w+=-]{20,}|[A-Za-z0-9+/=]{32,}/g;
 const conversationIds = /^(?:toolu|srvtoolu|tooluse|call|fc|msg|rs|resp|chatcmpl|req|file|item|ws|thread)[_-]\w/;
 
 /**
- * Matches a part of a key: it mixes letters and digits, or is a long number. Parts of a model's name are words, short
- * sizes and dates.
+ * Matches a part of a key, which mixes letters and digits, or is a long number. Parts of a model's name are words,
+ * short sizes and dates.
  */
 const keyPieces = /^(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9]{8,}$|^\d{16,}$/;
 const wordPieces = /^[a-z]{0,20}\d{0,3}$/;

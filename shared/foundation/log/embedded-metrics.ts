@@ -1,5 +1,5 @@
-// Writes CloudWatch's embedded metric format: a log line declares which of its numbers are metrics, without a call to
-// any service.
+// Writes CloudWatch's embedded metric format, in which a log line declares which of its numbers are metrics, without a
+// call to any service.
 import { brand } from '../constants/index.ts';
 
 export interface Metrics {
@@ -32,7 +32,7 @@ interface Declaration {
   readonly Metrics: readonly { readonly Name: string; readonly Unit: string }[];
 }
 
-/** The last declaration of each series: calls of one kind have the same values. */
+/** The last declaration of each series, because calls of one kind have the same values. */
 const lastDeclarations = new WeakMap<OneSeries, Declaration>();
 
 function declarationOf(one: OneSeries, values: Metrics['values']): Declaration {

@@ -1,8 +1,9 @@
-// Batches the log lines of a process that serves many calls at once: lines of the same moment are one write.
+// Batches the log lines of a process that serves many calls at once. Lines of the same moment are one write.
 import type { Clock } from '../time/index.ts';
 
 /**
- * Longest delay of a line in milliseconds; below it, the most characters that may wait: a call's line has some 1,800.
+ * Longest delay of a line in milliseconds; below it, the most characters that may wait. A call's line has some 1,800
+ * characters.
  */
 const lateMaxMs = 100;
 const waitingMaxCharacters = 64 * 1024;

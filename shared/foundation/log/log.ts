@@ -110,7 +110,7 @@ interface LogOptions {
 }
 
 /**
- * Maximum number of characters of a value: longer ones are not an id, code, name or list of tags. CloudWatch accepts
+ * Maximum number of characters of a value. Longer values are not an id, code, name or list of tags. CloudWatch accepts
  * 256 KiB per line.
  */
 const valueMaxCharacters = 2_048;
@@ -137,8 +137,9 @@ export function createLog({ clock, stage, version, level = 'info', write = write
 }
 
 /**
- * Returns the JSON text of the allowed fields that `later` does not have too. They are written as they are: fifty fields
- * would make a copy a hash table. An object in the place of a scalar is dropped, which the types alone cannot prevent.
+ * Returns the JSON text of the allowed fields that `later` does not have too. They are written as they are, because
+ * fifty fields would make a copy a hash table. An object in the place of a scalar is dropped, which the types alone
+ * cannot prevent.
  */
 const allowedText = (fields: LogFields, later: Readonly<Record<string, unknown>>): string =>
   JSON.stringify(fields, function (this: Readonly<Record<string, unknown>>, name: string): unknown {

@@ -3,7 +3,7 @@
 
 export const maskCharacter = '…';
 
-/** Maximum depth of nested escapes: a deeper one is not written by accident. */
+/** Maximum depth of nested escapes. Deeper escapes are not written by accident. */
 const decodingsMax = 3;
 /**
  * Length of a secret's piece, in consecutive letters and digits, that is masked. Shorter pieces are too common in
@@ -113,8 +113,8 @@ function characterOf([, unicode, byte, percent, hexadecimal, decimal, name, quot
 }
 
 /**
- * Returns only the letters and digits, in lower case: some providers change case or insert characters between the parts
- * of a secret.
+ * Returns only the letters and digits, in lower case, because some providers change case or insert characters between
+ * the parts of a secret.
  */
 function lettersAndDigits({ text, starts, ends }: DecodedText): DecodedText {
   const letterPlaces = [...text.matchAll(/[a-z\d]/gi)].map(({ index }) => index);

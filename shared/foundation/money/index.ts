@@ -1,6 +1,6 @@
-// Calculates with money, which is an integer number of pico-USD (1e-12 USD): a price per million tokens with six
-// decimals times a number of tokens stays exact. Outside of the process amounts are decimal strings, and floats only
-// where clients expect a JSON number.
+// Calculates with money, which is an integer number of pico-USD (1e-12 USD), so that a price per million tokens with
+// six decimals times a number of tokens stays exact. Outside of the process amounts are decimal strings, and floats
+// only where clients expect a JSON number.
 
 export type PicoUsd = bigint;
 
@@ -30,8 +30,8 @@ export function formatUsd(amount: PicoUsd | null): string | null {
 }
 
 /**
- * Returns the nearest JSON number, only for answers: `usage.cost` must be a number, because a popular client rejects a
- * string.
+ * Returns the nearest JSON number, only for answers, where `usage.cost` must be a number, because a popular client
+ * rejects a string.
  */
 export const toUsdNumber = (amount: PicoUsd): number =>
   // Both are exact as doubles, so the quotient is rounded once.
@@ -57,5 +57,5 @@ export function parsePricePerMillion(text: string): TokenPrice | undefined {
   return perMillion === undefined ? undefined : perMillion / tokensPerPrice;
 }
 
-/** Returns the price of some tokens. It is exact: both factors are integers. */
+/** Returns the price of some tokens, which is exact, because both factors are integers. */
 export const priceOf = (tokens: number, perToken: TokenPrice): PicoUsd => BigInt(tokens) * perToken;

@@ -3,7 +3,8 @@ import type { ConnectionFaultWord } from '../constants/index.ts';
 import { ProxyFailed } from './tunnel.ts';
 
 /**
- * Codes of the errors that this folder makes: a connection that takes too long, and one that closes without an answer.
+ * Codes of the errors that this folder makes, for a connection that takes too long, and for a connection that closes
+ * without an answer.
  */
 export const connectTimeoutCode = 'GW_CONNECT_TIMEOUT';
 export const closedCode = 'GW_CLOSED';

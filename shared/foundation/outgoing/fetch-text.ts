@@ -1,5 +1,5 @@
-// Fetches a small public document from another server. It is not for providers: nothing of a client's request is sent
-// along, and nothing is retried.
+// Fetches a small public document from another server. It is not for providers, because no part of a client's request
+// is sent along, and nothing is retried.
 import type { Clock } from '../time/index.ts';
 import { readText } from './outgoing-answer.ts';
 import { createOutgoingCalls } from './outgoing-calls.ts';
@@ -9,7 +9,7 @@ interface DocumentRequest extends Pick<SocketPoolOptions, 'proxy'> {
   readonly url: URL;
   /** Time limit of the whole exchange. */
   readonly timeoutMs: number;
-  /** Bound of the answer: a longer one is refused as soon as its length is known. */
+  /** Bound of the answer. A longer answer is refused as soon as its length is known. */
   readonly bytesMax: number;
   readonly clock: Clock;
 }
@@ -24,7 +24,7 @@ export async function fetchText({ url, timeoutMs, bytesMax, clock, proxy }: Docu
   const headers = { accept: 'application/json', 'user-agent': 'gw' };
   const request = { url, method: 'GET', headers, body: '', connectTimeoutMs: timeoutMs } as const;
   try {
-    // Redirects are refused: the document is at its address or nowhere.
+    // Redirects are refused, because the document is at its address or nowhere.
     const { status, body } = await calls.send({ ...request, signal: ending.signal });
     if (status !== okStatus) throw new Error(`status ${status}`);
     const text = await readText(body, bytesMax);

@@ -88,7 +88,7 @@ export async function readText(
   maxBytes: number,
   onBytes: () => void = () => {},
 ): Promise<string | undefined> {
-  // The text is decoded as it arrives: at once, a long text would block other calls.
+  // The text is decoded as it arrives, because a long text that is decoded at once would block other calls.
   let decoder: StringDecoder | undefined;
   let first: Uint8Array | undefined;
   const parts: string[] = [];

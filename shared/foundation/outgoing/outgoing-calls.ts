@@ -10,7 +10,7 @@ import { createSocketPool, type SocketPool, type SocketPoolOptions } from './soc
 import { ProxyFailed, proxyAuthenticationStatus } from './tunnel.ts';
 
 /**
- * Time limit for recognizing a dead socket: a socket that died in the pool fails within a round trip of the first byte.
+ * Time limit for recognizing a dead socket. A socket that died in the pool fails within a round trip of the first byte.
  * A request that breaks later has most likely arrived: its receiver may be working on it, and charge for it.
  */
 const deadSocketMs = 500;
@@ -36,7 +36,7 @@ export interface OutgoingRequest {
 /** Thrown when there was no connection, or when it broke. */
 export class ConnectionBroken extends Error {
   override readonly name = 'ConnectionBroken';
-  /** False: no connection was established, so no byte of the request left. True proves nothing. */
+  /** False means that no connection was established, so no byte of the request left. True proves nothing. */
   readonly mayHaveArrived: boolean;
   /**
    * True if a pooled socket broke at once, because it had most likely died before. The idle sockets next to it are
@@ -157,11 +157,11 @@ function addressOf(url: URL, { proxies }: SocketPool): Address {
   return { isEncrypted: proxy.protocol === 'https:', isProxied: true, address, ownHeaders };
 }
 
-/** Replaces the `signal` option: Node binds that to the socket too, and a pooled socket outlives its request. */
+/** Replaces the `signal` option. Node binds `signal` to the socket too, and a pooled socket outlives its request. */
 function bindSignal(outgoing: ClientRequest, signal: AbortSignal, onEnd: (cause: Error) => void): void {
   const onAbort = () => {
-    // No error is passed: it would reach the socket, and a socket that is just returning to the pool has no listener
-    // for it, so that Node would end the process.
+    // No error is passed, because it would reach the socket, and a socket that is just returning to the pool has no
+    // listener for it, so that Node would end the process.
     outgoing.destroy();
     // Node does not end a request that waits for a socket before it has one.
     if (outgoing.socket === null) onEnd(new Error('given up'));
@@ -171,14 +171,15 @@ function bindSignal(outgoing: ClientRequest, signal: AbortSignal, onEnd: (cause:
   outgoing.once('close', () => signal.removeEventListener('abort', onAbort));
 }
 
-// Writes the body of a request as fast as the other end reads it: written at once, a long body would be copied whole.
+// Writes the body of a request as fast as the other end reads it, because a long body that is written at once would be
+// copied whole.
 
-/** Bytes or characters of a piece: a multiple of three, so that pieces of base64 join without padding. */
+/** Bytes or characters of a piece, which is a multiple of three, so that pieces of base64 join without padding. */
 const pieceLength = 48 * 1024;
 
 /**
- * Bytes that are sent as base64. They are encoded while they are sent: as texts they would take their memory twice
- * more.
+ * Bytes that are sent as base64. They are encoded while they are sent, because as text they would use twice their
+ * memory in addition.
  */
 export interface Base64Of {
   readonly base64Of: Uint8Array;

@@ -1,5 +1,5 @@
-// Selects the calls that go through a proxy: all that the environment's variables cover, except its exceptions and this
-// machine itself.
+// Selects the calls that go through a proxy, which are all calls that the environment's variables cover, except its
+// exceptions and this machine itself.
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import type { ProxyEnvironment } from '../environment/index.ts';
 

@@ -17,8 +17,8 @@ export interface SocketPool {
   readonly proxies: Proxies;
   hasConnected(socket: Duplex): boolean;
   /**
-   * Closes sockets that are likely dead. Called before each request: a process that was frozen wakes with a pool of
-   * dead sockets, and its timers run too late to have closed them.
+   * Closes sockets that are likely dead. Called before each request, because a process that was frozen wakes with a
+   * pool of dead sockets, and its timers run too late to have closed them.
    */
   closeStaleSockets(): void;
   /** Closes idle sockets, either all or those to one address. */
@@ -32,8 +32,8 @@ export interface SocketPoolOptions {
   /** Maximum number of sockets to one address. Further requests wait for a socket. */
   readonly socketsMax: number;
   /**
-   * Time after which an idle socket is closed: shorter than the limits of the other ends, so that this side closes
-   * first.
+   * Time after which an idle socket is closed. It is shorter than the limits of the other ends, so that this side
+   * closes first.
    */
   readonly idleSocketMs: number;
   /** Proxy; the one of the process by default. */

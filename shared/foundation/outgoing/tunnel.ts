@@ -1,5 +1,5 @@
-// Opens a connection through a proxy to an https server (CONNECT): the proxy learns the server's name, and nothing of
-// the traffic.
+// Opens a connection through a proxy to an https server (CONNECT). The proxy sees the server's name, but not the
+// traffic.
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';

@@ -23,8 +23,8 @@ interface Pattern {
 }
 
 /**
- * Number of characters that the engine gets at once: if each match looks far ahead, the time grows with the square
- * of it.
+ * Number of characters that the engine gets at once. If each match looks far ahead, the time grows with the square of
+ * it.
  */
 const pieceCharacters = 4_096;
 /** Number of characters for which a match that fills a whole piece is followed, because it may go on. */

@@ -1,4 +1,4 @@
-// Sends spans to a collector: OTLP over HTTP, JSON, gzip.
+// Sends spans to a collector, by OTLP over HTTP, as JSON with gzip.
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
 import { ConnectionBroken, createOutgoingCalls, type OutgoingAnswer, readText } from '../outgoing/index.ts';
@@ -9,8 +9,8 @@ import type { SendSpans } from './span-batches.ts';
 /** Maximum sockets; one batch is sent at a time. */
 const socketsMax = 2;
 /**
- * Time after which an idle socket is closed: below the five seconds after which a server on Node closes it, and far
- * below the limits of others.
+ * Time after which an idle socket is closed. It is below the five seconds after which a server on Node closes it, and
+ * far below the limits of others.
  */
 const idleSocketMs = 4_000;
 const connectTimeoutMs = 1_000;
@@ -39,7 +39,7 @@ interface OtlpExporter {
 }
 
 const compress = promisify(gzip);
-/** Compression level: it takes half the time of the default, and makes similar spans a tenth larger. */
+/** Compression level, which takes half the time of the default, and makes similar spans a tenth larger. */
 const level = constants.Z_BEST_SPEED;
 
 export function createOtlpExporter({ clock, endpoint, resource, headers, sign }: OtlpExporterOptions): OtlpExporter {
@@ -63,8 +63,8 @@ export function createOtlpExporter({ clock, endpoint, resource, headers, sign }:
     async send(spans, signal) {
       const body = await compress(toOtlpJson(spans, resource), { level });
       const answer = await post(body, signal).catch((error: unknown) => {
-        // The export is tried once more: most likely the socket was closed while it was idle. A span that arrives twice
-        // has one id.
+        // The export is tried once more, because most likely the socket was closed while it was idle. A span that
+        // arrives twice has one id.
         if (error instanceof ConnectionBroken && !signal.aborted) return post(body, signal);
         throw error;
       });
@@ -79,7 +79,7 @@ export function createOtlpExporter({ clock, endpoint, resource, headers, sign }:
   };
 }
 
-/** Returns the number of rejected spans: 0 if the answer does not mention any. */
+/** Returns the number of rejected spans, which is 0 if the answer does not mention any. */
 function rejectedIn(text: string): number {
   try {
     const answer = JSON.parse(text) as { partialSuccess?: { rejectedSpans?: unknown } } | null;

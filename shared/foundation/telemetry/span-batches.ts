@@ -8,7 +8,7 @@ import type { Span } from './span.ts';
 const batchDelayMs = 5_000;
 /** Number of spans that are sent at once, without waiting for more. */
 const batchMax = 512;
-/** Bound of waiting spans: the oldest are dropped beyond it. */
+/** Bound of waiting spans. Beyond this number the oldest spans are dropped. */
 const waitingMax = 4_096;
 /** Time limit for everything that one flush sends. */
 export const flushMaxMs = 2_000;
@@ -111,7 +111,7 @@ export function createSpanBatches({ clock, log, send }: SpanBatchesOptions): Spa
     });
   }
 
-  /** Schedules the waiting spans: full batches at once, the rest later. */
+  /** Schedules the waiting spans. Full batches are sent at once, the rest later. */
   function plan(): void {
     if (waiting.length === 0 || sending !== undefined || isClosed) return;
     const pausedMs = sender.pausedMs();
@@ -122,7 +122,7 @@ export function createSpanBatches({ clock, log, send }: SpanBatchesOptions): Spa
 
   const canSend = (): boolean => waiting.length > 0 && (isClosed || sender.pausedMs() === 0);
 
-  /** Sends all spans, including those that arrive while it sends: the process may be frozen afterwards. */
+  /** Sends all spans, including spans that arrive while it sends, because the process may be frozen afterwards. */
   async function flush(limitMs = flushMaxMs): Promise<void> {
     const endsAtMs = clock.nowMs() + limitMs;
     for (let leftMs = limitMs; leftMs > 0 && (sending !== undefined || canSend()); leftMs = endsAtMs - clock.nowMs()) {
@@ -150,7 +150,7 @@ export function createSpanBatches({ clock, log, send }: SpanBatchesOptions): Spa
   };
 }
 
-/** Describes the failure in one line: the stack of an unreachable collector's error says nothing new. */
+/** Describes the failure in one line, because the stack of an unreachable collector's error adds nothing. */
 function reasonOf(error: unknown): string {
   const { message, causes } = describeError(error);
   return causes === undefined ? message : `${message} (${causes})`;

@@ -1,8 +1,8 @@
 // Spans of a request and of its provider calls, as plain values. Types only.
 
 /**
- * Value of an attribute. A number is sent as a double and a bigint as an integer, whatever its value: backends want one
- * type for each attribute.
+ * Value of an attribute. A number is sent as a double and a bigint as an integer, whatever its value, because backends
+ * require one type for each attribute.
  */
 export type AttributeValue = string | boolean | number | bigint | readonly string[];
 /** Attributes by name. Undefined values are dropped. */

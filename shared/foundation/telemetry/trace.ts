@@ -1,4 +1,4 @@
-// Starts a trace: its ids, whether it is sampled, and how they are passed on (W3C Trace Context).
+// Starts a trace, with its ids, whether it is sampled, and how both are passed on (W3C Trace Context).
 import type { Randomness } from '../ids/index.ts';
 import type { Span, Trace } from './span.ts';
 
@@ -58,7 +58,7 @@ function isWithin(ratio: number, traceId: string): boolean {
   return Number.parseInt(digits, 16) / 16 ** randomDigits < ratio;
 }
 
-/** Telemetry for the rest of a process: if it is off, the modules behind it are not loaded. */
+/** Telemetry for the rest of a process. If it is off, its modules are not loaded. */
 export interface Telemetry {
   /** True if stored bodies of calls are sent with their spans. */
   readonly capturesContent: boolean;

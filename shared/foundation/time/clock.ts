@@ -1,4 +1,4 @@
-// Reads the time and sets timers: this is the only file that does. All other code gets a Clock as a parameter.
+// Reads the time and sets timers. This is the only file that does. All other code gets a Clock as a parameter.
 
 export interface Clock {
   /** Returns the milliseconds since the epoch. */
@@ -16,8 +16,8 @@ export const systemClock: Clock = {
   },
 };
 
-// Limits of a second and more end up to 50 ms later than requested, so that limits of concurrent calls share timers:
-// nearly all are cancelled, and a call sets several.
+// Limits of a second and more end up to 50 ms later than requested, so that limits of concurrent calls share timers.
+// Nearly all timers are cancelled, and a call sets several.
 const sharedDelayMinMs = 1_000;
 const sharedStepMs = 50;
 
@@ -67,15 +67,15 @@ function callApart(callback: () => void): void {
 }
 
 /**
- * Starts to measure how long work of this thread takes, in milliseconds: unlike the clock it never jumps, and tests
- * cannot move it.
+ * Starts to measure how long work of this thread takes, in milliseconds. Unlike the clock the measure never jumps, and
+ * tests cannot move it.
  */
 export function startStopwatch(): () => number {
   const startedAtMs = performance.now();
   return () => performance.now() - startedAtMs;
 }
 
-// Durations as people write them: a whole number and a unit.
+// Parses and writes durations as people write them, as a whole number and a unit.
 
 export const dayMs = 86_400_000;
 

@@ -4,7 +4,7 @@ import type { Clock } from './clock.ts';
 import { boundedWait } from './wait.ts';
 
 /**
- * Length of a slice: time is counted in slices, whose ends all waits of a process share, because most waits are over
+ * Length of a slice. Time is counted in slices, whose ends all waits of a process share, because most waits are over
  * before. A slice that ends late, because the event loop was busy, counts as no longer than this.
  */
 const sliceMs = 100;
@@ -86,8 +86,8 @@ function openSlice(clock: Clock): Set<() => void> {
   return callbacks;
 }
 
-// One deadline is passed through queueing, attempts and stores. It only says whether time is left: the stage that
-// checks it decides between request_deadline_exceeded and execution_deadline_exceeded.
+// One deadline is passed through queueing, attempts and stores. The deadline only shows whether time is left, and the
+// stage that checks it decides between request_deadline_exceeded and execution_deadline_exceeded.
 
 export interface Deadline {
   readonly atMs: number;

@@ -27,7 +27,7 @@ export function boundedWait<Value, Otherwise>(
       reject(error);
     }
   });
-  // The timer is cancelled before the caller continues: its next wait may use the remaining time.
+  // The timer is cancelled before the caller continues, because its next wait may use the remaining time.
   promise.then(
     (value) => {
       cancel();
@@ -70,7 +70,7 @@ export function waitsUntilAborted(signal: AbortSignal) {
   };
 }
 
-/** Resolves after `delayMs`, or at once when `signal` aborts: the caller checks the signal. */
+/** Resolves after `delayMs`, or at once when `signal` aborts, so the caller checks the signal. */
 export async function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const cancel = clock.after(delayMs, resolve);
@@ -92,7 +92,7 @@ function giveTurn(): void {
   if (waitingForTurn.length > 0) setImmediate(giveTurn);
 }
 
-/** Resolves after everything that this turn of the event loop has to serve: answers, requests, timers. */
+/** Resolves after everything that this turn of the event loop has to serve, which is answers, requests and timers. */
 export const nextTurn = (): Promise<void> =>
   new Promise((resolve) => {
     if (waitingForTurn.push(resolve) === 1) setImmediate(giveTurn);

@@ -6,20 +6,22 @@ import { type Clock, sleep, startTimeBudget } from '../../foundation/time/index.
 import { neverConnected } from '../store/index.ts';
 
 /**
- * Maximum attempts: one for a socket that died while the process was frozen, and one more. A service in trouble needs
- * less load, not more.
+ * Maximum attempts. One retry is for a socket that died while the process was frozen, and there is one more retry. A
+ * service in trouble needs less load, not more.
  */
 const attemptsMax = 3;
 /** Base of the pauses: 0 to 20 ms before the second attempt, 0 to 40 ms before the third; a call takes 5 to 10 ms. */
 const backoffBaseMs = 20;
 /**
- * Longest pause after a throttle: a table with provisioned capacity accepts the call when its capacity has grown or a
+ * Longest pause after a throttle. A table with provisioned capacity accepts the call when its capacity has grown or a
  * second has passed.
  */
 const throttledPauseMaxMs = 400;
 const throttledAttemptsMax = 16;
 
-/** Whether a call may run twice. 'repeatable' calls do no harm then: every read, and writes that are marked so. */
+/**
+ * Whether a call may run twice. 'repeatable' calls do no harm then. They are every read, and writes that are marked so.
+ */
 export type CallKind = 'repeatable' | 'once';
 
 export interface AttemptOptions {
@@ -33,7 +35,7 @@ export interface AttemptOptions {
   readonly callerSignal?: AbortSignal | undefined;
 }
 
-/** Thrown when a batch was only partly written: DynamoDB accepts the rest later, like a call that it throttled. */
+/** Thrown when a batch was only partly written. DynamoDB accepts the rest later, like a call that it throttled. */
 export class ItemsUnprocessed extends Error {
   override readonly name = 'ItemsUnprocessed';
 }
@@ -108,6 +110,6 @@ const wasThrottled = (error: unknown): boolean =>
   error instanceof ItemsUnprocessed ||
   (error instanceof Error && isThrottlingError(error as Parameters<typeof isThrottlingError>[0]));
 
-/** Hides the error of a JSON parser, which quotes its input: answers contain keys and credentials. */
+/** Hides the error of a JSON parser, which quotes its input, because answers contain keys and credentials. */
 const withoutAnswerText = (error: unknown): unknown =>
   error instanceof SyntaxError ? new Error('the answer is not the JSON that was expected') : error;

@@ -1,12 +1,12 @@
-// Defines the settings of every client of the SDK. Endpoints, signatures and error shapes are the SDK's; attempts.ts
-// decides how often a request is sent and how long it may take.
+// Defines the settings of every client of the SDK. The SDK determines endpoints, signatures and error shapes;
+// attempts.ts decides how often a request is sent and how long it may take.
 import type { Readable } from 'node:stream';
 import { getEndpointFromInstructions } from '@smithy/core/endpoints';
 import { createSocketPool } from '../../foundation/outgoing/index.ts';
 import type { AwsAccess } from './aws-access.ts';
 import { PooledRequestHandler } from './pooled-request-handler.ts';
 
-/** Time after which an idle socket is closed: below the 20 seconds after which AWS begins to close it. */
+/** Time after which an idle socket is closed, which is below the 20 seconds after which AWS begins to close it. */
 const idleSocketMs = 15_000;
 
 interface ClientBounds {
@@ -22,8 +22,8 @@ export const awsClientSettings = (
   ({
     region,
     credentials,
-    // The SDK never repeats a request: a second try would repeat conditional writes, which their own first try then
-    // refuses.
+    // The SDK never repeats a request, because a second try would repeat conditional writes, which their own first try
+    // then refuses.
     maxAttempts: 1,
     // The mode is set here, so that the first call does not look for it in files.
     retryMode: 'standard',

@@ -23,7 +23,7 @@ interface ClientSigner {
 }
 
 const algorithm = 'AWS4-HMAC-SHA256';
-/** Maximum number of cached lists of header names: each operation sends one set of headers. */
+/** Maximum number of cached lists of header names. Each operation sends one set of headers. */
 const headerListsMax = 16;
 
 /** The signing key of a day for one set of credentials. */

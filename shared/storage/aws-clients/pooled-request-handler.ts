@@ -35,7 +35,7 @@ export class PooledRequestHandler extends NodeHttpHandler {
         ? this.#send(request, signal)
         : super.handle(request, options));
     } catch (error) {
-      // If one socket broke, the idle ones next to it are likely dead too: the next attempt gets a new one.
+      // If one socket broke, the idle sockets are likely dead too, so the next attempt gets a new socket.
       if (isTransientError(error as Parameters<typeof isTransientError>[0])) this.#pool.closeIdleSockets();
       throw error;
     }

@@ -4,10 +4,12 @@ import type { AwsAccess } from './aws-access.ts';
 import { awsClientSettings } from './client-settings.ts';
 
 const socketsMax = 2;
-/** Bound of the answer: a secret has 64 KB at most, and JSON escapes may make it six times as long. */
+/** Bound of the answer. A secret has 64 KB at most, and JSON escapes may make it six times as long. */
 const answerMaxBytes = 512 * 1024;
 
-/** Returns a function that reads the secret, with one try: its caller asks again. `secretId` is the name or ARN. */
+/**
+ * Returns a function that reads the secret with one try, because its caller calls again. `secretId` is the name or ARN.
+ */
 export function secretText(access: AwsAccess, secretId: string): () => Promise<string> {
   const client = new SecretsManagerClient(awsClientSettings(access, { socketsMax, answerMaxBytes }));
   return async () => {

@@ -54,12 +54,12 @@ export function checkBlobKey(key: string): void {
   if (!blobKeyPattern.test(key)) throw new RangeError('a blob key is 1 to 128 letters, digits, "-" or "_"');
 }
 
-// Blobs of a run without a data folder: they end with the process, and the oldest are dropped when the bound is
-// reached.
+// Stores blobs of a process without a data folder. They end with the process, and the oldest are dropped when the bound
+// is reached.
 
 /**
- * Bound of all blobs in memory: some hundred results of the size that does not fit into an item. A local run has far
- * more memory than this.
+ * Bound of all blobs in memory, which are some hundred results of the size that does not fit into an item. A local run
+ * has far more memory than this.
  */
 const memoryBlobsMaxBytes = 64 * 1024 * 1024;
 

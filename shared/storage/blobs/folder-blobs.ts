@@ -6,7 +6,7 @@ import { type Randomness, systemRandomness } from '../../foundation/ids/index.ts
 import { type Clock, systemClock } from '../../foundation/time/index.ts';
 import { type BlobStore, blobLifeMs, checkBlobKey } from './blob-store.ts';
 
-/** The folder contains clients' requests and models' answers: no other user of the machine may read it. */
+/** The folder contains clients' requests and models' answers, so no other user of the machine may read it. */
 const folderMode = 0o700;
 const fileMode = 0o600;
 

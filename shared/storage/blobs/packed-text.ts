@@ -5,10 +5,10 @@ import { gunzip, gzip } from 'node:zlib';
 import { freeBytes, textOfBytes } from '../../foundation/heap/index.ts';
 import { sha256Hex } from '../../foundation/ids/index.ts';
 
-/** Bound of an unpacked text: four times the largest provider answer. */
+/** Bound of an unpacked text, which is four times the largest provider answer. */
 const textMaxBytes = 64 * 1024 * 1024;
 
-/** Bound of packed texts inside an item: DynamoDB refuses items over 400 KB, and other attributes need the rest. */
+/** Bound of packed texts inside an item. DynamoDB refuses items over 400 KB, and other attributes need the rest. */
 export const inlineMaxBytes = 300 * 1024;
 
 interface PackedText {

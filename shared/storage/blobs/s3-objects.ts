@@ -1,15 +1,15 @@
-// Objects of one bucket. Without the right to list the bucket S3 answers 403, not 404, for an object that does not
-// exist. That right is not requested: a blob outlives every record that names it by a day.
+// Stores blobs as objects of one bucket. Without the right to list the bucket S3 answers 403, not 404, for an object
+// that does not exist. That right is not requested, because a blob outlives every record that names it by a day.
 import { GetObjectCommand, NoSuchKey, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import type { Randomness } from '../../foundation/ids/index.ts';
 import { type AttemptOptions, type AwsAccess, awsClientSettings, callWithAttempts } from '../aws-clients/index.ts';
 
 /**
- * Time limit of a write: enough for some megabytes from a small function, and no longer, because it delays the end of a
- * complete answer.
+ * Time limit of a write. It is enough for some megabytes from a small function, and no longer, because it delays the
+ * end of a complete answer.
  */
 const putTimeoutMs = 3_000;
-/** Time limit of a read: it fits, with the call's other reads, into the time after which a call is refused. */
+/** Time limit of a read. With the call's other reads it fits into the time after which a call is refused. */
 const getTimeoutMs = 1_500;
 const socketsMax = 64;
 /** Bound of answers that are not an object, such as errors. */

@@ -1,9 +1,9 @@
-// Blobs as items of the table whose records name them, split to the size of an item: for gateways that share only a
-// DynamoDB server. The head names the number of parts, and is written after all of them.
+// Stores blobs as items of the table whose records name them, split to the size of an item. They are for gateways that
+// share only a DynamoDB server. The head names the number of parts, and is written after all of them.
 import type { Item, Store } from '../store/index.ts';
 import { type BlobStore, blobLifeMs, checkBlobKey } from './blob-store.ts';
 
-/** Bytes of a part: DynamoDB refuses items over 400 KB. */
+/** Bytes of a part, because DynamoDB refuses items over 400 KB. */
 const partBytes = 380 * 1024;
 /** Maximum number of parts that are written or read at a time. */
 const atOnceMax = 8;

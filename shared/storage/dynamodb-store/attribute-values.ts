@@ -23,8 +23,8 @@ export function attributesOf(item: Readonly<Record<string, unknown>>): ItemAttri
 }
 
 /**
- * Throws for what no item has: a function, an instance of a class, a number that is not exact. DynamoDB refuses a set
- * without elements.
+ * Throws for a value that no item has: a function, an instance of a class, a number that is not exact. DynamoDB refuses
+ * a set without elements.
  */
 export function attributeOf(value: unknown): AttributeValue {
   switch (typeof value) {

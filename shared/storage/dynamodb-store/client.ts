@@ -129,8 +129,8 @@ const isOfDocuments = (command: object): boolean => 'clientCommand' in command;
 
 function prepared(client: DynamoDBClient): DynamoDBClient {
   for (const middleware of notNeeded) client.middlewareStack.remove(middleware);
-  // The retry middleware is replaced, not removed, because others are ordered relative to it: its one attempt would
-  // cost a UUID and an error with its stack.
+  // The retry middleware is replaced, not removed, because the position of other middleware is relative to it. The
+  // SDK's single attempt would cost a UUID and an error with its stack.
   client.middlewareStack.add((next) => next, {
     name: 'retryMiddleware',
     step: 'finalizeRequest',

@@ -1,4 +1,5 @@
-// Converts calls of the store's interface to the inputs of DynamoDB's operations. It is pure: nothing is sent here.
+// Converts calls of the store's interface to the inputs of DynamoDB's operations. The conversion is pure and sends
+// nothing.
 import {
   type NameTable,
   type TableDefinition,
@@ -39,7 +40,7 @@ export const updateInput = (nameOf: NameTable, update: Update) =>
     ReturnValues: update.returnsNoItem === true ? 'NONE' : update.returnOld === true ? 'ALL_OLD' : 'ALL_NEW',
   }) as const;
 
-/** Maximum number of items of a batch: DynamoDB's limit. */
+/** Maximum number of items of a batch, which is DynamoDB's limit. */
 const batchItemsMax = 25;
 
 type PutWrite = { readonly PutRequest: { readonly Item: ItemAttributes } };
@@ -76,7 +77,7 @@ export function queryInput(
 ) {
   const { partitionKey, sortKey } = tableDefinitions[table];
   const condition = rangeCondition(range);
-  // Every name gets an alias: it may be a word that DynamoDB's expressions reserve.
+  // Every name gets an alias, because it may be a word that DynamoDB's expressions reserve.
   const aliases = attributes.map((name, at) => [`#a${at}`, name] as const);
   return {
     TableName: nameOf(table),

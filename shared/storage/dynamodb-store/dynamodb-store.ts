@@ -113,8 +113,8 @@ export function createDynamoStore(options: DynamoStoreOptions): Store {
       await Promise.all(batches);
     },
 
-    // A delete is not repeatable: between a lost answer and a second attempt another caller may have put an item under
-    // this key.
+    // A delete is not repeatable, because between a lost answer and a second attempt another caller may have put an
+    // item under this key.
     delete: async (table, key, callOptions = {}) =>
       call('once', callOptions, async (sending) => {
         await client.send(new DeleteCommand(deleteInput(nameOf, table, key)), sending);

@@ -10,7 +10,7 @@ interface Expressions {
   readonly ExpressionAttributeValues: ItemAttributes | undefined;
 }
 
-/** Omits empty changes: DynamoDB then creates an item of its key alone if there is none. */
+/** Omits empty changes. DynamoDB then creates an item of its key alone if there is no item. */
 export function renderExpressions(changes: Changes | undefined, condition: Condition | undefined): Expressions {
   const placeholders = new Placeholders();
   const update = changes === undefined ? '' : renderChanges(changes, placeholders);

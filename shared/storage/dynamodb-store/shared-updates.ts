@@ -9,7 +9,7 @@ import { type ConditionalResult, holds, type Update } from '../store/index.ts';
 import { type ItemAttributes, itemOf } from './attribute-values.ts';
 import { type Statement, statementOf } from './statement.ts';
 
-/** Maximum number of statements of a request: DynamoDB's limit. */
+/** Maximum number of statements of a request, which is DynamoDB's limit. */
 const statementsMax = 25;
 /** Maximum number of items that are remembered as existing; an update of any other is sent alone once more. */
 const knownItemsMax = 5_000;
@@ -58,7 +58,7 @@ export function createSharedUpdates({ nameOf, sendOne, sendAll }: SharedUpdatesO
     return result;
   }
 
-  /** Sends an update alone after its syntax was refused: if it is accepted alone, no further updates are shared. */
+  /** Sends an update alone after its syntax was refused. If it is accepted alone, no further updates are shared. */
   async function sendRefused({ update, name, signal }: Waiting): Promise<ConditionalResult> {
     const result = await sendAlone(update, name, signal);
     isRefused = true;
@@ -119,7 +119,7 @@ export function createSharedUpdates({ nameOf, sendOne, sendAll }: SharedUpdatesO
   };
 }
 
-/** Divides the updates into batches: DynamoDB accepts one statement per item in a request. */
+/** Divides the updates into batches, because DynamoDB accepts one statement per item in a request. */
 function batchesOf(open: readonly Waiting[]): Waiting[][] {
   const batches: Waiting[][] = [];
   const namesOf: Set<string>[] = [];
@@ -153,7 +153,7 @@ function signalOfAll(batch: readonly Waiting[]): AbortSignal {
   return all.signal;
 }
 
-/** Outcome of a statement that is missing in the answer: it may have run. */
+/** Outcome of a statement that is missing in the answer. The statement may have run. */
 const unanswered: StatementOutcome = { Error: { Code: 'InternalServerError' } };
 
 /** Names of errors by the code of a statement: the error with which the same write would be refused alone. */

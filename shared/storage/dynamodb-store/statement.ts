@@ -13,10 +13,10 @@ export interface Statement {
   readonly ReturnValuesOnConditionCheckFailure: 'ALL_OLD';
 }
 
-/** Maximum length of a statement: DynamoDB's limit. */
+/** Maximum length of a statement, which is DynamoDB's limit. */
 const statementMaxLength = 8_192;
 
-/** Returns undefined if no statement can express the update: it changes nothing, or has too many names. */
+/** Returns undefined if no statement can express the update, because it changes nothing, or has too many names. */
 export function statementOf(nameOf: NameTable, update: Update): Statement | undefined {
   const terms = new Terms();
   const changes = renderChanges(update.changes, terms);

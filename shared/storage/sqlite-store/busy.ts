@@ -1,10 +1,10 @@
-// Waits for a file that another process has locked: the work is tried again by the clock, and the event loop runs
+// Waits for a file that another process has locked. The work is tried again by the clock, and the event loop runs
 // meanwhile.
 import { type Clock, sleep } from '../../foundation/time/index.ts';
 
 /** SQLITE_BUSY. Extended codes add the reason in higher bits. */
 const busyCode = 5;
-/** First pause in milliseconds: a transaction takes less than one. */
+/** First pause in milliseconds. A transaction takes less than one millisecond. */
 const firstPauseMs = 1;
 const pauseMaxMs = 8;
 

@@ -6,7 +6,7 @@ import type { CheckpointFile } from './checkpoints.ts';
 
 /** Time for which readers and writers are waited for at the end of a checkpoint; writers wait as long. */
 const lockWaitMs = 20;
-/** Maximum passes: each copies the pages that were written during the one before. */
+/** Maximum passes. Each pass copies the pages that were written during the pass before. */
 const passesMax = 4;
 /** Maximum number of pages of the log that may remain for the end of a checkpoint, while writers wait. */
 const lastPagesMax = 32;
@@ -31,7 +31,7 @@ parentPort?.on('message', () => {
     // change.
     database.exec(`PRAGMA user_version = ${formatVersion}`);
   } catch {
-    // The disk is full, or others read and write all the time: the next checkpoint copies this part too.
+    // The disk is full, or other processes read and write all the time. The next checkpoint copies this part too.
   }
   parentPort?.postMessage('done');
 });

@@ -24,8 +24,8 @@ interface Checkpoints {
 }
 
 /**
- * Creates the checkpoints. If one fails, for example on a full disk, the log grows until one succeeds: nothing is
- * lost.
+ * Creates the checkpoints. If one fails, for example on a full disk, the log grows until a checkpoint succeeds, and
+ * nothing is lost.
  */
 export function createCheckpoints(file: CheckpointFile): Checkpoints {
   let pages = 0;
@@ -59,7 +59,7 @@ export function createCheckpoints(file: CheckpointFile): Checkpoints {
         worker.postMessage('checkpoint');
         isRunning = true;
       } catch {
-        // The process may have no more threads: the next checkpoint is tried after as many pages.
+        // The process may have no more threads. The next checkpoint is tried after as many pages.
       }
     },
     async close() {

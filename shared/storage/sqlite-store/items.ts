@@ -1,5 +1,5 @@
-// Reads and writes the items of a file as one transaction sees them: its own writes, then items in memory, then the
-// rows. Its writes go into the file at its end, each item once.
+// Reads and writes the items of a file as one transaction sees them. It sees its own writes, then items in memory, then
+// the rows. Its writes go into the file at its end, each item once.
 import type { DatabaseSync } from 'node:sqlite';
 import { createCache } from '../../foundation/cache/index.ts';
 import { type TableName, tableNames } from '../../foundation/constants/index.ts';
@@ -127,7 +127,7 @@ function writeNow(address: RowAddress, item: Item): ItemWrite {
   return { address, item, text, charactersMax: text.length };
 }
 
-/** Several calls of a transaction change the items of one account: the text of the last change is enough. */
+/** Several calls of a transaction change the items of one account, so the text of the last change is enough. */
 const writeLater = (address: RowAddress, item: Item, charactersMax: number): ItemWrite =>
   isSurelySmall(charactersMax) ? { address, item, text: undefined, charactersMax } : writeNow(address, item);
 
@@ -197,7 +197,7 @@ function createExpiry(rows: Readonly<Record<TableName, TableRows>>, clock: Clock
 }
 
 /**
- * True for items that are cached. A partition of many items is a list that calls append to and hardly read: it would
+ * True for items that are cached. A partition of many items is a list that calls append to and hardly read. It would
  * displace items that every call reads.
  */
 const isCached = ({ sortKey }: RowAddress): boolean => sortKey === '';
@@ -209,12 +209,15 @@ function frozen<Value>(value: Value): Value {
   return Object.freeze(value);
 }
 
-// Items as they were last read or written here. They equal the file's as long as no other process has written to it,
-// which SQLite's `data_version` shows.
+// Caches items as this process last read or wrote them. They equal the items of the file as long as no other process
+// has written to it, which SQLite's `data_version` shows.
 
-/** Maximum number of characters of their texts: enough for some thousand accounts and keys with their reservations. */
+/**
+ * Maximum number of characters of their texts, which is enough for some thousand accounts and keys with their
+ * reservations.
+ */
 const charactersMax = 8 * 1024 * 1024;
-/** Maximum number of characters of a cached item: a larger one is read again, because it would displace many. */
+/** Maximum number of characters of a cached item. A larger item is read again, because it would displace many items. */
 const itemMaxCharacters = 64 * 1024;
 
 const addressText = ({ table, key, sortKey }: RowAddress): string => `${table}\0${key}\0${sortKey}`;

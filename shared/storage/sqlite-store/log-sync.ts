@@ -1,6 +1,6 @@
 // Syncs committed writes to the disk before they are answered, for a store that survives a loss of power. SQLite's own
-// way (`synchronous=FULL`) syncs inside the commit: the event loop, and every process on the file, would wait for the
-// disk.
+// way (`synchronous=FULL`) syncs inside the commit, for which the event loop, and every process on the file, would wait
+// for the disk.
 import { type FileHandle, open } from 'node:fs/promises';
 import { coalesceRuns } from '../store/index.ts';
 

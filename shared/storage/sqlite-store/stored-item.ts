@@ -8,7 +8,7 @@ const integerMax = 10n ** 38n - 1n;
 const safeMax = BigInt(Number.MAX_SAFE_INTEGER);
 /** Bound of an item by DynamoDB's count: DynamoDB refuses larger items, so this store does too. */
 const itemMaxBytes = 400 * 1024;
-/** Maximum bytes for a character of the JSON text: three in UTF-8, or four for a nested empty list. */
+/** Maximum bytes for a character of the JSON text, which are three in UTF-8, or four for a nested empty list. */
 const bytesPerCharacterMax = 4;
 
 /** Returns a copy that shares nothing with the value. Throws a TypeError if DynamoDB would refuse it. */

@@ -1,5 +1,5 @@
-// Reads and writes the rows of one table: each has an item as JSON text, with its keys and its expiry in columns of
-// their own.
+// Reads and writes the rows of one table. Each row has an item as JSON text, with its keys and its expiry in separate
+// columns.
 import type { DatabaseSync } from 'node:sqlite';
 import { type TableDefinition, type TableName, tableDefinitions } from '../../foundation/constants/index.ts';
 import type { Item } from '../store/index.ts';

@@ -1,10 +1,10 @@
-// Runs the calls of one turn of the event loop in one transaction: it begins after all of them were made, and each
-// caller gets its answer after the commit.
+// Runs the calls of one turn of the event loop in one transaction. The transaction begins after all calls were made,
+// and each caller gets its answer after the commit.
 import type { DatabaseSync } from 'node:sqlite';
 import { atTurnEnd, type Clock } from '../../foundation/time/index.ts';
 import { whileBusy } from './busy.ts';
 
-/** Maximum weight of a transaction, some 10 ms of work: other requests run between two of them. */
+/** Maximum weight of a transaction, some 10 ms of work, so that other requests run between two transactions. */
 const transactionWeightMax = 500;
 
 interface StoreWork<Value> {
@@ -28,7 +28,7 @@ interface TransactionsOptions {
   readonly onEnd: () => void;
   /** Called after the commit. Its callers are answered once the returned promise has resolved. */
   readonly onCommitted: () => Promise<void> | undefined;
-  /** Called when it failed: nothing of it was written. */
+  /** Called when the transaction failed and no part of it was written. */
   readonly onFailed: () => void;
 }
 
@@ -115,7 +115,7 @@ function openTransact({ database, onBegin, onEnd, onCommitted, onFailed }: Trans
   const commit = database.prepare('COMMIT');
   const rollback = database.prepare('ROLLBACK');
 
-  /** Rolls back. Never throws: the next transaction would fail in the same way. */
+  /** Rolls back. Never throws, because the next transaction would fail in the same way. */
   function undo(): void {
     try {
       // SQLite rolls back by itself if the disk is full.

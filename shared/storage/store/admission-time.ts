@@ -1,4 +1,4 @@
-// Limits the time that the store has before a provider is called: 2 seconds for all rounds of a call together.
+// Limits the time that the store has before a provider is called, which is 2 seconds for all rounds of a call together.
 import { admissionTimeoutMs } from '../../foundation/constants/index.ts';
 import { type Clock, startTimeBudget, type TimeBudget } from '../../foundation/time/index.ts';
 import { StoreUnavailable } from './store.ts';

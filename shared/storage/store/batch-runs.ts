@@ -1,8 +1,8 @@
-// Batches work: while one run is active, new requests wait and share the next. A single request waits for no other,
+// Batches work. While one run is active, new requests wait and share the next. A single request waits for no other,
 // unless its caller does not wait and the process is busy.
 import { type Clock, nextTurn } from '../../foundation/time/index.ts';
 
-/** Delay of requests for which no caller waits: a request whose caller waits takes them along. */
+/** Delay of requests for which no caller waits. A request whose caller waits takes the delayed requests along. */
 export interface BatchDelay {
   readonly clock: Pick<Clock, 'after'>;
   /** Returns the delay in milliseconds, 0 for none. Called for each request. */
@@ -62,7 +62,7 @@ export function batchRuns<Request>(
   };
 }
 
-/** Returns a function for runs with one result: every caller gets the result of the run that had its request. */
+/** Returns a function for runs with one result. Every caller gets the result of the run that had its request. */
 export function coalesceRuns<Request, Result>(
   run: (requests: readonly Request[]) => Promise<Result>,
   gathering?: BatchDelay,

@@ -16,7 +16,9 @@ export interface Changes {
   readonly add?: Readonly<Record<string, number | bigint>>;
   /** Adds elements to a set of texts, which is created with the first one. Never empty. */
   readonly addElements?: Readonly<Record<string, ReadonlySet<string>>>;
-  /** Removes elements from a set, which is removed with its last element: there are no empty sets. Never empty. */
+  /**
+   * Removes elements from a set, which is removed with its last element, because there are no empty sets. Never empty.
+   */
   readonly removeElements?: Readonly<Record<string, ReadonlySet<string>>>;
   /** Removes attributes; an absent one stays absent. */
   readonly remove?: readonly string[];

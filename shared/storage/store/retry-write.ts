@@ -1,11 +1,11 @@
-// Repeats writes after the last byte of an answer (settlement, releases) while the store is unavailable: the client
-// does not wait for them, and no other process makes them.
+// Repeats writes after the last byte of an answer (settlement, releases) while the store is unavailable. The client
+// does not wait for these writes, and no other process makes them.
 import { type Clock, type Deadline, sleep } from '../../foundation/time/index.ts';
 import { StoreUnavailable } from './store.ts';
 import { WriteRefused } from './write-refused.ts';
 
 /**
- * Tries, with pauses of 50 to 800 ms between them: within the 10 s of `finish`, for store calls that end within their
+ * Tries, with pauses of 50 to 800 ms between tries, within the 10 s of `finish`, for store calls that end within their
  * 800 ms. A throttle may last longer.
  */
 const triesDefault = 5;
@@ -39,8 +39,7 @@ export function retryWrite(
   return attempt(1);
 }
 
-// Optimistic locking: read, plan, write on condition that nothing was written in between, and repeat if something
-// was.
+// Writes by optimistic locking: read, plan, write on condition that nothing was written in between, and else repeat.
 
 /**
  * Maximum tries. A try is refused only if another write was made, so up to this many writers at the same moment all

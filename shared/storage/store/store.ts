@@ -46,8 +46,9 @@ interface Conditional {
   readonly condition?: Condition | undefined;
   readonly returnOld?: boolean;
   /**
-   * True if a write whose answer was lost may be sent again: only for writes that do no harm when they run twice, or
-   * whose caller recognizes its own first attempt in the refused item (by an owner id, say). Never for a bare addition.
+   * True if a write whose answer was lost may be sent again. This is only for writes that do no harm when they run
+   * twice, or whose caller recognizes its own first attempt in the refused item (by an owner id, say). Never for a bare
+   * addition.
    */
   readonly repeatable?: boolean;
 }
@@ -78,8 +79,8 @@ export interface TransactionItems {
 }
 
 /**
- * The operations of a store. Undefined fields are not stored. Integers of up to 38 digits are exact: beyond 2^53 they
- * are bigint.
+ * The operations of a store. Undefined fields are not stored. Integers of up to 38 digits are exact, and beyond 2^53
+ * they are bigint.
  */
 export interface Store {
   /**
@@ -93,8 +94,8 @@ export interface Store {
   put(put: Put, options?: CallOptions): Promise<ConditionalResult>;
   update(update: Update, options?: CallOptions): Promise<ConditionalResult>;
   /**
-   * Writes the items in as few requests as possible. It may be repeated: if it rejects, some of the items may have
-   * been written. No two puts have the same key.
+   * Writes the items in as few requests as possible. The call may be repeated. If it rejects, some of the items may
+   * have been written. No two puts have the same key.
    */
   batchPut(puts: readonly BatchPut[], options?: CallOptions): Promise<void>;
   delete(table: TableName, key: string, options?: CallOptions): Promise<void>;

@@ -1,5 +1,5 @@
-// Defines a transaction whose writes come from several callers: each adds its own, and learns the outcome after the
-// commit.
+// Defines a transaction whose writes come from several callers. Each caller adds its own writes, and gets the outcome
+// after the commit.
 import type { Store, TransactionItems } from './store.ts';
 
 export interface StoreTransaction {
