@@ -1,5 +1,5 @@
-// Adapters outside the store for a deployed stage: large results in S3, the master key in KMS, provider credentials in
-// Secrets Manager. Each exists if the environment names it.
+// Creates the adapters outside the store for a deployed stage: large results in S3, the master key in KMS, provider
+// credentials in Secrets Manager. Each exists if the environment names it.
 import { type KeyWrapper, kmsKeyWrapper, SealBroken } from '../configuration/byok/index.ts';
 import { type Environment, hasAwsCredentials, readVariable } from '../foundation/environment/index.ts';
 import { type Randomness, systemRandomness } from '../foundation/ids/index.ts';
@@ -68,7 +68,7 @@ export const localCredentials = (clock: Clock): CredentialSource =>
     clock,
   });
 
-// Replacements for a key that the environment does not name: they refuse as the interfaces document.
+// Creates replacements for a key that the environment does not name. They refuse as the interfaces document.
 
 /** A wrapper with which no stored connection can be opened. */
 const noKeyWrapper: KeyWrapper = {

@@ -1,4 +1,4 @@
-// Creates all dependencies of one process: for calls, and for the reads and changes of operators. Used by the local
+// Creates all dependencies of one process, for calls, and for the reads and changes of operators. Used by the local
 // run, and by a process that serves all routes.
 import { createCreditLedger } from '../accounting/credit/index.ts';
 import { createCooldowns, createStatisticsReader } from '../accounting/provider-health/index.ts';
@@ -37,9 +37,9 @@ export function createComposition(options: CompositionOptions): Composition {
   };
 }
 
-// Dependencies of the operator function: the tables that operators read and change, the bodies of calls, and nothing
-// more. No provider is called, no credential is read, and old statistics are counted again without being stored,
-// because its role may not write them.
+// Creates the dependencies of the operator function, which are the tables that operators read and change, and the
+// bodies of calls. No provider is called, no credential is read, and old statistics are counted again without being
+// stored, because its role may not write them.
 export function createOperatorComposition(options: TableReadersOptions) {
   const readers = createTableReaders(options);
   const { store, clock, log } = readers;

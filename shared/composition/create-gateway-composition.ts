@@ -47,28 +47,36 @@ import type { BlobStore } from '../storage/blobs/index.ts';
 import { type Item, retryWrite } from '../storage/store/index.ts';
 import { createTableReaders, type TableReaders, type TableReadersOptions } from './create-table-readers.ts';
 
-/** Longest time for which charges wait to share a write; a crash loses at most these, and their reservations expire. */
+/**
+ * Longest time for which charges wait to share a write. A crash loses at most these charges, and their reservations
+ * expire.
+ */
 const busyGatherMs = 50;
-/** Delay of counts that no caller waits for: they are read every half minute. */
+/** Delay of counts that no caller waits for, because they are read every half minute. */
 const statisticsGatherMs = 1_000;
 /**
- * Number of calls per sample in a deployed stage, if a call that arrives alone would write its counts alone: for a
+ * Number of calls per sample in a deployed stage, if a call that arrives alone would write its counts alone. For a
  * thousand calls, figures from a hundred are as good.
  */
 const callsPerSample = 10;
 
-/** All dependencies of a process that serves calls: the only list of them. The stages of a call pick from it. */
+/**
+ * All dependencies of a process that serves calls. This is the only list of them. The stages of a call pick from it.
+ */
 export interface GatewayComposition extends TableReaders, ProviderMetricsDependencies {
   readonly alerts: Alerts;
   readonly credit: CreditPayments;
   readonly records: CallRecords;
   /** Storage of large results and of the bodies of calls. */
   readonly blobs: BlobStore;
-  /** Cache that saves the read of a key. It never decides: the write that admits a call compares it with the item. */
+  /**
+   * Cache that saves the read of a key. The cache never decides, because the write that admits a call compares it with
+   * the item.
+   */
   readonly keyCache: Cache<Item>;
   /**
-   * Recently refused keys and workspaces: a call of one of these waits for the answer to their reservation before it
-   * makes later ones.
+   * Recently refused keys and workspaces. Their calls wait for the answer to a reservation before they make later
+   * reservations.
    */
   readonly recentRefusals: Cache<true>;
   /** Decides which refused calls leave a record. */

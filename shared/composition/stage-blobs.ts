@@ -17,7 +17,8 @@ export function stageBlobs(aws: Environment['aws'], sharedAccess?: AwsAccess): B
 }
 
 /**
- * A storage that stores nothing: in the memory of one instance, a replay would depend on the instance that serves it.
+ * A storage that stores nothing, because in the memory of one instance a replay would depend on the instance that
+ * serves it.
  */
 const noBlobs: BlobStore = {
   async put() {

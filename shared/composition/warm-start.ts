@@ -5,10 +5,10 @@ import { type Clock, waitAtMost } from '../foundation/time/index.ts';
 import type { GatewayComposition } from './create-gateway-composition.ts';
 import type { TableReaders } from './create-table-readers.ts';
 
-/** Longest time: more than two reads in sequence with their own limits, and far below Lambda's ten seconds. */
+/** Longest time, which is more than two reads in sequence with their own limits, and far below Lambda's ten seconds. */
 const warmStartMaxMs = 2_000;
 
-/** Warms the gateway. Never rejects: a failure is dropped, and the first call reads again. */
+/** Warms the gateway. Never rejects, because a failure is dropped, and the first call reads again. */
 export const warmGateway = ({
   clock,
   catalogue,

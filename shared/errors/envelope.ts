@@ -3,7 +3,7 @@ import { brand, headerNames } from '../foundation/constants/index.ts';
 import type { GatewayError } from './gateway-error.ts';
 import { vendorWords } from './vendor-words.ts';
 
-/** Bounds of Retry-After in seconds: clients sleep for whatever it says. */
+/** Bounds of Retry-After in seconds, because clients sleep as long as it requires. */
 const retryAfterMinSeconds = 1;
 const retryAfterMaxSeconds = 60;
 const retryAfterDefaultSeconds = 1;
@@ -50,7 +50,7 @@ export function toEnvelope(error: GatewayError, correlationId: string, format: E
 }
 
 function openAiError(error: GatewayError, extras: object): object {
-  // This reason is the only one that clients branch on as if it were a code: they shorten the conversation.
+  // This reason is the only one that clients branch on as if it were a code, because they shorten the conversation.
   const code = error.reason === 'context_length_exceeded' ? error.reason : error.code;
   return { message: error.message, type: openAiType(error.entry.status), code, param: error.param ?? null, ...extras };
 }
@@ -85,8 +85,8 @@ function messagesError(error: GatewayError): object {
 }
 
 /**
- * Returns the code of Anthropic's error, on which its SDK branches: after `thread_unsupported_request` it continues
- * without a thread.
+ * Returns the code of Anthropic's error, on which its SDK branches. After `thread_unsupported_request` the SDK
+ * continues without a thread.
  */
 const providerCodeOf = ({ providerCode, param }: GatewayError): string | undefined =>
   providerCode ?? (param === 'thread' ? 'thread_unsupported_request' : undefined);

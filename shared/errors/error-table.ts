@@ -1,5 +1,5 @@
 // Lists every code that a client can get, in one table. No file outside this folder contains a status number. `retry`
-// becomes headers: SDKs retry 409, 429 and 5xx by themselves unless a header forbids it.
+// becomes headers, because SDKs retry 409, 429 and 5xx by themselves unless a header forbids it.
 //
 //   none   no header
 //   never  x-should-retry: false

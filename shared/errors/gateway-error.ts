@@ -7,7 +7,7 @@ import { type ErrorCode, type ErrorEntry, type ErrorStatus, errorCatalogue } fro
 /** A provider's words about the client's own request. */
 interface ProviderWords {
   readonly text: string;
-  /** Set if the client repairs its request by the exact words: then they are the whole message. */
+  /** Set if the client repairs its request by the exact words, which are then the whole message. */
   readonly isWholeMessage: boolean;
   /** Advice for the operator. */
   readonly advice?: string | undefined;
@@ -32,7 +32,7 @@ export type RejectionReason = (typeof rejectionReasons)[number];
 /** Codes after which a retry usually, but not always, may succeed. */
 type MayBeFinal = 'no_available_provider' | 'execution_failed';
 
-/** Extras, typed per code: only these codes have some of their own. */
+/** Extras, typed per code, because only these codes have their own extras. */
 type ExtrasOf<Code extends ErrorCode> = Code extends 'invalid_request'
   ? { reason?: RejectionReason | undefined } & CommonExtras
   : Code extends 'not_found'
@@ -87,7 +87,7 @@ export class GatewayError extends Error {
   readonly param: string | undefined;
   readonly reason: RejectionReason | undefined;
   readonly attempts: number | undefined;
-  /** True if a retry cannot succeed, whatever the code says in general. */
+  /** True if a retry cannot succeed, whatever the code means in general. */
   readonly isFinal: boolean;
   readonly retryAfterSeconds: number | undefined;
   /** Set if a larger stage would have served the request. */
@@ -144,7 +144,7 @@ export const fail = <Code extends ErrorCode>(
 interface Rejection {
   /** The reason on which all providers agreed, if any. */
   readonly reason: RejectionReason | undefined;
-  /** The request's field about which all of them complained, if any. */
+  /** The request's field about which all failures complained, if any. */
   readonly agreedParam: string | undefined;
   /** The field named by the provider whose words are quoted. */
   readonly namedParam?: string | undefined;

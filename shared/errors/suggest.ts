@@ -1,9 +1,9 @@
-// Finds the existing name that is nearest to an unknown one, which a mistyped id most likely means.
+// Finds the existing name that is nearest to an unknown name, because a mistyped id most likely means the nearest name.
 import { distance } from 'fastest-levenshtein';
 
 /** Bound of the quoted text of a client, which may be megabytes long. */
 const quotedCharactersMax = 64;
-/** Share of a name's length: a name further away is another name, not a typing error. */
+/** Share of a name's length. A name further away is another name, not a typing error. */
 const distanceMaxShare = 0.4;
 /** Letters that may differ even in a short name, as long as one of its letters is right. */
 const distanceMin = 2;

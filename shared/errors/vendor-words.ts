@@ -1,10 +1,14 @@
-// Lists the words of Google's and AWS's errors for every status of the table of codes, and so for every code.
+// Lists the words of errors in the formats of Google and AWS for every status of the table of codes, and so for every
+// code.
 import type { ErrorStatus } from './error-table.ts';
 
 interface VendorWords {
-  /** `error.status` in Google's format: a name of google.rpc.Code. */
+  /** `error.status` in Google's format, which is a name of google.rpc.Code. */
   readonly google: string;
-  /** The exception in AWS's format: Bedrock's runtime's own, if it has one for the case. */
+  /**
+   * The exception in AWS's format, which is an exception of Bedrock's runtime if the runtime has an exception for the
+   * case.
+   */
   readonly aws: string;
 }
 

@@ -1,5 +1,5 @@
-// Defines the common types of a plan's parts: inputs, changes, and the conversion of a store's refusal to a problem of
-// the file.
+// Defines the common types of a plan's parts, which are inputs, changes, and the conversion of a store's refusal to a
+// problem of the file.
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { WriteRefused } from '../../storage/store/index.ts';
 import { isRefusal, type OperatorStores } from '../administration/index.ts';
@@ -39,10 +39,11 @@ export interface FileApplyOptions {
    * as it is.
    */
   readonly readBefore?: ReadBefore | undefined;
-  /** The file as it was last applied: only its changes since are applied. If absent, all of it. */
+  /** The file as it was last applied. Only its changes since then are applied. If absent, the whole file is applied. */
   readonly former?: AppliedFile | undefined;
   /**
-   * True for a start, if no person can be asked: revoked keys stay revoked whatever the file says. Default false.
+   * True for a start, if no person can be asked. Revoked keys then stay revoked, whatever the file contains. Default
+   * false.
    */
   readonly keepsRevoked?: boolean;
 }
@@ -62,7 +63,7 @@ export interface PlannedChange {
   readonly members: readonly MemberChange[];
 }
 
-/** A key that was made here. Its text is stored nowhere: show it once. */
+/** A key that was made by this application of the file. Its text is stored nowhere, so show it once. */
 export interface CreatedKey {
   readonly workspace: string;
   readonly name: string;
@@ -72,7 +73,10 @@ export interface CreatedKey {
 /** The changes of one write, and the write itself. */
 export interface ApplyStep {
   readonly planned: readonly PlannedChange[];
-  /** Makes the changes and returns those that were made: another writer of the same file may have been faster. */
+  /**
+   * Makes the changes and returns the changes that were made, because another writer of the same file may have been
+   * faster.
+   */
   write(): Promise<readonly ChangeKind[]>;
   readonly createdKey?: CreatedKey | undefined;
 }

@@ -35,7 +35,10 @@ export const sortProblems = (problems: readonly Problem[]): Problem[] =>
 
 const lineOrLast = ({ line }: Problem): number => line ?? Number.MAX_SAFE_INTEGER;
 
-/** Returns the first issue of each place, which is the nearest to its cause: an invalid id is also an unknown name. */
+/**
+ * Returns the first issue of each place, which is the nearest to its cause, because an invalid id is also an unknown
+ * name.
+ */
 export function oncePerPlace(issues: readonly Issue[]): Issue[] {
   const first = new Map<string, Issue>();
   for (const issue of issues) {
@@ -64,7 +67,10 @@ type Checked<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly issues: z.core.$ZodIssue[] };
 
-/** Checks with messages for people: the schema's own first, then these, then zod's. */
+/**
+ * Checks with messages for people. The schema's own messages come first, then the messages of this file, then zod's
+ * messages.
+ */
 export function checkWith<Output>(schema: z.core.$ZodType<Output>, value: unknown): Checked<Output> {
   const result = z.safeParse(schema, value, { error: describeIssue });
   return result.success ? { ok: true, value: result.data } : { ok: false, issues: result.error.issues };
@@ -100,14 +106,14 @@ function oneOf(known: readonly string[], written: unknown): string {
   return `must be one of ${known.join(', ')}${notThis(written)}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
 }
 
-/** Matches short words without a run of digits: keys are neither. */
+/** Matches short words without several digits in sequence, because a key is neither short nor without digits. */
 const plainWord = /^(?!.*\d{4})[A-Za-z0-9][A-Za-z0-9 ._-]{0,23}$/;
 
 /** Matches prefixes of well-known providers' keys. Names of variables and of models do not have them. */
 const credentialShape =
   /^(?:(?:sk|pk|rk|gsk|csk|xai|hf|ghp|pplx|nvapi)[-_](?=.*\d)\S{16,}|AIza[\w-]{20,}|A[KS]IA[A-Z0-9]{12,})$/;
 
-/** True for a secret in the place of its name: it must not be taken for a name, and then be printed. */
+/** True for a secret in the place of its name, so that it is not treated as a name and printed. */
 export const looksLikeCredential = (text: string): boolean => credentialShape.test(text);
 
 /** Advice if a credential was about to be written into the file. */

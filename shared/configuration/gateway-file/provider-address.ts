@@ -74,7 +74,7 @@ interface WrittenAddress {
   readonly base_url?: string | undefined;
 }
 
-/** Returns faults of the address: an interface without an address would be a 404 of the first call. */
+/** Returns faults of the address, because an interface without an address would be a 404 of the first call. */
 export function addressFaults({ kind, apis: written, base_url }: WrittenAddress): {
   readonly path: readonly (string | number)[];
   readonly message: string;

@@ -35,7 +35,7 @@ const boundPaths: readonly string[] = [
   ...boundNames,
   ...['inferenceConfig', 'inferenceConfig.maxTokens', 'generationConfig', 'generationConfig.maxOutputTokens'],
 ];
-/** Fields that determine a price, a policy, or access to data: they are read only under their own name. */
+/** Fields that determine a price, a policy, or access to data. They are read only under their own name. */
 const readNames: readonly string[] = [
   ...surchargeFields,
   ...Object.keys(stateMemberShapes),

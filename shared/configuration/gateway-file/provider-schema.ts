@@ -54,7 +54,7 @@ const nameShape = /^[a-z0-9!#$%&'*+.^_`|~-]{1,64}$/;
 const valueShape = /^[\x21-\x7e]([\x20-\x7e]{0,1022}[\x21-\x7e])?$/;
 const headersMax = 32;
 
-/** Name of the header with a credential: any that the gateway does not use itself. */
+/** Name of the header with a credential, which is any header that the gateway does not use itself. */
 const credentialHeader = z
   .string()
   .transform((written) => written.toLowerCase())
@@ -110,7 +110,7 @@ const ownHeader = mapping('providers[].auth', {
 const serviceAccount = mapping('providers[].auth', { gcp: secretReference });
 const signed = mapping('providers[].auth', { sigv4: mapping('providers[].auth.sigv4', { service: text(64), region }) });
 
-/** Maximum number of credentials: further accounts are spread over several providers. */
+/** Maximum number of credentials. Further accounts are spread over several providers. */
 const credentialsMax = 32;
 const credentials = z
   .array(secretReference)
@@ -179,7 +179,7 @@ const writtenProvider = mapping('providers[]', {
   accepts_byok_header: z.boolean().default(false),
   /** An absent field is unknown, and unknown satisfies no policy. */
   data_policy: z._default(policySchema, {}),
-  // The field stays absent when it is not written: only a written value limits the first byte of JSON answers.
+  // The field stays absent when it is not written, because only a written value limits the first byte of JSON answers.
   first_chunk_timeout_ms: timeoutMs.optional(),
   idle_timeout_ms: timeoutMs.default(idleTimeoutDefaultMs),
   connect_timeout_ms: timeoutMs.default(connectTimeoutDefaultMs),
@@ -229,7 +229,9 @@ function faultsOf(written: WrittenProvider): Fault[] {
   return faults;
 }
 
-/** Returns faults of several credentials: `auth` then says how a credential is sent, and refers to one of them. */
+/**
+ * Returns faults of several credentials. `auth` then defines how a credential is sent, and refers to one credential.
+ */
 function credentialFaults({ kind, auth, credentials }: WrittenProvider): Fault[] {
   if (credentials === undefined || credentials.length === 0) return [];
   const isSigned = auth === undefined && kind !== undefined && providerKinds[kind].auth?.scheme === 'sigv4';
@@ -289,8 +291,8 @@ function withKind({ display_name, region: writtenRegion, ...written }: WrittenPr
 }
 
 /**
- * Returns the provider with its region, if it needs one: the file's, else where the gateway runs, else the stored
- * one; undefined for none.
+ * Returns the provider with its region, if it needs a region. This is the region of the file, else of the gateway, else
+ * the stored region; undefined for none.
  */
 export function inRegion(
   provider: ProviderInFile,

@@ -68,7 +68,8 @@ function changedMembers(written: JsonObject, former: JsonObject): JsonObject {
 }
 
 /**
- * Returns the path in the written file for a path in the remaining part: an item of a list is found again by its name.
+ * Returns the path in the written file for a path in the remaining part, because an item of a list is found again by
+ * its name.
  */
 export function writtenPlace(path: Path, rest: unknown, written: unknown): Path {
   const [step, ...below] = path;

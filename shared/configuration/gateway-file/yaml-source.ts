@@ -1,5 +1,5 @@
-// Parses text to plain values, with bounds: a file may be large, deep, or an alias bomb, and still costs little to
-// refuse.
+// Parses text to plain values, with bounds, because a file may be large, deep, or an alias bomb, and still costs little
+// to refuse.
 import {
   type Document,
   type ErrorCode,
@@ -14,7 +14,7 @@ import {
 import type { Issue, LineOf, Path } from './problems.ts';
 
 /**
- * Bound of a file: the catalogue is stored compressed in one item of 400 KB, and four mebibytes of YAML are far above
+ * Bound of a file. The catalogue is stored compressed in one item of 400 KB, and four mebibytes of YAML are far above
  * that.
  */
 const gatewayFileMaxBytes = 4 * 1024 * 1024;
@@ -42,7 +42,7 @@ export function readYaml(text: string): YamlSource {
   try {
     return parse(text);
   } catch (cause) {
-    // This parser throws only these errors: nesting beyond the stack, unknown aliases, and aliases beyond the bound.
+    // This parser throws only errors of nesting beyond the stack, of unknown aliases, and of aliases beyond the bound.
     return unreadable(
       cause instanceof RangeError
         ? tooDeep
@@ -155,7 +155,8 @@ function faultOf(value: unknown): string | undefined {
 }
 
 /**
- * True for a plain object: the result of a YAML mapping, and nothing else (no buffer, set or map of an explicit tag).
+ * True for a plain object, which is the result of a YAML mapping, and nothing else (no buffer, set or map of an
+ * explicit tag).
  */
 export const isMapping = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;

@@ -52,7 +52,9 @@ function checksumOf(text: string): string {
   return digits.padStart(checksumLength, '0');
 }
 
-/** 248 is the largest multiple of 62 in a byte: higher values are drawn again, so every digit is equally likely. */
+/**
+ * 248 is the largest multiple of 62 in a byte. Higher values are drawn again, so that every digit is equally likely.
+ */
 const unbiasedBelow = 248;
 
 function base62(randomness: Randomness, length: number): string {

@@ -75,8 +75,8 @@ export async function authenticate(keys: KeyReader, credential: ApiKey, nowMs: n
   return record;
 }
 
-// Reasons for the refusal of a key, each with a text of its own, so that its client learns how to correct it. They name
-// no header: some agents take such a text for a failure of their own log-in, and hide it.
+// Reasons for the refusal of a key, each with its own text, so that its client knows how to correct the key. The texts
+// name no header, because some agents interpret a text with a header as a failure of their own log-in, and hide it.
 
 const reasons = {
   missing: 'No API key was sent. It is sent as `Authorization: Bearer <key>`.',

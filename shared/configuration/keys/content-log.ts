@@ -7,7 +7,7 @@ interface ContentLog {
   readonly share: number;
 }
 
-/** Content log of a key: absent fields are as in its workspace. */
+/** Content log of a key. Absent fields are as in its workspace. */
 type KeyContentLog = { readonly [Name in keyof ContentLog]?: ContentLog[Name] | undefined };
 
 /** Returns undefined if nothing is stored. */

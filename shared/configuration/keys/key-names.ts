@@ -1,4 +1,4 @@
-// Keeps names of keys unique: a name means the key of a workspace that can be used and was not replaced in a rotation.
+// Makes names of keys unique. A name means the key of a workspace that can be used and was not replaced in a rotation.
 // Revoked and expired keys keep their names, for the records of their calls.
 import { absent, equals, type Item, or, type Store } from '../../storage/store/index.ts';
 import { isKeyExpired, type KeyRecord, readKeyItem, recordsOf, type WantedKey } from './key-record.ts';
@@ -27,7 +27,7 @@ export const isNameItem = ({ pk }: Item): boolean => String(pk).startsWith(nameP
 
 /** Time within which a writer has to make the key after claiming its name. */
 const claimMs = 10_000;
-/** Maximum number of attempts of one claim: each takes the name from a key that no longer uses it. */
+/** Maximum number of attempts of one claim. Each attempt takes the name from a key that no longer uses it. */
 const attemptsMax = 3;
 
 export type NamedKey = Pick<KeyRecord, 'workspace' | 'name' | 'publicId'>;
@@ -38,14 +38,14 @@ interface NameClaim {
   /** The name, within the group in which names are unique. */
   readonly name: string;
   readonly publicId: string;
-  /** Reads the key that claimed it: undefined if there is none with this name. */
+  /** Reads the key that claimed the name; undefined if no key has this name. */
   readonly readHolder: (
     publicId: string,
   ) => Promise<{ readonly publicId: string; readonly holdsName: boolean } | undefined>;
 }
 
 /**
- * Claims a name with one conditional write, before a key gets it: of concurrent writers one succeeds. Returns the
+ * Claims a name with one conditional write, before a key gets it. Of concurrent writers one succeeds. Returns the
  * public id of the key that has the name, which may be about to be made.
  */
 export async function claimName(

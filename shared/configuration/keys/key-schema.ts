@@ -15,7 +15,7 @@ import {
   usd,
 } from '../value-forms/index.ts';
 
-/** Name that can be stored and shown in a line: without control characters and halves of surrogate pairs. */
+/** Name that can be stored and shown in a line, without control characters and halves of surrogate pairs. */
 export const keyName = text(64).check(z.regex(/^[^\p{Cc}\p{Cs}]*$/u, { error: 'must not hold control characters' }));
 
 export const keySchema = z.object({

@@ -1,4 +1,4 @@
-// Stores keys. Nothing here is cached: a revoked key ends with the next request.
+// Stores keys. No key is cached, because a revoked key ends with the next request.
 import {
   currentSecret,
   formerSecrets,
@@ -58,7 +58,7 @@ export interface KeyStore {
   rotate(stored: KeyRecord, next: NextText, formerEndsAtMs: number): Promise<boolean>;
   /**
    * Claims a name; called before a write by which a key gets it. Returns the public id of the key that has the name
-   * afterwards: another one if it is taken.
+   * afterwards, which is another key if the name is taken.
    */
   claimName(key: NamedKey, nowMs: number): Promise<string>;
   /** Claims a slot; called before a key is made for a person. Returns false if the person has the maximum number. */
@@ -191,7 +191,7 @@ const isUnchanged = (item: Item) =>
   and(isCurrent(item), unchanged(keyAttributes.settingsVersion, item[keyAttributes.settingsVersion]));
 
 // Counts the keys of one person in a workspace. Their public ids are in one item next to the keys, which is written
-// conditionally before a key is made: of concurrent requests no more than the maximum succeed.
+// conditionally before a key is made, so that of concurrent requests no more than the maximum succeed.
 
 const slotsPrefix = 'member#';
 const isSlotsItem = ({ pk }: Item): boolean => String(pk).startsWith(slotsPrefix);

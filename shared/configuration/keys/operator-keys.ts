@@ -27,7 +27,7 @@ export interface OperatorRecord extends Grant {
   readonly createdAtMs: number;
 }
 
-/** The store of operators. Nothing is cached: a revoked operator ends with the next request. */
+/** The store of operators. No operator is cached, because a revoked operator ends with the next request. */
 export interface OperatorStore {
   /** Reads an operator with strong consistency; undefined when there is none. */
   read(publicId: string): Promise<OperatorRecord | undefined>;
@@ -37,7 +37,7 @@ export interface OperatorStore {
    * Claims a name before an operator is made. Returns its public id, or that of another active operator with the name.
    */
   claimName(operator: Pick<OperatorRecord, 'name' | 'publicId'>, nowMs: number): Promise<string>;
-  /** Yields every operator, revoked ones included: there are only as many as were made by hand. */
+  /** Yields every operator, including revoked operators. There are only as many as were made by hand. */
   list(): AsyncIterable<OperatorRecord>;
 }
 

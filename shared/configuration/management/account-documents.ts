@@ -1,4 +1,4 @@
-// Answers of the management interface about access and money: sessions, keys, operators, workspaces, credit.
+// Defines answers of the management interface about access and money: sessions, keys, operators, workspaces, credit.
 import * as z from 'zod/mini';
 import { operatorRoles } from '../access/index.ts';
 import { keySchema } from '../keys/index.ts';

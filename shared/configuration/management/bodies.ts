@@ -22,7 +22,7 @@ const workspaceMembers = {
 export const newWorkspaceSchema = z.strictObject({ id, credit_usd: z.optional(usd), ...workspaceMembers });
 export const workspaceChangesSchema = z.strictObject(workspaceMembers).check(notEmpty);
 
-/** A new operator. Without a role: an owner of all workspaces. */
+/** A new operator. An operator without a role is an owner of all workspaces. */
 export const newOperatorSchema = z.strictObject({
   name: keyName,
   role: z.optional(z.enum(operatorRoles, { error: `must be one of ${operatorRoles.join(', ')}` })),

@@ -1,4 +1,4 @@
-// Reads a model of the shipped list: a row of models.json by the names of its columns.
+// Reads a model of the shipped list, which is a row of models.json by the names of its columns.
 import type { ProviderApi } from '../../foundation/constants/index.ts';
 import { type MediaKind, mediaKinds } from '../../protocol/wire/index.ts';
 import type { ProviderKind } from './provider-kinds.ts';
@@ -35,7 +35,7 @@ export type ListedModality = (typeof listedModalities)[number];
 
 export interface ListedModel {
   readonly kind: ProviderKind;
-  /** The provider's name of the model: its `upstream_model`. */
+  /** The provider's name of the model, which is its `upstream_model`. */
   readonly name: string;
   readonly prices: ListedPrices;
   readonly contextLength: number;
@@ -148,7 +148,7 @@ const tierCells = ({
   cacheWrite1h ?? null,
 ];
 
-/** Converts a row, which is not checked here: a test checks the whole list. */
+/** Converts a row. The row is not checked here, because a test checks the whole list. */
 export function fromRow(row: ListRow): ListedModel {
   const [kind, name, input, output, cachedInput, cacheWrite, cacheWrite1h, contextLength, maxOutputTokens] = row;
   const [features, modalities, apis, tiers, endsOn, media, units] = row.slice(9) as unknown as readonly [

@@ -1,4 +1,5 @@
-// Loads the list of models that this release ships. The list costs nothing until a file is applied: no call reads it.
+// Loads the list of models that this release ships. The list costs nothing until a file is applied, because no call
+// reads it.
 import { fromRow, type ListDocument, type ListedModel } from './listed-model.ts';
 import { type ProviderKind, providerKinds } from './provider-kinds.ts';
 

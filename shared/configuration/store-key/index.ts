@@ -1,6 +1,6 @@
-// Reads the secret of a store: the processes that serve calls on it share it, so that each recognizes the signatures of
-// the others. The first process that needs it makes it. If all processes have one master key (KMS) it wraps the secret;
-// others store it unwrapped, since gateways on several machines share no other key.
+// Reads the secret of a store. The processes that serve calls on the store share the secret, so that each recognizes
+// the signatures of the others. The first process that needs it makes it. If all processes have one master key (KMS) it
+// wraps the secret; others store it unwrapped, since gateways on several machines share no other key.
 //
 // It is one item in the table `spans`, of which every gateway reads and writes items already:
 //
@@ -29,7 +29,7 @@ interface StoreKeyOptions {
 }
 
 export function createStoreKey({ store, wrapper, stage, clock, randomness }: StoreKeyOptions): StoreKey {
-  /** The context is authenticated: bytes that were wrapped for another purpose are not a key of a store. */
+  /** The context is authenticated, so that bytes that were wrapped for another purpose are not a key of a store. */
   const context = { purpose: storeKeyItem.purpose, stage };
   const cached = createReadCache<Uint8Array>({ sizeMax: 1, clock });
 
@@ -70,7 +70,7 @@ export function createStoreKey({ store, wrapper, stage, clock, randomness }: Sto
     const found = await store.get('spans', storeKeyItem.key);
     const known = await openItem(found);
     if (known !== undefined) return known;
-    // Only the item that was read is replaced: of processes that begin together one makes the key.
+    // Only the item that was read is replaced, so that of processes that start together only one makes the key.
     const item = await makeItem();
     const written = await store.put({
       table: 'spans',

@@ -1,4 +1,4 @@
-// Writes the answer of a function call: a chat.completion with the field `gw`. Pure.
+// Writes the answer of a function call, which is a chat.completion with the field `gw`. Pure.
 import { brand } from '../../foundation/constants/index.ts';
 import { readAnswerText } from '../../protocol/json-schema/index.ts';
 import { isJsonObject, type JsonObject, type JsonText, parseJson, rewriteMembers } from '../../protocol/wire/index.ts';
@@ -19,7 +19,7 @@ type FunctionResult =
   | {
       readonly kind: 'workflow';
       readonly output: string;
-      /** The model as the client sent it: the alias. */
+      /** The model as the client sent it, which is the alias. */
       readonly model: string;
       readonly nowMs: number;
     };
@@ -57,8 +57,8 @@ const completionOf = (
 });
 
 /**
- * Returns the text of a step or a test case: the content of the first choice; undefined when the model refused or
- * called a tool.
+ * Returns the text of a step or a test case, which is the content of the first choice; undefined when the model refused
+ * or called a tool.
  */
 export function outputTextOf({ choices }: JsonObject): string | undefined {
   const [choice]: unknown[] = Array.isArray(choices) ? choices : [];

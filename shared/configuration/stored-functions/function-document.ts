@@ -27,7 +27,7 @@ type ResponseFormat =
       };
     };
 
-/** One call of a model: a prompt, or a step of a workflow. */
+/** One call of a model, for a prompt, or for a step of a workflow. */
 export interface ModelCall {
   readonly model: string;
   readonly fallback_models: readonly string[];

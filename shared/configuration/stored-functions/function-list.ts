@@ -23,7 +23,8 @@ const listKey = (workspace: string): string => `FUNCTIONS#${workspace}`;
 const attributePrefix = 'id:';
 
 /**
- * Writes a function into the list. It may be repeated, and in any order: an older version never replaces a newer one.
+ * Writes a function into the list. The write may be repeated, and in any sequence, because an older version never
+ * replaces a newer version.
  */
 export async function listFunction(
   store: Pick<Store, 'update'>,
