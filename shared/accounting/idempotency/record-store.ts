@@ -185,7 +185,7 @@ async function orUnavailable<Value>(answer: Promise<Value>): Promise<Value> {
   try {
     return await answer;
   } catch (error) {
-    // The body is too large for any place: another try changes nothing.
+    // The body is too large for any place, so another try changes nothing.
     if (error instanceof RangeError) throw error;
     throw new StoreUnavailable(error);
   }
@@ -210,7 +210,8 @@ const isFree = (nowMs: number): Condition =>
 const isMineAndRunning = (owner: string): Condition => and(equals('owner', owner), equals('state', 'running'));
 
 /**
- * Returns one write that creates, takes over or is refused. The whole item is new: nothing of a former result remains.
+ * Returns one write that creates, takes over or is refused. The whole item is new, so that no part of a former result
+ * remains.
  */
 const claimPut = (pk: string, { fingerprint, owner, nowMs, leaseUntilMs }: Claimant & { leaseUntilMs: number }) =>
   ({

@@ -31,8 +31,8 @@ export interface StoredResult {
 }
 
 /**
- * Place of a body: in the item, or under a key of the blob store. The hash is over the compressed bytes. The length of
- * a body in the blob store is known before it is read (undefined if an earlier release stored it).
+ * Place of a body, which is in the item, or under a key of the blob store. The hash is over the compressed bytes. The
+ * length of a body in the blob store is known before it is read (undefined if an earlier release stored it).
  */
 export type PackedBody = { readonly sha256: string } & (
   | { readonly bytes: Uint8Array }
@@ -70,7 +70,7 @@ export interface Claimant {
   readonly nowMs: number;
 }
 
-/** 'own': the claimant's first try was written, but its answer was lost. */
+/** 'own' means that the claimant's first try was written, but its answer was lost. */
 type ClaimVerdict = 'own' | 'conflict' | 'running' | 'done';
 
 export function judge(record: IdempotencyRecord, claimant: Claimant): ClaimVerdict {

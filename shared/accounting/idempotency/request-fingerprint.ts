@@ -30,7 +30,7 @@ export interface Fingerprint {
 }
 
 /**
- * SHA-256, hex, by version; the newest is stored. A change makes a new version: the version before it stays as long as
+ * SHA-256, hex, by version; the newest is stored. A change makes a new version. The version before it stays as long as
  * its records live, so that a retry after an upgrade still finds its answer.
  */
 const versions: ReadonlyMap<number, (inputs: Inputs) => string> = new Map([[1, hashInputs]]);
@@ -49,7 +49,7 @@ export function fingerprint(
   return { version, hash, hashOf: (wantedVersion) => (wantedVersion === version ? hash : hashOf(wantedVersion)) };
 }
 
-/** Hashes the inputs: the order of fields and white space do not count, every value does. */
+/** Hashes the inputs. The order of fields and white space do not count, but every value does. */
 function hashInputs({ interfaceId, body, headers, passedOn, idleMembers, path }: Inputs): string {
   const sent = (name: string): string | undefined => headers[name]?.[0];
   const byokKey = sent(headerNames.byokKey);
@@ -62,7 +62,7 @@ function hashInputs({ interfaceId, body, headers, passedOn, idleMembers, path }:
         trace: sent(headerNames.traceId),
         span: sent(headerNames.spanId),
         parent: sent(headerNames.parentSpanId),
-        // Both headers name the same thing: headers that disagree were refused before.
+        // Both headers name the same session, because headers that disagree were refused before.
         session: sent(headerNames.sessionId) ?? sent(headerNames.sessionIdAlias),
         // A tracing client sends a new parent id in every try.
         traceparent: sent(headerNames.traceparent)?.split('-')[1],

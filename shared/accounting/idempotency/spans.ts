@@ -55,11 +55,11 @@ export interface SpanStore {
   /** Claims a span. It is granted again to the same Idempotency-Key, and once to the same inputs after a release. */
   claim(claim: SpanClaim, options?: CallOptions): Promise<SpanOutcome>;
   /**
-   * Releases a span after a failure that a client may retry, and only then: any other end leaves the span used. Does
-   * nothing if the span is another call's.
+   * Releases a span after a failure that a client may retry, and only then, because any other end leaves the span used.
+   * Does nothing if the span belongs to another call.
    */
   release(claim: OwnSpan, options?: CallOptions): Promise<void>;
-  /** Makes the span free again, for a call that was refused first. Does nothing if the span is another call's. */
+  /** Makes the span free again, for a call that was refused first. Does nothing if the span belongs to another call. */
   withdraw(claim: OwnSpan, options?: CallOptions): Promise<void>;
 }
 
@@ -134,8 +134,8 @@ const isFreeFor = (claim: SpanClaim): Condition =>
   );
 
 /**
- * Tests for an item that has the claim already: the answer to its first try was lost, or it has the Idempotency-Key of
- * that call.
+ * Tests for an item that has the claim already, because the answer to its first try was lost, or it has the
+ * Idempotency-Key of that call.
  */
 const isClaimed = (claim: SpanClaim): Condition =>
   and(equals('state', 'used'), or(equals('owner', claim.owner), ...isOfKey(claim)));

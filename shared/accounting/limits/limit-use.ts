@@ -36,7 +36,7 @@ export async function readLimitUse(
   return { rpm: useOf('rpm'), tpm: useOf('tpm'), tpd: useOf('tpd') };
 }
 
-/** Shortest time between two tries: many calls may wait for one slot, and every try costs a write. */
+/** Shortest time between two tries, because many calls may wait for one slot, and every try costs a write. */
 const tryIntervalMinMs = 50;
 
 /**

@@ -1,13 +1,13 @@
 // Owners of limits, the limits, and one call's demand on them.
 import { requestsPerMinute, tokensPerDay, tokensPerMinute, type Window } from '../holds/index.ts';
 
-/** One provider with one model: limits belong to this pair. */
+/** One provider with one model, because limits belong to this pair. */
 export interface LimitedEntry {
   readonly provider: string;
   readonly model: string;
 }
 
-/** Owner of limits: a provider entry, or an owner within the gateway, such as `key#…`. */
+/** Owner of limits, which is a provider entry, or an owner within the gateway, such as `key#…`. */
 export type LimitOwner = LimitedEntry | { readonly owner: string };
 
 /**
@@ -61,18 +61,19 @@ const demandOf = (window: Window, limit: number, amount: number): LimitDemand =>
 // part of every limit. DynamoDB writes one item 1,000 times a second at most; half of that is planned for, the other
 // half is for settlements and refusals.
 
-/** Admissions of one shard: 500 a second. */
+/** Admissions of one shard, which are 500 a second. */
 const admissionsPerShardAndMinute = 30_000;
 /**
- * Least tokens per admission if only tokens are limited: calls reserve at least this much on average, for a short
+ * Least tokens per admission if only tokens are limited. Calls reserve at least this much on average, for a short
  * prompt and a short answer.
  */
 const tokensPerAdmissionMin = 100;
-/** Ratio of the busiest minute to the mean: a day's tokens are not used evenly. */
+/** Ratio of the busiest minute to the mean, because a day's tokens are not used evenly. */
 const peakToMean = 10;
 const minutesPerDay = 1_440;
 /**
- * Maximum shards: 50,000 admissions a second. A limit above that means "no limit" and must not make millions of items.
+ * Maximum shards, for 50,000 admissions a second. A limit above that means "no limit" and must not make millions of
+ * items.
  */
 const shardsMax = 100;
 

@@ -48,8 +48,8 @@ export interface ProviderLimiter {
   /** Corrects the counts to the call's real tokens after the provider was called; 0 is valid too. */
   settle(permit: Permit, actualTokens: number, options?: SettlementOptions): Promise<void>;
   /**
-   * Releases a permit whose provider was never called: its tokens do not count any more, and neither does a request
-   * that was counted just now.
+   * Releases a permit whose provider was never called. Its tokens then do not count any more, and neither does a
+   * request that was counted just now.
    */
   release(permit: Permit): Promise<void>;
 }
@@ -60,7 +60,7 @@ interface ProviderLimiterOptions {
   readonly randomness: Pick<Randomness, 'fraction' | 'uuid'>;
 }
 
-/** Days for which an item stays: a day's tokens still count during the next day. */
+/** Days for which an item stays, because a day's tokens still count during the next day. */
 const retentionDays = 2;
 
 export function createProviderLimiter({ writer, clock, randomness }: ProviderLimiterOptions): ProviderLimiter {
@@ -133,7 +133,7 @@ export function createProviderLimiter({ writer, clock, randomness }: ProviderLim
   };
 }
 
-/** Each is an object of its own: a permit is closed once. */
+/** Each permit is a separate object, because a permit is closed once. */
 const noCounts = (): Permit => ({ key: '', id: '', countedAtMs: 0, demands: [] });
 
 const expiryOf = (nowMs: number): number => ((Math.floor(nowMs / dayMs) + retentionDays) * dayMs) / 1_000;

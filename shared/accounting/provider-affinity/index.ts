@@ -1,6 +1,6 @@
 // Remembers which provider stores objects that later requests refer to: a response, its items, a conversation, a
-// prompt. Each has an item of its own, because a later call may refer to any of them; like a span it is a name within a
-// workspace for thirty days.
+// prompt. Each object has a separate item, because a later call may refer to any of them; like a span the item is a
+// name within a workspace for thirty days.
 import { createCache } from '../../foundation/cache/index.ts';
 import { sha256Hex } from '../../foundation/ids/index.ts';
 import { mapParallel } from '../../foundation/parallel/index.ts';
@@ -8,9 +8,9 @@ import type { Clock } from '../../foundation/time/index.ts';
 import type { CallOptions, Store } from '../../storage/store/index.ts';
 
 const lifeSeconds = 30 * 24 * 60 * 60;
-/** Number of reads at a time: a conversation may have hundreds of references. */
+/** Number of reads at a time, because a conversation may have hundreds of references. */
 const readsAtOnce = 32;
-/** Maximum number of ids that an instance remembers: the value of an id never changes. */
+/** Maximum number of ids that an instance remembers. The value of an id never changes. */
 const knownMax = 20_000;
 
 /** The account that stores it, and the call that created it. */
@@ -35,7 +35,7 @@ interface StateIds {
   readonly referred?: readonly string[];
 }
 
-/** The memory; both calls throw StoreUnavailable. Ids are the provider's. */
+/** The memory; both calls throw StoreUnavailable. Ids are ids of the provider. */
 export interface ProviderAffinity {
   /** Returns the owners in the order of the ids; undefined for unknown ones. */
   find(workspace: string, ids: readonly string[], options?: CallOptions): Promise<(StoredState | undefined)[]>;

@@ -69,17 +69,17 @@ export const cooldownItem = {
   key: 'COOLDOWNS',
   /** Prefix of attributes with the mark of an alert. */
   markPrefix: 'alert_of ',
-  /** Lifetime from the last write on: longer than any cooldown, and than most failures of a provider. */
+  /** Lifetime from the last write on, which is longer than any cooldown, and than most failures of a provider. */
   lifeSeconds: 604_800,
 } as const;
-/** Maximum number of attributes that one write removes: an expression may have 4 KB. */
+/** Maximum number of attributes that one write removes, because an expression may have 4 KB. */
 const removedPerWriteMax = 20;
 
 const untilPrefix = 'cooling_until ';
 const markPrefix = 'failure_of ';
 const unreachedPrefix = 'unreached ';
 
-/** A stored value: an end, a failure of a workspace, or the reason why a provider was not reached. */
+/** A stored value, which is an end, a failure of a workspace, or the reason why a provider was not reached. */
 type Value =
   | number
   | { readonly failed_at: number; readonly cooling_until: number; readonly limited: boolean }
@@ -167,7 +167,7 @@ function isNoLater(attribute: string, value: Value): Condition {
   return or(absent(attribute), isLast);
 }
 
-/** Lifetime of the mark: as long as the statistics count its failures. */
+/** Lifetime of the mark, which is as long as the statistics count its failures. */
 export const unreachedLifeMs = 2 * windowMs;
 
 /** Time for which a provider that recovered and failed again causes no alert. */

@@ -13,7 +13,7 @@ import {
   unreachedLifeMs,
 } from './cooldown-item.ts';
 
-/** The unit of a cooldown: one model of one provider. A limit on one model says nothing about the others. */
+/** The unit of a cooldown, which is one model of one provider. A limit on one model does not affect the others. */
 interface CooledEntry {
   readonly provider: string;
   readonly model: string;
@@ -22,7 +22,7 @@ interface CooledEntry {
 interface ReportedFailure {
   /** Workspace of the call. */
   readonly workspace: string;
-  /** Id that is unique to the client's call: the failures of one call count once. */
+  /** Id that is unique to the client's call, so that the failures of one call count once. */
   readonly callId: string;
   readonly isRateLimited: boolean;
   /** Reason why the provider was not reached, in one word; absent if it was. */
@@ -55,7 +55,8 @@ export interface Cooldowns {
 const refreshAfterMs = 5_000;
 const cooldownMs = 10_000;
 /**
- * Longest cooldown. A provider that asks for more is called again all the same: it is last in plans, not switched off.
+ * Longest cooldown. A provider that requires a longer cooldown is called again nevertheless, because it is last in
+ * plans, not switched off.
  */
 const cooldownMaxMs = 600_000;
 /** Maximum number of entries that an instance remembers. Only failing ones are remembered at all. */
@@ -151,7 +152,7 @@ function createCooldownSharing(
       learn(name, until);
       return sendCooling(name);
     }
-    // A write whose answer was lost finds its own mark: that is one failure, not two.
+    // A write whose answer was lost finds its own mark, and this is one failure, not two.
     const isSecond = before.some(({ failedAtMs }) => failedAtMs !== failure.failedAtMs);
     if (!isSecond || coolsFor(known)) return;
     const cooled = { ...known, coolingUntilMs: until };
@@ -206,7 +207,7 @@ export function createCooldowns(options: { readonly store: Store; readonly clock
     memory,
   );
 
-  /** Begins a cooldown, once: reports while the entry cools down may extend it here, and are not written. */
+  /** Begins a cooldown, once. Reports while the entry cools down may extend it here, and are not written. */
   function cool(name: string, until: number): void {
     const isUnderWay = coolsForAll(name);
     learn(name, until);

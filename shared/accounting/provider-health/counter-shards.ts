@@ -1,12 +1,12 @@
-// Decides over how many items the counts of a group are spread: as many as its writes need. No process knows the rate
-// of all writes, but each item counts its writes, so a process that reads an item now and then sees how fast it is
-// written. A process that finds it too fast spreads its writes further, and writes the number of shards into every
-// item; other processes follow, and a rebuild reads that many.
+// Decides over how many items the counts of a group are spread, which are as many as its writes need. No process knows
+// the rate of all writes, but each item counts its writes, so a process that reads an item now and then sees how fast
+// it is written. A process that finds it too fast spreads its writes further, and writes the number of shards into
+// every item; other processes follow, and a rebuild reads that many.
 import type { Clock } from '../../foundation/time/index.ts';
 import type { Changes, Item } from '../../storage/store/index.ts';
 import { readShards, shardsMax, shardsMin, shardsName, windowMs, windowOf, writesName } from './layout.ts';
 
-/** Highest planned rate: an item of 2 KB takes 500 writes a second, of which half is planned for. */
+/** Highest planned rate. An item of 2 KB takes 500 writes a second, of which half is planned for. */
 const writesPerSecondMax = 250;
 /** Rate below which half as many items would be enough, with a reserve. */
 const writesPerSecondMin = writesPerSecondMax / 4;

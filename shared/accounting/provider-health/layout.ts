@@ -3,10 +3,10 @@
 import { sha256Hex } from '../../foundation/ids/index.ts';
 import type { Item } from '../../storage/store/index.ts';
 
-/** Part of every key: instances with another layout, during a deployment, use other items. */
+/** Part of every key, so that instances with another layout, during a deployment, use other items. */
 const layoutVersion = 1;
 
-/** Length of a window. The running window and the one before it are read: the last 15 to 30 minutes. */
+/** Length of a window. The running window and the window before it are read, which are the last 15 to 30 minutes. */
 export const windowMs = 15 * 60_000;
 const windowsRead = 2;
 /**

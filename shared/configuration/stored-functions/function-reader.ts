@@ -48,8 +48,8 @@ interface FunctionReaderOptions {
 }
 
 export function createFunctionReader({ functions, clock }: FunctionReaderOptions): FunctionReader {
-  // A function that does not exist, is disabled or has no active revision is read at each call: it may be applied,
-  // enabled or activated at any moment, and is called right after.
+  // A function that does not exist, is disabled or has no active revision is read at each call, because it may be
+  // applied, enabled or activated at any moment, and is called right after.
   const records = createReadCache<FunctionRecord | undefined>({
     sizeMax: cachedFunctionsMax,
     freshMs: configFreshMs,

@@ -1,5 +1,5 @@
-// Defines the record of a stored function without the contents of its revisions: everything that decides whether a call
-// may run. The record is one item, so every change of state is one conditional write.
+// Defines the record of a stored function without the contents of its revisions. The record has everything that decides
+// whether a call may run. The record is one item, so every change of state is one conditional write.
 //
 //   FUNCTION#<workspace>#<function>            status, active revision, and of each revision all but its content; `version`
 //                                              counts the writes
@@ -22,7 +22,7 @@ export interface RevisionRecord {
   readonly activatedAtMs: number | null;
   /** Hash of the content as text, under which it is stored. */
   readonly textSha256: string;
-  /** Hash of the content in canonical order: two texts with the same meaning have the same hash. */
+  /** Hash of the content in canonical form, so that two texts with the same meaning have the same hash. */
   readonly contentSha256: string;
 }
 
@@ -37,7 +37,7 @@ export interface FunctionRecord {
   readonly revisions: ReadonlyMap<string, RevisionRecord>;
 }
 
-/** Maximum number of revisions: about 300 bytes each, in an item of at most 400 KB. */
+/** Maximum number of revisions. Each takes about 300 bytes, in an item of at most 400 KB. */
 export const revisionsMax = 200;
 
 const functionPrefix = 'FUNCTION#';

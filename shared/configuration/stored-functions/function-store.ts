@@ -59,7 +59,7 @@ export interface FunctionStore extends FunctionReads {
   qualify(workspace: string, id: string, revision: QualifiedRevision, nowMs: number): Promise<FunctionRecord>;
   disable(workspace: string, id: string): Promise<FunctionRecord>;
   enable(workspace: string, id: string): Promise<FunctionRecord>;
-  /** Yields functions of one workspace, or of all. For the operator: reads the whole table. */
+  /** Yields functions of one workspace, or of all. For the operator, because it reads the whole table. */
   list(workspace?: string): AsyncIterable<FunctionRecord>;
   show(workspace: string, id: string): Promise<FunctionWithContents | undefined>;
 }

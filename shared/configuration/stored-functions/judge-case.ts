@@ -1,4 +1,4 @@
-// Qualifies a revision: runs a test case, and compares its answer with its expectations. Pure except for the calls,
+// Qualifies a revision. Runs a test case, and compares its answer with its expectations. Pure except for the calls,
 // which are passed in.
 import { canonicalJson } from '../../foundation/ids/index.ts';
 import { checkAnswer } from '../../protocol/json-schema/index.ts';

@@ -13,7 +13,7 @@ import { fixedMessages, modelCallsOf } from './template.ts';
 
 export interface MatchedInput {
   readonly input: FunctionInput;
-  /** `user` and `metadata` as sent: every provider call of the function gets them. */
+  /** `user` and `metadata` as sent, which every provider call of the function gets. */
   readonly passed: JsonObject;
 }
 

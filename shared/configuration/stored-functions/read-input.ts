@@ -1,5 +1,5 @@
-// Reads the input of a function call: it is found among the call's messages, then parsed as the revision declares it,
-// as free text or as one JSON object that satisfies a schema.
+// Reads the input of a function call. The input is found among the call's messages, then parsed as the revision
+// declares it, as free text or as one JSON object that satisfies a schema.
 import { isDeepStrictEqual } from 'node:util';
 import { fail, type GatewayError } from '../../errors/index.ts';
 import { inOneTurn, nextTurn } from '../../foundation/time/index.ts';
@@ -52,7 +52,7 @@ export function readInputMessage(fixed: readonly MessageTemplate[], sent: unknow
   for (const [index, message] of messages.slice(0, -1).entries()) {
     const expected = fixed[index];
     if (expected === undefined || !isSameMessage(expected, message)) {
-      // The text is not quoted: callers of a function may not be allowed to read it.
+      // The text is not quoted, because callers of a function may not be allowed to read it.
       throw refuse(`messages[${index}] differs from the fixed message that the function has there.`);
     }
   }
@@ -74,7 +74,7 @@ const isSameMessage = (expected: MessageTemplate, sent: unknown): boolean =>
   isDeepStrictEqual(plain(expected), plain(sent));
 
 /**
- * Converts a message to one of its several forms: fields may be null, and a content of one text part equals that text.
+ * Converts a message to one of its several forms. Fields may be null, and a content of one text part equals that text.
  */
 function plain(message: unknown): unknown {
   if (!isJsonObject(message)) return message;

@@ -1,4 +1,4 @@
-// Fills in templates, without logic: a reference becomes the text of a value. Inserted text is never parsed as a
+// Fills in templates, without logic. A reference becomes the text of a value. Inserted text is never parsed as a
 // template again, inherited properties do not exist, and the size of the result is bounded.
 import { fail, type GatewayError } from '../../errors/index.ts';
 import { plainBodyMaxBytes } from '../../foundation/constants/index.ts';
@@ -6,7 +6,10 @@ import { isJsonObject } from '../../protocol/wire/index.ts';
 import type { MessageTemplate } from './function-document.ts';
 import { formatReference, type Reference, readTemplate } from './template.ts';
 
-/** Bound of all texts of one provider call together: the largest body that a client itself may send on a plain call. */
+/**
+ * Bound of all texts of one provider call together, which is the largest body that a client itself may send on a plain
+ * call.
+ */
 const renderedMaxBytes = plainBodyMaxBytes;
 
 export interface StepOutput {
@@ -84,7 +87,10 @@ function memberAt(value: unknown, path: readonly string[]): unknown {
   return found;
 }
 
-/** Returns the code for a missing path: in the input it is the client's error, in the answer of a step the model's. */
+/**
+ * Returns the code for a missing path. In the input it is the client's error, in the answer of a step it is the model's
+ * error.
+ */
 const codeOf = ({ source }: Reference): 'invalid_function_request' | 'execution_failed' =>
   source === 'input' ? 'invalid_function_request' : 'execution_failed';
 

@@ -8,7 +8,7 @@ import { noSteps, renderMessages } from './render.ts';
 import { messageReferences } from './template.ts';
 
 export interface FunctionRequest {
-  /** Body: `model`, `messages`, the fixed options, `response_format`, and the fields that the client may add. */
+  /** Body with `model`, `messages`, the fixed options, `response_format`, and the fields that the client may add. */
   readonly body: Record<string, unknown>;
   /** Models that are tried in this order, after `model`, when no provider of it has a result. */
   readonly fallbackModels: readonly string[];
@@ -31,7 +31,7 @@ export const promptRequest = (content: PromptContent, { input, passed }: Matched
   toRequest(content, renderPrompt(content, input), passed);
 
 /**
- * Renders a prompt. Messages without a reference precede the input, as a client may write them: then the input comes
+ * Renders a prompt. Messages without a reference precede the input, as a client may write them. The input then comes
  * last.
  */
 function renderPrompt({ messages }: PromptContent, input: FunctionInput): MessageTemplate[] {

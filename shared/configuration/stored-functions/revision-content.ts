@@ -1,5 +1,5 @@
-// Stores the content of a revision: one text, compressed, in an item of its own. The order of its fields counts:
-// providers write the fields of a structured answer in the order of the schema.
+// Stores the content of a revision, which is one compressed text in a separate item. The sequence of its fields counts,
+// because providers write the fields of a structured answer in the order of the schema.
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
 import { inlineMaxBytes, packText, unpackText } from '../../storage/blobs/index.ts';
 import { absent, type Item, type Put, WriteRefused } from '../../storage/store/index.ts';
@@ -25,7 +25,9 @@ export function toText(content: RevisionContent): RevisionText {
   return { text, textSha256: sha256Hex(text), contentSha256: sha256Hex(canonicalJson(content)) };
 }
 
-/** Bound of a content: four calls of the largest size. Instances cache contents, so they cannot be much larger. */
+/**
+ * Bound of a content, which is four calls of the largest size. Instances cache contents, so they cannot be much larger.
+ */
 const contentMaxBytes = 1024 * 1024;
 
 export interface StoredContent {
@@ -55,7 +57,10 @@ export async function contentPut(record: FunctionRecord, { text, textSha256 }: R
   };
 }
 
-/** Reads a content. Throws an Error when the item is missing or damaged: a revision that is called has its content. */
+/**
+ * Reads a content. Throws an Error when the item is missing or damaged, because a revision that is called has its
+ * content.
+ */
 export async function readContentItem(item: Item | undefined): Promise<StoredContent> {
   if (item === undefined) throw new Error('the content of a revision is gone');
   const text = await unpackText({ bytes: item.content_gzip as Uint8Array, sha256: String(item.packed_sha256) });

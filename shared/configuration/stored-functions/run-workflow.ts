@@ -1,5 +1,6 @@
-// Runs the steps of a workflow: each as soon as the steps that it needs are done, independent ones concurrently. After
-// the first failure nothing more is started, and running steps are aborted and awaited, so that their cost is known.
+// Runs the steps of a workflow. Each step runs as soon as the steps that it needs are done, and independent steps run
+// concurrently. After the first failure nothing more is started, and running steps are aborted and awaited, so that
+// their cost is known.
 
 import { jsonIn } from './function-answer.ts';
 import type { WorkflowRevision, WorkflowStep } from './function-document.ts';
@@ -9,7 +10,7 @@ import { type FunctionRequest, toRequest } from './request.ts';
 import { messageReferences, revisionReferences } from './template.ts';
 
 /**
- * Maximum number of steps at a time: an answer may have 16 MiB, and eight of them fit into memory in addition to
+ * Maximum number of steps at a time. An answer may have 16 MiB, and eight answers fit into memory in addition to
  * everything else.
  */
 const parallelStepsMax = 8;
@@ -33,8 +34,8 @@ interface WorkflowResult<Answer> {
 }
 
 /**
- * Runs the workflow. Rejects with the first failure: the error of `callStep`, or execution_failed if an answer lacks
- * a path.
+ * Runs the workflow. Rejects with the first failure, which is the error of `callStep`, or execution_failed if an answer
+ * lacks a path.
  */
 export async function runWorkflow<Answer extends StepAnswer>(
   content: WorkflowRevision,
@@ -93,7 +94,7 @@ const stepsReadInto = (content: WorkflowRevision): ReadonlySet<string> =>
 
 // The steps of a workflow as a graph. A step needs the steps whose output its templates name.
 
-/** Maximum number of steps: workflows are small, and the bound makes the cost of both walks below trivial. */
+/** Maximum number of steps. Workflows are small, and the bound makes the cost of both walks below trivial. */
 export const stepsMax = 32;
 
 export interface StepNeeds {
@@ -108,7 +109,7 @@ export interface StepNeeds {
  */
 export function findCycle(steps: readonly StepNeeds[]): string[] | undefined {
   const open = new Map(steps.map((step) => [step.id, step.needs]));
-  // A step that needs no open step can run: each round removes such steps, until nothing changes. The remaining ones
+  // A step that needs no open step can run. Each round removes these steps, until nothing changes. The remaining steps
   // form a cycle.
   for (let round = 0; round < steps.length; round += 1) {
     const ready = [...open].filter(([, needs]) => !needs.some((need) => open.has(need)));
@@ -118,7 +119,7 @@ export function findCycle(steps: readonly StepNeeds[]): string[] | undefined {
   return start === undefined ? undefined : follow(start, open);
 }
 
-/** Follows the needs: every open step needs an open step, so that one occurs for the second time. */
+/** Follows the needs. Every open step needs an open step, so that one step occurs for the second time. */
 function follow(start: string, open: ReadonlyMap<string, readonly string[]>): string[] {
   const walked = [start];
   for (;;) {
@@ -135,7 +136,9 @@ interface PlannedStep {
   readonly needs: readonly string[];
 }
 
-/** Plans the steps. Throws an Error for steps that were never checked: too many, a cycle, or an unknown step. */
+/**
+ * Plans the steps. Throws an Error for steps that were never checked, with too many steps, a cycle, or an unknown step.
+ */
 export function planSteps(steps: readonly WorkflowStep[]): readonly PlannedStep[] {
   if (steps.length > stepsMax) throw new Error(`a workflow has at most ${stepsMax} steps`);
   const planned = steps.map((step): PlannedStep => ({ step, needs: needsOf(step) }));

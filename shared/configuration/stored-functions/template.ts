@@ -1,4 +1,4 @@
-// Templates of stored functions: text with `{{input}}`, `{{input.a.b}}`, `{{steps.ID.output}}` or
+// Reads templates of stored functions, which are text with `{{input}}`, `{{input.a.b}}`, `{{steps.ID.output}}` or
 // `{{steps.ID.output.a}}`. Blanks inside the braces do not count. This is the only reader of templates.
 import type { MessageTemplate, ModelCall, RevisionContent } from './function-document.ts';
 
@@ -30,7 +30,7 @@ export function parseTemplate(text: string): ParsedTemplate {
     end = match.index + match[0].length;
   }
   parts.push(text.slice(end));
-  // This is text that the pattern did not match: braces that never close, or braces within braces.
+  // The pattern did not match this text, because it has braces that never close, or braces within braces.
   if (parts.some((part) => typeof part === 'string' && part.includes('{{'))) {
     return { ok: false, message: 'holds a {{ that is not closed by }}' };
   }

@@ -1,5 +1,5 @@
-// Changes the states of functions and revisions, in steps from one record to the next. Pure: WriteRefused says why a
-// step is impossible.
+// Changes the states of functions and revisions, in steps from one record to the next. Pure. WriteRefused has the
+// reason why a step is impossible.
 //
 //   draft ──── qualify ───▶ qualified draft ──── activate ───▶ activated ──── expires_at ───▶ expired
 //     └── activate without cases, or by a gateway file or an operator who skips them ──▲

@@ -23,12 +23,12 @@ export const positiveInteger = z.int().check(z.minimum(1, { error: 'must be at l
 export const limit = z.nullable(z.int().check(z.minimum(1, { error: 'must be at least 1; null means no limit' })));
 
 const isUsd = (written: string): boolean => parseUsd(written) !== undefined;
-/** Exact decimal text: YAML reads 2.50 as a binary fraction, and money must stay exact. */
+/** Exact decimal text, because YAML reads 2.50 as a binary fraction, and money must stay exact. */
 export const exactDecimal = z.string({
   error: ({ input }) => (typeof input === 'number' ? 'must be written in quotes, such as "2.50"' : undefined),
 });
 export const usd = exactDecimal.check(z.refine(isUsd, { error: 'must be an amount of USD such as "25.00"' }));
-/** Amount above zero: a file may say 0, which allows no spending, but in a single change 0 is taken for a mistake. */
+/** Amount above zero. A file may have 0, which allows no spending, but in a single change 0 counts as a mistake. */
 export const usdAboveZero = exactDecimal.check(
   z.refine((written) => isUsd(written) && parseUsd(written) !== 0n, {
     error: 'must be an amount of USD above 0 such as "25.00"',

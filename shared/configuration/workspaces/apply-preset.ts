@@ -41,7 +41,7 @@ export function applyPreset<Workspace extends PresetOwner>(
   const name = readName(named);
   const config = findConfig(workspace, name);
   if (config === undefined) return failUnknownPreset(workspace, name);
-  // A mistake in the preset is not the client's, whose request may even override it.
+  // A mistake in the preset is not a mistake of the client, whose request may even override it.
   const alone = readAlone(config);
   if (alone instanceof GatewayError) {
     return fail(alone.code as 'invalid_request', { message: `The preset is not valid: ${alone.message}` });
@@ -114,10 +114,10 @@ function commonRegions(enforced: string[] | undefined, added: readonly string[] 
   return enforced === undefined ? [...added] : enforced.filter((region) => added.includes(region));
 }
 
-// The merge of a preset and a request. Fields of the request replace fields of the preset completely, but `provider` is
-// merged field by field: a request that sorts keeps the providers and the policies that the preset names.
+// Merges a preset and a request. Fields of the request replace fields of the preset completely, but `provider` is
+// merged field by field, so that a request that sorts keeps the providers and the policies that the preset names.
 
-/** Names of the same setting: with two in the body, the preset's could override the request's. */
+/** Names of the same setting. With two in the body, the preset's setting could override the request's setting. */
 const sameSetting: readonly (readonly string[])[] = [outputBoundNames, ['reasoning', 'reasoning_effort']];
 
 function mergeBodies(preset: JsonObject, request: JsonObject): Record<string, unknown> {
