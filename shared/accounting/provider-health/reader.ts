@@ -85,7 +85,7 @@ export function createStatisticsReader(options: StatisticsReaderOptions): Statis
   const copyAge = (): number => ageOf(copy.measuredAtMs);
 
   async function adopt(stored: StoredSnapshot | undefined): Promise<void> {
-    // A snapshot that is too old is not even decompressed: if it is broken, the next rebuild replaces it.
+    // A snapshot that is too old is not even decompressed. If it is broken, the next rebuild replaces it.
     const measuredAtMs = stored?.measuredAtMs;
     if (stored === undefined || measuredAtMs === undefined || ageOf(measuredAtMs) > servedAgeMaxMs) return;
     if (ageOf(measuredAtMs) < copyAge()) copy = createStatistics(measuredAtMs, await stored.unpack());
@@ -136,15 +136,15 @@ export function createStatisticsReader(options: StatisticsReaderOptions): Statis
   };
 }
 
-// The snapshot that all instances share: one item with the figures, and with the lease of the instance that makes the
-// next ones.
+// Stores the snapshot that all instances share, which is one item with the figures, and with the lease of the instance
+// that makes the next figures.
 
 /**
- * Duration of the lease: longer than a rebuild may take (5 s) with its writes; a dead rebuilder costs the others this
- * long.
+ * Duration of the lease. It is longer than a rebuild may take (5 s) with its writes; a dead rebuilder costs the others
+ * this long.
  */
 const leaseMs = 10_000;
-/** Lifetime of the item: a snapshot is not served after a minute, but operators may read it later. */
+/** Lifetime of the item. A snapshot is not served after a minute, but operators may read it later. */
 const snapshotLifeSeconds = 60 * 60;
 
 interface StoredSnapshot {
@@ -221,10 +221,12 @@ export function createSnapshotStore(store: Pick<Store, 'get' | 'put' | 'update'>
   };
 }
 
-// One rebuild: reads every counter that still counts and computes figures from them. It succeeds as a whole or fails:
-// figures from half of the shards would look like half of the traffic.
+// One rebuild: reads every counter that still counts and computes figures from them. It succeeds as a whole or fails,
+// because figures from half of the shards would look like half of the traffic.
 
-/** Number of reads at a time, of 128 and more: the other requests of the process still get sockets, and turns. */
+/**
+ * Number of reads at a time, of 128 and more, so that the other requests of the process still get sockets, and turns.
+ */
 const parallelReads = 16;
 /** Time limit of the whole rebuild; below the lease, so that its snapshot can still be published. */
 const measureTimeoutMs = 5_000;

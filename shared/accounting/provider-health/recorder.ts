@@ -1,4 +1,4 @@
-// Counts provider calls without delaying the client: a call is noted in memory, and one write after the last byte adds
+// Counts provider calls without delaying the client. A call is noted in memory, and one write after the last byte adds
 // it to counters that any number of instances share. Statistics never make a call fail or memory grow.
 import { createEveryNth, type Randomness } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
@@ -49,9 +49,12 @@ interface StatisticsRecorderOptions {
   readonly callsPerSample?: number | undefined;
 }
 
-/** Maximum number of counters that wait at a time: about 1 MB, and far more than the calls during one write make. */
+/**
+ * Maximum number of counters that wait at a time. They use about 1 MB, and are far more than the calls during one write
+ * make.
+ */
 const waitingCountersMax = 10_000;
-/** Maximum number of counters of one write: the expression stays below 2 KB where 4 KB are allowed. */
+/** Maximum number of counters of one write. The expression stays below 2 KB where 4 KB are allowed. */
 const countersPerWriteMax = 150;
 
 interface CounterWrite {
@@ -63,7 +66,7 @@ export function createStatisticsRecorder(options: StatisticsRecorderOptions): St
   const { onFailure = () => {}, callsPerSample = 1, randomness } = options;
   const isSample = createEveryNth(callsPerSample, randomness);
   const shards = createCounterShards(options.clock, randomness.fraction);
-  /** Waiting counts by group and counter: memory grows with the number of counters, not of calls. */
+  /** Waiting counts by group and counter. Memory grows with the number of counters, not of calls. */
   let waiting = new Map<number, Map<string, number>>();
   let waitingCount = 0;
 

@@ -2,8 +2,8 @@
 
 import { candidateNameOf, modelNameOf } from './layout.ts';
 
-// Durations as counts per bucket: sums of histograms are histograms, so any number of writers can add to one without
-// reading it. Each bucket is 12 % wider than the one below, so a median is right to about 6 %.
+// Stores durations as counts per bucket. Sums of histograms are histograms, so any number of writers can add to a
+// histogram without reading it. Each bucket is 12 % wider than the bucket below, so a median is right to about 6 %.
 
 /** Counts per bucket number; buckets without a count are absent. */
 type Histogram = Map<number, number>;
@@ -13,7 +13,7 @@ const growth = 1.12;
 const lastBucket = 99;
 
 /**
- * Returns the bucket of a duration: number n covers 1.12^n up to 1.12^(n+1) milliseconds, the first and last also
+ * Returns the bucket of a duration. Number n covers 1.12^n up to 1.12^(n+1) milliseconds, the first and last also
  * everything beyond.
  */
 export const bucketOf = (durationMs: number): number =>

@@ -145,7 +145,7 @@ const textsOf = (record: CallRecord): readonly (string | null | undefined)[] => 
   record.tags && formatTags(record.tags),
 ];
 
-/** Replays, and answers from the cache, called no provider: they name the provider whose answer was stored. */
+/** Replays, and answers from the cache, called no provider, and name the provider whose answer was stored. */
 const attempted = ({ attemptLog, provider: served }: CallRecord, provider: string): boolean =>
   attemptLog?.length !== 0 &&
   (served === provider || (attemptLog ?? []).some((attempt) => attempt.provider === provider));

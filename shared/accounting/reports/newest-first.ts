@@ -38,7 +38,7 @@ interface CallWindow<WindowKeeper> {
 const firstWindowMs = 5 * 60_000;
 const growth = 4;
 const windowCallsMax = 10_000;
-/** Number of days that are read at a time: a report yields to the calls of clients, after this many records. */
+/** Number of days that are read at a time. A report yields to the calls of clients, after `recordsPerTurn` records. */
 const reportDays = 2;
 const recordsPerTurn = 200;
 /** Length of a window that is always read completely, because no clock is finer. */

@@ -4,7 +4,9 @@ import { type CallRange, readNewestFirst } from './newest-first.ts';
 import { type CountedCall, countedMembers, shareOf, sharesOf } from './usage-shares.ts';
 import { createUsageGroups, dearestFirst, type UsageSummary } from './usage-summary.ts';
 
-/** Approximate number of calls that one overview counts: it stops with the window that reaches it. */
+/**
+ * Approximate number of calls that one overview counts. The overview stops with the window that reaches this number.
+ */
 const overviewCallsMax = 50_000;
 /** Maximum number of days of workspaces that one overview reads. */
 const overviewDaysMax = 2_000;
@@ -92,8 +94,8 @@ export async function readOverview(range: CallRange, tag?: string): Promise<Usag
 }
 
 /**
- * Counts the calls of a window while it is read: counting them all at the end would delay other calls, and leave the
- * store idle.
+ * Counts the calls of a window while it is read, because counting them all at the end would delay other calls, and
+ * leave the store idle.
  */
 function countCalls(startOfCall: (call: CountedCall) => string, tag: string | undefined) {
   const groups = {

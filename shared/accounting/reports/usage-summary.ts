@@ -1,4 +1,4 @@
-// Sums of call records. They are exact: tokens and money are summed as integers of any size.
+// Sums up call records. The sums are exact, because tokens and money are summed as integers of any size.
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import { type CallRange, readCalls } from './newest-first.ts';
 import { type CountedCall, shareOf, sharesOf, type UsageGrouping, type UsageShare } from './usage-shares.ts';
@@ -37,7 +37,7 @@ interface GroupedUsage {
 }
 
 /**
- * Summarizes shares. Pure: the order of the records does not matter. It takes them one by one, so that a day of
+ * Summarizes shares. Pure, and the sequence of the records does not matter. It takes them one by one, so that a day of
  * millions needs no more memory than its groups.
  */
 export async function summarizeUsage(

@@ -55,7 +55,7 @@ export function openCacheKeys(parts: CacheKeyParts): (model: string) => readonly
   return (model) => opened.map(([version, hash]) => ({ version, hash: hash(model) }));
 }
 
-/** Hashes the parts: the order of fields does not count, every value does. */
+/** Hashes the parts. The order of fields does not count, but every value does. */
 function hashParts({
   interfaceId,
   operation,

@@ -45,7 +45,7 @@ interface ResponseCacheOptions {
 }
 
 export function createResponseCache({ store, memory: budget, onError }: ResponseCacheOptions): ResponseCache {
-  /** Answers that are being written: the next call may ask before they are stored. */
+  /** Answers that are being written, because the next call may need them before they are stored. */
   const underWay = new Map<string, CachedAnswer>();
   return {
     async read(keys, nowMs, { allocation, ...options } = {}) {
@@ -91,7 +91,8 @@ export function createResponseCache({ store, memory: budget, onError }: Response
 }
 
 /**
- * True for an expired item, in milliseconds: a lifetime may be as short as a second, and DynamoDB deletes days late.
+ * True for an expired item, in milliseconds, because a lifetime may be as short as a second, and DynamoDB deletes days
+ * late.
  */
 const isExpired = (item: Item, nowMs: number): boolean => (item.expires_at_ms as number) <= nowMs;
 

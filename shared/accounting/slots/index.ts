@@ -11,13 +11,13 @@ import type { Counter, Counters, Hold, SettlementOptions } from '../holds/index.
  * each takes 0.2 s.
  */
 const slotsPerShard = 50;
-/** Maximum shards: all shards of a full pool are tried within an admission. */
+/** Maximum shards, because all shards of a full pool are tried within an admission. */
 const shardsMax = 32;
-/** Maximum number of shards of a pool with a substitute: a quarter of the slots of a service. */
+/** Maximum number of shards of a pool with a substitute, which is a quarter of the slots of a service. */
 const substitutedShardsMax = 8;
 /** Maximum number of pools whose last shard is remembered. */
 const poolsMax = 1_000;
-/** Time for which a pool counts as full: as long as a refused client is asked to wait. */
+/** Time for which a pool counts as full, which is as long as a refused client is asked to wait. */
 const fullMs = 1_000;
 
 export interface SlotPool {
@@ -54,7 +54,7 @@ interface SlotPoolsOptions {
 }
 
 export function createSlotPools({ counters, clock, randomness }: SlotPoolsOptions): SlotPools {
-  /** Last shard of each pool: a process continues where it found a slot last, so that its calls share writes. */
+  /** Last shard of each pool. A process continues where it found a slot last, so that its calls share writes. */
   const lastShards = createCache<number>({ sizeMax: poolsMax });
   const fullPools = createCache<true>({ sizeMax: poolsMax, age: { freshMs: fullMs, clock } });
 
@@ -98,7 +98,8 @@ function shardsOf({ key, slots, hasSubstitute = false }: SlotPool): readonly Cou
   });
 }
 
-// Calls in this process, including those without a slot yet: a hint that needs no store, and decides nothing.
+// Counts the calls in this process, including calls without a slot yet. The count is a hint that needs no store, and
+// decides nothing.
 export interface CallsUnderWay {
   readonly of: (publicId: string) => number;
   /** Returns the number of calls of all keys. */

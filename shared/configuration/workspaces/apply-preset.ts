@@ -140,7 +140,7 @@ function withoutOverridden(preset: JsonObject, request: JsonObject): JsonObject 
     if (names.every((name) => isAbsent(request[name]))) continue;
     for (const name of names) delete defaults[name];
   }
-  // A list alone names all models of a request: otherwise the preset's would be called before them.
+  // A list alone names all models of a request. Otherwise the preset's models would be called before them.
   if (isAbsent(request.model) && !isAbsent(request.models)) delete defaults.model;
   return defaults;
 }

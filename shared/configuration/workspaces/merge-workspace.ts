@@ -1,5 +1,5 @@
-// Merges a gateway file's workspace into the stored one: absent items and fields stay, written ones take precedence.
-// Pure.
+// Merges a gateway file's workspace into the stored workspace. Absent items and fields stay, written items and fields
+// take precedence. Pure.
 import { functionCallsDefault } from '../../foundation/constants/index.ts';
 import { WriteRefused } from '../../storage/store/index.ts';
 import { withoutUndefined } from '../value-forms/index.ts';

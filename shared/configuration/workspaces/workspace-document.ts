@@ -28,7 +28,7 @@ export interface WorkspaceDocument extends Pick<WorkspaceSettings, Always>, Some
 /** Limits of the keys that members make for themselves. An absent or null one does not apply. */
 type MemberKeys = Partial<NonNullable<WorkspaceSettings['member_keys']>> & { max: number };
 
-/** A preset as a gateway file writes it: absent fields keep their stored values. */
+/** A preset as a gateway file writes it. Absent fields keep their stored values. */
 export interface PresetChanges {
   slug: string;
   /** `absent` means that the preset is removed. */
@@ -37,7 +37,7 @@ export interface PresetChanges {
   designated?: string | undefined;
 }
 
-/** Changes of a workspace: absent fields keep their stored values, or have defaults in a new one. */
+/** Changes of a workspace. Absent fields keep their stored values, or have defaults in a new workspace. */
 export interface WorkspaceChanges extends SettingChanges {
   id: string;
   credit_usd?: string | undefined;

@@ -57,7 +57,7 @@ export type WorkspaceSettings = z.output<typeof workspaceSettings>;
 
 type Stored<Settings> = { readonly [Name in keyof Settings]?: unknown };
 
-/** Returns complete settings of a stored workspace: those that did not exist when it was stored are null. */
+/** Returns complete settings of a stored workspace. Settings that did not exist when it was stored are null. */
 export const settingsOf = (workspace: Stored<WorkspaceSettings>): WorkspaceSettings => {
   const settings = filled(workspaceSettings, workspace) as WorkspaceSettings;
   const { member_keys: members } = settings;
@@ -67,7 +67,7 @@ export const settingsOf = (workspace: Stored<WorkspaceSettings>): WorkspaceSetti
 const filled = (schema: z.ZodMiniObject, stored: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.keys(schema.shape).map((name) => [name, stored[name] ?? null]));
 
-/** Schema of changes: absent settings keep their values. */
+/** Schema of changes. Absent settings keep their values. */
 export const workspaceChanges = z.partial(
   z.extend(workspaceSettings, {
     /** Null removes a policy. */

@@ -1,4 +1,5 @@
-// Stores workspaces, one item each: its document as canonical JSON next to its hash, by which a change is recognized.
+// Stores workspaces, one item each. The item has the document as canonical JSON next to its hash, by which a change is
+// recognized.
 
 import { createReadCache } from '../../foundation/cache/index.ts';
 import { cachedWorkspacesMax, configFreshMs } from '../../foundation/constants/index.ts';
@@ -24,7 +25,7 @@ export interface WorkspaceStore {
    * operator if `mergeWorkspace` does, or when other writes continue to arrive between.
    */
   write(changes: WorkspaceChanges): Promise<DocumentWrite>;
-  /** Yields every workspace, in no order. For the operator: reads the whole table. */
+  /** Yields every workspace, in no order. For the operator, because it reads the whole table. */
   list(): AsyncIterable<WorkspaceDocument>;
 }
 
@@ -49,12 +50,12 @@ export function createWorkspaceStore(store: Store): WorkspaceStore {
 }
 
 // Recently used workspaces as one instance sees them. Unlike the catalogue, an old copy is never served while the store
-// is down: a workspace decides what a caller may spend and where its data may go.
+// is down, because a workspace decides what a caller may spend and where its data may go.
 
 export interface WorkspaceReader {
   /**
    * Returns a workspace that is at most `configFreshMs` old. Throws StoreUnavailable, and an Error for a workspace that
-   * does not exist: ids come from keys, and a key is only made for a workspace.
+   * does not exist, because ids come from keys, and a key is only made for a workspace.
    */
   read(id: string): Promise<WorkspaceDocument>;
   /** The same from memory; undefined if it would have to be read. */
