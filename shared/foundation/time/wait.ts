@@ -120,3 +120,29 @@ export const inOneTurn = {
   /** Bytes that are only searched, hashed, decoded, copied or sent. */
   passedBytes: 2 * mebibyte,
 } as const;
+
+/**
+ * Passes on available bytes of events piece by piece, with turns of the event loop in between, because each piece has
+ * many events. Relayed text is passed on as it comes, because an event in several pieces would be copied with each.
+ */
+export function bytesInTurns(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  const bytes = body[Symbol.asyncIterator]();
+  let rest: Uint8Array = noBytes;
+  let turnBytes = 0;
+  const take = (read: Uint8Array): IteratorResult<Uint8Array> => {
+    const value = read.subarray(0, inOneTurn.eventBytes - turnBytes);
+    rest = read.subarray(value.length);
+    turnBytes += value.length;
+    return { value };
+  };
+  const read = () => bytes.next().then((one) => (one.done === true ? one : take(one.value)));
+  const next = (): Promise<IteratorResult<Uint8Array>> => {
+    if (turnBytes < inOneTurn.eventBytes) return rest.length === 0 ? read() : Promise.resolve(take(rest));
+    turnBytes = 0;
+    return nextTurn().then(next);
+  };
+  // The iterator has no `return`, so that the rest is drained, not closed.
+  return { [Symbol.asyncIterator]: () => ({ next }) };
+}
+
+const noBytes = new Uint8Array();

@@ -1,7 +1,7 @@
 // Reads an answer as it came, JSON or a stream, whatever was requested and whatever its type is.
 import { largeBodyMaxBytes, type ProviderApi, upstreamBodyMaxBytes } from '../../foundation/constants/index.ts';
 import { readText } from '../../foundation/outgoing/index.ts';
-import { inOneTurn, nextTurn } from '../../foundation/time/index.ts';
+import { bytesInTurns } from '../../foundation/time/index.ts';
 import type { CandidateAnswer, NoAnswer, ReceivedAnswer, ReceivingSend, Send } from '../providers/index.ts';
 
 interface AnswerDelivery {
@@ -29,7 +29,8 @@ async function byFirstBytes(sent: Sent, api: ProviderApi): Promise<ReceivedAnswe
   const first = await bytes.next();
   const start = first.done === true ? '' : startOf(first.value);
   const body = withFirst(first, bytes);
-  if (!isWhole(start, sent, api)) return { ...sent, isStream: true, body: inTurns(body) };
+  if (!isWhole(start, sent, api))
+    return { ...sent, isStream: true, body: api === 'converse' ? bytesInTurns(body) : body };
   // Its memory is reserved as the bytes of one event, until the call ends.
   const text = await readText(body, maxBytesOf(api));
   // The whole body has arrived.
@@ -57,7 +58,7 @@ const wholeByText = (sent: Sent, text: string | undefined): ReceivedAnswer => ({
 async function streamByText(sent: Sent, text: string, isEvents: boolean): Promise<ReceivedAnswer> {
   // The module is loaded with the first stream that came as a whole text.
   const body = await (await import('./other-delivery.ts')).streamIn(text, isEvents);
-  return body === undefined ? wholeByText(sent, text) : { ...sent, isStream: true, body: inTurns(body) };
+  return body === undefined ? wholeByText(sent, text) : { ...sent, isStream: true, body: bytesInTurns(body) };
 }
 
 /** Yields the bytes up to a bound. Rejects with a RangeError beyond it. */
@@ -108,32 +109,6 @@ function withFirst(first: IteratorResult<Uint8Array>, bytes: AsyncIterator<Uint8
   // The iterator has no `return`, so that the rest is drained, not closed.
   return { [Symbol.asyncIterator]: () => ({ next }) };
 }
-
-/**
- * Passes on available bytes piece by piece, with turns of the event loop in between, because each piece has many
- * events.
- */
-function inTurns(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  const bytes = body[Symbol.asyncIterator]();
-  let rest: Uint8Array = noBytes;
-  let turnBytes = 0;
-  const take = (read: Uint8Array): IteratorResult<Uint8Array> => {
-    const value = read.subarray(0, inOneTurn.eventBytes - turnBytes);
-    rest = read.subarray(value.length);
-    turnBytes += value.length;
-    return { value };
-  };
-  const read = () => bytes.next().then((one) => (one.done === true ? one : take(one.value)));
-  const next = (): Promise<IteratorResult<Uint8Array>> => {
-    if (turnBytes < inOneTurn.eventBytes) return rest.length === 0 ? read() : Promise.resolve(take(rest));
-    turnBytes = 0;
-    return nextTurn().then(next);
-  };
-  // The iterator has no `return`, so that the rest is drained, not closed.
-  return { [Symbol.asyncIterator]: () => ({ next }) };
-}
-
-const noBytes = new Uint8Array();
 
 /** Returns a function that returns the text once, so that only its reader refers to it. */
 function onlyOnce(text: string | undefined): CandidateAnswer['readText'] {

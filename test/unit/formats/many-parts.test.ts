@@ -30,6 +30,7 @@ import { responseSettings } from '../../../shared/protocol/interfaces/responses/
 import { readHubNeeds } from '../../../shared/protocol/interfaces/responses/response-hub-needs.ts';
 import { responsesSource } from '../../../shared/protocol/interfaces/responses/translation/index.ts';
 import { createEnvelopes, type JsonObject, jsonTextOf, noEnvelopes } from '../../../shared/protocol/wire/index.ts';
+import { boundedSend } from '../../../shared/routing/formats/hub/bounded-send.ts';
 import { geminiEvents } from '../../../shared/routing/formats/hub/targets/generate-content-target.ts';
 import { isStrictFormat } from '../../../shared/routing/formats/hub/targets/json-format.ts';
 import { plainPrompt } from '../../../shared/routing/formats/hub/targets/plain-prompt.ts';
@@ -441,12 +442,16 @@ it('a whole answer of Responses of very many texts is read in pieces, however ma
   expect(completionOf((await asked).outcome).choices[0].message.content).toBe(texts.map(({ text }) => text).join(''));
 });
 
-it.each(['chat-completions', 'converse'] as const)(
+it.each([
+  ['chat completions, which a package reads,', 'chat-completions', true],
+  ['converse', 'converse', false],
+] as const)(
   'a stream of %s that arrives at once is passed on in pieces, each in a turn of its own, and a short one as it came',
-  async (api) => {
+  async (_name, api, isTranslated) => {
     const passedOn = async (bytes: Buffer) => {
       const { send } = fakeSend({ contentType: 'text/event-stream', bytes: [bytes] });
-      const received = await receivingSend(send, { api, stream: true })({
+      const receiving = receivingSend(send, { api, stream: true });
+      const received = await (isTranslated ? boundedSend(receiving, false).send : receiving)({
         body: () => '{}',
       } as unknown as CandidateRequest);
       if (received.kind !== 'answer') throw new Error('not received');

@@ -1,5 +1,5 @@
 // Bounds the input of a package, and lets other work run while the package reads.
-import { inOneTurn, nextTurn } from '../../../foundation/time/index.ts';
+import { bytesInTurns, inOneTurn, nextTurn } from '../../../foundation/time/index.ts';
 import { isBeyondBounds, scanAnswer } from '../../../protocol/interfaces/index.ts';
 import type { ReceivingSend } from '../../providers/index.ts';
 
@@ -31,7 +31,7 @@ export function boundedSend(send: ReceivingSend, isLongRequest: boolean): Bounde
         isLong ||= json?.isLong === true;
         return json && text;
       };
-      return { ...sent, readText };
+      return { ...sent, readText, body: bytesInTurns(sent.body) };
     },
     refusedText: () => refusedText,
     isLong: () => isLong,
