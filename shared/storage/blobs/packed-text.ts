@@ -44,9 +44,10 @@ const chunkMinBytes = 64 * 1024;
 export async function unpackText({ bytes, sha256 }: Partial<PackedText>): Promise<string | undefined> {
   if (bytes === undefined || (sha256 !== undefined && sha256Hex(bytes) !== sha256)) return undefined;
   try {
-    // One buffer for the whole text: buffers of the usual size would wait for their collection, twice the memory. It
-    // has a further byte, because zlib allocates another buffer once one is full.
-    const chunkSize = Math.max(chunkMinBytes, textBytesIn(bytes) + 1);
+    // The whole text gets one buffer, because buffers of the usual size wait for their collection and take twice the
+    // memory. The buffer has a further byte, because zlib allocates another one when it is full. A damaged text may state
+    // any length.
+    const chunkSize = Math.min(Math.max(chunkMinBytes, textBytesIn(bytes) + 1), textMaxBytes + 1);
     const plain = await promisify(gunzip)(bytes, { maxOutputLength: textMaxBytes, chunkSize });
     const text = textOfBytes(plain);
     // Short texts are in a buffer that they share with others.
