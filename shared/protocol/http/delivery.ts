@@ -174,8 +174,8 @@ interface Writing {
   readonly onFull: Delivery['onFull'];
 }
 
-/** `behindBytes` wait elsewhere until this text is written. */
-async function writeText(text: string, writing: Writing, behindBytes = 0): Promise<void> {
+/** `socketBytes` wait elsewhere until this text is written. */
+async function writeText(text: string, writing: Writing, socketBytes = 0): Promise<void> {
   const { sink, encoding } = writing;
   const pieces = text.length <= pieceMaxCharacters ? [text] : textPieces(text, pieceMaxCharacters);
   let written = 0;
@@ -185,7 +185,7 @@ async function writeText(text: string, writing: Writing, behindBytes = 0): Promi
     leftCharacters -= piece.length;
     if (!writeTo(sink, piece, encoding)) {
       characterBytes ??= text === '' ? 1 : textBytesInMemory(text) / text.length;
-      await drained(writing, characterBytes * leftCharacters + behindBytes);
+      await drained(writing, characterBytes * leftCharacters + socketBytes);
     }
     written += piece.length;
     // A fast reader would read the whole text in one turn.

@@ -34,8 +34,8 @@ export function takeAnswer(
 }
 
 /**
- * Runs work that loads these parts once there is memory for them. They are counted until it has ended, also where the
- * call ends before: work that cannot be stopped would otherwise fill memory that the next call gets.
+ * Runs work that loads these parts once there is memory for them. The parts are counted until the work has ended, even
+ * if the call ends before. Work that cannot be stopped would otherwise fill memory that the next call gets.
  */
 export async function loadAnswer<Value>(
   allocation: Pick<AnswerAllocation, 'take' | 'during'> | undefined,

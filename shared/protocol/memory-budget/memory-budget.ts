@@ -49,8 +49,8 @@ export interface CallMemory {
   /** Called when the client reads again, or has left. */
   moveOn(): void;
   /**
-   * Releases all memory; that of answers once no more of them is loaded. From then on a long answer gets none, and
-   * other bytes of the call are not counted.
+   * Releases the memory of requests at once, and the memory of answers when none of them is being loaded. From then on a
+   * long answer gets no memory, and other bytes of the call are not counted.
    */
   end(): void;
 }

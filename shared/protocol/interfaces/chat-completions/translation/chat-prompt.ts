@@ -36,7 +36,7 @@ export function openPrompt(open: Envelopes['open']): PromptReader {
   const reading = {
     calls: createKnownCalls(),
     open,
-    foundStranger(member: string): void {
+    addUnknownField(member: string): void {
       if (unknownFields.length === 0) unknownFields.push({ name: 'other', member, value: true });
     },
   };
@@ -64,14 +64,14 @@ function toUser(message: JsonObject): LanguageModelV4Prompt {
 interface AssistantReading {
   readonly open: Envelopes['open'];
   readonly calls: KnownCalls;
-  readonly foundStranger: (member: string) => void;
+  readonly addUnknownField: (member: string) => void;
 }
 
 function toAssistant(message: JsonObject, path: string, reading: AssistantReading): LanguageModelV4Prompt {
-  const { calls, open, foundStranger } = reading;
+  const { calls, open, addUnknownField } = reading;
   calls.beginAnswer();
   const { thoughts, signatures, phase, strangerAt } = readReasoningDetails(message, path, open);
-  if (strangerAt !== undefined) foundStranger(strangerAt);
+  if (strangerAt !== undefined) addUnknownField(strangerAt);
   const texts = [...toTextParts(message.content), ...toTextParts(message.refusal)];
   const signed = signatures.get('') ?? (texts.length > 0 ? phase : undefined);
   if (signed !== undefined) {
@@ -120,13 +120,13 @@ const emptyText: LanguageModelV4TextPart = { type: 'text', text: '' };
 function besideOf(
   { extra_content: extra }: JsonObject,
   path: string,
-  { open, foundStranger }: AssistantReading,
+  { open, addUnknownField }: AssistantReading,
 ): SharedV4ProviderOptions | undefined {
   const google = isJsonObject(extra) && isJsonObject(extra.google) ? extra.google : {};
   const { thought_signature: sealed } = google;
   const envelope = open(sealed);
   const field = `${path}.extra_content.google.thought_signature`;
-  if (envelope === undefined && typeof sealed === 'string' && sealed !== '') foundStranger(field);
+  if (envelope === undefined && typeof sealed === 'string' && sealed !== '') addUnknownField(field);
   return envelope && envelopeOptions({ ...envelope, field });
 }
 

@@ -44,7 +44,7 @@ export function openPrompt({ system }: JsonObject, reading: ConversePromptReadin
   const known = {
     ...reading,
     calls,
-    foundStranger(member: string): void {
+    addUnknownField(member: string): void {
       if (unknownFields.length === 0) unknownFields.push({ name: 'other', member, value: true });
     },
   };
@@ -106,7 +106,7 @@ function toOutput(parts: readonly PromptPart[], isError: boolean): ToolOutput {
 
 interface AssistantReading extends ConversePromptReading {
   readonly calls: KnownCalls;
-  readonly foundStranger: (member: string) => void;
+  readonly addUnknownField: (member: string) => void;
 }
 
 function toAssistant(content: unknown, path: string, reading: AssistantReading): LanguageModelV4Message[] {
@@ -160,7 +160,7 @@ function toAssistant(content: unknown, path: string, reading: AssistantReading):
 function openThinking(
   thinking: unknown,
   path: string,
-  { open, foundStranger }: AssistantReading,
+  { open, addUnknownField }: AssistantReading,
 ): { readonly text: string; readonly envelope: OpenedEnvelope | undefined } {
   const { reasoningText, redactedContent } = isJsonObject(thinking) ? thinking : {};
   const { text, signature } = isJsonObject(reasoningText) ? reasoningText : {};
@@ -169,7 +169,7 @@ function openThinking(
       ? [`${path}.reasoningText.signature`, signature]
       : [`${path}.redactedContent`, redactedContent];
   const opened = open(sealed);
-  if (opened === undefined && typeof sealed === 'string' && sealed !== '') foundStranger(field);
+  if (opened === undefined && typeof sealed === 'string' && sealed !== '') addUnknownField(field);
   return { text: typeof text === 'string' ? text : '', envelope: opened && { ...opened, field } };
 }
 

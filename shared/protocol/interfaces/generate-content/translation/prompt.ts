@@ -41,7 +41,7 @@ interface Known extends ContentsReading {
    * Pieces of a thought whose signature has not come yet. In a history each chunk of a stream is a separate content.
    */
   thought: string[];
-  readonly foundStranger: (member: string) => void;
+  readonly addUnknownField: (member: string) => void;
 }
 
 export function openPrompt({ systemInstruction }: JsonObject, reading: ContentsReading): PromptReader {
@@ -54,7 +54,7 @@ export function openPrompt({ systemInstruction }: JsonObject, reading: ContentsR
     results: new Map(),
     hasReasoning: false,
     thought: [],
-    foundStranger(member) {
+    addUnknownField(member) {
       if (unknownFields.length === 0) unknownFields.push({ name: 'other', member, value: true });
     },
   };
@@ -243,10 +243,10 @@ function addCall(content: AssistantPart[], call: JsonObject, { envelope, hasThou
 function openSignature(
   { thoughtSignature: signature }: JsonObject,
   field: string,
-  { open, foundStranger }: Known,
+  { open, addUnknownField }: Known,
 ): OpenedEnvelope | undefined {
   if (typeof signature !== 'string' || signature === '') return undefined;
   const envelope = open(decodeEnvelope(signature));
-  if (envelope === undefined) foundStranger(field);
+  if (envelope === undefined) addUnknownField(field);
   return envelope && { ...envelope, field };
 }

@@ -42,7 +42,7 @@ export function openPrompt({ system }: JsonObject, reading: MessagePromptReading
   const known = {
     ...reading,
     calls,
-    foundStranger(member: string): void {
+    addUnknownField(member: string): void {
       if (unknownFields.length === 0) unknownFields.push({ name: 'other', member, value: true });
     },
   };
@@ -106,7 +106,7 @@ function toOutput(parts: readonly PromptPart[], isError: boolean): ToolOutput {
 
 interface AssistantReading extends MessagePromptReading {
   readonly calls: KnownCalls;
-  readonly foundStranger: (member: string) => void;
+  readonly addUnknownField: (member: string) => void;
 }
 
 function toAssistant(content: unknown, path: string, reading: AssistantReading): LanguageModelV4Prompt {
@@ -153,12 +153,12 @@ function toAssistant(content: unknown, path: string, reading: AssistantReading):
 function openThinking(
   { type, data, signature }: JsonObject,
   path: string,
-  { open, foundStranger }: AssistantReading,
+  { open, addUnknownField }: AssistantReading,
 ): OpenedEnvelope | undefined {
   const [member, sealed] = type === 'redacted_thinking' ? ['data', data] : ['signature', signature];
   if (!isThinking(type)) return undefined;
   const envelope = open(sealed);
-  if (envelope === undefined && typeof sealed === 'string' && sealed !== '') foundStranger(`${path}.${member}`);
+  if (envelope === undefined && typeof sealed === 'string' && sealed !== '') addUnknownField(`${path}.${member}`);
   return envelope && { ...envelope, field: `${path}.${member}` };
 }
 
