@@ -16,6 +16,12 @@ const beyondAfterMs = 1_000;
 /** Longest wait, the time of a whole call, whose own end usually comes first. */
 const waitMaxMs = requestBudgetMs;
 
+/**
+ * Part of an unread text below which the text counts as released. The text stays in memory until its last piece is
+ * written, so counting each of its pieces would collect garbage again and again while nothing of it is free.
+ */
+const restMaxShare = 1 / 16;
+
 export interface AnswerTake {
   /** True if the call waits when there is no memory. */
   readonly mayWait: boolean;
@@ -31,6 +37,8 @@ export interface AnswerHolder {
   unreadBytes: number;
   /** The larger of the two numbers. Only this number counts. */
   bytes: number;
+  /** The most that `bytes` was since bytes of this call were last counted as released. */
+  peakBytes: number;
   /** Set once the call was ended in favour of other calls. Its bytes are released soon. */
   isEnding: boolean;
   /** Functions that each end a wait of this call. */
@@ -41,6 +49,7 @@ export const openAnswerHolder = (): AnswerHolder => ({
   allocatedBytes: 0,
   unreadBytes: 0,
   bytes: 0,
+  peakBytes: 0,
   isEnding: false,
   leaves: undefined,
 });
@@ -94,12 +103,9 @@ export class AnswerBudget {
   }
 
   giveBack(holder: AnswerHolder, bytes: number): void {
-    const formerBytes = holder.bytes;
     this.#add(holder, -bytes);
-    // The bytes that a client reads of a reserved answer are released by the call.
-    if (bytes > 0 || holder.allocatedBytes === 0) this.#released(formerBytes - holder.bytes);
-    if (this.#beyond === holder && (holder.bytes === 0 || this.bytes <= this.maxBytes)) this.#beyond = undefined;
-    this.#serve();
+    this.#countReleased(holder);
+    this.#bytesAreFree(holder);
   }
 
   endWaits(holder: AnswerHolder): void {
@@ -115,22 +121,34 @@ export class AnswerBudget {
   standStill(holder: AnswerHolder, unreadBytes: number, end: () => void): void {
     holder.unreadBytes = unreadBytes;
     this.#add(holder, 0);
+    if (holder.bytes < holder.peakBytes * restMaxShare) this.#countReleased(holder);
     this.#unread.delete(holder);
     this.#unread.set(holder, { sinceMs: this.#clock.nowMs(), end });
     // A single answer may be longer than the whole budget.
     if (this.bytes > this.maxBytes) this.#endUnread(0, holder);
   }
 
-  /** Called when the client reads again, or has left. */
+  /** Called when the client reads again, or has left. Its memory is counted as released later, once much was read. */
   moveOn(holder: AnswerHolder): void {
     this.#unread.delete(holder);
     holder.unreadBytes = 0;
-    this.giveBack(holder, 0);
+    this.#add(holder, 0);
+    this.#bytesAreFree(holder);
   }
 
   /** Returns the error for an answer whose wait has ended, or whose call has. */
   refusal(): GatewayError {
     return fail('RATE_LIMITER_UNAVAILABLE', { message: memoryFull, exhausted: 'process_memory' });
+  }
+
+  #bytesAreFree(holder: AnswerHolder): void {
+    if (this.#beyond === holder && (holder.bytes === 0 || this.bytes <= this.maxBytes)) this.#beyond = undefined;
+    this.#serve();
+  }
+
+  #countReleased(holder: AnswerHolder): void {
+    this.#released(holder.peakBytes - holder.bytes);
+    holder.peakBytes = holder.bytes;
   }
 
   #fits(addedBytes: number): boolean {
@@ -141,6 +159,7 @@ export class AnswerBudget {
     const formerBytes = holder.bytes;
     holder.allocatedBytes += addedBytes;
     holder.bytes = Math.max(holder.allocatedBytes, holder.unreadBytes);
+    holder.peakBytes = Math.max(holder.peakBytes, holder.bytes);
     this.bytes += holder.bytes - formerBytes;
     if (holder.isEnding) this.#endingBytes += holder.bytes - formerBytes;
   }

@@ -195,7 +195,10 @@ class MemoryOfCall implements CallMemory {
   }
 
   moveOn(): void {
-    this.#budget.answers.moveOn(this.#answer);
+    const { answers } = this.#budget;
+    answers.moveOn(this.#answer);
+    // Later steps of an ended call do not count its memory as released.
+    if (this.#hasEnded && this.#loads === 0) answers.releaseAll(this.#answer);
   }
 
   end(): void {

@@ -406,6 +406,28 @@ describe('what large calls let go', () => {
     expect([collections, budget.bytesInUse()]).toEqual([1, 0]);
   });
 
+  it('is counted once for each long event of a stream, in however many pieces its client reads the event', () => {
+    let collections = 0;
+    const budget = createMemoryBudget(manualClock(), { collect: () => (collections += 1) });
+    const memory = budget.open();
+    const readEvent = (bytes: number) => {
+      for (let leftBytes = bytes; leftBytes > 0; leftBytes -= 16 * kib) {
+        memory.standStill(leftBytes, () => {});
+        memory.moveOn();
+      }
+    };
+    for (let events = 1; events <= 4; events += 1) readEvent(7 * mib);
+    expect(collections).toBe(0);
+    readEvent(7 * mib);
+    expect(collections).toBe(1);
+    readEvent(20 * mib);
+    expect(collections).toBe(1);
+    memory.standStill(20 * mib, () => {});
+    memory.moveOn();
+    memory.end();
+    expect([collections, budget.bytesInUse()]).toEqual([2, 0]);
+  });
+
   it('is collected even if many small connections were closed', () => {
     let collections = 0;
     const budget = createMemoryBudget(manualClock(), { collect: () => (collections += 1) });
