@@ -149,7 +149,7 @@ describe('the interface of Embeddings', () => {
     const cost = { cost: 0, costUsd: '0', mergedUsage: () => ({}) };
     const request = embeddings.readRequest(
       (await import('../../shared/protocol/wire/index.ts')).jsonTextOf({ model: 'a', input: 'a' }),
-      { bodyBytes: 9, dropsIdleMembers: false },
+      { bodyBytes: 9, dropsUnusedFields: false },
     );
     if (!('writeAnswer' in request)) throw request;
     const vector = fc.oneof(fc.array(fc.double({ noNaN: true, noDefaultInfinity: true })), fc.string(), fc.json());

@@ -146,10 +146,10 @@ function applyInputVerdict(
     case 'passed': {
       const { masked } = verdict;
       if (masked === undefined) return undefined;
-      const { dropsIdleMembers } = scope.baseUrlRules;
+      const { dropsUnusedFields } = scope.baseUrlRules;
       const form = request.form?.withTexts(textsIn(masked.text));
       const { path } = request;
-      const readOptions = { allocation: bodyMemory.allocation, dropsIdleMembers, passedOn, path, form };
+      const readOptions = { allocation: bodyMemory.allocation, dropsUnusedFields, passedOn, path, form };
       const maskedRequest = readAgain(clientInterface, masked.text, readOptions);
       if (maskedRequest instanceof GatewayError || masked.dropped.length === 0) return maskedRequest;
       return { ...maskedRequest, request: { ...maskedRequest.request, leftOut: masked.dropped } };

@@ -40,8 +40,8 @@ export async function attemptCandidate(
     const elapsedMs = () => Math.max(0, deps.clock.nowMs() - askedAtMs);
     const called = await callCandidate(call, candidate, { send, openPart, pause, createdSeconds, elapsedMs });
     if (called.kind === 'failure') {
-      const refusedAnswer = called.failure.refusedAnswer ?? connection.refused?.refusedAnswer;
-      return failed({ ...called.failure, ...(refusedAnswer && { refusedAnswer }) });
+      const unusedAnswer = called.failure.unusedAnswer ?? connection.refused?.unusedAnswer;
+      return failed({ ...called.failure, ...(unusedAnswer && { unusedAnswer }) });
     }
     if (called.kind === 'json') watch.finish();
     if (called.kind === 'json') return { ...called, release: memory.release, answeredAtMs: deps.clock.nowMs() };

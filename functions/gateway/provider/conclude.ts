@@ -37,7 +37,7 @@ export function conclude(call: ProviderCall, failures: readonly FailedAttempt[],
     const message = `No output of the model satisfied the schema: the last one fails at ${schemaMismatch}.`;
     return fail('schema_validation_failed', { attempts, message });
   }
-  if (failures.some(({ kind, refusedAnswer }) => kind === 'failed' && refusedAnswer !== undefined))
+  if (failures.some(({ kind, unusedAnswer }) => kind === 'failed' && unusedAnswer !== undefined))
     return answerRefused(failures);
   const [kind] = kinds;
   if (kinds.size === 1 && kind === 'invalid') return rejectedByAll(call, failures);

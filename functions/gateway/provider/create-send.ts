@@ -196,8 +196,8 @@ function readWhole(
     (text) => {
       endReading(connection, text);
       if (text !== undefined) return text;
-      const refusedAnswer = { usage: undefined, outputBytes: maxBytes };
-      connection.refused = { kind: 'failed', cause: 'answer_too_large', refusedAnswer };
+      const unusedAnswer = { usage: undefined, outputBytes: maxBytes };
+      connection.refused = { kind: 'failed', cause: 'answer_too_large', unusedAnswer };
       return undefined;
     },
     (error: unknown) => {
@@ -261,7 +261,7 @@ export const unkeptAnswer = ({ cameBytes, refusal }: AnswerNotKept): AttemptFail
   cause: 'no_memory',
   isOurFault: true,
   refusal,
-  refusedAnswer: { usage: undefined, outputBytes: cameBytes },
+  unusedAnswer: { usage: undefined, outputBytes: cameBytes },
 });
 
 function classifyAnswer(

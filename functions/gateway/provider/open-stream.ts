@@ -84,7 +84,7 @@ function readBrokenStream(error: unknown, watch: Watch): AttemptFailure {
   return {
     kind: 'failed',
     cause: 'event_too_large',
-    refusedAnswer: { usage: undefined, outputBytes: upstreamEventMaxBytes },
+    unusedAnswer: { usage: undefined, outputBytes: upstreamEventMaxBytes },
   };
 }
 
@@ -109,7 +109,7 @@ export function readBrokenCall(
   const failure = readBrokenStream(error, watch);
   if (wasDead) return { ...failure, wasDead };
   if (failure.cause !== 'client_gone' || !isAccepted) return failure;
-  return { ...failure, refusedAnswer: { usage: undefined, outputBytes: 0, unseenTokens: unseenOutputTokens(ranMs) } };
+  return { ...failure, unusedAnswer: { usage: undefined, outputBytes: 0, unseenTokens: unseenOutputTokens(ranMs) } };
 }
 
 /** The duration of a frame on the fastest screens. */

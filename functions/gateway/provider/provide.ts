@@ -78,8 +78,8 @@ function fallBack(
   const { candidate } = admitted;
   failures.push({ ...failure, byok: call.terms.byok?.sourceOf(candidate), provider: candidate.provider.id });
   queue.skipEntry(candidate, failure);
-  const { refusedAnswer, refusal } = failure;
-  const charge = refusedAnswer && chargeAnswer(call, candidate, refusedAnswer);
+  const { unusedAnswer, refusal } = failure;
+  const charge = unusedAnswer && chargeAnswer(call, candidate, unusedAnswer);
   attempts.end(admitted, failure, deps.clock.nowMs(), { charge });
   // A charged answer would be paid for once more; memory would be refused again, after the same wait.
   return charge !== undefined || refusal !== undefined ? 'end' : 'next';

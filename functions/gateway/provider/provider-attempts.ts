@@ -3,7 +3,7 @@
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { collectedStreamMaxBytes, storedAnswerMaxBytes } from '../../../shared/foundation/constants/index.ts';
-import type { JsonAnswer, RefusedAnswer } from '../../../shared/protocol/wire/index.ts';
+import type { JsonAnswer, UnusedAnswer } from '../../../shared/protocol/wire/index.ts';
 import type { Charge } from '../../../shared/routing/billing/index.ts';
 import { type CandidateFormat, chooseFormat } from '../../../shared/routing/formats/index.ts';
 import { payerOf } from '../../../shared/routing/planner/index.ts';
@@ -128,7 +128,7 @@ function keepSent(
 export function chargeAnswer(
   call: ProviderCall,
   candidate: Candidate,
-  { usage: reported, ...output }: Pick<JsonAnswer, 'usage' | 'outputBytes' | 'units'> | RefusedAnswer,
+  { usage: reported, ...output }: Pick<JsonAnswer, 'usage' | 'outputBytes' | 'units'> | UnusedAnswer,
 ): Charge {
   const payer = payerOf(call.terms.byok, candidate);
   return call.admitted.bill.charge({ candidate, reported, output, payer, size: call.modelCall.size });

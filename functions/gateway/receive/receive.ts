@@ -122,13 +122,13 @@ function readCall(
   if (scope.correlationFault !== undefined) return scope.correlationFault;
   if (body.kind === 'unreadable') return body.error;
   const { json } = body;
-  const { dropsIdleMembers } = scope.baseUrlRules;
+  const { dropsUnusedFields } = scope.baseUrlRules;
   const passedOn = readPassedOn(clientInterface, headers, query);
   const betas = passedOn instanceof GatewayError ? undefined : betasIn(passedOn);
   const form = 'form' in body ? body.form : undefined;
-  const request = clientInterface.readRequest(json, { bodyBytes, dropsIdleMembers, betas, path, form });
+  const request = clientInterface.readRequest(json, { bodyBytes, dropsUnusedFields, betas, path, form });
   if (request instanceof GatewayError) return request;
-  const { idleMembers } = request;
+  const { unusedFields } = request;
   const callHeaders = readCallHeaders(headers, isFunctionCall);
   if (callHeaders instanceof GatewayError) return callHeaders;
   if (tags instanceof GatewayError) return tags;
@@ -147,7 +147,7 @@ function readCall(
     tags,
     passedOn,
     fingerprint: once(() =>
-      fingerprint(clientInterface.id, json, heededHeaders(headers, scope), { passedOn, idleMembers, path }),
+      fingerprint(clientInterface.id, json, heededHeaders(headers, scope), { passedOn, unusedFields, path }),
     ),
     aliasFault: isFunctionCall ? checkFunctionCall(request.model, callHeaders.idempotencyKey, bodyBytes) : undefined,
     arrivedAtMs,

@@ -78,7 +78,7 @@ export class AnswerStream {
     for await (const _part of this.#parts);
   }
 
-  closeBroken(why: 'failed' | 'over_time'): string {
+  errorEndText(why: 'failed' | 'timed_out'): string {
     return this.#writer.broken(why === 'failed' ? 'no_available_provider' : 'request_deadline_exceeded');
   }
 

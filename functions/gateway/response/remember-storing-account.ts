@@ -34,8 +34,8 @@ export function openStoringAccountWriter(
 ): StoringAccountWriter {
   const { parsed, workspace } = identified;
   const { scope } = parsed;
-  const isOwn = reachedVia.format === servingApis[request.interfaceId].native;
-  const isNamed = request.answerIs === 'compared' || (request.answerIs === 'stored' && isOwn);
+  const isNativeFormat = reachedVia.format === servingApis[request.interfaceId].native;
+  const isNamed = request.answerIs === 'compared' || (request.answerIs === 'stored' && isNativeFormat);
   const stateOwner = {
     provider: accountOf(candidate.provider),
     model: candidate.model.id,
@@ -46,7 +46,7 @@ export function openStoringAccountWriter(
   let writing: Promise<unknown> | undefined;
 
   function write(): Promise<unknown> | undefined {
-    const ids = { newIds: idsToWrite, referred: writing === undefined && isOwn ? unmadeInput : [] };
+    const ids = { newIds: idsToWrite, referred: writing === undefined && isNativeFormat ? unmadeInput : [] };
     if (idsToWrite.length === 0) return writing;
     idsToWrite = [];
     const remember = () => providerAffinity.remember(workspace.id, ids, stateOwner);
@@ -60,7 +60,7 @@ export function openStoringAccountWriter(
 
   return {
     add({ storedIds = [], objectIds = [] }) {
-      for (const id of [...(isNamed ? storedIds : []), ...(isOwn ? objectIds : [])]) {
+      for (const id of [...(isNamed ? storedIds : []), ...(isNativeFormat ? objectIds : [])]) {
         if (receivedIds.has(id) || receivedIds.size === stateIdsMax) continue;
         // The write is awaited, because a process may be frozen after the last byte.
         if (receivedIds.size === 0) scope.deferred.add(async () => void (await write()));

@@ -57,8 +57,8 @@ function streamResult(deps: GatewayDependencies, streamed: StreamedCall): CallRe
     return events.drain().then(() => ({ response: undefined, error: refusal, ended: endedWith(refusal) }));
   }
   const { headers, body } = events;
-  const closeBroken = (why: 'failed' | 'over_time') => events.closeBroken(why);
-  const response = respondWith(provided, { headers, body, closeBroken, finish: () => events.drain() });
+  const errorEndText = (why: 'failed' | 'timed_out') => events.errorEndText(why);
+  const response = respondWith(provided, { headers, body, errorEndText, finish: () => events.drain() });
   return { response, end: () => endedWith(undefined) };
 }
 

@@ -154,11 +154,11 @@ async function mergePreset(
 ): Promise<{ readonly body: CallBody; readonly workspace: WorkspaceDocument } | GatewayError> {
   const { clientInterface, scope, passedOn, clientBody } = call.parsed;
   const { request: sent, bodyMemory } = clientBody;
-  const { streamsSchemas, dropsIdleMembers } = scope.baseUrlRules;
+  const { streamsSchemas, dropsUnusedFields } = scope.baseUrlRules;
   const applied = applyPreset({ ...sent.raw }, workspace, named);
   if (applied instanceof GatewayError) return applied;
   const { allocation } = bodyMemory;
-  const reading = { allocation, dropsIdleMembers, passedOn, path: sent.path };
+  const reading = { allocation, dropsUnusedFields, passedOn, path: sent.path };
   const merged = readAgain(clientInterface, mergedText(sent, applied.body), reading);
   if (merged instanceof GatewayError) return merged;
   const options = { allowsStream: streamsSchemas, work: call.schemaWork };

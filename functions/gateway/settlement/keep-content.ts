@@ -232,17 +232,17 @@ function watchAnswer(take: (text: string) => string) {
     watched(response: GatewayResponse): GatewayResponse {
       ({ status } = response);
       isOfFrames = response.headers['content-type'] === frameStreamType;
-      const { body, closeBroken } = response;
+      const { body, errorEndText } = response;
       if (typeof body === 'string') {
         add(body);
         return response;
       }
-      const closing = (why: 'failed' | 'over_time'): string => {
-        const end = closeBroken?.(why) ?? '';
+      const closing = (why: 'failed' | 'timed_out'): string => {
+        const end = errorEndText?.(why) ?? '';
         add(end);
         return end;
       };
-      return { ...response, body: watchedParts(body, add), ...(closeBroken && { closeBroken: closing }) };
+      return { ...response, body: watchedParts(body, add), ...(errorEndText && { errorEndText: closing }) };
     },
   };
 }

@@ -170,7 +170,7 @@ async function read(
       headers: streamHeaders,
       // The iterator does not use the generator's `return`, which may wait for bytes.
       body: { [Symbol.asyncIterator]: () => ({ next, return: async () => ended }) },
-      closeBroken: (why) => broken(why === 'failed' ? 'no_available_provider' : 'request_deadline_exceeded'),
+      errorEndText: (why) => broken(why === 'failed' ? 'no_available_provider' : 'request_deadline_exceeded'),
       finish: async () => watch.abort(),
     });
   }

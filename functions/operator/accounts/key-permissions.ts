@@ -16,7 +16,7 @@ import type { ManagementDependencies } from '../dependencies.ts';
 import { requireRole } from '../request/allowed.ts';
 import type { Operator } from '../request/identify-operator.ts';
 
-export const isOwn = ({ owner, rights }: Operator, key: Pick<KeyRecord, 'owner' | 'workspace'>): boolean =>
+export const ownsKey = ({ owner, rights }: Operator, key: Pick<KeyRecord, 'owner' | 'workspace'>): boolean =>
   owner !== undefined && key.owner === owner && rights.holds('member', key.workspace);
 
 interface AllowedNewKey extends KeyChanges {
@@ -52,7 +52,7 @@ export async function allowChange(
 ): Promise<Pick<AllowedNewKey, 'claim'>> {
   const { workspace } = key;
   if (operator.rights.holds('editor', workspace)) return {};
-  if (!isOwn(operator, key)) {
+  if (!ownsKey(operator, key)) {
     requireRole(operator, 'editor', workspace, `there is no key ${key.publicId}`);
   }
   // A member may always revoke its own key. Any other change is limited like a new key.

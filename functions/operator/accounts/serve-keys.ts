@@ -21,14 +21,14 @@ import type { ManagementDependencies } from '../dependencies.ts';
 import { mayRead } from '../request/allowed.ts';
 import type { ManageRequest, RouteWork } from '../request/manage.ts';
 import { pageOf } from '../request/pages.ts';
-import { allowChange, allowNewKey, isOwn } from './key-permissions.ts';
+import { allowChange, allowNewKey, ownsKey } from './key-permissions.ts';
 import { lastAlertDocument } from './last-alert-document.ts';
 
 export const listKeys: RouteWork<'GET /keys'> = async (deps, { operator, query }) => {
   const { workspace, owner, usable, ...page } = query;
   const nowMs = deps.clock.nowMs();
   const isAsked = (key: KeyRecord) =>
-    (mayRead(operator, key.workspace) || isOwn(operator, key)) &&
+    (mayRead(operator, key.workspace) || ownsKey(operator, key)) &&
     (owner === undefined || key.owner === owner) &&
     (workspace === undefined || key.workspace === workspace) &&
     (usable === undefined || (key.status === 'active' && !isKeyExpired(key, nowMs)));
@@ -80,7 +80,7 @@ async function readAllowed(
   { names: { public_id: publicId }, operator }: ManageRequest<'PATCH /keys/{public_id}'>,
 ): Promise<KeyRecord> {
   const record = await readKey(deps, publicId);
-  if (mayRead(operator, record.workspace) || isOwn(operator, record)) return record;
+  if (mayRead(operator, record.workspace) || ownsKey(operator, record)) return record;
   throw new ChangeFailed('absent', `there is no key ${publicId}`);
 }
 

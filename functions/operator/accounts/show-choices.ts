@@ -6,7 +6,7 @@ import { collect } from '../../../shared/foundation/parallel/index.ts';
 import { mayRead } from '../request/allowed.ts';
 import type { Operator } from '../request/identify-operator.ts';
 import type { RouteWork } from '../request/manage.ts';
-import { isOwn } from './key-permissions.ts';
+import { ownsKey } from './key-permissions.ts';
 
 export const showChoices: RouteWork<'GET /choices'> = async (deps, { operator }) => {
   const { rights } = operator;
@@ -15,7 +15,7 @@ export const showChoices: RouteWork<'GET /choices'> = async (deps, { operator })
     collect(deps.workspaceStore.list()),
     collect(deps.keys.list()),
   ]);
-  const seenKeys = keys.filter((key) => mayRead(operator, key.workspace) || isOwn(operator, key));
+  const seenKeys = keys.filter((key) => mayRead(operator, key.workspace) || ownsKey(operator, key));
   const memberWorkspaces = workspaces.filter(({ id }) => rights.holds('member', id));
   const ids = document?.models.map(({ id }) => id) ?? [];
   const allowed = new Set(memberWorkspaces.flatMap((workspace) => settingsOf(workspace).models));

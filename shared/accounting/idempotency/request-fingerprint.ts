@@ -16,7 +16,7 @@ interface Inputs {
   readonly headers: SentHeaders;
   readonly passedOn: PassedOn | undefined;
   /** Fields of the body that ask for nothing. */
-  readonly idleMembers: ReadonlySet<string> | undefined;
+  readonly unusedFields: ReadonlySet<string> | undefined;
   /** Set if the path names the model. */
   readonly path: CallPath | undefined;
 }
@@ -40,9 +40,9 @@ export function fingerprint(
   interfaceId: InterfaceId,
   body: JsonText,
   headers: SentHeaders,
-  { passedOn, idleMembers, path }: Partial<Pick<Inputs, 'passedOn' | 'idleMembers' | 'path'>> = {},
+  { passedOn, unusedFields, path }: Partial<Pick<Inputs, 'passedOn' | 'unusedFields' | 'path'>> = {},
 ): Fingerprint {
-  const inputs = { interfaceId, body, headers, passedOn, idleMembers, path };
+  const inputs = { interfaceId, body, headers, passedOn, unusedFields, path };
   const version = Math.max(...fingerprintVersions);
   const hashOf = (wantedVersion: number) => versions.get(wantedVersion)?.(inputs);
   const hash = hashOf(version) as string;
@@ -50,14 +50,14 @@ export function fingerprint(
 }
 
 /** Hashes the inputs. The order of fields and white space do not count, but every value does. */
-function hashInputs({ interfaceId, body, headers, passedOn, idleMembers, path }: Inputs): string {
+function hashInputs({ interfaceId, body, headers, passedOn, unusedFields, path }: Inputs): string {
   const sent = (name: string): string | undefined => headers[name]?.[0];
   const byokKey = sent(headerNames.byokKey);
   return sha256Hex(
     canonicalJson({
       interface: interfaceId,
       path,
-      body_sha256: sha256Hex(canonicalText(body, idleMembers)),
+      body_sha256: sha256Hex(canonicalText(body, unusedFields)),
       correlation: {
         trace: sent(headerNames.traceId),
         span: sent(headerNames.spanId),

@@ -55,11 +55,11 @@ export async function exportGatewayFile(
   const notes: string[] = [];
   const workspaces: unknown[] = [];
   for (const workspace of await readWorkspaces(stores)) {
-    const isOwn = ({ workspace: owner }: { readonly workspace: string }) => owner === workspace.id;
-    const exportedFunctions = functions.filter(isOwn).sort((a, b) => (a.id < b.id ? -1 : 1));
+    const isInWorkspace = ({ workspace: owner }: { readonly workspace: string }) => owner === workspace.id;
+    const exportedFunctions = functions.filter(isInWorkspace).sort((a, b) => (a.id < b.id ? -1 : 1));
     workspaces.push({
       ...(namesFirst(workspace) as object),
-      keys: keysInFile(keys.filter(isOwn), workspace, notes),
+      keys: keysInFile(keys.filter(isInWorkspace), workspace, notes),
       byok: { connections: await connectionsInFile(stores, workspace.id) },
       functions: await Promise.all(exportedFunctions.map((record) => functionInFile(record, stores))),
     });

@@ -125,9 +125,9 @@ async function writeStream(
   if (hasEnded || clientGone.aborted) return;
   // Audio has no way to express an error.
   if (isSound(response)) cut?.();
-  if (isSound(response) || response.closeBroken === undefined) return;
+  if (isSound(response) || response.errorEndText === undefined) return;
   // Clients interpret a stream that just stops as a successful stream.
-  await writeText(response.closeBroken(hasFailed ? 'failed' : 'over_time'), writing);
+  await writeText(response.errorEndText(hasFailed ? 'failed' : 'timed_out'), writing);
 }
 
 const writeTo = (sink: TextSink, text: string, encoding: 'latin1' | undefined): boolean =>

@@ -77,7 +77,7 @@ export interface GatewayResponse {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | AsyncIterable<BodyPart>;
   /** Returns the text that ends a streamed body which broke off early, if it needs one. */
-  readonly closeBroken?: (why: 'failed' | 'over_time') => string;
+  readonly errorEndText?: (why: 'failed' | 'timed_out') => string;
   readonly finish?: () => Promise<void>;
   /** Memory of the request, which counts the part of the answer that its client has not read. */
   readonly memory?: Pick<CallMemory, 'standStill' | 'moveOn'>;

@@ -85,4 +85,4 @@ export type ToolResult = Extract<ToolPart, { type: 'tool-result' }>;
 export type ToolOutput = ToolResult['output'];
 
 /** Finish reason of a stream that ended with its format's end marker, but without a reason. */
-export const formatsOwnEnd = 'gw_own_end';
+export const impliedFinishReason = 'gw_own_end';

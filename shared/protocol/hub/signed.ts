@@ -105,10 +105,10 @@ function withOwn(
   if (!isSignedPart(part)) return [part];
   const { [ownName]: sent, ...others } = part.providerOptions ?? {};
   const { origin, model, field: _field, ...signed } = (sent ?? {}) as SignedThinking & SignedOrigin;
-  const isOwn = isMadeBy({ origin, model } as SignedOrigin, target, by);
+  const isSignedByTarget = isMadeBy({ origin, model } as SignedOrigin, target, by);
   // The target decides whether the model's own unsigned thinking is sent again.
   const isKnown = origin !== undefined || isSigned(signed);
-  const signedOptions = isOwn && isKnown ? target.signedOptions(part.type, signed) : undefined;
+  const signedOptions = isSignedByTarget && isKnown ? target.signedOptions(part.type, signed) : undefined;
   if (signedOptions === undefined && part.type === 'reasoning') return [];
   // An empty text carried only its signature.
   if (signedOptions === undefined && part.type === 'text' && part.text === '') return [];

@@ -143,7 +143,7 @@ export interface RequestReading {
   /** The form, if the body is a form. The form's fields are the JSON that is read. */
   readonly form?: FormBody | undefined;
   /** True for a function call, whose fields without an effect are dropped. */
-  readonly dropsIdleMembers: boolean;
+  readonly dropsUnusedFields: boolean;
   /** The header with the requested betas, if the interface passes it on. */
   readonly betas?: string | undefined;
   /** Set if the path names the model. */
@@ -170,7 +170,7 @@ export interface ClientRequest extends RoutedRequest {
   readonly raw: JsonObject;
   readonly preset: PresetOption | undefined;
   /** Dropped fields that had no effect, so that a retry may omit them. */
-  readonly idleMembers?: ReadonlySet<string> | undefined;
+  readonly unusedFields?: ReadonlySet<string> | undefined;
   /** Paths of parts that the gateway has dropped, whatever the provider. */
   readonly leftOut?: readonly string[] | undefined;
   /** Set if the path names the model. */

@@ -31,7 +31,7 @@ export function firstOfEachNeed(requestNeeds: readonly HubNeed[]): HubNeed[] {
   const first = new Map<string, HubNeed>();
   const needs = [...requestNeeds, ...manyDocuments(requestNeeds)];
   for (const need of needs) {
-    const key = `${need.kind} ${need.mediaType ?? ''}`;
+    const key = `${need.kind} ${need.value ?? ''}`;
     if (!first.has(key)) first.set(key, need);
   }
   return [...first.values()];
@@ -61,7 +61,7 @@ export function neededStops(stops: unknown, member: string): HubNeed[] {
   const texts = (typeof stops === 'string' ? [stops] : Array.isArray(stops) ? stops : []).filter(isStop);
   const count = new Set(texts).size;
   if (count <= ownStopsMax && texts.every(({ length }) => length <= ownStopMaxCharacters)) return [];
-  return [{ kind: count > openAiStopsMax ? 'many_stops' : 'long_stops', member }];
+  return [{ kind: count > openAiStopsMax ? 'many_stop_sequences' : 'long_stop_sequences', member }];
 }
 
 const isStop = (stop: unknown): stop is string => typeof stop === 'string' && stop !== '';

@@ -10,7 +10,7 @@ import { betasIn } from './plain-members.ts';
 interface ReadingAgain {
   /** Memory of the request that is replaced. */
   readonly allocation: BodyAllocation;
-  readonly dropsIdleMembers: boolean;
+  readonly dropsUnusedFields: boolean;
   readonly passedOn: PassedOn;
   readonly path: CallPath | undefined;
   /** The form with the same changes, if the body is a form. */
@@ -20,12 +20,12 @@ interface ReadingAgain {
 export function readAgain(
   clientInterface: ClientInterface,
   text: string,
-  { allocation, dropsIdleMembers, passedOn, path, form }: ReadingAgain,
+  { allocation, dropsUnusedFields, passedOn, path, form }: ReadingAgain,
 ): { readonly request: ClientRequest; readonly bodyMemory: BodyMemory } | GatewayError {
   const bytes = Buffer.from(text);
   const body = readRequestBody(bytes, clientInterface);
   if (body.kind === 'unreadable') return body.error;
-  const reading = { bodyBytes: bytes.length, dropsIdleMembers, betas: betasIn(passedOn), path, form };
+  const reading = { bodyBytes: bytes.length, dropsUnusedFields, betas: betasIn(passedOn), path, form };
   const request = clientInterface.readRequest(body.json, reading);
   if (request instanceof GatewayError) return request;
   const size = sizeOfRequest(body.json, form?.byteLength);

@@ -16,7 +16,7 @@ export interface BaseUrlRules {
   /** True if a truncated answer is returned to the client without a schema check. */
   readonly skipsTruncated: boolean;
   /** True if fields of a function call that have no effect are dropped, because frameworks always send them. */
-  readonly dropsIdleMembers: boolean;
+  readonly dropsUnusedFields: boolean;
   /**
    * True if the usage chunk of a stream is the merged chunk, because its clients have no other way to request the cost.
    */
@@ -30,7 +30,7 @@ const plainRules: BaseUrlRules = {
   endsBrokenStreamWithDone: true,
   streamsSchemas: false,
   skipsTruncated: false,
-  dropsIdleMembers: false,
+  dropsUnusedFields: false,
   mergesUsageChunk: false,
   ignoresMalformedTraceparent: false,
 };
@@ -44,7 +44,7 @@ export const baseUrlRulesOf: Readonly<Record<BasePath, BaseUrlRules>> = {
     endsBrokenStreamWithDone: false,
     streamsSchemas: true,
     skipsTruncated: true,
-    dropsIdleMembers: true,
+    dropsUnusedFields: true,
     mergesUsageChunk: true,
     ignoresMalformedTraceparent: true,
   },

@@ -35,11 +35,11 @@ export type ReadAnswer =
   /** An error object inside a 200, which SDKs would interpret as an answer. */
   | { readonly kind: 'error'; readonly error: unknown }
   /** The answer is finished, and exceeds the bounds of an answer. */
-  | { readonly kind: 'refused'; readonly refused: RefusedAnswer }
+  | { readonly kind: 'refused'; readonly refused: UnusedAnswer }
   | { readonly kind: 'unreadable' };
 
 /** Figures by which an answer that is not passed on is charged. */
-export interface RefusedAnswer extends Pick<AnswerDetails, 'units'> {
+export interface UnusedAnswer extends Pick<AnswerDetails, 'units'> {
   readonly usage: UsageReport | undefined;
   readonly outputBytes: number;
   /** Tokens in addition to the reported tokens, for a stream that its client left before its first output. */

@@ -80,7 +80,7 @@ export type HubNeedKind =
   | 'file'
   | 'file_url'
   | 'file_id'
-  /** Several documents in one message. */
+  /** More than five documents in one message. Converse accepts only five. */
   | 'many_documents'
   | 'forced_tool'
   | 'effort_with_tools'
@@ -125,12 +125,10 @@ export type HubNeedKind =
   | 'web_search'
   | 'plugins'
   | 'best_of'
-  /**
-   * Too many stop sequences, which are more than four, which the gateway does not apply itself, or more than some
-   * providers of chat completions accept.
-   */
-  | 'many_stops'
-  | 'long_stops';
+  /** More than four stop sequences that the gateway cannot apply itself. Chat completions accept only four. */
+  | 'many_stop_sequences'
+  /** At most four stop sequences that are too long for the gateway to apply them itself. */
+  | 'long_stop_sequences';
 
 /**
  * A feature that a request needs, and the field that requests it. A candidate that cannot express the feature is
@@ -139,8 +137,8 @@ export type HubNeedKind =
 export interface HubNeed {
   readonly kind: HubNeedKind;
   readonly member: string;
-  /** Media type of a file. */
-  readonly mediaType?: string;
+  /** Media type of a file, or an option of images with its value (`size=1024x1024`). */
+  readonly value?: string;
 }
 
 /** Abilities of a provider entry. A response schema is not an ability, because it has its own error code. */

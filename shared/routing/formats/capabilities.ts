@@ -32,8 +32,8 @@ const textFiles = ['text/plain', 'text/csv', 'text/html', 'text/markdown'];
 const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ability>>>>> = {
   messages: {
     many_documents: true,
-    many_stops: true,
-    long_stops: true,
+    many_stop_sequences: true,
+    long_stop_sequences: true,
     effort_with_tools: true,
     tools_without_effort: true,
     forced_tool: true,
@@ -43,8 +43,8 @@ const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ab
   },
   converse: {
     dimensions: true,
-    many_stops: true,
-    long_stops: true,
+    many_stop_sequences: true,
+    long_stop_sequences: true,
     effort_with_tools: true,
     tools_without_effort: true,
     forced_tool: true,
@@ -61,7 +61,7 @@ const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ab
   },
   'chat-completions': {
     many_documents: true,
-    long_stops: true,
+    long_stop_sequences: true,
     tools_without_effort: true,
     forced_tool: true,
     image_url: true,
@@ -72,8 +72,8 @@ const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ab
   'generate-content': {
     dimensions: true,
     many_documents: true,
-    many_stops: true,
-    long_stops: true,
+    many_stop_sequences: true,
+    long_stop_sequences: true,
     effort_with_tools: true,
     tools_without_effort: true,
     forced_tool: true,
@@ -94,7 +94,7 @@ const modelsWithoutForcedTools = /claude-(sonnet-5-5|opus-5-5|fable-5-[12])/;
 export const supportsForcedTool = (candidate: Pick<Candidate, 'entry' | 'model'>): boolean =>
   !modelNames(candidate).some((name) => modelsWithoutForcedTools.test(plainModelName(name)));
 
-function formatSupports(api: HubApi, { kind, mediaType = '' }: HubNeed): boolean {
+function formatSupports(api: HubApi, { kind, value: mediaType = '' }: HubNeed): boolean {
   const ability = abilities[api][kind];
   return ability === true || ability?.has(mediaType) === true;
 }
@@ -119,10 +119,10 @@ const imageOptions: Readonly<Partial<Record<HubApi, RegExp>>> = {
   'generate-content': /^size=1024x1024$/,
 };
 
-const supportsImageNeed = (candidate: Candidate, api: HubApi, { kind, mediaType = '' }: HubNeed): boolean =>
+const supportsImageNeed = (candidate: Candidate, api: HubApi, { kind, value = '' }: HubNeed): boolean =>
   kind === 'image_model'
     ? modelNames(candidate).some((name) => imageModels[api]?.test(name) === true)
-    : imageOptions[api]?.test(mediaType) === true;
+    : imageOptions[api]?.test(value) === true;
 
 const isUnsupported = (candidate: Candidate, api: HubApi, need: HubNeed): boolean =>
   need.kind === 'image_model' || need.kind === 'image_option'
@@ -133,7 +133,7 @@ const isFeatureUnsupported = (candidate: Candidate, api: HubApi, need: HubNeed):
   !formatSupports(api, need) ||
   (need.kind === 'forced_tool' && !supportsForcedTool(candidate)) ||
   (need.kind === 'dimensions' && api === 'converse' && !hasDimensions(candidate)) ||
-  (need.kind === 'long_stops' && api === 'chat-completions' && !acceptsStopSequences(candidate));
+  (need.kind === 'long_stop_sequences' && api === 'chat-completions' && !acceptsStopSequences(candidate));
 
 /** True if the candidate accepts stop sequences; OpenAI's reasoning models do not. */
 const acceptsStopSequences = (candidate: Candidate): boolean => !isOpenAiReasoningModel(...openAiNames(candidate));

@@ -7,7 +7,7 @@ export function failureOfAnswer(read: Exclude<ReadAnswer, { kind: 'answer' }>, d
     return { kind: 'failure', failure: { ...classifyErrorObject(read.error), providerText: describe(read.error) } };
   }
   if (read.kind === 'unreadable') return unreadableAnswer;
-  return { kind: 'failure', failure: { kind: 'failed', cause: 'answer_too_large', refusedAnswer: read.refused } };
+  return { kind: 'failure', failure: { kind: 'failed', cause: 'answer_too_large', unusedAnswer: read.refused } };
 }
 
 export const unreadableAnswer: NoAnswer = { kind: 'failure', failure: { kind: 'failed', cause: 'unreadable_answer' } };

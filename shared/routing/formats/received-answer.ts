@@ -36,8 +36,8 @@ async function byFirstBytes(sent: Sent, api: ProviderApi): Promise<ReceivedAnswe
   // The whole body has arrived.
   sent.drain();
   if (text !== undefined) return byText({ ...sent, drain: () => {} }, text, api);
-  const refusedAnswer = { usage: undefined, outputBytes: maxBytesOf(api) };
-  return { kind: 'failure', failure: { kind: 'failed', cause: 'answer_too_large', refusedAnswer } };
+  const unusedAnswer = { usage: undefined, outputBytes: maxBytesOf(api) };
+  return { kind: 'failure', failure: { kind: 'failed', cause: 'answer_too_large', unusedAnswer } };
 }
 
 /** Returns the bound of an answer. Images are long, but are not parsed. */

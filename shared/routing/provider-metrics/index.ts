@@ -70,7 +70,7 @@ export function reportAttempt(
   const counted = isRefused ? 'refused' : countedOutcomes[outcome.kind];
   if (counted !== undefined) recorder.record({ ...entry, latencyMs, outcome: counted });
   // The provider answered, and waiting would not make the answer smaller.
-  if (outcome.refusedAnswer !== undefined) return;
+  if (outcome.unusedAnswer !== undefined) return;
   // A request that the provider rejected as invalid starts no cooldown.
   const { kind, retryAfterSeconds = 0 } = outcome;
   if (kind !== 'failed' && kind !== 'rate_limited') return;

@@ -1,6 +1,6 @@
 // Converts a provider's failure to data, once. Its text is not inspected later.
 import type { GatewayError, RejectionReason } from '../../errors/index.ts';
-import type { RefusedAnswer } from '../../protocol/wire/index.ts';
+import type { UnusedAnswer } from '../../protocol/wire/index.ts';
 import { findMember, isJsonObject, type JsonText } from '../../protocol/wire/index.ts';
 import { innerError, outermost } from './error-bodies.ts';
 import { accountLimit, faultBehindInvalid, faultOfCode, readRetryDelaySeconds } from './fault-behind-invalid.ts';
@@ -41,7 +41,7 @@ export interface AttemptFailure {
    * The answer of a provider that did its work and is paid for it, although the gateway cannot pass on the answer. The
    * answer is charged, and no other provider is called.
    */
-  readonly refusedAnswer?: RefusedAnswer | undefined;
+  readonly unusedAnswer?: UnusedAnswer | undefined;
   /**
    * True if the request was sent on a pooled socket that broke at once. Most likely the request was not read, and the
    * failure is no evidence about the provider.

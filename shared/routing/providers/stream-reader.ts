@@ -96,7 +96,7 @@ function faultOf(
 const unreadableEvent = (text: string): AttemptFailure => ({
   kind: 'failed',
   cause: 'unreadable_event',
-  ...(isBeyondBounds(text) && { refusedAnswer: { usage: undefined, outputBytes: text.length } }),
+  ...(isBeyondBounds(text) && { unusedAnswer: { usage: undefined, outputBytes: text.length } }),
 });
 
 /** Codes of the error line that ends a stream, by the failure. */

@@ -109,15 +109,15 @@ describe.each(apis)('an answer of %s', (api) => {
     expect(failureOf(outcome)).toMatchObject({
       kind: 'failed',
       cause: 'unreadable_answer',
-      refusedAnswer: { usage: { tokens } },
+      unusedAnswer: { usage: { tokens } },
     });
     const silent = await ask({ api, answer: jsonAnswer({ junk }), body: {} });
-    expect(failureOf(silent.outcome).refusedAnswer).toEqual({
+    expect(failureOf(silent.outcome).unusedAnswer).toEqual({
       usage: undefined,
       outputBytes: JSON.stringify({ junk }).length,
     });
     const instead = await ask({ api, stream: true, answer, body: {} });
-    expect(failureOf(instead.outcome)).toMatchObject({ refusedAnswer: { usage: { tokens } } });
+    expect(failureOf(instead.outcome)).toMatchObject({ unusedAnswer: { usage: { tokens } } });
     const [first, ...others] = streamOf(api, usual).bytes;
     const type = api === 'responses' ? 'response.output_item.added' : 'ping';
     const large = api === 'converse' ? frames(['metadata', { junk }]) : eventStream({ type, junk });

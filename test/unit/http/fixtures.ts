@@ -59,9 +59,9 @@ const endMarker = 'data: [DONE]\n\n';
 const brokenEnd = (code: string) => `data: ${JSON.stringify({ error: { code } })}\n\n${endMarker}`;
 
 /** Headers and end of an event stream, as of a chat completion. */
-export const eventStream: Pick<GatewayResponse, 'headers' | 'closeBroken'> = {
+export const eventStream: Pick<GatewayResponse, 'headers' | 'errorEndText'> = {
   headers: eventStreamHeaders,
-  closeBroken: (why) => brokenEnd(why === 'failed' ? 'no_available_provider' : 'request_deadline_exceeded'),
+  errorEndText: (why) => brokenEnd(why === 'failed' ? 'no_available_provider' : 'request_deadline_exceeded'),
 };
 
 /** Returns a promise and the function that fulfils it. */

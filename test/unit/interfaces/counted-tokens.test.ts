@@ -7,7 +7,7 @@ function count(content: unknown) {
   const bytes = Buffer.from(JSON.stringify({ model: 'm', messages: [{ role: 'user', content }] }));
   const body = readRequestBody(bytes, messages);
   if (body.kind === 'unreadable') throw body.error;
-  const request = readCountRequest(body.json, { bodyBytes: bytes.length, dropsIdleMembers: false });
+  const request = readCountRequest(body.json, { bodyBytes: bytes.length, dropsUnusedFields: false });
   if (!('answerItself' in request)) throw request;
   return JSON.parse(request.answerItself?.().text ?? '').input_tokens as number;
 }

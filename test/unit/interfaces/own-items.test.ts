@@ -16,7 +16,7 @@ function relayed(body: string): { readonly text: string; readonly leftOut: reado
   const bytes = Buffer.from(body);
   const read = readRequestBody(bytes, responses);
   if (read.kind === 'unreadable') throw read.error;
-  const request = responses.readRequest(read.json, { bodyBytes: bytes.length, dropsIdleMembers: false });
+  const request = responses.readRequest(read.json, { bodyBytes: bytes.length, dropsUnusedFields: false });
   if (!('upstreamBody' in request)) throw request;
   return request.upstreamBody({ ...target, ...options, defaultBound: undefined });
 }

@@ -14,7 +14,7 @@ const leastOf: Readonly<Record<string, object>> = {
 
 export function requestOf(clientInterface: ClientInterface, members: object, betas?: string): ClientRequest {
   const body = jsonTextOf({ model: 'm', ...leastOf[clientInterface.id], ...members });
-  const request = clientInterface.readRequest(body, { bodyBytes: 9, dropsIdleMembers: false, betas });
+  const request = clientInterface.readRequest(body, { bodyBytes: 9, dropsUnusedFields: false, betas });
   if (request instanceof GatewayError) throw request;
   return request;
 }

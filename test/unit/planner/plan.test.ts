@@ -194,7 +194,7 @@ it.each(spokenInterfaces)(
     const sizeWith = (dataBytes: number) => {
       const content = [imageOf(png(100, 100, dataBytes))];
       const body = jsonTextOf(hello('m', { messages: [{ role: 'user', content }], max_tokens: 5 }));
-      const request = readers[id as keyof typeof readers].readRequest(body, { bodyBytes: 9, dropsIdleMembers: false });
+      const request = readers[id as keyof typeof readers].readRequest(body, { bodyBytes: 9, dropsUnusedFields: false });
       if (!('size' in request)) throw request;
       const { textBytes, mediaTokens } = request.size();
       return { textBytes, mediaTokens };

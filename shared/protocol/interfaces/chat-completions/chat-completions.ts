@@ -78,16 +78,16 @@ const checked = {
 const readFunctionRequest = (json: JsonText, reading: RequestReading): ChatRequest | GatewayError =>
   orFault(() => read(json, reading));
 
-function read(json: JsonText, { bodyBytes, dropsIdleMembers }: RequestReading): ChatRequest | GatewayError {
+function read(json: JsonText, { bodyBytes, dropsUnusedFields }: RequestReading): ChatRequest | GatewayError {
   const isWithinSize = bodyBytes <= functionBodyMaxBytes;
   const raw = isWithinSize ? (parseJson(json.text) as Record<string, unknown>) : readMembers(json, checked);
   const { model, messages } = raw;
   const request = readChatRequest({ model, messages });
   if (request instanceof GatewayError) return request;
-  if (!dropsIdleMembers) return { ...request, raw };
-  const idleMembers = new Set(Object.keys(raw).filter((name) => isIdle(name, raw[name])));
-  const otherMembers = Object.entries(raw).filter(([name]) => !idleMembers.has(name));
-  return { ...request, raw: Object.fromEntries(otherMembers), idleMembers };
+  if (!dropsUnusedFields) return { ...request, raw };
+  const unusedFields = new Set(Object.keys(raw).filter((name) => isIdle(name, raw[name])));
+  const otherMembers = Object.entries(raw).filter(([name]) => !unusedFields.has(name));
+  return { ...request, raw: Object.fromEntries(otherMembers), unusedFields };
 }
 
 /** Fields that frameworks always send and that have no effect. */

@@ -118,5 +118,5 @@ const isDataUrl = (url: unknown): url is string => typeof url === 'string' && /^
 /** Returns the need for a file, because a file stored under an id is known only to its provider. */
 function neededFile(url: unknown): Omit<HubNeed, 'member'> {
   if (!isDataUrl(url)) return { kind: isWebUrl(url) ? 'file_url' : 'file_id' };
-  return { kind: 'file', mediaType: /^data:([^;,]*)/i.exec(url.slice(0, 256))?.[1]?.toLowerCase() ?? '' };
+  return { kind: 'file', value: /^data:([^;,]*)/i.exec(url.slice(0, 256))?.[1]?.toLowerCase() ?? '' };
 }

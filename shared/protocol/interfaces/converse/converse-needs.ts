@@ -85,7 +85,7 @@ function neededBlock(block: PlacedBlock): HubNeed[] {
   const { text, content } = sourceOf(block);
   if (kind === 'document' && (typeof text === 'string' || Array.isArray(content))) return [];
   if (!isInline(block)) return [{ kind: isJsonObject(source) ? 'file_id' : 'content_part', member }];
-  return kind === 'image' ? [] : [{ kind: 'file', member, mediaType: mediaTypeOf(kind, format) }];
+  return kind === 'image' ? [] : [{ kind: 'file', member, value: mediaTypeOf(kind, format) }];
 }
 
 const isInline = (block: PlacedBlock): boolean => typeof sourceOf(block).bytes === 'string';

@@ -35,7 +35,7 @@ const vectors: LongValues = {
 
 const charactersOf = (json: JsonText, value: number): number => json.end(value) - json.start(value);
 
-const refusedAnswer = (text: string): ReadAnswer => ({
+const tooLargeAnswer = (text: string): ReadAnswer => ({
   kind: 'refused',
   refused: { usage: undefined, outputBytes: text.length },
 });
@@ -69,7 +69,7 @@ interface EmbeddingsAnswer extends JsonAnswer {
 async function readEmbeddingsAnswer(text: string): Promise<ReadAnswer> {
   const without = await takeOutValues(text, vectors);
   // Without the vectors an answer has the usual bound.
-  if (without.text.length > upstreamBodyMaxBytes) return refusedAnswer(text);
+  if (without.text.length > upstreamBodyMaxBytes) return tooLargeAnswer(text);
   const read = await readListAnswer(without.text, { list: 'data', readUsage: readEmbeddingsUsage });
   if (read.kind !== 'answer') return read;
   const answer: EmbeddingsAnswer = { ...read.answer, text, values: without.values };

@@ -88,7 +88,7 @@ const googleFile = /^https:\/\/generativelanguage\.googleapis\.com\//i;
 function neededType(mimeType: string, member: string): HubNeed[] {
   if (mimeType.startsWith('image/')) return [];
   if (mimeType.startsWith('audio/')) return [{ kind: 'audio_input', member }];
-  return [{ kind: 'file', member, mediaType: mimeType }];
+  return [{ kind: 'file', member, value: mimeType }];
 }
 
 /** Extras of tools that the provider runs. The client runs `computerUse`, which costs only tokens. */

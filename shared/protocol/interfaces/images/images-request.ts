@@ -108,7 +108,7 @@ function imageNeeds(raw: JsonObject): readonly HubNeed[] {
   const options = imageOptions.flatMap((member): HubNeed[] => {
     const value = raw[member] ?? undefined;
     if (value === undefined || plainValues[member]?.includes(value)) return [];
-    return [{ kind: 'image_option', member, mediaType: `${member}=${value}` }];
+    return [{ kind: 'image_option', member, value: `${member}=${value}` }];
   });
   return raw.stream === true ? [...options, { kind: 'image_option', member: 'stream' }] : options;
 }

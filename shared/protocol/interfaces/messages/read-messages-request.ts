@@ -317,7 +317,7 @@ function neededSource(source: unknown, block: 'image' | 'document', member: stri
   }
   if (type === 'base64' && block === 'image') return [];
   if (type !== 'base64') return [{ kind: storedSources.includes(type) ? 'file_id' : 'content_part', member }];
-  return [{ kind: 'file', member, mediaType: typeof mediaType === 'string' ? mediaType : 'application/pdf' }];
+  return [{ kind: 'file', member, value: typeof mediaType === 'string' ? mediaType : 'application/pdf' }];
 }
 
 // Returns the features that a Messages call needs from a candidate, and the fields that request them.

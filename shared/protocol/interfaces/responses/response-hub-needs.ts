@@ -97,7 +97,7 @@ function neededPart(part: JsonObject, role: unknown, member: string): HubNeed[] 
   if (type === 'input_audio') return [{ kind: 'audio_input', member }];
   if (type === 'input_image' || type === 'computer_screenshot') return neededImage(image, member);
   if (type !== 'input_file') return [{ kind: 'content_part', member }];
-  if (typeof data === 'string') return [{ kind: 'file', member, mediaType: mediaTypeOf(data) }];
+  if (typeof data === 'string') return [{ kind: 'file', member, value: mediaTypeOf(data) }];
   return [{ kind: isWebUrl(url) ? 'file_url' : 'file_id', member }];
 }
 

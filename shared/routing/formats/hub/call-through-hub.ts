@@ -229,7 +229,7 @@ async function askOnce(attempt: HubAttempt): Promise<CandidateOutcome> {
   const { whole, around = (text) => text, ...folded } = fold.answer();
   const written = { model, text: around(await stringifyInTurns(whole)), ...folded };
   const json = await readInTurns(written.text, (scanned) => scanned, largeBodyMaxBytes);
-  if (json === undefined) return noAnswer({ kind: 'failed', cause: 'answer_too_large', refusedAnswer: written });
+  if (json === undefined) return noAnswer({ kind: 'failed', cause: 'answer_too_large', unusedAnswer: written });
   return { kind: 'json', answer: { ...written, json }, reachedVia: reachedVia() };
 }
 

@@ -176,5 +176,5 @@ function answerText(results: readonly (EmbeddedPart | undefined)[], model: strin
 
 const failed = (failure: AttemptFailure, usage?: UsageReport): NoAnswer => ({
   kind: 'failure',
-  failure: usage === undefined ? failure : { ...failure, refusedAnswer: { usage, outputBytes: 0 } },
+  failure: usage === undefined ? failure : { ...failure, unusedAnswer: { usage, outputBytes: 0 } },
 });

@@ -1,6 +1,6 @@
 // Converts a package's error, thrown or inside a stream, to a failure of the attempt.
 import { AISDKError, type LanguageModelV4FinishReason } from '@ai-sdk/provider';
-import { formatsOwnEnd } from '../../../protocol/hub/index.ts';
+import { impliedFinishReason } from '../../../protocol/hub/index.ts';
 import { isEndWord, isJsonObject, meaningOfEnd } from '../../../protocol/wire/index.ts';
 import { type AttemptFailure, classifyErrorObject, classifyStatus, type DescribeText } from '../../providers/index.ts';
 
@@ -83,8 +83,8 @@ interface AnswerProgress {
  */
 export function knownEnd(reason: LanguageModelV4FinishReason, progress: AnswerProgress): LanguageModelV4FinishReason {
   const { unified, raw } = reason;
-  if (!isEndWord(raw) || raw === formatsOwnEnd) {
-    const isOver = progress.isWhole || (raw === formatsOwnEnd && progress.hasContent);
+  if (!isEndWord(raw) || raw === impliedFinishReason) {
+    const isOver = progress.isWhole || (raw === impliedFinishReason && progress.hasContent);
     return isOver ? { unified: progress.hasCalls ? 'tool-calls' : 'stop', raw: 'stop' } : noEnd;
   }
   const meaning = meaningOfEnd(raw);

@@ -64,22 +64,22 @@ export async function imagesInParts(
   const usage = usageOf(parts);
   if (exception !== undefined && parts.length === 0) throw exception.error;
   if (failure !== undefined) {
-    return failureResult(parts.length === 0 ? failure : { ...failure, refusedAnswer: billedUsage(usage, imageCount) });
+    return failureResult(parts.length === 0 ? failure : { ...failure, unusedAnswer: billedUsage(usage, imageCount) });
   }
   // The provider blocked the prompt, or the images.
-  if (images.length === 0) return failureResult({ ...blocked, ...(usage && { refusedAnswer: billedUsage(usage, 0) }) });
+  if (images.length === 0) return failureResult({ ...blocked, ...(usage && { unusedAnswer: billedUsage(usage, 0) }) });
   const data = images.map((image) => `{"b64_json":"${image}"}`).join(',');
   const reported = usage === undefined ? '' : `,"usage":${JSON.stringify(usage.members)}`;
-  const read = await task.readAnswer(`{"created":${createdSeconds},"data":[${data}]${reported}}`);
-  if (read.kind !== 'answer') {
+  const result = await task.readAnswer(`{"created":${createdSeconds},"data":[${data}]${reported}}`);
+  if (result.kind !== 'answer') {
     return failureResult({
       kind: 'failed',
       cause: 'answer_too_large',
-      refusedAnswer: billedUsage(usage, images.length),
+      unusedAnswer: billedUsage(usage, images.length),
     });
   }
   const leftOut = Object.keys(body).filter((name) => !supportedMembers.includes(name));
-  return { kind: 'json', answer: read.answer, reachedVia: { format: 'images', leftOut } };
+  return { kind: 'json', answer: result.answer, reachedVia: { format: 'images', leftOut } };
 }
 
 /** Fields that are never reported as left out, because the planner skips candidates that do not support them. */

@@ -188,7 +188,7 @@ function boundedStream(bytes: AsyncIterable<Uint8Array>, onBroken: (error: unkno
 function refusal({ usageIn }: HubTarget, refusedText: string | undefined): AttemptFailure {
   const failure = { kind: 'failed', cause: 'unreadable_answer' } as const;
   if (refusedText === undefined) return failure;
-  return { ...failure, refusedAnswer: { usage: usageIn?.(refusedText), outputBytes: refusedText.length } };
+  return { ...failure, unusedAnswer: { usage: usageIn?.(refusedText), outputBytes: refusedText.length } };
 }
 
 /**

@@ -33,7 +33,7 @@ const failed = (failure: AttemptFailure): NoAnswer => ({ kind: 'failure', failur
 
 /** Marks the failure as charged if earlier answers are paid for. */
 const withPaid = ({ failure }: NoAnswer, isPaid: boolean): NoAnswer =>
-  failed(isPaid ? { ...failure, refusedAnswer: nothingReported } : failure);
+  failed(isPaid ? { ...failure, unusedAnswer: nothingReported } : failure);
 
 type RunTask = (task: PackageTask, candidate: Candidate, openPart: OpenPart) => Promise<CandidateOutcome>;
 
@@ -93,10 +93,10 @@ async function rerankDocuments(
   }
   const isWhole =
     next === undefined && ranked.every(({ index }) => Number.isInteger(index) && index >= 0 && index < count);
-  if (!isWhole) return failed({ kind: 'failed', cause: 'unreadable_answer', refusedAnswer: nothingReported });
+  if (!isWhole) return failed({ kind: 'failed', cause: 'unreadable_answer', unusedAnswer: nothingReported });
   const read = await readAnswer(answerText(id, ranked.slice(0, topN), size.usualUnits?.requests ?? 1));
   if (read.kind !== 'answer')
-    return failed({ kind: 'failed', cause: 'answer_too_large', refusedAnswer: nothingReported });
+    return failed({ kind: 'failed', cause: 'answer_too_large', unusedAnswer: nothingReported });
   const leftOut = Object.keys(body).filter((name) => !knownMembers.includes(name) && !emptyMembers.includes(name));
   // The usage in `read` is only an estimate.
   return { kind: 'json', answer: { ...read.answer, usage: undefined }, reachedVia: { format: 'rerank', leftOut } };

@@ -40,7 +40,7 @@ export async function runParts<Input, Part extends { readonly kind: 'part' }>(
     });
     if (outcome.kind === 'part') return outcome;
     failure ??= outcome.failure;
-    return outcome.failure.refusedAnswer && paidPart(input);
+    return outcome.failure.unusedAnswer && paidPart(input);
   });
   return { parts: results, failure, exception };
 }

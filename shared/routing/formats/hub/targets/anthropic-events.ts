@@ -2,7 +2,7 @@
 // maximum size, blocks that the package does not know are removed, and usage fields get valid values. If the provider
 // sends no stop reason before its end marker, an event with one is added.
 import { upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
-import { formatsOwnEnd } from '../../../../protocol/hub/index.ts';
+import { impliedFinishReason } from '../../../../protocol/hub/index.ts';
 import { scanAnswer } from '../../../../protocol/interfaces/index.ts';
 import {
   type EventText,
@@ -26,7 +26,7 @@ export const messageUsage: UsageShape = {
   required: ['input_tokens', 'output_tokens'],
   optionalCounts: [],
   subtotals: cacheCounts,
-  isWanted: true,
+  isUsageRequired: true,
 };
 
 /** Types of events that the package can parse. Other types are removed, because Anthropic may add types at any time. */
@@ -107,7 +107,7 @@ const missingStopReason = (usage: JsonObject): EventText => ({
   name: 'message_delta',
   text: JSON.stringify({
     type: 'message_delta',
-    delta: { stop_reason: formatsOwnEnd, stop_sequence: null },
+    delta: { stop_reason: impliedFinishReason, stop_sequence: null },
     usage,
   }),
 });
@@ -147,14 +147,14 @@ export function withKnownBlocks(text: string): string {
   const json = scanAnswer(text);
   const list = json && findMember(json, 'content');
   if (json === undefined || list === undefined || !json.isArray(list)) return text;
-  const isNewAt = (block: number) => {
+  const isUnknownAt = (block: number) => {
     const read = pick(json, block, blockShape);
     return isJsonObject(read) && typeof read.type === 'string' && !isKnownBlock(read);
   };
-  const isNew = [...json.inside(list)].map(isNewAt);
-  if (!isNew.includes(true)) return text;
+  const isUnknown = [...json.inside(list)].map(isUnknownAt);
+  if (!isUnknown.includes(true)) return text;
   const blocks = parseJson(json.slice(list)) as readonly unknown[];
-  return rewriteMembers(json, new Map([['content', blocks.filter((_block, place) => !isNew[place])]]));
+  return rewriteMembers(json, new Map([['content', blocks.filter((_block, place) => !isUnknown[place])]]));
 }
 
 const blockShape = { members: new Map([['type', {}]]) };

@@ -9,7 +9,7 @@ import {
   thinksWithToolsInResponsesOnly,
 } from '../../../../configuration/catalogue/index.ts';
 import { openAiStopsMax, upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
-import { createDistinctIds, formatsOwnEnd, type HubCall } from '../../../../protocol/hub/index.ts';
+import { createDistinctIds, type HubCall, impliedFinishReason } from '../../../../protocol/hub/index.ts';
 import { readUsageReport } from '../../../../protocol/interfaces/chat-completions/index.ts';
 import { scanAnswer } from '../../../../protocol/interfaces/index.ts';
 import {
@@ -89,7 +89,10 @@ const mapObjects = (list: unknown, change: (item: JsonObject, at: number) => Jso
 const finalFields = /"usage"\s*:\s*[^n\s]|"finish_reason"\s*:\s*"/;
 
 /** End of a stream that ended with its format's end marker, without a finish reason. */
-const unspokenEnd = JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: formatsOwnEnd }], usage: null });
+const missingFinishReason = JSON.stringify({
+  choices: [{ index: 0, delta: {}, finish_reason: impliedFinishReason }],
+  usage: null,
+});
 
 const hasFinished = ({ choices }: JsonObject): boolean =>
   Array.isArray(choices) && choices.some((choice) => isJsonObject(choice) && isEndWord(choice.finish_reason));
@@ -275,7 +278,7 @@ async function* chatEvents(bytes: AsyncIterable<Uint8Array>, _takeOut: unknown, 
   let isGarbled = false;
   const callIds = openCallIds();
   const read = ({ text }: EventText): PlacedRead<readonly string[]> => {
-    if (isEndMarker(text)) return { read: isFinished || isGarbled ? [] : [unspokenEnd], place: 'end' };
+    if (isEndMarker(text)) return { read: isFinished || isGarbled ? [] : [missingFinishReason], place: 'end' };
     const hasOther = hasDialectInPieces(text);
     if (!hasOther && !finalFields.test(text)) {
       if (text.includes('"choices"') || text.includes('"error"')) return { read: [text] };

@@ -3,7 +3,7 @@ import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock';
 import type { Thinking } from '../../../../configuration/catalogue/index.ts';
 import { frameStreamType, upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
 import { partsOfFrame, splitFrames, withFrameText } from '../../../../protocol/event-frames/index.ts';
-import { formatsOwnEnd, type HubCall, type OptionalName } from '../../../../protocol/hub/index.ts';
+import { type HubCall, impliedFinishReason, type OptionalName } from '../../../../protocol/hub/index.ts';
 import { findMember, isJsonObject, type JsonObject, type JsonText, toCount } from '../../../../protocol/wire/index.ts';
 import { atMost, type Bytes, claudeOrigin, nonEmpty, read, readObject } from './body-members.ts';
 import { claudeCall, claudeOptions, claudeThinking } from './claude-thinking.ts';
@@ -25,7 +25,7 @@ const converseUsage: UsageShape = {
   required: ['inputTokens', 'outputTokens', 'totalTokens'],
   optionalCounts: [],
   subtotals: ['cacheReadInputTokens', 'cacheWriteInputTokens'],
-  isWanted: true,
+  isUsageRequired: true,
 };
 
 /**
@@ -47,7 +47,7 @@ const usualPiece = '"delta":{"text"';
 
 /** Marks the end, whatever its reason. */
 const withSpokenEnd = (text: string): string =>
-  text.replace(/"stopReason"\s*:\s*(null|"\s*(null)?\s*")/, `"stopReason":"${formatsOwnEnd}"`);
+  text.replace(/"stopReason"\s*:\s*(null|"\s*(null)?\s*")/, `"stopReason":"${impliedFinishReason}"`);
 
 /** Fields of the dimensions, because the package ignores the common option. */
 const dimensionsMembers = { titan: 'dimensions', cohere: 'outputDimension', nova: 'embeddingDimension' } as const;

@@ -145,7 +145,7 @@ const geminiUsage: UsageShape = {
   required: ['promptTokenCount'],
   optionalCounts: ['candidates', 'thoughts', 'toolUsePrompt'].map((name) => `${name}TokenCount`),
   subtotals: ['cachedContentTokenCount', 'totalTokenCount'],
-  isWanted: false,
+  isUsageRequired: false,
 };
 
 /** Matches malformed usage. Gemini repeats its usage in each event, and only malformed usage is parsed. */

@@ -21,7 +21,7 @@ export interface UsageShape {
   /** Counts that are parts of the required or optional ones. An invalid part becomes 0. */
   readonly subtotals: readonly string[];
   /** True if packages require the field in a whole answer. */
-  readonly isWanted: boolean;
+  readonly isUsageRequired: boolean;
 }
 
 /**
@@ -32,7 +32,7 @@ export function withReadableUsage(text: string, shape: UsageShape): string {
   const json = scanAnswer(text);
   if (json === undefined) return text;
   const member = findMember(json, shape.member);
-  if (member === undefined && !shape.isWanted) return text;
+  if (member === undefined && !shape.isUsageRequired) return text;
   const usage: unknown = member === undefined ? undefined : JSON.parse(json.slice(member));
   const readable = acceptedUsage(usage, shape);
   return readable === usage ? text : rewriteMembers(json, new Map([[shape.member, readable]]));
