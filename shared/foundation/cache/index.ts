@@ -47,7 +47,7 @@ export function createReadCache<Value>(options: ReadCacheOptions<Value>): ReadCa
     const open = { startedAtMs: clock.nowMs(), value: read() };
     openReads.set(key, open);
     const settle = (value?: Value): void => {
-      // A later read of this key has replaced this one.
+      // A later read of this key has replaced this read.
       if (openReads.get(key) !== open) return;
       openReads.delete(key);
       if (value !== undefined && value !== null && keeps(value))

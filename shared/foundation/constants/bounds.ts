@@ -1,4 +1,4 @@
-// Lists the fixed limits of the service. Every number here is a promise to clients, or says why it is this one.
+// Lists the fixed limits of the service. Each number is a promise to clients, or its comment gives the reason for it.
 
 /**
  * Bound of the body of a plain call. Lambda refuses bodies over 6 MB with an answer of its own, and base64 adds a third
@@ -18,7 +18,7 @@ export const functionBodyMaxBytes = 256 * 1024;
  */
 export const headersMaxBytes = 16 * 1024;
 
-/** Maximum number of JSON values in the body of a request, in a provider's answer, or in one event of it. */
+/** Maximum number of JSON values in the body of a request, in a provider's answer, or in one event of a stream. */
 export const jsonValuesMax = 100_000;
 
 /** Least output bound. Providers of Responses refuse a lower bound, so a lower bound is raised to this number. */
@@ -40,15 +40,15 @@ export const functionCallsDefault = 20;
 export const spendLimitResets = ['daily', 'weekly', 'monthly'] as const;
 export type SpendLimitReset = (typeof spendLimitResets)[number];
 
-/** Time that is reserved for each candidate after a silent one. */
+/** Time that a candidate which sends nothing must leave to each candidate after it. */
 export const reservePerCandidateMs = 10_000;
 /** Default time limit for connecting to a provider. */
 export const connectTimeoutDefaultMs = 3_000;
 export const firstChunkTimeoutDefaultMs = 20_000;
 export const idleTimeoutDefaultMs = 15_000;
 /**
- * Below the time for which providers and load balancers commonly keep an idle socket open (60 s), so that the gateway
- * closes first.
+ * This time is below the 60 s for which providers and load balancers commonly keep an idle socket open, so that the
+ * gateway closes first.
  */
 export const keepAliveIdleMs = 50_000;
 /** Sockets to one provider. A Lambda environment uses one; a local run or a container needs one per request. */
@@ -61,8 +61,8 @@ export const socketsPerProviderMax = 2_048;
 export const chargedAnswersMax = 3;
 
 /**
- * Bound of one provider answer, or of one event of a stream. It is far above any model's output, far below the memory
- * of a 512 MB function.
+ * Bound of one provider answer, or of one event of a stream. It is far above any model's output, and far below the
+ * memory of a 512 MB function.
  */
 export const upstreamBodyMaxBytes = 16 * 1024 * 1024;
 /**
@@ -82,7 +82,7 @@ export const heldBackMaxBytes = 8 * 1024 * 1024;
 export const streamReadOnMaxMs = 10_000;
 /**
  * Bound of a stream that is collected for the response cache or a schema check, and of a JSON answer for that cache. A
- * longer one is relayed and not stored.
+ * longer stream or answer is passed on and not stored.
  */
 export const collectedStreamMaxBytes = 8 * 1024 * 1024;
 /**

@@ -1,4 +1,4 @@
-// Lists the units that a call is counted by besides its tokens, with the field names of records and the words for
+// Lists the units other than tokens in which a call is counted, with the field names of records and the words for
 // people.
 export const countedUnits = ['images', 'characters', 'seconds', 'search_units'] as const;
 

@@ -10,11 +10,12 @@ interface Serving {
 const imageModels = { bedrock: 'converse', google: 'generate-content', vertex: 'generate-content' } as const;
 
 /**
- * Client interfaces by their stored names, each with the provider interfaces that can serve it: calls of its `native`
- * one are relayed unchanged, the others are translated, ordered by how much they can express. `widerApi`: a translated one
- * that can express more than the native one. `isAlwaysTranslated`: calls are translated even if an operator has
- * switched translation off. `apisByKind`: kinds of providers with a format of their own, each with the interface whose
- * package writes that format. `countsOnly`: no model runs, so nothing is reserved.
+ * Client interfaces by their stored names, each with the provider interfaces that can serve it. Calls in the `native`
+ * interface are relayed unchanged. For the other interfaces calls are translated; the interface that can express most
+ * comes first. `widerApi`: a translated interface that can express more than the native interface.
+ * `isAlwaysTranslated`: calls are translated even if an operator has switched translation off. `apisByKind`: kinds of
+ * providers with a format of their own, each with the interface whose package writes that format. `countsOnly`: no
+ * model runs, so nothing is reserved.
  */
 export const servingApis = {
   'chat-completions': {
@@ -92,7 +93,7 @@ export const providerApis: readonly ProviderApi[] = [
 export const countsOnly = (id: InterfaceId): boolean => 'countsOnly' in servingApis[id];
 
 type ListedInterfaceId = (typeof servingApis)[InterfaceId]['native'];
-/** Returns the name in the list of models, which is that of the native provider interface. */
+/** Returns the name in the list of models, which is the name of the native provider interface. */
 export const listedAs = (id: InterfaceId): ListedInterfaceId => servingApis[id].native;
 export const listedInterfaceIds = [...new Set(interfaceIds.map(listedAs))];
 
@@ -108,8 +109,8 @@ export const frameStreamType = 'application/vnd.amazon.eventstream';
 
 /**
  * Features that make a call more expensive than the prices of its provider entry: more expensive tiers, tools that the
- * provider runs itself, further models, longer windows. An operator who lists one in an entry is responsible for the
- * prices.
+ * provider runs itself, further models, longer windows. An operator who lists a feature in an entry is responsible for
+ * the prices.
  */
 export const extraNames = [
   'service_tier',

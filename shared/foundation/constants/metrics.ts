@@ -24,8 +24,8 @@ export const requestMetricSeries = [
 ] as const;
 
 /**
- * Resources that may be too small for a stage. A refusal names one in its log line; all of them count in one metric,
- * whose alarm says which one to raise.
+ * Resources that may be too small for a stage. A refusal names the resource in its log line. All refusals count in one
+ * metric, and its alarm says which resource to raise.
  */
 export const stageResources = [
   'service_concurrency',
@@ -38,8 +38,8 @@ export type StageResource = (typeof stageResources)[number];
 
 /**
  * Controls that failed while their call went on, so that no client notices: a guardrail that passes on failure, bodies
- * and results that were not stored, alerts that were not sent. A log line names one in `failed_control`; all of them
- * count in one metric, with an alarm.
+ * and results that were not stored, alerts that were not sent. A log line names the control in `failed_control`. All
+ * these lines count in one metric with an alarm.
  */
 const failingControls = ['guardrail', 'content', 'result', 'alert'] as const;
 export type FailingControl = (typeof failingControls)[number];
@@ -64,8 +64,8 @@ export type RequestMetricName = (typeof requestMetricSeries)[0]['metrics'][numbe
 /** A request carried an origin secret that is not accepted. */
 export const originRefused = 'origin_refused';
 /**
- * An answer of bytes was cut off, because its provider broke off, so that its client does not treat the answer as
- * complete.
+ * The connection of an answer of bytes was closed early, because the provider broke off. The client then does not treat
+ * the answer as complete.
  */
 export const answerBroken = 'answer_broken';
 /** The code of a function failed while it was loaded. */

@@ -53,8 +53,8 @@ export const bedrockPaths = {
 } as const;
 
 /**
- * Base paths assumed for requests without one, and for all paths below, most likely from a client whose base URL ends
- * too early.
+ * Base paths that are assumed for these paths, and for all paths below them. Clients whose base URL ends too early
+ * request such paths.
  */
 export const barePaths: Readonly<Record<string, BasePath>> = {
   [routePaths.chatCompletions]: '/openai/v1',

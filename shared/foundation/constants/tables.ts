@@ -7,7 +7,7 @@ export interface TableDefinition {
    * item at a time.
    */
   readonly sortKey?: string;
-  /** Attribute with epoch seconds. DynamoDB deletes late, so every reader compares it too. */
+  /** Attribute with epoch seconds. DynamoDB deletes late, so every reader also compares the time. */
   readonly timeToLiveAttribute?: string;
 }
 
@@ -48,7 +48,7 @@ export const tableDefinitions = {
     partitionKey: 'pk',
     timeToLiveAttribute: 'expires_at_epoch_seconds',
   },
-  /** Counters of latency and outcome, and the snapshot made from them. */
+  /** Counters of latency and outcome, and the snapshot made from the counters. */
   statistics: {
     partitionKey: 'pk',
     timeToLiveAttribute: 'expires_at_epoch_seconds',
@@ -88,7 +88,7 @@ export const tableNames = Object.keys(tableDefinitions) as TableName[];
 /** Key in `spans` of the secret that all processes on a store share, and the purpose for which KMS wraps it. */
 export const storeKeyItem = { key: 'STOREKEY', purpose: 'store-key' } as const;
 
-/** Tables without point-in-time recovery, because their contents live a day at most, or are rebuilt by themselves. */
+/** Tables without point-in-time recovery, because their contents live a day at most, or are rebuilt automatically. */
 export const unrecoveredTables: ReadonlySet<TableName> = new Set(['cache', 'idempotency', 'limits', 'statistics']);
 
 /** Maps a table to its name in an account. */
@@ -103,7 +103,7 @@ export const tableNaming =
 export const physicalTableName = (stage: string, table: TableName): string => tableNaming(stage)(table);
 
 /**
- * Key of the item in `config` that every process reads within seconds, and its attribute with which operators stop
- * calls.
+ * Key of the item in `config` that every process reads every few seconds, and the attribute of this item with which
+ * operators stop calls.
  */
 export const cataloguePointerItem = { key: 'CATALOGUE', refusesCalls: 'refuses_calls' } as const;

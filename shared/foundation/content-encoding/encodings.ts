@@ -11,7 +11,7 @@ import {
 
 export interface Encoding {
   open(start: Buffer): Transform;
-  /** True if bytes that begin so can be in this encoding, because some servers name an encoding and send plain text. */
+  /** True if bytes with this beginning can be in this encoding. Some servers name an encoding and send plain text. */
   canBegin?(start: Buffer): boolean;
 }
 

@@ -1,4 +1,4 @@
-// Reads the AWS resources of a function besides its tables: names of a bucket, a key and a secret. A local run, and a
+// Reads the names of a function's AWS resources other than tables: a bucket, a key and a secret. A local run, and a
 // bundle without these variables, has none. Endpoints and credentials are read by the SDK.
 import { environmentNames } from '../constants/index.ts';
 

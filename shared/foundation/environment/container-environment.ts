@@ -1,4 +1,4 @@
-// Variables of a container besides those that every process of a stage reads.
+// Reads the variables that only containers have.
 import { environmentNames } from '../constants/index.ts';
 import type { Variables } from './aws-environment.ts';
 

@@ -37,7 +37,7 @@ export interface Environment {
   readonly cell?: string | undefined;
   /** URL that clients call. If absent, clients call the console's own URL. */
   readonly gatewayUrl?: string | undefined;
-  /** AWS resources besides the tables. Absent: none is used. */
+  /** AWS resources other than tables. Absent: no such resource is used. */
   readonly aws?: AwsEnvironment | undefined;
 }
 

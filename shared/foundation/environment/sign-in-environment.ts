@@ -26,7 +26,10 @@ interface WrittenSettings {
   readonly groupsClaim?: string | undefined;
 }
 
-/** Returns undefined when nothing is set. Throws with the given name of a missing or malformed variable. */
+/**
+ * Returns undefined when nothing is set. Throws with the name that the caller gives to the missing or malformed
+ * variable.
+ */
 export function readSignIn(
   { issuer, clientId, groupsClaim = groupsClaimDefault }: WrittenSettings,
   names: { readonly issuer: string; readonly clientId: string },

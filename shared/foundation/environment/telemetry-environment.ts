@@ -1,6 +1,6 @@
-// Reads the destination of traces, from the standard variables of OpenTelemetry, which a stage sets too. A malformed
-// value is reported and has no effect, because it may be meant for another program, and never stops a start. No value
-// is repeated, because it may be a secret.
+// Reads the destination of traces from the standard variables of OpenTelemetry, which a stage also sets. A malformed
+// value is reported, has no effect and never stops a start, because the variable may be meant for another program. The
+// report does not repeat the value, which may be a secret.
 import { brand, environmentNames } from '../constants/index.ts';
 import type { Variables } from './aws-environment.ts';
 

@@ -3,10 +3,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** V8's own function; versions that do not know a field ignore it. */
+/** V8's garbage collector. Versions of V8 ignore fields that they do not know. */
 type Gc = (options: { readonly type: 'major'; readonly flavor?: 'last-resort' }) => void;
 
-/** The function; undefined until its first use. */
+/** V8's garbage collector; undefined until it is first used. */
 let collect: Gc | undefined;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Selects one call of `n` as the sample for all of them. The first is selected at random, so that calls of a process
- * that ends early are as likely as any other.
+ * Selects every `n`th call as a sample. The first sample is chosen at random, so that calls of a short-lived process
+ * are as likely as others.
  */
 export function createEveryNth(n: number, { fraction }: { readonly fraction: () => number }): () => boolean {
   let countdown = Math.floor(fraction() * n);

@@ -3,7 +3,7 @@ import { createHash, createHmac, createSecretKey, hash, timingSafeEqual } from '
 /** Returns the SHA-256 as 64 hex digits. */
 export const sha256Hex = (content: string | Uint8Array): string => hash('sha256', content, 'hex');
 
-/** Hashes long bytes in steps of some bytes; `nextTurn` is awaited between them. */
+/** Hashes long bytes in steps, and awaits `nextTurn` between the steps. */
 export async function sha256OfLong(
   content: Uint8Array,
   pieceBytes: number,

@@ -5,7 +5,7 @@ interface ComparedLine {
   readonly text: string;
 }
 
-/** Maximum number of lines, because the comparison's table grows with the product of both numbers. */
+/** Maximum number of lines, because the comparison's table grows with the product of both texts' lines. */
 const linesMax = 2_000;
 
 export function compareLines(left: readonly string[], right: readonly string[]): readonly ComparedLine[] {
@@ -44,7 +44,7 @@ function commonLengths(left: readonly string[], right: readonly string[]): reado
   return lengths;
 }
 
-/** True if one of the texts contains the wanted one, in upper or lower case. */
+/** True if one of the texts contains the wanted text, in upper or lower case. */
 export function hasText(wanted: string, texts: readonly (string | null | undefined)[]): boolean {
   const wantedInLowerCase = wanted.toLowerCase();
   return texts.some((text) => text?.toLowerCase().includes(wantedInLowerCase));

@@ -88,7 +88,7 @@ const rules: readonly (readonly [RegExp, string])[] = [
   // Prefixes of well-known keys, also of keys that a provider has masked in part.
   [/\b(?:sk|pk|rk|gsk|csk|xai|hf|ghp|pplx|nvapi)[-_][^\s"',;)]{4,}|\bAIza[\w-]{8,}|\bAKIA\w{8,}/g, maskCharacter],
   // A value whose name says that it is a secret. A count of tokens is not a secret, and neither is a sentence about too
-  // many of them.
+  // many tokens.
   [
     /(?<!too many )\b((?:api[-_ ]?key|token|secret|password|authorization|credential)s?["']?(?:\s+(?:provided|is|was))?\s*[:=]\s*["']?)(?!\d+\b)[^\s"',;]+/gi,
     `$1${maskCharacter}`,
@@ -126,7 +126,7 @@ export const maskKeys = (text: string): string => text.replaceAll(keyLike, `sk-$
 
 /**
  * Masks everything that looks like a credential. The time grows with the square of the text's length, so callers cut it
- * first. `isKnown` is true for a run that the reader of the text knows already.
+ * first. `isKnown` is true for a run of characters that the reader of the text knows already.
  */
 export function redact(text: string, isKnown: (run: string) => boolean = () => false): string {
   const maskedText = rules.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), text);

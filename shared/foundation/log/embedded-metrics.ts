@@ -3,7 +3,10 @@
 import { brand } from '../constants/index.ts';
 
 export interface Metrics {
-  /** Values of dimensions besides the stage, by name. A series is dropped when one of its dimensions has no value. */
+  /**
+   * Values of the dimensions other than the stage, by name. A series is dropped when one of its dimensions has no
+   * value.
+   */
   readonly dimensions: Readonly<Record<string, string | undefined>>;
   /** Metrics and the dimensions that sum them up. Each value of a dimension is billed per metric. */
   readonly series: readonly { readonly dimensions: readonly string[]; readonly metrics: readonly string[] }[];

@@ -2,7 +2,7 @@
 import type { Clock } from '../time/index.ts';
 
 /**
- * Longest delay of a line in milliseconds; below it, the most characters that may wait. A call's line has some 1,800
+ * Longest delay of a line, and the maximum number of characters that wait. The line of a call has some 1,800
  * characters.
  */
 const lateMaxMs = 100;

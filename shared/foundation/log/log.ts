@@ -127,7 +127,7 @@ export function createLog({ clock, stage, version, level = 'info', write = write
       const line = joined(JSON.stringify(head), allowedText(fields, last), JSON.stringify(last));
       write(`${escapeControls(line)}\n`);
     } catch {
-      // A line that cannot be written is lost; the request that it belongs to is not.
+      // A line that cannot be written is lost, and its request continues.
     }
   };
   return {
@@ -137,9 +137,9 @@ export function createLog({ clock, stage, version, level = 'info', write = write
 }
 
 /**
- * Returns the JSON text of the allowed fields that `later` does not have too. They are written as they are, because
- * fifty fields would make a copy a hash table. An object in the place of a scalar is dropped, which the types alone
- * cannot prevent.
+ * Returns the JSON text of the allowed fields that are not in `later` as well. The fields are written without a copy,
+ * because fifty fields would make a copy a slow hash table. An object in place of a scalar is dropped, which the types
+ * alone cannot prevent.
  */
 const allowedText = (fields: LogFields, later: Readonly<Record<string, unknown>>): string =>
   JSON.stringify(fields, function (this: Readonly<Record<string, unknown>>, name: string): unknown {
@@ -151,7 +151,7 @@ const allowedText = (fields: LogFields, later: Readonly<Record<string, unknown>>
     return typeof value === 'object' && value !== null ? undefined : value;
   });
 
-/** Joins texts of JSON objects to the text of one. The first is not empty. */
+/** Joins the texts of JSON objects to the text of one object. The first object is not empty. */
 function joined(first: string, ...rest: readonly string[]): string {
   let text = first.slice(0, -1);
   for (const each of rest) if (each !== '{}') text += `,${each.slice(1, -1)}`;

@@ -17,8 +17,8 @@ export function parseUsd(text: string): PicoUsd | undefined {
 }
 
 /**
- * Returns the exact decimal string without trailing zeros: 1_500_000_000_000n is "1.5", 0n is "0". Null, which stands
- * for no amount, stays null.
+ * Returns the exact decimal string without trailing zeros: 1_500_000_000_000n is "1.5", 0n is "0". Null means no
+ * amount, and stays null.
  */
 export function formatUsd<Amount extends PicoUsd | null>(amount: Amount): string | Extract<Amount, null>;
 export function formatUsd(amount: PicoUsd | null): string | null {

@@ -9,7 +9,7 @@ import type { Proxies, ProxyServer } from './proxies.ts';
 import { openTunnel } from './tunnel.ts';
 
 export interface ConnectOptions extends ClientRequestArgs {
-  /** Time limit that includes the TLS handshake; the caller limits it if absent. */
+  /** Time limit for connecting, TLS handshake included. If absent, the caller limits the time. */
   readonly connectTimeoutMs?: number | undefined;
   /** TLS server name, if it differs from the `host` header. */
   readonly servername?: string | undefined;

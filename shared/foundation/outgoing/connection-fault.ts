@@ -47,8 +47,8 @@ const noHandshake = /wrong version number|packet length too long|http request/;
 const ownWordMax = 40;
 
 /**
- * Returns undefined for an error without a code. Node reports a connection that was closed without an answer with the
- * same code as one that was reset.
+ * Returns undefined for an error without a code. Node has one code for connections that were closed without an answer
+ * and for connections that were reset.
  */
 export function connectionFaultOf(error: unknown): string | undefined {
   if (error instanceof ProxyFailed) return error.code;

@@ -9,11 +9,11 @@ export interface OutgoingAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /**
-   * The decompressed body. Reading rejects with AnswerNotDecoded if that fails, and with another error if the
+   * The decompressed body. Reading rejects with AnswerNotDecoded if decompression fails, and with another error if the
    * connection breaks. Leaving the loop early keeps the socket: `drain` the rest, or abort the signal of the request.
    */
   readonly body: AsyncIterable<Buffer>;
-  /** Reads the rest and drops it, so that the socket returns to the pool; it does so only for a moment. */
+  /** Reads and drops the rest for a moment, so that the socket can return to the pool. */
   readonly drain: () => void;
 }
 
@@ -64,7 +64,7 @@ function piecesOf(incoming: IncomingMessage): { readonly bytes: AsyncIterator<Bu
           wake = () => {
             const value: Buffer | null = incoming.read();
             if (value === null && fault === undefined && !isEnded) return;
-            // What comes before the next piece is asked for waits in the stream.
+            // Bytes that arrive before the next piece is requested wait in the stream.
             wake = () => {};
             if (value !== null) resolve({ value });
             else if (fault !== undefined) reject(fault);
@@ -82,7 +82,7 @@ function piecesOf(incoming: IncomingMessage): { readonly bytes: AsyncIterator<Bu
 
 const byteOrderMark = '\ufeff';
 
-/** Reads a text to its end; returns undefined, with the read part dropped, when it is longer than `maxBytes`. */
+/** Returns the text, read to its end; undefined if it is longer than `maxBytes`. */
 export async function readText(
   body: AsyncIterable<Uint8Array>,
   maxBytes: number,

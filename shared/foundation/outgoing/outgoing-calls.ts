@@ -80,7 +80,7 @@ export function createOutgoingCalls(options: SocketPoolOptions): OutgoingCalls {
         const { socket, reusedSocket } = outgoing;
         const wasDead = reusedSocket && !signal.aborted && clock.nowMs() - sentAtMs <= deadSocketMs;
         if (wasDead) pool.closeIdleSockets(address);
-        // While it connects, the request has no socket, or one that has not connected.
+        // Until the connection is open, the request has no socket, or a socket that has not connected.
         reject(new ConnectionBroken(cause, reusedSocket || (socket !== null && pool.hasConnected(socket)), wasDead));
       };
       /** Ends an exchange that HTTP allows and no server should cause. The request did arrive. */
@@ -132,7 +132,7 @@ interface Address {
 
 /**
  * Returns the address to which the request is sent. A proxy gets an unencrypted request as a whole; for an encrypted
- * one the agent asks it for a tunnel.
+ * request the agent asks the proxy for a tunnel.
  */
 function addressOf(url: URL, { proxies }: SocketPool): Address {
   const { protocol, hostname, port, pathname, search, username, password } = url;
@@ -163,7 +163,7 @@ function bindSignal(outgoing: ClientRequest, signal: AbortSignal, onEnd: (cause:
     // No error is passed, because it would reach the socket, and a socket that is just returning to the pool has no
     // listener for it, so that Node would end the process.
     outgoing.destroy();
-    // Node does not end a request that waits for a socket before it has one.
+    // Node does not end a request while it waits for a socket.
     if (outgoing.socket === null) onEnd(new Error('given up'));
   };
   if (signal.aborted) onAbort();
@@ -200,7 +200,7 @@ const partBytes = (part: OutgoingPiece): number =>
     ? Buffer.byteLength(part)
     : 4 * Math.ceil(part.base64Of.byteLength / 3);
 
-/** Writes the body, and ends early if the request does. */
+/** Writes the body, and stops when the request ends. */
 function writeBody(outgoing: ClientRequest, body: OutgoingBody): void {
   const only = Array.isArray(body) && body.length <= 1 ? (body[0] ?? '') : body;
   if ((typeof only === 'string' || only instanceof Uint8Array) && only.length <= pieceLength) {

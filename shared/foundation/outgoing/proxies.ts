@@ -1,5 +1,5 @@
-// Selects the calls that go through a proxy, which are all calls that the environment's variables cover, except its
-// exceptions and this machine itself.
+// Selects the calls that go through a proxy: all calls that the environment's variables cover, except calls to the
+// listed hosts and to this machine.
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import type { ProxyEnvironment } from '../environment/index.ts';
 
@@ -60,7 +60,7 @@ function toProxy({ protocol, hostname, port, username, password }: URL): ProxySe
   };
 }
 
-/** Decodes a password; one with a lone `%` is taken literally. */
+/** Decodes a password; a password with a lone `%` is used unchanged. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);

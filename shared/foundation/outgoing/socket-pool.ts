@@ -36,7 +36,7 @@ export interface SocketPoolOptions {
    * closes first.
    */
   readonly idleSocketMs: number;
-  /** Proxy; the one of the process by default. */
+  /** Proxy; by default the proxy of the process. */
   readonly proxy?: ProxyEnvironment;
 }
 

@@ -10,8 +10,8 @@ export async function collect<Value>(source: AsyncIterable<Value>): Promise<Valu
 }
 
 /**
- * Joins work that has begun into one promise; undefined if there is none, because most calls have nothing to do at
- * most points.
+ * Joins promises into one. Returns undefined if there is none, because most calls have nothing to wait for at most
+ * points.
  */
 export function awaitAll(work: readonly (Promise<unknown> | undefined)[]): Promise<unknown> | undefined {
   const begun = work.filter((one) => one !== undefined);
@@ -38,8 +38,8 @@ export async function mapParallel<Item, Result>(
 const bufferedMax = 100;
 
 /**
- * Yields the values of all sources, in no order; `parallelMax` sources are read at a time. A reader that stops ends all
- * of them.
+ * Yields the values of all sources, in no order; `parallelMax` sources are read at a time. When the reader stops, all
+ * sources are ended.
  */
 export async function* mergeParallel<Value>(
   sources: Iterable<AsyncIterable<Value>>,

@@ -24,10 +24,10 @@ interface Pattern {
 
 /**
  * Number of characters that the engine gets at once. If each match looks far ahead, the time grows with the square of
- * it.
+ * this number.
  */
 const pieceCharacters = 4_096;
-/** Number of characters for which a match that fills a whole piece is followed, because it may go on. */
+/** Number of characters in which the end of a match is searched for, if the match fills a whole piece. */
 const followedCharacters = 8 * pieceCharacters;
 /** Length up to which a match is found wherever the text is divided into pieces. */
 const matchMaxCharacters = 1_024;

@@ -18,7 +18,8 @@ const pauseMaxMs = 60_000;
 const logIntervalMs = 60_000;
 
 /**
- * Sends spans. `rejected` is the number of spans that the collector did not accept. Rejects if they did not arrive.
+ * Sends spans. `rejected` is the number of spans that the collector did not accept. Rejects if the spans did not
+ * arrive.
  */
 export type SendSpans = (spans: readonly Span[], signal: AbortSignal) => Promise<{ readonly rejected: number }>;
 
@@ -62,7 +63,7 @@ function createSender({ clock, send }: Pick<SpanBatchesOptions, 'clock' | 'send'
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
   return {
     pausedMs: () => Math.max(0, pausedUntilMs - clock.nowMs()),
-    /** Returns false if it failed. */
+    /** Returns false if the batch was not sent. */
     async send(batch: readonly Span[], signal: AbortSignal): Promise<boolean> {
       try {
         // A request that hangs is abandoned, whether or not it reacts to the signal.

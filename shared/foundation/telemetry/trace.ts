@@ -1,4 +1,5 @@
-// Starts a trace, with its ids, whether it is sampled, and how both are passed on (W3C Trace Context).
+// Starts a trace: makes its ids, decides whether it is sampled, and writes both for the next service (W3C Trace
+// Context).
 import type { Randomness } from '../ids/index.ts';
 import type { Span, Trace } from './span.ts';
 
@@ -13,8 +14,8 @@ const traceIdShape = /^(?!0{32})[0-9a-f]{32}$/;
 const sampledFlag = 1;
 
 /**
- * Opens the trace. The sampled flag of the client decides; without one the trace id does, so that every service that
- * sees this trace decides alike.
+ * Opens the trace. The client's sampled flag decides whether the trace is sampled. Without the flag the trace id
+ * decides, so that every service decides alike.
  */
 export function openTrace(
   { traceId: clientTraceId, traceparent }: TraceOrigin,
@@ -65,8 +66,8 @@ export interface Telemetry {
   /** Opens the trace of a new request. */
   open(origin: TraceOrigin): Trace;
   /**
-   * Records the spans of a request that has ended, if its trace is sampled or something in it failed. It does not
-   * wait.
+   * Records the spans of a request that has ended, if its trace is sampled or something in it failed. It does not wait
+   * for the collector.
    */
   record(trace: Trace, request: Span): void;
   /**

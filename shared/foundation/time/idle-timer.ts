@@ -1,5 +1,5 @@
-// Limits the time without a sign of activity. A stream has hundreds of such signs, and creating and cancelling a timer
-// for each costs more than checking, when the running one ends, how far the limit was postponed.
+// Limits the time without a sign of activity. A stream has hundreds of such signs, so a sign only postpones the limit,
+// and the running timer checks the limit when it fires. A new timer for each sign would cost more.
 import type { Clock } from './clock.ts';
 
 interface IdleTimer {

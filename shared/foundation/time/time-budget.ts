@@ -4,8 +4,8 @@ import type { Clock } from './clock.ts';
 import { boundedWait } from './wait.ts';
 
 /**
- * Length of a slice. Time is counted in slices, whose ends all waits of a process share, because most waits are over
- * before. A slice that ends late, because the event loop was busy, counts as no longer than this.
+ * Length of a slice. Time is counted in slices, and all waits of a process share the timer of a slice, because most
+ * waits end before it. A slice that ends late, because the event loop was busy, counts as no longer than this.
  */
 const sliceMs = 100;
 /**

@@ -53,7 +53,7 @@ export const waitAtMost = <Value, Otherwise>(
 export const untilAborted = <Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value | undefined> =>
   boundedWait(promise, onAbort(signal), () => undefined);
 
-/** Returns a function that does the same for successive waits, with one listener for all of them. */
+/** Returns a function like `untilAborted` for successive waits, with one listener for all of them. */
 export function waitsUntilAborted(signal: AbortSignal) {
   let end = () => {};
   const onEnd = () => end();
@@ -101,13 +101,13 @@ export const nextTurn = (): Promise<void> =>
 const [kibibyte, mebibyte] = [1024, 1024 * 1024];
 
 /**
- * How much of each kind of work is done in one turn of the event loop: some 20 ms of a busy processor. What is longer
- * is divided, with `nextTurn` in between. The kinds differ by what a character costs.
+ * How much of each kind of work is done in one turn of the event loop: some 20 ms of a busy processor. Longer work is
+ * divided, with `nextTurn` in between. The kinds differ by what a character costs.
  */
 export const inOneTurn = {
   /**
-   * One JSON text whose values are read, checked, parsed, translated or quoted, and its values: the worst, a mebibyte of
-   * half surrogates, takes more than 50 ms.
+   * One JSON text whose values are read, checked, parsed, translated or quoted, or the values of such a text. A
+   * mebibyte of half surrogates, the worst text, takes more than 50 ms.
    */
   jsonCharacters: 512 * kibibyte,
   jsonValues: 10_000,
