@@ -360,9 +360,9 @@ export function testUse(browser: Browser): void {
       await page.getByLabel('Add to Tags').selectOption('note=');
       await page.keyboard.type('yes');
       await page.getByRole('button', { name: 'Make the key' }).click();
-      const made = (await page.getByLabel('The new key').locator('code').textContent()) ?? '';
-      expect(await served.gateway.keyItem(made)).toMatchObject({ tags: { note: 'yes' } });
-      const call = (model: string) => served.gateway.post(hello(model), { authorization: `Bearer ${made}` });
+      const newKey = (await page.getByLabel('The new key').locator('code').textContent()) ?? '';
+      expect(await served.gateway.keyItem(newKey)).toMatchObject({ tags: { note: 'yes' } });
+      const call = (model: string) => served.gateway.post(hello(model), { authorization: `Bearer ${newKey}` });
       expect((await call('acme/slow')).status).toBe(200);
       expect(await (await call('both/fallback')).json()).toMatchObject({ error: 'unknown_model' });
       await go(page, 'view=calls');

@@ -493,9 +493,9 @@ export function testConsole(browser: Browser): void {
       await page.locator('.answer').getByText('Hello!').waitFor();
       await page.getByRole('button', { name: 'Stop' }).click();
       await page.getByRole('alert').getByText('charges what it reads').waitFor();
-      const kept = await page.locator('.answer').textContent();
-      expect(kept).toContain('Hello!');
-      expect(kept).not.toContain('simulated by the provider');
+      const answerText = await page.locator('.answer').textContent();
+      expect(answerText).toContain('Hello!');
+      expect(answerText).not.toContain('simulated by the provider');
       expect(await page.getByRole('button', { name: 'Send' }).isEnabled()).toBe(true);
     });
 
@@ -508,8 +508,8 @@ export function testConsole(browser: Browser): void {
       await page.getByLabel('Spend limit in USD').fill('2.50');
       await page.getByLabel('Tags', { exact: true }).fill('team=search, feature=rerank');
       await page.keyboard.press('Enter');
-      const made = (await page.getByLabel('The new key').locator('code').textContent()) ?? '';
-      expect((await callOf('acme/echo', made)).status).toBe(200);
+      const newKey = (await page.getByLabel('The new key').locator('code').textContent()) ?? '';
+      expect((await callOf('acme/echo', newKey)).status).toBe(200);
       expect(await findAllBarriers()).toEqual([]);
       await page.setViewportSize({ width: 360, height: 800 });
       expect(await isTooWide()).toBe(false);
@@ -518,8 +518,8 @@ export function testConsole(browser: Browser): void {
       const row = page.getByRole('row').filter({ hasText: `${hostile} ci` });
       await row.getByText('$2.50').waitFor();
       await row.getByText('team=search').waitFor();
-      expect((await served.gateway.keyItem(made)).tags).toEqual({ team: 'search', feature: 'rerank' });
-      expect(await page.content()).not.toContain(made);
+      expect((await served.gateway.keyItem(newKey)).tags).toEqual({ team: 'search', feature: 'rerank' });
+      expect(await page.content()).not.toContain(newKey);
 
       await row.getByRole('button', { name: 'Change' }).click();
       await page.getByLabel('Requests per minute').fill('1');
@@ -530,9 +530,9 @@ export function testConsole(browser: Browser): void {
       await page.getByLabel('Tags', { exact: true }).fill('team=ads');
       await page.getByRole('button', { name: 'Save' }).click();
       await page.locator('dialog').waitFor({ state: 'detached' });
-      expect((await served.gateway.keyItem(made)).requests_per_minute).toBe(1);
-      expect((await served.gateway.keyItem(made)).spend_limit_usd).toBe('2.5');
-      expect((await served.gateway.keyItem(made)).tags).toEqual({ team: 'ads' });
+      expect((await served.gateway.keyItem(newKey)).requests_per_minute).toBe(1);
+      expect((await served.gateway.keyItem(newKey)).spend_limit_usd).toBe('2.5');
+      expect((await served.gateway.keyItem(newKey)).tags).toEqual({ team: 'ads' });
 
       await row.getByRole('button', { name: 'Revoke' }).click();
       // The dialog says who loses access.
@@ -540,11 +540,11 @@ export function testConsole(browser: Browser): void {
       await page.getByRole('list', { name: 'Who called it' }).getByText(`${hostile} ci of team: 1 call`).waitFor();
       await page.keyboard.press('Escape');
       await page.locator('dialog').waitFor({ state: 'detached' });
-      expect((await served.gateway.keyItem(made)).status).toBe('active');
+      expect((await served.gateway.keyItem(newKey)).status).toBe('active');
       await row.getByRole('button', { name: 'Revoke' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
       await row.waitFor({ state: 'detached' });
-      expect((await callOf('acme/echo', made)).status).toBe(401);
+      expect((await callOf('acme/echo', newKey)).status).toBe(401);
       await page.getByLabel('Show revoked and expired keys').check();
       await row.getByText('revoked').waitFor();
     });
@@ -555,8 +555,8 @@ export function testConsole(browser: Browser): void {
       await row.getByRole('button', { name: 'Rotate' }).click();
       await page.getByLabel('The former key ends').selectOption('1h');
       await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
-      const made = (await page.getByLabel('The new key').locator('code').textContent()) ?? '';
-      expect((await callOf('acme/echo', made)).status).toBe(200);
+      const newKey = (await page.getByLabel('The new key').locator('code').textContent()) ?? '';
+      expect((await callOf('acme/echo', newKey)).status).toBe(200);
       await page.getByRole('row').filter({ hasText: hostile }).getByText('ending', { exact: true }).waitFor();
     });
 
@@ -573,15 +573,15 @@ export function testConsole(browser: Browser): void {
       expect(await page.getByLabel('Workspaces', { exact: true }).inputValue()).toBe('other');
       await page.getByLabel('Name').focus();
       await page.keyboard.press('Enter');
-      const made = (await page.getByLabel('The new key').locator('code').textContent()) ?? '';
-      const secret = made.slice(-49, -6);
+      const newKey = (await page.getByLabel('The new key').locator('code').textContent()) ?? '';
+      const secret = newKey.slice(-49, -6);
       expect(secret).toHaveLength(43);
       const row = page.getByRole('row').filter({ hasText: `${hostile} eve` });
       await row.getByText('other', { exact: true }).waitFor();
       expect(await row.textContent()).not.toContain(secret);
       expect(await findAllBarriers()).toEqual([]);
       const { page: eve } = await openWindowOf({});
-      await eve.goto(`/console?view=operators#key=${made}`);
+      await eve.goto(`/console?view=operators#key=${newKey}`);
       await eve.getByText('Your role does not open this view.').waitFor();
       expect(await eve.locator('nav').getByText('Operators').count()).toBe(0);
       await page.getByRole('button', { name: 'Hide it' }).click();
@@ -598,7 +598,7 @@ export function testConsole(browser: Browser): void {
       await gateway.settled();
       const stored = await collect(gateway.testStore.store.scan('operators'));
       const seen = [...requests, page.url(), ...gateway.logLines.slice(at), JSON.stringify(stored)].join('\n');
-      expect(seen).toContain(made.slice(6, 22));
+      expect(seen).toContain(newKey.slice(6, 22));
       expect(seen).not.toContain(secret);
     });
 
@@ -663,9 +663,9 @@ export function testConsole(browser: Browser): void {
         for (const choice of await dialog.locator('select').all()) await choice.selectOption('');
         await dialog.getByRole('button', { name: 'Save' }).click();
         await dialog.waitFor({ state: 'detached' });
-        const left = await stored();
+        const remainder = await stored();
         for (const [name, { kind }] of Object.entries<Setting>(rows)) {
-          expect([name, valueAt(left, name) ?? samples[kind].absent ?? null]).toEqual([
+          expect([name, valueAt(remainder, name) ?? samples[kind].absent ?? null]).toEqual([
             name,
             samples[kind].absent ?? null,
           ]);
@@ -881,8 +881,8 @@ export function testConsole(browser: Browser): void {
       await ask.click();
       await would.waitFor();
       await apply.click();
-      const made = await page.getByRole('list', { name: 'New keys' }).locator('code').textContent();
-      expect((await served.gateway.keyItem(made ?? '')).requests_per_minute).toBe(5);
+      const newKey = await page.getByRole('list', { name: 'New keys' }).locator('code').textContent();
+      expect((await served.gateway.keyItem(newKey ?? '')).requests_per_minute).toBe(5);
       await settle(page);
       expect(await findBarriers()).toEqual([]);
       expect((await workspaceStore.read('other'))?.function_concurrency).toBe(77);
@@ -1133,8 +1133,8 @@ export function testConsole(browser: Browser): void {
           content: [{ type: 'image_url', image_url: { url: `${served.origin}/console/elsewhere.png` } }],
         },
       ];
-      const asked = { model: 'acme/echo', messages };
-      const response = await served.gateway.post(asked, { authorization: `Bearer ${key}` });
+      const body = { model: 'acme/echo', messages };
+      const response = await served.gateway.post(body, { authorization: `Bearer ${key}` });
       expect(response.status).toBe(200);
       await response.text();
       await served.gateway.settled();

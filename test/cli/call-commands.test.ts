@@ -77,8 +77,8 @@ describe('a command that is one request of the management interface', () => {
       const line = await exampleOf(words);
       const unchanged = await stored();
       if (line.includes('--yes')) {
-        const asked = await operate(line.replace(' --yes', ''));
-        expect(asked).toMatchObject({ code: 2, out: '', error: expect.stringContaining('pass --yes') });
+        const question = await operate(line.replace(' --yes', ''));
+        expect(question).toMatchObject({ code: 2, out: '', error: expect.stringContaining('pass --yes') });
         expect(await operate(line.replace(' --yes', ''), { answers: ['no'] })).toMatchObject({ code: 1, out: '' });
         expect(await stored()).toBe(unchanged);
       }

@@ -26,15 +26,15 @@ beforeAll(async () => {
   const calls = async (...bodies: object[]): Promise<Made[]> => {
     const start = { port: 0, config: undefined, data: local.data, dynamodb: undefined };
     const gateway = await startLocalGateway(start, () => {});
-    const made: Made[] = [];
+    const calls: Made[] = [];
     for (const body of bodies) {
       const sent = JSON.stringify({ messages: [{ role: 'user', content: hostile }], ...body });
       const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
       const response = await fetch(`${gateway.url}/chat/completions`, { method: 'POST', headers, body: sent });
-      made.push({ id: response.headers.get('x-request-id') ?? '', text: await response.text(), sent });
+      calls.push({ id: response.headers.get('x-request-id') ?? '', text: await response.text(), sent });
     }
     await gateway.stop();
-    return made;
+    return calls;
   };
   [plain, stream] = (await calls({ model: 'acme/small' }, { model: 'acme/small', stream: true })) as [Made, Made];
   await apply({ content_log: null });

@@ -137,10 +137,10 @@ describe('functions', () => {
 
   it('are published from a file or from standard input, a new one too, in the words of the gateway file', async () => {
     const first = local.write('r1.yaml', { id: 'r1', kind: 'prompt', ...say('Say {{input}}\ntwice.') });
-    const made = await operate(`functions publish team told ${first} --activate ${local.option}`);
-    expect(made).toMatchObject({ code: 0, error: '' });
-    expect(made.out).toMatch(/^team +told +prompt +enabled +r1 +1$/m);
-    expect(made.out).toContain('published and activated: gw/function/told@r1');
+    const publication = await operate(`functions publish team told ${first} --activate ${local.option}`);
+    expect(publication).toMatchObject({ code: 0, error: '' });
+    expect(publication.out).toMatch(/^team +told +prompt +enabled +r1 +1$/m);
+    expect(publication.out).toContain('published and activated: gw/function/told@r1');
     const publish = (line: string, content: object) =>
       operate(`functions publish team told ${line} ${local.option}`, { standardInput: JSON.stringify(content) });
     const next = await publish('- --revision r2 --json', { kind: 'prompt', ...say('Say {{input}}\nonce.') });

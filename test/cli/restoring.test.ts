@@ -89,7 +89,7 @@ describe('gw keys reconcile', () => {
     const make = async (name: string) =>
       JSON.parse((await gw(`keys create --workspace team --name ${name} --spend-limit 1 --json`)).out)
         .public_id as string;
-    const [lost, rotated, kept] = [await make('lost'), await make('rotated'), await make('kept')];
+    const [lost, rotated, unchangedKey] = [await make('lost'), await make('rotated'), await make('kept')];
     const operator = JSON.parse((await gw('operators create --name ada --json')).out).public_id as string;
     // The former tables get the items of the present tables, as after a restoration.
     for (const table of ['keys', 'operators'] as const) {
@@ -101,9 +101,9 @@ describe('gw keys reconcile', () => {
     const stored = (await keys.read(rotated)) as KeyRecord;
     await keys.rotate(stored, { publicId: 'madeByTheRotatio', secretSha256: 'f', expiresAtMs: null }, end);
     await former.update({ table: 'operators', key: operator, changes: { set: { status: 'revoked' } } });
-    await former.put({ table: 'keys', item: { ...(await present.get('keys', kept)), pk: 'madeSinceMadeSin' } });
+    await former.put({ table: 'keys', item: { ...(await present.get('keys', unchangedKey)), pk: 'madeSinceMadeSin' } });
     // Only the present store has this change.
-    await gw(`keys update ${kept} --rpm 7`);
+    await gw(`keys update ${unchangedKey} --rpm 7`);
 
     const { code, out } = await gw('keys reconcile --from=-then');
     expect(code).toBe(0);
@@ -116,7 +116,7 @@ describe('gw keys reconcile', () => {
     );
     expect(await present.get('keys', lost)).toMatchObject({ status: 'revoked' });
     expect(await present.get('keys', rotated)).toMatchObject({ status: 'active', expires_at_ms: end });
-    expect(await present.get('keys', kept)).toMatchObject({ status: 'active', requests_per_minute: 7 });
+    expect(await present.get('keys', unchangedKey)).toMatchObject({ status: 'active', requests_per_minute: 7 });
     expect(await present.get('keys', 'madeSinceMadeSin')).toBeUndefined();
     expect(await present.get('operators', operator)).toMatchObject({ status: 'revoked' });
     expect((await gw('keys reconcile --from=-then')).out).toContain('nothing has ended since');

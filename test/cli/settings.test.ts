@@ -55,21 +55,23 @@ describe('every setting', () => {
 
   describe.each(rowsOf(keySettings))('of a key: $name', ({ name, flag, text, value, wrong, none, absent }) => {
     it('is set by a command and by a file alike, exported, and removed again', async () => {
-      const made = `${id(name)}-made`;
-      const key = (more: string) => `keys update ${made} --workspace team ${more} ${local.option}`;
-      expect((await operate(`keys create --workspace team --name ${made} ${flag} ${text} ${local.option}`)).code).toBe(
-        0,
-      );
+      const createdId = `${id(name)}-made`;
+      const key = (more: string) => `keys update ${createdId} --workspace team ${more} ${local.option}`;
+      expect(
+        (await operate(`keys create --workspace team --name ${createdId} ${flag} ${text} ${local.option}`)).code,
+      ).toBe(0);
       const written = { name: `${id(name)}-written`, [name]: value };
       expect((await apply(file({ keys: [written] }))).code).toBe(0);
       const { keys, text: whole } = await exported();
-      const [first, second] = [made, written.name].map((wanted) => keys.find((one) => one.name === wanted) ?? {});
-      expect(first).toEqual({ ...second, name: made });
+      const [first, second] = [createdId, written.name].map((wanted) => keys.find((one) => one.name === wanted) ?? {});
+      expect(first).toEqual({ ...second, name: createdId });
       expect(first?.[name]).toEqual(value);
       expect(await changesOf(parse(whole))).toEqual([]);
       expect(await operateJson(key(`${flag} ${text}`))).toMatchObject({ change: 'unchanged', [name]: value });
       expect(await operateJson(key(`${flag} ${none}`))).toMatchObject({ change: 'changed' });
-      expect(valueAt((await exported()).keys.find((one) => one.name === made) ?? {}, name) ?? absent).toEqual(absent);
+      expect(valueAt((await exported()).keys.find((one) => one.name === createdId) ?? {}, name) ?? absent).toEqual(
+        absent,
+      );
     });
 
     it('is refused if its value is no such value, by its name', async () => {
@@ -86,12 +88,12 @@ describe('every setting', () => {
     'of a workspace: $name',
     ({ name, flag, text, value, wrong, none, absent }) => {
       it('is set by a command and by a file alike, exported, and removed again', async () => {
-        const [made, written] = [`${id(name)}-made`, `${id(name)}-written`];
-        const update = (more: string) => operateJson<Part>(`workspaces update ${made} ${more} ${local.option}`);
-        expect((await operate(`workspaces create ${made} ${flag} ${text} ${local.option}`)).code).toBe(0);
+        const [createdId, written] = [`${id(name)}-made`, `${id(name)}-written`];
+        const update = (more: string) => operateJson<Part>(`workspaces update ${createdId} ${more} ${local.option}`);
+        expect((await operate(`workspaces create ${createdId} ${flag} ${text} ${local.option}`)).code).toBe(0);
         expect((await apply(file({ id: written, ...withValue(name, value) }))).code).toBe(0);
         const { workspaces, text: whole } = await exported();
-        for (const wanted of [made, written]) {
+        for (const wanted of [createdId, written]) {
           expect(valueAt(workspaces.find((one) => one.id === wanted) ?? {}, name)).toEqual(value);
         }
         expect(await changesOf(parse(whole))).toEqual([]);

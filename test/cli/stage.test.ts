@@ -368,11 +368,11 @@ describeOnDynamo('policies', () => {
       Object.assign(stageSettings, { pinned: { ...settings, account, encryptionKeyArn } });
       const { out } = await operate('policy --stage pinned --json');
       const { Statement: statements } = JSON.parse(out) as { Statement: PolicyStatement[] };
-      const [own, ...others] = statements.filter(({ Resource }) => Resource.includes(encryptionKeyArn));
+      const [ownStatement, ...others] = statements.filter(({ Resource }) => Resource.includes(encryptionKeyArn));
       expect(others).toEqual([]);
-      expect(own?.Action).toEqual(expect.arrayContaining(['kms:Decrypt', 'kms:GenerateDataKey']));
+      expect(ownStatement?.Action).toEqual(expect.arrayContaining(['kms:Decrypt', 'kms:GenerateDataKey']));
       const services = ['dynamodb', 's3', 'secretsmanager'].map((name) => `${name}.eu-west-1.amazonaws.com`);
-      expect(own?.Condition).toEqual({ StringLike: { 'kms:ViaService': services } });
+      expect(ownStatement?.Condition).toEqual({ StringLike: { 'kms:ViaService': services } });
     });
 
     it('is worked on where it is', async () => {
@@ -391,15 +391,19 @@ describeOnDynamo('policies', () => {
     it('is named with account and region before anything is written, and only then', () => {
       for (const { line, result, actions } of runs) {
         const firstWrite = actions.findIndex(isWrite);
-        const asked = actions.indexOf('sts:GetCallerIdentity');
+        const identityIndex = actions.indexOf('sts:GetCallerIdentity');
         const isNamed = result.error.split('\n')[0] === announced;
         if (firstWrite !== -1)
-          expect({ line, isNamed, before: asked !== -1 && asked < firstWrite }).toMatchObject({
+          expect({ line, isNamed, before: identityIndex !== -1 && identityIndex < firstWrite }).toMatchObject({
             isNamed: true,
             before: true,
           });
         // The bucket's name contains the account, so the command reads the account and writes nothing.
-        else expect({ line, isNamed }).toEqual({ line, isNamed: asked !== -1 && !actions.includes('s3:GetObject') });
+        else
+          expect({ line, isNamed }).toEqual({
+            line,
+            isNamed: identityIndex !== -1 && !actions.includes('s3:GetObject'),
+          });
       }
       expect(runs.filter(({ actions }) => actions.some(isWrite)).length).toBeGreaterThan(9);
     });

@@ -33,8 +33,8 @@ describe('npm start', () => {
   it('--help prints every option and ends with 0', async () => {
     const { status, stdout } = await start('--help');
     expect(status).toBe(0);
-    const kept = ['--data', '--durable', '--processes', '--dynamodb'];
-    for (const name of ['--port', '--host', '--config', ...kept, '--stream-budget', '--log', '--help']) {
+    const options = ['--data', '--durable', '--processes', '--dynamodb'];
+    for (const name of ['--port', '--host', '--config', ...options, '--stream-budget', '--log', '--help']) {
       expect(stdout).toContain(`  ${name}`);
     }
   });

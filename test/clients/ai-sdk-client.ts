@@ -79,7 +79,7 @@ function clientOf(modelOf: (id: string) => LanguageModel): ClientUnderTest {
       const text = stream
         ? await thrown((onError) => streamText({ ...options, onError }).text)
         : (await generateText(options)).text;
-      return { text, asked: inputs };
+      return { text, inputs };
     },
     schema: async (model) => (await generateText({ model: modelOf(model), prompt: question, output })).output,
     streamedSchema: (model) =>

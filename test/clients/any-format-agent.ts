@@ -48,7 +48,7 @@ export interface Act {
 }
 
 export interface AgentDriver {
-  readonly act: (program: string, gateway: Harness, act: Act) => Promise<{ said: string; failure: string | undefined }>;
+  readonly act: (program: string, gateway: Harness, act: Act) => Promise<{ text: string; failure: string | undefined }>;
   readonly read: (file: string) => ToolUse;
   readonly run: (command: string) => ToolUse;
   /** Returns a call that replaces `from` by `to`. */
@@ -106,7 +106,7 @@ export function anyFormatChecks({ act, read, run, edit, compacting, look }: Agen
           [first.failure, isChanged(file), providersOf(gateway)],
           [undefined, true, Array(3).fill(target)],
         );
-        assert.match(first.said, /^The tools answered/);
+        assert.match(first.text, /^The tools answered/);
         const next = { model: `scripted/${target}`, prompt: 'Well done', home, resumes: true };
         const second = await act(program, gateway, next);
         assert.deepEqual([second.failure, providersOf(gateway)], [undefined, Array(4).fill(target)]);

@@ -57,8 +57,8 @@ it('is switched off by service.translation, for Messages and not for chat comple
   });
   try {
     expect((await off.post(chatHello('gemini/echo'))).status).toBe(200);
-    const asked = new Anthropic({ baseURL: new URL(off.url).origin, authToken: off.key, apiKey: null });
-    await expect(asked.messages.create(ask('gemini/echo', 'Hello'))).rejects.toMatchObject({
+    const client = new Anthropic({ baseURL: new URL(off.url).origin, authToken: off.key, apiKey: null });
+    await expect(client.messages.create(ask('gemini/echo', 'Hello'))).rejects.toMatchObject({
       error: { error_code: 'model_not_routable' },
     });
     expect(off.simulator.calls).toHaveLength(1);
@@ -70,8 +70,8 @@ it('is switched off by service.translation, for Messages and not for chat comple
 it('the stock Anthropic client reaches providers of the formats in the table, and reads for others which interface they do not serve', async () => {
   const served: string[] = [];
   for (const format of formats) {
-    const asked = client.messages.create(ask(`formats/${format}`, 'Hello'));
-    const error: unknown = await asked.then(
+    const call = client.messages.create(ask(`formats/${format}`, 'Hello'));
+    const error: unknown = await call.then(
       () => void served.push(format),
       (reason: unknown) => reason,
     );
@@ -235,18 +235,18 @@ it.each(['messages', 'converse', 'generate-content', 'chat-completions'])(
   'Responses on a model of %s answers as a response with every member, its cost in the usage, and a record of the format that was spoken',
   async (format) => {
     const openai = new OpenAI({ baseURL: baseUrlOf(gateway, '/openai/v1'), apiKey: gateway.key, maxRetries: 0 });
-    const asked = {
+    const request = {
       instructions: 'Be short.',
       metadata: { team: 'search' },
       max_output_tokens: 500,
       temperature: 0.5,
     };
     const { data, response } = await openai.responses
-      .create({ model: `${format}/echo`, input: 'Hello', ...asked })
+      .create({ model: `${format}/echo`, input: 'Hello', ...request })
       .withResponse();
     expect(data.output_text).toContain('Hello');
     expect(data).toMatchObject({
-      ...asked,
+      ...request,
       id: expect.stringMatching(/^resp_\w+$/),
       object: 'response',
       model: `${format}/echo`,

@@ -84,8 +84,8 @@ async function eventsOf(modelId: string, more: Partial<ConverseCommandInput> = {
   return events;
 }
 
-const failureOf = (asked: Promise<unknown>): Promise<BedrockRuntimeServiceException & { code?: string }> =>
-  asked.then(
+const failureOf = (call: Promise<unknown>): Promise<BedrockRuntimeServiceException & { code?: string }> =>
+  call.then(
     () => {
       throw new Error('it did not fail');
     },
@@ -139,12 +139,12 @@ describe.each(formats)('at a provider of %s', (format) => {
   it('tools are called with thinking before them, and their results go back', async () => {
     const toolConfig = { tools: [{ toolSpec: tool }] };
     const thinking = { additionalModelRequestFields: { thinking: { type: 'enabled', budget_tokens: 1_024 } } };
-    const asked = hello(model('reasoning'), {
+    const request = hello(model('reasoning'), {
       messages: [{ role: 'user', content: [{ text: 'Call the tool' }] }],
       toolConfig,
       ...thinking,
     });
-    const { output, stopReason } = await bedrock.send(new ConverseCommand(asked));
+    const { output, stopReason } = await bedrock.send(new ConverseCommand(request));
     expect(stopReason).toBe('tool_use');
     const content = output?.message?.content ?? [];
     const calls = content.flatMap(({ toolUse }) => toolUse ?? []);
@@ -155,8 +155,8 @@ describe.each(formats)('at a provider of %s', (format) => {
     }));
     const again = await bedrock.send(
       new ConverseCommand({
-        ...asked,
-        messages: [...(asked.messages ?? []), { role: 'assistant', content }, { role: 'user', content: results }],
+        ...request,
+        messages: [...(request.messages ?? []), { role: 'assistant', content }, { role: 'user', content: results }],
       }),
     );
     expect(again.stopReason).toBe('end_turn');
@@ -217,11 +217,11 @@ describe.each(formats)('at a provider of %s', (format) => {
       max_tokens: 300,
       messages: [{ role: 'user', content: 'Hello' }],
     });
-    const asked = { modelId: model('echo'), body, contentType: 'application/json', accept: 'application/json' };
-    const whole = await bedrock.send(new InvokeModelCommand(asked));
+    const request = { modelId: model('echo'), body, contentType: 'application/json', accept: 'application/json' };
+    const whole = await bedrock.send(new InvokeModelCommand(request));
     const message = JSON.parse(Buffer.from(whole.body).toString('utf8'));
     expect(message).toMatchObject({ type: 'message', stop_reason: 'end_turn' });
-    const { body: stream } = await bedrock.send(new InvokeModelWithResponseStreamCommand(asked));
+    const { body: stream } = await bedrock.send(new InvokeModelWithResponseStreamCommand(request));
     const events: { type: string; delta?: { text?: string } }[] = [];
     for await (const { chunk } of stream ?? []) {
       if (chunk?.bytes !== undefined) events.push(JSON.parse(Buffer.from(chunk.bytes).toString('utf8')));

@@ -7,7 +7,7 @@ import { type Harness, type HarnessOptions, startHarness } from '../support/harn
 import type { ScriptedProvider } from '../support/scripted-provider.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-interface Said {
+interface ClaudeCodeAnswer {
   readonly result: string;
   readonly is_error: boolean;
 }
@@ -28,7 +28,7 @@ export interface ClaudeCodeRun {
 }
 
 /** Runs Claude Code with the settings that a user sets, and without any of this machine. */
-export async function ask(program: string, gateway: Harness, asking: ClaudeCodeRun): Promise<Said> {
+export async function ask(program: string, gateway: Harness, asking: ClaudeCodeRun): Promise<ClaudeCodeAnswer> {
   const {
     model = 'acme/echo',
     prompt = 'Hello',
@@ -55,7 +55,7 @@ export async function ask(program: string, gateway: Harness, asking: ClaudeCodeR
   await gateway.settled();
   const line = output.split('\n').find((one) => one.startsWith('{')) ?? '';
   assert.notEqual(line, '', `Claude Code gave no result: ${output.slice(0, 500)}`);
-  return JSON.parse(line) as Said;
+  return JSON.parse(line) as ClaudeCodeAnswer;
 }
 
 const anthropicOf = ({ url }: Harness, key: string) => ({

@@ -100,7 +100,7 @@ const driver: AgentDriver = {
   act: async (program, gateway, { model, prompt, home, resumes = false }) => {
     const args = ['--allowedTools', 'Read Edit Bash', ...(resumes ? ['--continue'] : [])];
     const { result, is_error } = await ask(program, gateway, { model, prompt, home, args });
-    return { said: result, failure: is_error ? result : undefined };
+    return { text: result, failure: is_error ? result : undefined };
   },
   compacting: /Your task is to create a detailed summary/,
   read: (file) => ({ tool: 'Read', arguments: { file_path: file } }),

@@ -22,7 +22,7 @@ export interface ToolRun {
   /** The text of the last answer. */
   readonly text: string;
   /** The arguments of the tool calls. */
-  readonly asked: readonly unknown[];
+  readonly inputs: readonly unknown[];
 }
 
 export interface ClientTurnOptions {

@@ -62,5 +62,5 @@ export async function ask(program: string, gateway: Harness, asking: CodexRun) {
   const failure = events.find(({ type }) => type === 'turn.failed')?.error?.message;
   const isWhole = events.some(({ type }) => type === 'turn.completed');
   assert.ok(isWhole || failure !== undefined, `Codex gave no result: ${output.slice(0, 500)}`);
-  return { said: answerText, failure };
+  return { text: answerText, failure };
 }

@@ -26,7 +26,7 @@ const checks: AgentChecks = {
     gateway,
   ) => {
     const tags = 'model_providers.gw.http_headers={"X-Gw-Tags"="team=search,agent=codex"}';
-    const { said: answerText, failure } = await ask(program, gateway, { args: ['-c', tags] });
+    const { text: answerText, failure } = await ask(program, gateway, { args: ['-c', tags] });
     assert.equal(failure, undefined);
     assert.match(answerText, /^Hello! You wrote “Hello”/);
     const [record] = await gateway.records();
@@ -39,7 +39,7 @@ const checks: AgentChecks = {
     assert.equal(typeof metadata, 'object');
   },
   'a tool of its own is called after reasoning, and its result goes back with both': async (program, gateway) => {
-    const { said: answerText, failure } = await ask(program, gateway, { prompt: 'Call the tool exec_command' });
+    const { text: answerText, failure } = await ask(program, gateway, { prompt: 'Call the tool exec_command' });
     assert.equal(failure, undefined);
     assert.match(answerText, /^The tools answered/);
     const sent = sentBody(gateway, 1).input;
@@ -80,7 +80,7 @@ const checks: AgentChecks = {
     gateway,
   ) => checkFormats('Codex', gateway, async (model) => (await ask(program, gateway, { model })).failure),
   'a provider that fails before its output is replaced': async (program, gateway) => {
-    const { said: answerText } = await ask(program, gateway, { model: 'acme/rescued' });
+    const { text: answerText } = await ask(program, gateway, { model: 'acme/rescued' });
     assert.match(answerText, /simulated by the provider globex/);
     assert.deepEqual(
       gateway.simulator.calls.map(({ provider }) => provider),

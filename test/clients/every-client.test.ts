@@ -86,14 +86,14 @@ describe.each(cells)('$name below $base at a provider of $provider', ({ name, ba
   });
 
   it.each([false, true])('calls tools in parallel and gives their results back; stream %s', async (stream) => {
-    const { text, asked } = await client().tools(echo, { stream });
-    expect(asked).toEqual([{ city: 'text' }, { city: 'text' }]);
+    const { text, inputs } = await client().tools(echo, { stream });
+    expect(inputs).toEqual([{ city: 'text' }, { city: 'text' }]);
     expect(text).toContain('The tools answered “sunny” and “sunny”');
   });
 
   it('calls tools and then gets an object of its schema, with thinking asked for', async () => {
-    const { text, asked } = await client().tools(echo, { labelled: true, effort: 'high' });
-    expect(asked).toContainEqual({ city: 'text' });
+    const { text, inputs } = await client().tools(echo, { labelled: true, effort: 'high' });
+    expect(inputs).toContainEqual({ city: 'text' });
     expect(JSON.parse(text)).toEqual({ label: 'text' });
   });
 
@@ -131,8 +131,8 @@ describe('results.ts', () => {
   it.each(Object.keys(nodeClients))('says at providers of which formats %s is answered', async (name) => {
     const cells: Record<string, string> = {};
     for (const format of formats) {
-      const asked = openAt(name, '/openai/v1').answer(`formats/${format}`);
-      const error = await asked.then(() => undefined, String);
+      const answer = openAt(name, '/openai/v1').answer(`formats/${format}`);
+      const error = await answer.then(() => undefined, String);
       cells[format] = error === undefined ? 'yes' : 'no';
       if (error !== undefined) expect(error).toContain(`No provider of "formats/${format}" serves the interface`);
     }
@@ -149,8 +149,8 @@ describe('results.ts', () => {
       const isBack = async (provider: ProviderName, stream: boolean) => {
         gateway.simulator.clear();
         const client = open({ baseURL: baseUrlOf(gateway, '/openai/v1'), apiKey: gateway.key, fetch });
-        const { text, asked } = await client.tools(`${provider}/thinking`, { stream, effort: 'high' });
-        expect([asked, text]).toEqual([
+        const { text, inputs } = await client.tools(`${provider}/thinking`, { stream, effort: 'high' });
+        expect([inputs, text]).toEqual([
           Array(2).fill({ city: 'text' }),
           expect.stringContaining('“sunny” and “sunny”'),
         ]);
@@ -256,10 +256,14 @@ describe('a stored function', () => {
 });
 
 it('the gateway’s own fields are options of the AI SDK and of LangChain, and no provider sees them', async () => {
-  const own = { provider: { only: ['acme'], sort: 'price' } };
-  const { usage } = await generateText({ model: aiSdk('acme/echo'), prompt: 'Hello', providerOptions: { gw: own } });
+  const gatewayFields = { provider: { only: ['acme'], sort: 'price' } };
+  const { usage } = await generateText({
+    model: aiSdk('acme/echo'),
+    prompt: 'Hello',
+    providerOptions: { gw: gatewayFields },
+  });
   expect(usage.raw).toMatchObject({ cost: expect.any(Number), provider: 'acme', model: 'acme/echo', attempts: 1 });
-  const { response_metadata: seen } = await langchain('acme/echo', { modelKwargs: own }).invoke('Hello');
+  const { response_metadata: seen } = await langchain('acme/echo', { modelKwargs: gatewayFields }).invoke('Hello');
   expect(seen.usage).toMatchObject({ cost: expect.any(Number), provider: 'acme', attempts: 1 });
   expect(gateway.simulator.calls.map(({ body }) => Reflect.has(body as object, 'provider'))).toEqual([false, false]);
 });
@@ -301,8 +305,8 @@ it('openai sends an image by Responses, and the fields of the gateway', async ()
     { type: 'input_text', text: 'What is it?' },
     { type: 'input_image', image_url: imageUrl, detail: 'auto' },
   ];
-  const asked = { model: 'acme/echo', input: [{ role: 'user' as const, content }], provider: { only: ['acme'] } };
-  const answer = await openai({ baseURL: baseUrlOf(gateway, '/openai/v1') }).responses.create(asked);
+  const request = { model: 'acme/echo', input: [{ role: 'user' as const, content }], provider: { only: ['acme'] } };
+  const answer = await openai({ baseURL: baseUrlOf(gateway, '/openai/v1') }).responses.create(request);
   expect(answer.output_text).toContain('1 image');
   expect(gateway.simulator.calls[0]?.body).not.toHaveProperty('provider');
 });
@@ -324,8 +328,8 @@ it('the AI SDK reranks, at either version of Cohere’s path', async () => {
   const documents = ['Bread', 'Capital of Norway'];
   for (const version of ['v1', 'v2']) {
     const cohere = createCohere({ baseURL: `${new URL(gateway.url).origin}/${version}`, apiKey: gateway.key });
-    const asked = { model: cohere.reranking('acme/echo'), documents, query: 'Norway', topN: 1 };
-    const { rerankedDocuments, ranking } = await rerank(asked);
+    const request = { model: cohere.reranking('acme/echo'), documents, query: 'Norway', topN: 1 };
+    const { rerankedDocuments, ranking } = await rerank(request);
     expect([version, rerankedDocuments, ranking[0]?.originalIndex]).toEqual([version, [documents[1]], 1]);
   }
 });
@@ -336,16 +340,16 @@ describe('images', () => {
 
   it('openai makes them, streams them, and edits files', async () => {
     const { images } = openai(connection());
-    const made = await images.generate({ model: 'acme/echo', prompt: 'A cat', n: 2 });
-    expect(made.data?.map(({ b64_json }) => isPng(b64_json))).toEqual([true, true]);
-    expect(made.usage).toMatchObject({ output_tokens: expect.any(Number), cost: expect.any(Number) });
+    const imageResponse = await images.generate({ model: 'acme/echo', prompt: 'A cat', n: 2 });
+    expect(imageResponse.data?.map(({ b64_json }) => isPng(b64_json))).toEqual([true, true]);
+    expect(imageResponse.usage).toMatchObject({ output_tokens: expect.any(Number), cost: expect.any(Number) });
     const types: string[] = [];
     const stream = await images.generate({ model: 'acme/echo', prompt: 'A cat', stream: true, partial_images: 1 });
     for await (const event of stream) types.push(event.type);
     expect(types).toEqual(['image_generation.partial_image', 'image_generation.completed']);
     const image = await toFile(Buffer.from('bytes'), 'a.png', { type: 'image/png' });
-    const own = { provider: { only: ['acme'] } } as object;
-    const edited = await images.edit({ model: 'acme/echo', prompt: 'Blue', image, ...own });
+    const gatewayFields = { provider: { only: ['acme'] } } as object;
+    const edited = await images.edit({ model: 'acme/echo', prompt: 'Blue', image, ...gatewayFields });
     expect(isPng(edited.data?.[0]?.b64_json)).toBe(true);
     expect(gateway.simulator.calls.at(-1)?.body).toMatchObject({ image: { file_name: 'a.png', type: 'image/png' } });
     expect(gateway.simulator.calls.at(-1)?.body).not.toHaveProperty('provider');
@@ -353,9 +357,9 @@ describe('images', () => {
 
   it('the AI SDK makes one, and edits one', async () => {
     const model = createOpenAI(connection()).image('acme/echo');
-    const made = await generateImage({ model, prompt: 'A cat', size: '1024x1024' });
-    expect([isPng(made.image.base64), made.image.mediaType]).toEqual([true, 'image/png']);
-    const prompt = { text: 'Blue', images: [made.image.uint8Array] };
+    const result = await generateImage({ model, prompt: 'A cat', size: '1024x1024' });
+    expect([isPng(result.image.base64), result.image.mediaType]).toEqual([true, 'image/png']);
+    const prompt = { text: 'Blue', images: [result.image.uint8Array] };
     expect(isPng((await generateImage({ model, prompt })).image.base64)).toBe(true);
     expect(gateway.simulator.calls.at(-1)?.path).toMatch(/\/images\/edits$/);
   });
@@ -365,10 +369,10 @@ describe('vectors', () => {
   const embeddings = () => openai({ baseURL: baseUrlOf(gateway, '/openai/v1') }).embeddings;
 
   it('are the same numbers as base64, which the stock openai client asks for by itself, and as numbers', async () => {
-    const asked = { model: 'acme/echo', input: ['Hello', 'you'], dimensions: 8 };
+    const request = { model: 'acme/echo', input: ['Hello', 'you'], dimensions: 8 };
     const [alone, floats] = [
-      await embeddings().create(asked),
-      await embeddings().create({ ...asked, encoding_format: 'float' }),
+      await embeddings().create(request),
+      await embeddings().create({ ...request, encoding_format: 'float' }),
     ];
     const encodings = gateway.simulator.calls.map(({ body }) => (body as { encoding_format: string }).encoding_format);
     expect(encodings).toEqual(['base64', 'float']);
@@ -381,8 +385,8 @@ describe('vectors', () => {
   it('come from providers that speak Embeddings, and any other model says that it serves none', async () => {
     const served: string[] = [];
     for (const format of formats) {
-      const asked = embeddings().create({ model: `formats/${format}`, input: 'Hello' });
-      const code = await asked.then(
+      const call = embeddings().create({ model: `formats/${format}`, input: 'Hello' });
+      const code = await call.then(
         () => void served.push(format),
         (error: { code: unknown }) => error.code,
       );

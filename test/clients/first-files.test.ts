@@ -44,10 +44,11 @@ afterAll(async () => {
 
 /** Returns clients with the base URLs that the start prints. */
 const clientsOf = ({ key, lines }: StartedExample) => {
-  const said = (whom: string) => lines.find((line) => line.startsWith(`base URL for ${whom}`))?.split(': ')[1] ?? '';
+  const baseUrlFor = (whom: string) =>
+    lines.find((line) => line.startsWith(`base URL for ${whom}`))?.split(': ')[1] ?? '';
   return {
-    openai: new OpenAI({ apiKey: key, baseURL: said('OpenAI'), maxRetries: 0 }),
-    anthropic: new Anthropic({ authToken: key, apiKey: null, baseURL: said('Claude Code'), maxRetries: 0 }),
+    openai: new OpenAI({ apiKey: key, baseURL: baseUrlFor('OpenAI'), maxRetries: 0 }),
+    anthropic: new Anthropic({ authToken: key, apiKey: null, baseURL: baseUrlFor('Claude Code'), maxRetries: 0 }),
   };
 };
 
@@ -331,12 +332,12 @@ describe('the real providers of the demo', () => {
     }
     const messages = [{ role: 'user' as const, content: text }];
     const tool = { type: 'function' as const, function: { name: 'get_weather', parameters: { ...citySchema } } };
-    const said = [
+    const texts = [
       (await openai.chat.completions.create({ model, messages, tools: [tool] })).choices[0]?.message.content,
       (await openai.responses.create({ model, input: text })).output_text,
       (await anthropic.messages.create({ model, max_tokens: 100, messages })).content[0],
     ];
-    for (const words of said) expect(JSON.stringify(words)).toContain(`You wrote “${text}”`);
+    for (const words of texts) expect(JSON.stringify(words)).toContain(`You wrote “${text}”`);
     expect(simulator.calls.map((call) => call.provider)).toEqual([provider, provider, provider]);
     if (provider === 'openai') expect(simulator.calls[1]?.path).toBe('/openai/v1/responses');
   });

@@ -47,12 +47,12 @@ async function ask(program: string, gateway: Harness, run: GeminiRun) {
     readonly response?: string;
     readonly error?: { readonly message: string };
   };
-  return { said: response, failure: error?.message };
+  return { text: response, failure: error?.message };
 }
 
 const checks: AgentChecks = {
   'a text is streamed, billed, and recorded with its tags': async (program, gateway) => {
-    const { said: answerText, failure } = await ask(program, gateway, {});
+    const { text: answerText, failure } = await ask(program, gateway, {});
     assert.deepEqual([failure, /^Hello!/.test(answerText)], [undefined, true], answerText);
     const [record] = await gateway.records();
     assert.equal(record?.interfaceId, 'generate-content');
@@ -69,7 +69,7 @@ const checks: AgentChecks = {
     gateway,
   ) => checkFormats('Gemini CLI', gateway, async (model) => (await ask(program, gateway, { model })).failure),
   'a provider that fails before its output is replaced': async (program, gateway) => {
-    const { said: answerText } = await ask(program, gateway, { model: 'acme/rescued' });
+    const { text: answerText } = await ask(program, gateway, { model: 'acme/rescued' });
     assert.match(answerText, /simulated by the provider globex/);
     const called = gateway.simulator.calls.map(({ provider }) => provider);
     assert.deepEqual(called, ['acme', 'globex']);

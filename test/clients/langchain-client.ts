@@ -60,7 +60,7 @@ export function langchain(
       const calls = first.tool_calls ?? [];
       const results = calls.map(({ id = '' }) => new ToolMessage({ tool_call_id: id, content: toolResult }));
       const last = await ask([new HumanMessage(toolQuestion), first, ...results]);
-      return { text: String(last.content), asked: calls.map(({ args }) => args) };
+      return { text: String(last.content), inputs: calls.map(({ args }) => args) };
     },
     schema: (model) => labelled(model).invoke(question),
     async streamedSchema(model) {

@@ -21,7 +21,7 @@ interface Embedding {
   getTextEmbeddings(texts: readonly string[]): Promise<number[][]>;
 }
 interface QueryEngine {
-  query(asked: { readonly query: string }): Promise<{
+  query(request: { readonly query: string }): Promise<{
     readonly sourceNodes?: readonly { readonly node: { getContent(): string } }[];
     toString(): string;
   }>;

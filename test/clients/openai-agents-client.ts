@@ -29,8 +29,8 @@ function clientOf(runner: Runner, modelOf: (model: string) => string | OpenAICha
   const agent = (model: string) => new Agent({ name: 'helper', model: modelOf(model) });
   const labelled = (model: string) =>
     new Agent({ name: 'labeller', model: modelOf(model), outputType: z.object({ label: z.string() }) });
-  async function streamed(running: Agent, asked: string, read: (text: string) => void = () => {}) {
-    const result = await runner.run(running, asked, { stream: true });
+  async function streamed(running: Agent, prompt: string, read: (text: string) => void = () => {}) {
+    const result = await runner.run(running, prompt, { stream: true });
     for await (const text of result.toTextStream()) read(text);
     await result.completed;
     return result;
@@ -61,7 +61,7 @@ function clientOf(runner: Runner, modelOf: (model: string) => string | OpenAICha
       });
       const run = stream ? streamed(asking, toolQuestion) : runner.run(asking, toolQuestion);
       const { finalOutput = '' } = await run;
-      return { text: isLabelled ? JSON.stringify(finalOutput) : String(finalOutput), asked: inputs };
+      return { text: isLabelled ? JSON.stringify(finalOutput) : String(finalOutput), inputs };
     },
     schema: async (model) => (await runner.run(labelled(model), question)).finalOutput,
     streamedSchema: async (model) => {

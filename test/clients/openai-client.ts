@@ -64,7 +64,7 @@ export function openaiClient(connection: ClientConnection): ClientUnderTest {
         ...(labelled ? { response_format } : {}),
       };
       const runner = stream ? completions.runTools({ ...body, stream }) : completions.runTools(body);
-      return { text: (await runner.finalContent()) ?? '', asked: inputs };
+      return { text: (await runner.finalContent()) ?? '', inputs };
     },
     async schema(model) {
       const { choices } = await completions.parse({ model, messages, response_format });
@@ -98,7 +98,7 @@ export function openaiByHand(connection: ClientConnection): Pick<ClientUnderTest
       const calls = first.tool_calls?.filter((call) => call.type === 'function') ?? [];
       const results = calls.map(({ id }) => ({ role: 'tool' as const, tool_call_id: id, content: toolResult }));
       const { content } = await ask([...asking, first, ...results]);
-      return { text: content ?? '', asked: calls.map(({ function: called }) => JSON.parse(called.arguments)) };
+      return { text: content ?? '', inputs: calls.map(({ function: called }) => JSON.parse(called.arguments)) };
     },
   };
 }

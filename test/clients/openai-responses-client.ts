@@ -61,7 +61,7 @@ export function openaiResponses(connection: ClientConnection): ClientUnderTest {
         ...first.output,
         ...results,
       ] as OpenAI.Responses.ResponseInput;
-      return { text: (await ask(input)).output_text, asked: inputs };
+      return { text: (await ask(input)).output_text, inputs };
     },
     schema: async (model) => (await responses.parse({ model, input: question, text })).output_parsed,
     async streamedSchema(model) {

@@ -83,9 +83,9 @@ describe('the code of a request', () => {
     const { extra_body: others, request_options: options, ...known } = pythonArguments(python);
     const { additional_body_parameters: ofOptions } = (options ?? {}) as { additional_body_parameters?: object };
     const { user, provider, ...ofAws } = body;
-    const asked = unwrapped({ ...known, ...(others as object), ...ofOptions }, one.streams);
+    const request = unwrapped({ ...known, ...(others as object), ...ofOptions }, one.streams);
     // boto3 accepts no unknown field anywhere.
-    expect(asked).toEqual(name === 'converse' ? ofAws : body);
+    expect(request).toEqual(name === 'converse' ? ofAws : body);
     // The SDK would refuse unknown fields as arguments.
     expect(Object.keys(known)).not.toContain('provider');
     expect(python.split('\n')[0]).toBe('import os');

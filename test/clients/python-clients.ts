@@ -184,7 +184,7 @@ if (selected.length === 0) throw new Error(`"${only}" is none of ${runs.map(([na
 const count = { ok: 0, skipped: 0, FAILS: 0 };
 for (const [name, run] of hasPython ? selected : []) {
   const [result, words] = await run().then(
-    (said) => ['ok', said] as const,
+    (text) => ['ok', text] as const,
     (error: Error) => [error instanceof Skipped ? 'skipped' : 'FAILS', error.message] as const,
   );
   count[result] += 1;

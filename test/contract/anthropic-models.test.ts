@@ -159,8 +159,8 @@ describe('a bare name', () => {
     const openai = new OpenAI({ apiKey: gateway.key, baseURL: gateway.url.replace('/v1', '/openai/v1') });
     expect((await openai.models.retrieve('model-5')).id).toBe('acme/model-5');
     await gateway.settled();
-    const asked = new Set((await gateway.records()).map(({ modelServed }) => modelServed));
-    expect([...asked].sort()).toEqual(['acme/model-5', 'bolt/eu/only-bolt']);
+    const models = new Set((await gateway.records()).map(({ modelServed }) => modelServed));
+    expect([...models].sort()).toEqual(['acme/model-5', 'bolt/eu/only-bolt']);
   });
 
   it('of an id that exists is that id, and shares its cached answer with the whole one', async () => {

@@ -123,8 +123,8 @@ describe('a function call', () => {
 
     it('no header of the client but its traceparent, and no model of the client', async () => {
       const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-      const sent = { traceparent, 'x-title': 'secret-title', 'http-referer': 'https://secret.example' };
-      const { headers, body } = receivedIn(await answerOf(await gateway.post(ask('text'), sent)));
+      const clientHeaders = { traceparent, 'x-title': 'secret-title', 'http-referer': 'https://secret.example' };
+      const { headers, body } = receivedIn(await answerOf(await gateway.post(ask('text'), clientHeaders)));
       expect(headers.traceparent).toBe(traceparent);
       expect(JSON.stringify(headers)).not.toMatch(/secret|sk-gw-|authorization/);
       expect(body.model).toBe('echo-request');
@@ -180,9 +180,9 @@ describe('a function call', () => {
       ['followed by an assistant', [system, { role: 'assistant', content: 'x' }], /role/],
     ])('a fixed message %s', async (_name, messages, message) => {
       for (const alias of ['text', 'plain', 'ticket']) {
-        const told = await refusal(ask(alias, '', { messages }));
-        expect(told).toMatch(message);
-        expect(told).not.toMatch(/label|support|tickets/);
+        const text = await refusal(ask(alias, '', { messages }));
+        expect(text).toMatch(message);
+        expect(text).not.toMatch(/label|support|tickets/);
       }
     });
 

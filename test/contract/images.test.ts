@@ -282,15 +282,15 @@ describe('images', () => {
     [{ svg: { model: 'gpt-5.4' } }, 'svg'],
   ])(
     'that cost more than the price of an image are refused by name, unless the operator allows them: %j',
-    async (asked, param) => {
+    async (fields, param) => {
       const openai = { 'x-gw-error-format': 'openai' };
-      const refused = await post({ model: 'acme/image', ...asked }, openai);
+      const refused = await post({ model: 'acme/image', ...fields }, openai);
       const { error } = (await refused.json()) as { error: Json };
       expect([refused.status, error]).toMatchObject([400, { code: 'feature_unsupported', param }]);
       expect(error.message).toContain('supported_params.extras: [image_formats]');
       expect(gateway.simulator.calls).toEqual([]);
-      expect((await post({ model: 'acme/formats', ...asked })).status).toBe(200);
-      expect(gateway.simulator.calls[0]?.body).toMatchObject(asked);
+      expect((await post({ model: 'acme/formats', ...fields })).status).toBe(200);
+      expect(gateway.simulator.calls[0]?.body).toMatchObject(fields);
     },
   );
 

@@ -24,9 +24,9 @@ afterAll(() => gateway.stop());
 
 describe('workspaces', () => {
   it('are made with their credit and limits, once, and work at once', async () => {
-    const made = await ada.send('POST', '/workspaces', { id: 'search', credit_usd: '5', models: ['acme/echo'] });
-    expect(await differencesOf(operationOf('POST', '/v1/manage/workspaces'), made.response)).toEqual([]);
-    expect(made.body.data).toMatchObject({
+    const creation = await ada.send('POST', '/workspaces', { id: 'search', credit_usd: '5', models: ['acme/echo'] });
+    expect(await differencesOf(operationOf('POST', '/v1/manage/workspaces'), creation.response)).toEqual([]);
+    expect(creation.body.data).toMatchObject({
       id: 'search',
       available_usd: '5',
       models: ['acme/echo'],
@@ -36,18 +36,22 @@ describe('workspaces', () => {
     expect([again.status, again.body.error]).toEqual([400, 'invalid_request']);
     expect((await gateway.credit('search')).granted).toBe(5_000_000_000_000n);
     const key = (await ada.send('POST', '/keys', { workspace: 'search', name: 'first' })).body.data.key;
-    const asked = { authorization: `Bearer ${key}` };
-    expect((await gateway.post(hello('acme/echo'), asked)).status).toBe(200);
-    expect((await gateway.post(hello('acme/other'), asked)).status).toBe(400);
+    const headers = { authorization: `Bearer ${key}` };
+    expect((await gateway.post(hello('acme/echo'), headers)).status).toBe(200);
+    expect((await gateway.post(hello('acme/other'), headers)).status).toBe(400);
   });
 
   it('and their keys take models by their bare names, looked for among those of the workspace, and show ids', async () => {
-    const made = await ada.send('POST', '/workspaces', { id: 'bare', credit_usd: '5', models: ['echo', 'bolt/other'] });
-    expect(made.body.data.models).toEqual(['acme/echo', 'bolt/other']);
+    const creation = await ada.send('POST', '/workspaces', {
+      id: 'bare',
+      credit_usd: '5',
+      models: ['echo', 'bolt/other'],
+    });
+    expect(creation.body.data.models).toEqual(['acme/echo', 'bolt/other']);
     const key = (await ada.send('POST', '/keys', { workspace: 'bare', name: 'first', models: ['other'] })).body.data;
     expect(key.models).toEqual(['bolt/other']);
-    const asked = { authorization: `Bearer ${key.key}` };
-    expect((await gateway.post(hello('other'), asked)).headers.get('x-gw-model')).toBe('bolt/other');
+    const headers = { authorization: `Bearer ${key.key}` };
+    expect((await gateway.post(hello('other'), headers)).headers.get('x-gw-model')).toBe('bolt/other');
     const changed = await ada.send('PATCH', `/keys/${key.public_id}`, { models: ['echo', 'other'] });
     expect(changed.body.data.models).toEqual(['acme/echo', 'bolt/other']);
     const { revisions } = promptFunction('label', 'other') as { revisions: readonly object[] };
@@ -136,12 +140,12 @@ describe('workspaces', () => {
     }[][];
     const first = pages.flat().at(-1);
     expect(pages.flat()).toEqual(whole.data);
-    const said = pages.flat().map(({ id, amount_usd }) => `${id} ${amount_usd}`);
-    expect(said.slice(0, -1).toSorted()).toEqual(['a 1', 'b 2.5', 'c -0.5']);
+    const amounts = pages.flat().map(({ id, amount_usd }) => `${id} ${amount_usd}`);
+    expect(amounts.slice(0, -1).toSorted()).toEqual(['a 1', 'b 2.5', 'c -0.5']);
     expect(first).toEqual({ id: null, amount_usd: '100', time: expect.stringMatching(/Z$/) });
     expect((await ada.get('/workspaces/team')).body.data.granted_usd).toBe('103');
-    const made = await ada.send('POST', '/workspaces', { id: 'empty' });
-    expect(made.status).toBe(200);
+    const creation = await ada.send('POST', '/workspaces', { id: 'empty' });
+    expect(creation.status).toBe(200);
     expect((await ada.get('/workspaces/empty/credits')).body.data).toMatchObject([{ id: null, amount_usd: '0' }]);
     expect((await ada.get('/workspaces/none/credits')).status).toBe(404);
   });
@@ -227,8 +231,8 @@ describe('stored functions', () => {
     expect(((await answer.json()) as { gw: { revision_id: string } }).gw.revision_id).toBe('r3');
     const other = await publish({ revision: revisionOf('r3', { model: 'acme/other' }) });
     expect([other.status, other.body.message]).toEqual([400, expect.stringContaining('activated')]);
-    const made = await publish({ revision: revisionOf('r1'), activate: true }, 'fresh');
-    expect(made.body.data).toMatchObject({ id: 'fresh', active: 'r1', status: 'enabled' });
+    const publication = await publish({ revision: revisionOf('r1'), activate: true }, 'fresh');
+    expect(publication.body.data).toMatchObject({ id: 'fresh', active: 'r1', status: 'enabled' });
   });
 
   it('with cases serve only after these were passed, or if they are skipped; else nothing is stored', async () => {
@@ -283,15 +287,15 @@ describe('stored functions', () => {
     await publish({ revision: revisionOf('r4', { cases }) });
     gateway.simulator.clear();
     const judge = (answers: unknown) => ada.send('POST', '/functions/team/label/cases', { revision: 'r4', answers });
-    const asked = await judge([]);
+    const judgement = await judge([]);
     expect(
-      await differencesOf(operationOf('POST', '/v1/manage/functions/{workspace}/{id}/cases'), asked.response),
+      await differencesOf(operationOf('POST', '/v1/manage/functions/{workspace}/{id}/cases'), judgement.response),
     ).toEqual([]);
-    const calls = asked.body.data.cases.flatMap(({ calls: some }: { calls: unknown[] }) => some) as {
+    const calls = judgement.body.data.cases.flatMap(({ calls: some }: { calls: unknown[] }) => some) as {
       call: string;
       body: { model: string };
     }[];
-    expect([calls.length, asked.body.data.is_qualified, gateway.simulator.calls]).toEqual([2, false, []]);
+    expect([calls.length, judgement.body.data.is_qualified, gateway.simulator.calls]).toEqual([2, false, []]);
     const wrong = await judge(calls.map(({ call }) => ({ call, text: 'Say yes' })));
     expect(wrong.body.data.cases.map(({ state }: { state: string }) => state)).toEqual(['passed', 'failed']);
     expect(wrong.body.data.is_qualified).toBe(false);

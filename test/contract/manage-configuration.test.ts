@@ -168,8 +168,8 @@ describe('the configuration', () => {
       200,
       ['models[acme/other] of catalogue', 'access is replaced: roles that the file does not name end'],
     ]);
-    const [{ key, ...made }] = body.data.created_keys;
-    expect(made).toEqual({ workspace: 'team', name: 'made here' });
+    const [{ key, ...keyFields }] = body.data.created_keys;
+    expect(keyFields).toEqual({ workspace: 'team', name: 'made here' });
     const now = await read();
     expect([response.headers.get('etag'), now.etag === etag]).toEqual([now.etag, false]);
     expect(team(parse(now.text))).toMatchObject({ concurrency: 9 });
@@ -190,9 +190,13 @@ describe('the configuration', () => {
     const again = await replace(JSON.stringify(parse(now.text)), `W/${now.etag}`);
     expect([again.status, again.body.data.changes, again.response.headers.get('etag')]).toEqual([200, [], now.etag]);
     // A file without the access section keeps it.
-    const { access: _left, ...without } = parse(now.text);
-    const kept = await replace(stringify(without), now.etag);
-    expect([kept.status, kept.body.data.changes, kept.response.headers.get('etag')]).toEqual([200, [], now.etag]);
+    const { access: _access, ...without } = parse(now.text);
+    const replacement = await replace(stringify(without), now.etag);
+    expect([replacement.status, replacement.body.data.changes, replacement.response.headers.get('etag')]).toEqual([
+      200,
+      [],
+      now.etag,
+    ]);
     await gateway.settled();
     expect(changesSince(at)).toHaveLength(1);
   });
@@ -267,10 +271,10 @@ describe('changes at the same moment', () => {
       replace: ({ catalogues }) => ({
         catalogues: {
           ...catalogues,
-          write: async (...asked) => {
+          write: async (...args) => {
             await workspaceStore.write({ id: 'team', spend_limit_usd: '33', data_policy: { zdr: false } });
             await ada.send('PATCH', `/keys/${key.public_id}`, { rpm: 41 });
-            return catalogues.write(...asked);
+            return catalogues.write(...args);
           },
         },
       }),
@@ -317,9 +321,9 @@ describe('changes at the same moment', () => {
       replace: ({ catalogues }) => ({
         catalogues: {
           ...catalogues,
-          write: async (...asked) => {
+          write: async (...args) => {
             expect((await ada.send('POST', '/keys', { workspace: 'team', name: 'wanted' })).status).toBe(200);
-            return catalogues.write(...asked);
+            return catalogues.write(...args);
           },
         },
       }),

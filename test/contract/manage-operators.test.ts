@@ -60,11 +60,11 @@ describe('an operator key', () => {
       expect([refused, why]).toEqual([403, expect.objectContaining({ error: 'forbidden' })]);
     }
     expect(await named('eve')).toEqual([shown]);
-    const kept = await Promise.all(tableNames.map((table) => collect(gateway.testStore.store.scan(table))));
+    const items = await Promise.all(tableNames.map((table) => collect(gateway.testStore.store.scan(table))));
     const [, , , secret = ''] = /^sk-gw-(.{16})-((.{43}).{6})$/.exec(key) ?? [];
     expect(secret).toHaveLength(43);
     await gateway.settled();
-    const stored = JSON.stringify(kept, (_name, value) => (typeof value === 'bigint' ? String(value) : value));
+    const stored = JSON.stringify(items, (_name, value) => (typeof value === 'bigint' ? String(value) : value));
     expect(stored).toContain(shown.public_id);
     expect(stored).not.toContain(secret);
     expect(gateway.logLines.slice(at).join('\n')).not.toContain(secret);
@@ -114,14 +114,14 @@ describe('an operator key', () => {
   });
 
   it('is made once of a name, however many are asked for it before the first one is stored', async () => {
-    const asked = Promise.withResolvers<void>();
+    const arrival = Promise.withResolvers<void>();
     const stored = Promise.withResolvers<void>();
     const slow = await gateway.open({
       replace: ({ operators }) => ({
         operators: {
           ...operators,
           async write(record) {
-            asked.resolve();
+            arrival.resolve();
             await stored.promise;
             await operators.write(record);
           },
@@ -129,7 +129,7 @@ describe('an operator key', () => {
       }),
     });
     const first = asOperator(slow, ada.key).send('POST', '/operators', { name: 'hedy' });
-    await asked.promise;
+    await arrival.promise;
     const { status, body } = await ada.send('POST', '/operators', { name: 'hedy' });
     expect([status, body.message]).toEqual([400, expect.stringContaining('hedy is the active operator')]);
     stored.resolve();

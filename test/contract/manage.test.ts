@@ -204,9 +204,9 @@ describe('the description of the interface', () => {
   it('says what changes answer', async () => {
     const differences = async (method: string, path: string, described: string, body?: unknown) =>
       differencesOf(operationOf(method, `/v1/manage${described}`), (await ada.send(method, path, body)).response);
-    const made = await ada.send('POST', '/keys', { workspace: 'other', name: 'described' });
-    expect(await differencesOf(operationOf('POST', '/v1/manage/keys'), made.response)).toEqual([]);
-    const id = made.body.data.public_id;
+    const creation = await ada.send('POST', '/keys', { workspace: 'other', name: 'described' });
+    expect(await differencesOf(operationOf('POST', '/v1/manage/keys'), creation.response)).toEqual([]);
+    const id = creation.body.data.public_id;
     expect(await differences('PATCH', `/keys/${id}`, '/keys/{public_id}', { status: 'revoked' })).toEqual([]);
     const credits = '/workspaces/{id}/credits';
     for (const body of [
@@ -487,7 +487,7 @@ describe('the catalogue', () => {
 
 describe('the keys', () => {
   it('are made with their limits, shown with their text once, and usable at once', async () => {
-    let made: Record<string, string> = {};
+    let ids: Record<string, string> = {};
     const wanted = {
       workspace: 'team',
       name: 'made',
@@ -499,9 +499,9 @@ describe('the keys', () => {
       tags: { team: 'search' },
     };
     const changes = await changesOf(async () => {
-      made = (await ada.send('POST', '/keys', wanted)).body.data;
+      ids = (await ada.send('POST', '/keys', wanted)).body.data;
     });
-    const { key = '', public_id: publicId = '', ...document } = made;
+    const { key = '', public_id: publicId = '', ...document } = ids;
     expect(parseApiKey(key)?.publicId).toBe(publicId);
     expect(document).toMatchObject({
       ...wanted,
@@ -619,10 +619,10 @@ describe('the keys', () => {
     });
     expect([await shown(), changes]).toEqual([before, []]);
     // With another name the key may become active again, in the same change.
-    const told = await changesOf(() =>
+    const keyChanges = await changesOf(() =>
       ada.send('PATCH', `/keys/${revoked}`, { status: 'active', rpm: 7, name: 'other twin' }),
     );
-    expect(told).toEqual([expect.objectContaining({ change: 'key activated', operator_name: 'ada' })]);
+    expect(keyChanges).toEqual([expect.objectContaining({ change: 'key activated', operator_name: 'ada' })]);
     expect(await shown()).toEqual({ ...before, status: 'active', state: 'active', rpm: 7, name: 'other twin' });
   });
 
@@ -650,7 +650,7 @@ describe('the keys', () => {
   });
 
   it('are found by a text in a name, an id or a tag, in any case, page by page, and those that have ended are left out if asked', async () => {
-    const made = await Promise.all(
+    const creations = await Promise.all(
       ['Nightly Batch', 'nightly-report', 'daily'].map((name) =>
         ada.send('POST', '/keys', { workspace: 'team', name, tags: { squad: `of-${name.slice(0, 5)}` } }),
       ),
@@ -660,7 +660,7 @@ describe('the keys', () => {
     expect([pages.length, namesOf(pages.flat())]).toEqual([2, ['Nightly Batch', 'nightly-report']]);
     const found = async (search: string) => namesOf((await ada.get(`/keys?${search}`)).body.data);
     expect(await found('search=squad%3Dof-daily')).toEqual(['daily']);
-    const [batch] = made.map(({ body }) => body.data.public_id);
+    const [batch] = creations.map(({ body }) => body.data.public_id);
     expect(await found(`search=${batch}`)).toEqual(['Nightly Batch']);
     expect(await found('search=no-such-text')).toEqual([]);
     await ada.send('PATCH', `/keys/${batch}`, { status: 'revoked' });

@@ -3,7 +3,7 @@ import { expectError } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 
 /** Some rows have a message in plain words. */
-const wrongTypes: [path: string, members: Record<string, unknown>, said?: string][] = [
+const wrongTypes: [path: string, members: Record<string, unknown>, message?: string][] = [
   ['model', { model: undefined }],
   ['model', { model: null }],
   ['model', { model: 7 }],
@@ -74,11 +74,11 @@ describe('the members of a request', () => {
 
   it.each(wrongTypes)(
     'of a wrong type are named by their path, in plain words: %s in %j',
-    async (path, members, said) => {
+    async (path, members, expectedMessage) => {
       gateway.simulator.clear();
       const { message } = await expectError(await gateway.post(hello('acme/echo', members)), 400, 'invalid_request');
       expect(message.slice(0, path.length + 1)).toBe(`${path}:`);
-      if (said !== undefined) expect(message).toBe(`${path}: ${said}`);
+      if (expectedMessage !== undefined) expect(message).toBe(`${path}: ${expectedMessage}`);
       expect(message).not.toMatch(/invalid|expected|received|[<>]=?/i);
       expect(gateway.simulator.calls).toHaveLength(0);
     },

@@ -198,15 +198,15 @@ describe('the usage chunk of a stream below /openai/v1', () => {
       .map((line) => JSON.parse(line));
     return chunks.filter(({ usage }) => (usage ?? null) !== null);
   };
-  const asked = { stream_options: { include_usage: true } };
+  const options = { stream_options: { include_usage: true } };
 
   it('carries the cost for a client that set include_usage, once; below /v1 it is the provider’s own', async () => {
-    const [chunk, ...others] = await chunksOf('/openai/v1', asked);
+    const [chunk, ...others] = await chunksOf('/openai/v1', options);
     expect(others).toEqual([]);
     expect(chunk).toMatchObject({ choices: [], usage: { cost: expect.any(Number), provider: 'acme' } });
     expect(chunk.usage.cost).toBeGreaterThan(0);
     expect(await chunksOf('/openai/v1', {})).toEqual([]);
-    const [plain] = await chunksOf('/v1', asked);
+    const [plain] = await chunksOf('/v1', options);
     expect(plain.usage).not.toHaveProperty('cost');
   });
 });

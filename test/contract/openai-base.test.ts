@@ -153,8 +153,8 @@ describe('an error', () => {
   it('has that form below /v1 only if the header asks for it', async () => {
     const plain = (await (await postTo('/v1', hello('acme/nothing'))).json()) as { error: unknown };
     expect(plain.error).toBe('unknown_model');
-    const asked = await postTo('/v1', hello('acme/nothing'), { 'x-gw-error-format': 'openai' });
-    expect(((await asked.json()) as OpenAiError).error.code).toBe('unknown_model');
+    const response = await postTo('/v1', hello('acme/nothing'), { 'x-gw-error-format': 'openai' });
+    expect(((await response.json()) as OpenAiError).error.code).toBe('unknown_model');
     const other = await postTo('/v1', hello('acme/nothing'), { 'x-gw-error-format': 'xml' });
     expect(((await other.json()) as { error: unknown }).error).toBe('unknown_model');
   });

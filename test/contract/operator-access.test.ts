@@ -119,19 +119,22 @@ const routeTable: Readonly<Record<RouteName, { readonly body?: object; readonly 
   'POST /functions/{workspace}/{id}/activate': { body: { revision: 'r1' }, statuses: '403 403 403 200 200 200 200' },
 };
 
-let made = 0;
+let resourceCount = 0;
 /** Returns the path of a route with an existing id in place of each `*`. */
 async function pathOf(path: string, workspace = 'team'): Promise<string> {
   let parts: (string | undefined)[] = [workspace, 'label'];
   if (path.startsWith('/providers')) parts = ['acme'];
   if (path.startsWith('/calls')) parts = [(await gateway.records(workspace))[0]?.executionId];
   if (path.startsWith('/keys/')) {
-    made += 1;
-    const { body } = await (await operatorOfAll()).send('POST', '/keys', { workspace, name: `number ${made}` });
+    resourceCount += 1;
+    const { body } = await (await operatorOfAll()).send('POST', '/keys', {
+      workspace,
+      name: `number ${resourceCount}`,
+    });
     parts = [body.data.public_id];
   }
   if (path.startsWith('/operators/'))
-    parts = [parseApiKey((await operatorOf(gateway, `number ${made++}`)).key)?.publicId];
+    parts = [parseApiKey((await operatorOf(gateway, `number ${resourceCount++}`)).key)?.publicId];
   return path.replaceAll(/\{\w+\}/g, () => String(parts.shift()));
 }
 let everything: Promise<OperatorRequests> | undefined;
@@ -246,8 +249,8 @@ describe('every route of the management interface', () => {
 describe('keys of a member', () => {
   it('are made within what the workspace allows, are seen by their owner, and no more than may be at once', async () => {
     const mia = await person({ email: 'Mia.Two@example.com', groups: ['staff'] });
-    const made = await mia.send('POST', '/keys', { workspace: 'team', name: 'laptop', rpm: 10 });
-    expect(made.body.data).toMatchObject({
+    const creation = await mia.send('POST', '/keys', { workspace: 'team', name: 'laptop', rpm: 10 });
+    expect(creation.body.data).toMatchObject({
       rpm: 10,
       spend_limit_usd: '5',
       spend_limit_reset: 'monthly',
@@ -277,13 +280,13 @@ describe('keys of a member', () => {
     expect(shown).toHaveLength(2);
     expect(shown.every(({ owner }: { owner: string }) => owner === 'mia.two@example.com')).toBe(true);
     // The key shows its own calls and spending only.
-    const call = { authorization: `Bearer ${made.body.data.key}` };
+    const call = { authorization: `Bearer ${creation.body.data.key}` };
     await (await gateway.post(hello('acme/echo'), call)).text();
     await gateway.settled();
     expect((await mia.get('/calls')).body.data).toHaveLength(1);
     expect((await mia.get('/overview')).body.data.totals.calls).toBe(1);
     // A key that ends later counts as one of the person's keys, so a rotation needs room for one more.
-    const { public_id: id } = made.body.data;
+    const { public_id: id } = creation.body.data;
     expect((await mia.send('POST', `/keys/${id}/rotate`, { grace: '1h' })).status).toBe(403);
     const [spare] = shown.filter(({ public_id: one }: { public_id: string }) => one !== id);
     expect((await mia.send('PATCH', `/keys/${spare.public_id}`, { status: 'revoked' })).body.data.state).toBe(
@@ -312,14 +315,14 @@ describe('keys of a member', () => {
         { workspace: 'team', bounds: expect.objectContaining(bounds), left: 2 },
       ],
     });
-    const made = await mia.send('POST', '/keys', { workspace: 'team', name: 'one', tags: { 'of-mia': 'yes' } });
+    const creation = await mia.send('POST', '/keys', { workspace: 'team', name: 'one', tags: { 'of-mia': 'yes' } });
     const after = await choicesOf(mia);
     expect([after.member_keys[1].left, after.tag_names]).toEqual([1, ['of-mia']]);
     // Tags of keys are shown to people who may see the keys.
     expect((await choicesOf(await person(people.member))).tag_names).toEqual([]);
     const editor = await choicesOf(await person(people.editor));
     expect([editor.tag_names, editor.member_keys, editor.providers.length > 0]).toEqual([['of-mia'], [], true]);
-    await mia.send('PATCH', `/keys/${made.body.data.public_id}`, { status: 'revoked' });
+    await mia.send('PATCH', `/keys/${creation.body.data.public_id}`, { status: 'revoked' });
     expect((await choicesOf(mia)).member_keys[1].left).toBe(2);
     // A person of a workspace with few models is offered these models only.
     const rules = await gateway.composition.access.read();
@@ -359,18 +362,18 @@ describe('keys of a member', () => {
   it.each([{ share: 0 }, { keep: '1d' }, null])('sets no content_log of an own key: %j', async (content_log) => {
     const mia = await person({ email: `mia.log.${JSON.stringify(content_log).length}@example.com`, groups: ['staff'] });
     const refused = { error: 'forbidden', message: expect.stringContaining('content_log') };
-    const own = `log of ${JSON.stringify(content_log).length}`;
+    const logName = `log of ${JSON.stringify(content_log).length}`;
     const of = (name: string) => ({ workspace: 'team', name });
-    const made = await mia.send('POST', '/keys', of(own));
-    expect(made.status).toBe(200);
-    const { public_id: id } = made.body.data;
+    const creation = await mia.send('POST', '/keys', of(logName));
+    expect(creation.status).toBe(200);
+    const { public_id: id } = creation.body.data;
     if (content_log !== null) {
       expect((await mia.send('POST', '/keys', { ...of('other'), content_log })).body).toMatchObject(refused);
     }
     expect((await mia.send('PATCH', `/keys/${id}`, { content_log })).body).toMatchObject(refused);
     const withRevocation = await mia.send('PATCH', `/keys/${id}`, { content_log, status: 'revoked' });
     expect(withRevocation.body).toMatchObject(refused);
-    expect((await mia.get('/keys')).body.data).toMatchObject([{ name: own, status: 'active', content_log: null }]);
+    expect((await mia.get('/keys')).body.data).toMatchObject([{ name: logName, status: 'active', content_log: null }]);
   });
 
   it('names the person in the log line of a change', async () => {

@@ -273,8 +273,8 @@ describe('GET /v1/generation', () => {
       ['ffffffff-ffff-7fff-bfff-ffffffffffff', main],
       ['nothing', main],
     ] as const;
-    for (const [asked, key] of unknown) {
-      await expectError(await gateway.get(`/generation?id=${asked}`, as(key)), 404, 'not_found');
+    for (const [requestedId, key] of unknown) {
+      await expectError(await gateway.get(`/generation?id=${requestedId}`, as(key)), 404, 'not_found');
     }
   });
 

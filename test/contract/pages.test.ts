@@ -36,8 +36,8 @@ describe('the page at /', () => {
 
   it('takes no markup from the Host header of a client', async () => {
     const { port } = new URL(gateway.url);
-    const asked = request({ port, path: '/', headers: { accept: 'text/html', host: 'a"><script>b' } }).end();
-    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    const clientRequest = request({ port, path: '/', headers: { accept: 'text/html', host: 'a"><script>b' } }).end();
+    const [answer] = (await once(clientRequest, 'response')) as [IncomingMessage];
     const html = Buffer.concat(await answer.toArray()).toString();
     expect(html).not.toContain('script');
   });

@@ -89,21 +89,16 @@ describe('response.failed', () => {
     expect(codes.map(([name]) => name).sort()).toEqual(code);
   });
 
-  it.each(codes)('says whose fault it is, relayed and translated: %s is %s', async (code, told) => {
+  it.each(codes)('says whose fault it is, relayed and translated: %s is %s', async (code, reason) => {
     script = [failed(code)];
     const relayed = gateway.postTo('/responses', { model: 'one/responses', input: 'Hello', stream: true });
     for (const answer of [relayed, chat('one/responses', { stream: true })]) {
       const response = await answer;
-      if (typeof told === 'number') {
-        expect(response.status).toBe(told);
+      if (typeof reason === 'number') {
+        expect(response.status).toBe(reason);
         expect(await response.text()).not.toContain('Words about');
       } else {
-        const { message } = await expectError(
-          response,
-          400,
-          'invalid_request',
-          told === 'invalid' ? {} : { reason: told },
-        );
+        const { message } = await expectError(response, 400, 'invalid_request', reason === 'invalid' ? {} : { reason });
         expect(message).toContain('Words about the image.');
       }
     }
@@ -114,8 +109,10 @@ describe('response.failed', () => {
     for (let call = 0; call < 4; call += 1) await (await chat('both/responses', { stream: true })).text();
     await gateway.settled();
     const records = await gateway.records();
-    const asked = records.filter(({ attemptLog }) => attemptLog?.length === 2).map(({ attemptLog }) => attemptLog?.[0]);
-    expect(asked.map((attempt) => attempt?.provider)).toEqual(new Array(4).fill('first-responses'));
+    const firstAttempts = records
+      .filter(({ attemptLog }) => attemptLog?.length === 2)
+      .map(({ attemptLog }) => attemptLog?.[0]);
+    expect(firstAttempts.map((attempt) => attempt?.provider)).toEqual(new Array(4).fill('first-responses'));
   });
 });
 
@@ -225,8 +222,8 @@ describe('what a provider says', () => {
       expect((await expectError(await chat('both/chat-completions'), 400, 'invalid_request')).message).toMatch(
         /The provider said: It is too hot\.$/,
       );
-      const told = await gateway.postTo('/messages', { model: 'both/messages', max_tokens: 9, messages });
-      expect((await expectError(told, 400, 'invalid_request')).message).toBe('It is too hot.');
+      const response = await gateway.postTo('/messages', { model: 'both/messages', max_tokens: 9, messages });
+      expect((await expectError(response, 400, 'invalid_request')).message).toBe('It is too hot.');
     },
   );
 
@@ -261,8 +258,8 @@ describe('a prompt that is too long', () => {
     [500, 'Context size has been exceeded.'],
   ])('is one in the words of each provider: %i %s', async (status, message) => {
     script = [json({ error: { message, type: 'invalid_request_error', code: null } }, status)];
-    const told = await chat('one/chat-completions');
-    await expectError(told, 400, 'invalid_request', { reason: 'context_length_exceeded' });
+    const response = await chat('one/chat-completions');
+    await expectError(response, 400, 'invalid_request', { reason: 'context_length_exceeded' });
     const agent = await gateway.postTo('/messages', { model: 'one/chat-completions', max_tokens: 9, messages });
     const { message: words } = await expectError(agent, 400, 'invalid_request', { reason: 'context_length_exceeded' });
     expect(words).toMatch(
@@ -279,7 +276,7 @@ describe('a prompt that is too long', () => {
       reason: 'context_length_exceeded',
     });
     const client = openaiOf(gateway, '/openai/v1');
-    const asked = client.chat.completions.create({ model: 'one/chat-completions', messages });
-    await expect(asked).rejects.toMatchObject({ status: 400, code: 'context_length_exceeded' });
+    const call = client.chat.completions.create({ model: 'one/chat-completions', messages });
+    await expect(call).rejects.toMatchObject({ status: 400, code: 'context_length_exceeded' });
   });
 });

@@ -51,9 +51,14 @@ afterAll(async () => {
   for (const provider of providers) await provider.stop();
 });
 
-async function ask({ path, hello, api }: SpokenInterface, said: readonly Refusal[], more: object = {}, headers = {}) {
-  refusals.splice(0, 2, ...said);
-  return gateway.postTo(path, { ...hello(`${said.length === 1 ? 'one' : 'both'}/${api}`), ...more }, headers);
+async function ask(
+  { path, hello, api }: SpokenInterface,
+  refusalList: readonly Refusal[],
+  more: object = {},
+  headers = {},
+) {
+  refusals.splice(0, 2, ...refusalList);
+  return gateway.postTo(path, { ...hello(`${refusalList.length === 1 ? 'one' : 'both'}/${api}`), ...more }, headers);
 }
 
 const refused = async (response: Promise<Response>, reason?: string): Promise<ErrorBody> =>
@@ -87,8 +92,8 @@ describe('a request that every provider rejects', () => {
   });
 
   it('names as `param` the field that the provider named whose words it repeats, if the request has it', async () => {
-    const paramOf = async (said: readonly Refusal[]) => {
-      const response = await ask(chat, said, { temperature: 7 }, { 'x-gw-error-format': 'openai' });
+    const paramOf = async (refusals: readonly Refusal[]) => {
+      const response = await ask(chat, refusals, { temperature: 7 }, { 'x-gw-error-format': 'openai' });
       return ((await response.json()) as { error: { param: unknown } }).error.param;
     };
     expect(await paramOf([{ message: 'Too hot', param: 'temperature' }, { message: 'No.' }])).toBe('temperature');
@@ -98,8 +103,8 @@ describe('a request that every provider rejects', () => {
   });
 
   it('still says the limit of the context in the words that agents look for, before those of the provider', async () => {
-    const said = 'prompt is too long: 210000 tokens > 200000 maximum';
-    const { message } = await refused(ask(chat, [{ message: said }]), 'context_length_exceeded');
+    const providerMessage = 'prompt is too long: 210000 tokens > 200000 maximum';
+    const { message } = await refused(ask(chat, [{ message: providerMessage }]), 'context_length_exceeded');
     expect(message).toMatch(
       /^This model's maximum context length is \d+ tokens \(context_length_exceeded\)\. The provider said: prompt is too long: 210000 tokens > 200000 maximum$/,
     );
@@ -115,12 +120,12 @@ describe('a request that every provider rejects', () => {
     ],
     ['prompt is too long: 210000 tokens > 200000 maximum', 'context_length_exceeded'],
     ['tool_use ids were found without tool_result blocks: toolu_01A09q90qw90lq917835lq9', undefined],
-  ])('is reported on Messages in the words of the provider and no others: %s', async (said, reason) => {
+  ])('is reported on Messages in the words of the provider and no others: %s', async (message, reason) => {
     for (const stream of [false, true]) {
-      const response = ask(messages, [{ message: said }, { message: 'Never.' }], { stream });
-      expect((await refused(response)).message).toBe(said);
+      const response = ask(messages, [{ message }, { message: 'Never.' }], { stream });
+      expect((await refused(response)).message).toBe(message);
     }
-    expect((await refused(ask(messages, [{ message: said }]), reason)).message).toBe(said);
+    expect((await refused(ask(messages, [{ message }]), reason)).message).toBe(message);
   });
 
   const tooLong = (tokens: number, limit: number) => `prompt is too long: ${tokens} tokens > ${limit} maximum`;
@@ -141,12 +146,15 @@ describe('a request that every provider rejects', () => {
     ['Input is too long for requested model.', tooLong(128_001, 128_000)],
     ['Your input exceeds the context window of this model. See gpt-5-0613.', tooLong(128_001, 128_000)],
     ['Invalid image data in message 3', 'Could not process image: Invalid image data in message 3'],
-  ])('is reported on Messages in the words of that interface if a provider means the same: %s', async (said, told) => {
-    for (const stream of [false, true]) {
-      const reason = told.startsWith('Could not') ? 'invalid_image' : 'context_length_exceeded';
-      expect((await refused(ask(messages, [{ message: said }], { stream }), reason)).message).toBe(told);
-    }
-  });
+  ])(
+    'is reported on Messages in the words of that interface if a provider means the same: %s',
+    async (message, text) => {
+      for (const stream of [false, true]) {
+        const reason = text.startsWith('Could not') ? 'invalid_image' : 'context_length_exceeded';
+        expect((await refused(ask(messages, [{ message }], { stream }), reason)).message).toBe(text);
+      }
+    },
+  );
 
   it('is reported on Messages in one line of at most 2,000 characters', async () => {
     const lines = 'messages.0: wrong\n\tsecond line\r\nthird';
@@ -165,10 +173,10 @@ describe('a request that every provider rejects', () => {
   });
 
   it("is reported on Messages in the words for an image if only OpenAI's code names its format", async () => {
-    const said = { message: 'The file is of a form that is not taken.', code: 'invalid_image_format' };
+    const error = { message: 'The file is of a form that is not taken.', code: 'invalid_image_format' };
     for (const stream of [false, true]) {
-      const { message } = await refused(ask(messages, [said], { stream }), 'unsupported_image_format');
-      expect(message).toBe(`Could not process image: ${said.message}`);
+      const { message } = await refused(ask(messages, [error], { stream }), 'unsupported_image_format');
+      expect(message).toBe(`Could not process image: ${error.message}`);
     }
   });
 
@@ -207,8 +215,8 @@ describe('a request that every provider rejects', () => {
     for (const spoken of spokenInterfaces) {
       const response = await ask(spoken, [{ message }]);
       expect(response.headers.get('x-should-retry')).toBe('false');
-      const told = await expectError(response, 502, 'no_available_provider');
-      expect(told.message).toMatch(/^The gateway's accounts at its providers have no quota left/);
+      const error = await expectError(response, 502, 'no_available_provider');
+      expect(error.message).toMatch(/^The gateway's accounts at its providers have no quota left/);
     }
   });
 
@@ -219,8 +227,8 @@ describe('a request that every provider rejects', () => {
       { status: 404, message: 'Nor here' },
     ]);
     expect(response.headers.get('x-should-retry')).toBeNull();
-    const told = await expectError(response, 404, 'not_found');
-    expect(told.message).toBe('No provider of the model counts tokens.');
+    const error = await expectError(response, 404, 'not_found');
+    expect(error.message).toBe('No provider of the model counts tokens.');
     const mixed = await ask(counting, [
       { status: 404, message: 'Not found' },
       { status: 500, message: 'Sorry' },

@@ -44,9 +44,9 @@ describe.each(wholeInterfaces)('the interface of $name', ({ id, api, path, hello
 
   it('reaches the provider without what is the gateway’s own, and everything else as it was sent', async () => {
     gateway.simulator.clear();
-    const own = { provider: { only: ['acme'] }, models: ['acme/free'], cache: { enabled: false } };
+    const gatewayFields = { provider: { only: ['acme'] }, models: ['acme/free'], cache: { enabled: false } };
     const sent = hello('acme/echo', { user: 'u-1', a_new_member: { deep: [1.5] } });
-    const response = await gateway.post({ ...sent, ...own });
+    const response = await gateway.post({ ...sent, ...gatewayFields });
     expect(response.status).toBe(200);
     expect(gateway.simulator.calls.map(({ body, path: reached }) => [reached, body])).toEqual([
       [`/acme/v1${path}`, { ...sent, model: 'echo' }],
@@ -76,10 +76,10 @@ describe.each(wholeInterfaces)('the interface of $name', ({ id, api, path, hello
     const before = (await gateway.credit()).spent;
     const response = await gateway.post(hello('acme/echo'));
     const { usage } = (await response.json()) as { usage?: { cost_usd?: string } };
-    const said = usage?.cost_usd ?? response.headers.get('x-gw-cost');
+    const costText = usage?.cost_usd ?? response.headers.get('x-gw-cost');
     const record = await gateway.recordOf(response);
     expect(record?.costPicoUsd).toBeGreaterThan(0n);
-    expect(BigInt(Math.round(Number(said) * 1e12))).toBe(record?.costPicoUsd);
+    expect(BigInt(Math.round(Number(costText) * 1e12))).toBe(record?.costPicoUsd);
     expect((await expectBalancedBooks(gateway)) - before).toBe(record?.costPicoUsd);
     expect(gateway.logLines.filter((line) => line.includes('charge_over_hold'))).toEqual([]);
   });

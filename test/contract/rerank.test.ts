@@ -29,7 +29,7 @@ beforeAll(async () => {
       'cohere-silent': [{ provider: 'cohere', upstream: 'no-usage', more }],
       'cohere-lies': [{ provider: 'cohere', upstream: 'wrong-usage:astronomic', more }],
       amazon: bedrock('amazon.rerank-v1:0'),
-      'amazon-own': [{ provider: 'own', upstream: 'amazon.rerank-v1:0', more: { ...more, apis: ['rerank'] } }],
+      'amazon-own': [{ provider: 'amazon', upstream: 'amazon.rerank-v1:0', more: { ...more, apis: ['rerank'] } }],
       'amazon-fails': [
         ...bedrock('amazon.rerank-v1:0/error-500'),
         { provider: 'cohere', upstream: 'echo', more: { ...more, price_per_request: '0.003' } },
@@ -38,7 +38,11 @@ beforeAll(async () => {
     },
     providers: {
       bedrock: { kind: 'bedrock', region: 'eu-central-1' },
-      own: { kind: 'bedrock', region: 'eu-central-1', base_url: 'https://bedrock-runtime.eu-central-1.amazonaws.com' },
+      amazon: {
+        kind: 'bedrock',
+        region: 'eu-central-1',
+        base_url: 'https://bedrock-runtime.eu-central-1.amazonaws.com',
+      },
     },
     moreWorkspaces: [
       { id: 'capped', credit_usd: '100', keys: [{ name: 'three', key: capped, spend_limit_usd: '0.006' }] },
@@ -145,8 +149,8 @@ describe('Bedrock', () => {
   });
 
   it('ranks texts and objects, in Cohere’s form, at the service and the model of its region', async () => {
-    for (const asked of [documents, documents.map((title) => ({ title, pages: 1 }))]) {
-      const response = await post({ model: 'amazon', documents: asked, top_n: 2 });
+    for (const list of [documents, documents.map((title) => ({ title, pages: 1 }))]) {
+      const response = await post({ model: 'amazon', documents: list, top_n: 2 });
       const answer = (await response.json()) as Json;
       expect(answer).toMatchObject({
         id: response.headers.get('x-request-id'),

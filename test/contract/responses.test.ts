@@ -29,7 +29,7 @@ describe('the interface of Responses', () => {
         'acme/too-long': served('error-400:context_length_exceeded'),
       },
       providers: {
-        // test/flow/kept-input.test.ts covers unshared state.
+        // test/flow/stored-input.test.ts covers unshared state.
         acme: { ...apis, data_policy: { zdr: true }, shared_state: true },
         globex: { ...apis, data_policy: { zdr: true }, shared_state: true },
         zen: { apis: ['embeddings'] },
@@ -91,19 +91,19 @@ describe('the interface of Responses', () => {
   it('reserves an image like any other in every place, including the results of tools and files', async () => {
     const screenshot = { type: 'computer_screenshot', image_url: 'https://pictures.example/1.png' };
     const unknown = { type: 'computer_screenshot', file_id: 'file_1' };
-    const given = (output: unknown) => ({ type: 'computer_call_output', call_id: 'c', output });
+    const outputItem = (output: unknown) => ({ type: 'computer_call_output', call_id: 'c', output });
     const held = async (item: Json) => {
       // The request asks for more output than the credit covers: the message names the amount to reserve.
       const answer = await postJson({ model: 'acme/echo', input: [item], max_output_tokens: 60_000_000 });
       return Math.round((Number(/(\d+\.\d+)/.exec(String(answer.message))?.[1]) - 120) * 1e6);
     };
     const image = { type: 'input_image', image_url: 'https://pictures.example/1.png' };
-    const listed = await held(given([image]));
+    const listed = await held(outputItem([image]));
     expect(listed).toBeGreaterThan(40_000);
-    expect(Math.abs((await held(given(screenshot))) - listed)).toBeLessThan(100);
+    expect(Math.abs((await held(outputItem(screenshot))) - listed)).toBeLessThan(100);
     expect(Math.abs((await held(image)) - listed)).toBeLessThan(100);
-    expect(await held(given(unknown))).toBe(128_000);
-    const refused = await postJson({ model: 'acme/plain', input: [given(screenshot)] });
+    expect(await held(outputItem(unknown))).toBe(128_000);
+    const refused = await postJson({ model: 'acme/plain', input: [outputItem(screenshot)] });
     expect(refused.error).toBe('feature_unsupported');
   });
 
@@ -146,7 +146,7 @@ describe('the interface of Responses', () => {
       return { status: response.status, id: /resp_[0-9a-f]+/.exec(text)?.[0], providers, text };
     };
     /** Makes a call at the provider that is not the first in the order. */
-    const made = (more: Json = {}) => calledBy({ model: 'acme/request', provider: { only: 'globex' }, ...more });
+    const callWith = (more: Json = {}) => calledBy({ model: 'acme/request', provider: { only: 'globex' }, ...more });
 
     it('goes to it alone, also while it cools', async () => {
       const { id, providers } = await calledBy({
@@ -173,13 +173,13 @@ describe('the interface of Responses', () => {
     );
 
     it('goes to the first provider if none is known to keep it', async () => {
-      const unkept = await made({ store: false });
+      const unkept = await callWith({ store: false });
       for (const previous_response_id of ['resp_unknown', unkept.id, 7])
         expect((await calledBy({ model: 'acme/request', previous_response_id })).providers).toEqual(['acme']);
     });
 
     it('is refused if the provider that stores it may not serve it, and none is called', async () => {
-      const { id } = await made();
+      const { id } = await callWith();
       for (const more of [
         { model: 'acme/echo', models: ['acme/request'], provider: { ignore: ['globex'] } },
         { model: 'acme/request', provider: { only: 'acme' } },
@@ -302,11 +302,11 @@ describe('the interface of Responses', () => {
         code: 'context_length_exceeded',
         message: expect.stringMatching(/maximum context length is 128000/),
       };
-      const told = { object: 'response', model: 'acme/too-long', instructions: 'Be brief.', output: [] };
+      const fields = { object: 'response', model: 'acme/too-long', instructions: 'Be brief.', output: [] };
       expect(events).toMatchObject([
-        { type: 'response.created', sequence_number: 0, response: { ...told, status: 'in_progress', error: null } },
+        { type: 'response.created', sequence_number: 0, response: { ...fields, status: 'in_progress', error: null } },
         { type: 'error', sequence_number: 1, param: 'input', ...words },
-        { type: 'response.failed', sequence_number: 2, response: { ...told, status: 'failed', error: words } },
+        { type: 'response.failed', sequence_number: 2, response: { ...fields, status: 'failed', error: words } },
       ]);
       await gateway.settled();
       const { data } = (await (await gateway.get(`/generation?id=${id}`)).json()) as { data: Record<string, unknown> };

@@ -261,9 +261,9 @@ describe('clients', () => {
 
   it('OpenAI’s reads bytes and errors', async () => {
     const { audio } = new OpenAI({ baseURL: baseURL(), apiKey: gateway.key, maxRetries: 0 });
-    const asked = { model: 'tts', input, voice: 'alloy', response_format: 'wav' } as const;
-    expect((await bytesOf(await audio.speech.create(asked))).equals(await direct())).toBe(true);
-    await expect(audio.speech.create({ ...asked, model: 'nobody' })).rejects.toMatchObject({ code: 'unknown_model' });
+    const request = { model: 'tts', input, voice: 'alloy', response_format: 'wav' } as const;
+    expect((await bytesOf(await audio.speech.create(request))).equals(await direct())).toBe(true);
+    await expect(audio.speech.create({ ...request, model: 'nobody' })).rejects.toMatchObject({ code: 'unknown_model' });
   });
 
   it('the AI SDK’s generateSpeech gets audio', async () => {

@@ -14,7 +14,7 @@ const storedKey = 'stored-connection-key';
 const ours = { apis, auth: { bearer: { env: 'GW_TEST_STORED' } } };
 
 const keys = {
-  own: newKey(),
+  main: newKey(),
   second: newKey(),
   narrow: newKey(),
   limited: newKey(),
@@ -34,7 +34,7 @@ const file = {
       id: 'own',
       credit_usd: '10',
       keys: [
-        { name: 'first', key: keys.own },
+        { name: 'first', key: keys.main },
         { name: 'second', key: keys.second },
         { name: 'narrow', key: keys.narrow, models: ['acme/other'] },
         { name: 'limited', key: keys.limited, rpm: 1 },
@@ -65,14 +65,14 @@ afterEach(() => gateway.simulator.clear());
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 const send = (path: string, init: RequestInit = {}) =>
-  fetch(`${gateway.url}${path}`, { ...init, headers: { ...bearer(keys.own), ...init.headers } });
+  fetch(`${gateway.url}${path}`, { ...init, headers: { ...bearer(keys.main), ...init.headers } });
 const client = (base: '/v1' | '/openai/v1' = '/openai/v1') =>
-  new OpenAI({ apiKey: keys.own, baseURL: new URL(base, gateway.url).href, maxRetries: 0 });
+  new OpenAI({ apiKey: keys.main, baseURL: new URL(base, gateway.url).href, maxRetries: 0 });
 const make = async (body: Json = {}, headers: Record<string, string> = {}) => {
   const response = await gateway.postTo(
     '/responses',
     { model: 'acme/echo', input: 'Hello', ...body },
-    { ...bearer(keys.own), ...headers },
+    { ...bearer(keys.main), ...headers },
   );
   const text = await response.text();
   expect({ status: response.status, text }).toMatchObject({ status: 200 });
@@ -82,7 +82,7 @@ const make = async (body: Json = {}, headers: Record<string, string> = {}) => {
   return { id, text };
 };
 /** Returns the provider calls: method, path after the base URL, and credential. */
-const asked = () =>
+const providerCalls = () =>
   gateway.simulator.calls.map(({ method, path, query, headers }) => [
     `${method} ${path.replace(/^.*\/v1/, '')}${query && `?${query}`}`,
     headers.authorization?.replace('Bearer ', ''),
@@ -94,18 +94,19 @@ describe("OpenAI's client", () => {
     async (base) => {
       const openai = client(base);
       const input = [1, 2, 3].map((number) => ({ role: 'user' as const, content: `Number ${number}` }));
-      const made = await openai.responses.create({ model: 'acme/echo', input });
-      const { usage, ...rest } = made;
-      expect(await openai.responses.retrieve(made.id)).toMatchObject({
+      const response = await openai.responses.create({ model: 'acme/echo', input });
+      const { usage, ...rest } = response;
+      expect(await openai.responses.retrieve(response.id)).toMatchObject({
         ...rest,
         usage: { input_tokens: usage?.input_tokens, output_tokens: usage?.output_tokens },
       });
       const items: unknown[] = [];
-      for await (const item of openai.responses.inputItems.list(made.id, { limit: 2, order: 'asc' })) items.push(item);
+      for await (const item of openai.responses.inputItems.list(response.id, { limit: 2, order: 'asc' }))
+        items.push(item);
       expect(items).toMatchObject(input);
-      await openai.responses.delete(made.id);
-      await expect(openai.responses.retrieve(made.id)).rejects.toMatchObject({ status: 404 });
-      await expect(openai.responses.inputItems.list(made.id)).rejects.toMatchObject({ status: 404 });
+      await openai.responses.delete(response.id);
+      await expect(openai.responses.retrieve(response.id)).rejects.toMatchObject({ status: 404 });
+      await expect(openai.responses.inputItems.list(response.id)).rejects.toMatchObject({ status: 404 });
     },
   );
 
@@ -166,16 +167,16 @@ describe('a stored response', () => {
     const { id: unkept } = await make({ store: false });
     for (const [unknown, key] of [
       [id, keys.stranger],
-      ['resp_none', keys.own],
-      [unkept, keys.own],
-      ['..%2Fmodels', keys.own],
+      ['resp_none', keys.main],
+      [unkept, keys.main],
+      ['..%2Fmodels', keys.main],
     ] as const) {
       for (const [path, init] of ways(unknown)) {
         const error = await expectError(await send(path, { ...init, headers: bearer(key) }), 404, 'not_found');
         expect(error.message).toContain('There is no response "');
       }
     }
-    expect(asked()).toEqual([]);
+    expect(providerCalls()).toEqual([]);
     expect((await send(`/responses/${id}`, { headers: bearer(keys.second) })).status).toBe(200);
   });
 
@@ -190,7 +191,7 @@ describe('a stored response', () => {
     const direct = await fetch(`${gateway.simulator.urlOf('acme')}/responses/${id}`, { headers: bearer(ourKey) });
     const read = await send(`/responses/${id}?include=a&include=b`);
     expect(await read.text()).toBe(await direct.text());
-    expect(asked().map(([path]) => path)).toEqual([
+    expect(providerCalls().map(([path]) => path)).toEqual([
       `GET /responses/${id}?stream=true&include[]=reasoning.encrypted_content`,
       `GET /responses/${id}`,
       `GET /responses/${id}?include=a&include=b`,
@@ -204,7 +205,7 @@ describe('a stored response', () => {
     const limited = () => send(`/responses/${id}`, { headers: bearer(keys.limited) });
     expect((await limited()).status).toBe(200);
     await expectError(await limited(), 429, 'api_key_rate_limit');
-    expect(asked()).toHaveLength(1);
+    expect(providerCalls()).toHaveLength(1);
     await gateway.settled();
     expect(await gateway.credit('own')).toEqual(before);
     expect(await gateway.records('own')).toHaveLength(records);
@@ -216,7 +217,7 @@ describe('a stored response', () => {
       const unknown = await send(path, { ...init, headers: bearer(keys.narrow) });
       expect((await expectError(unknown, 404, 'not_found')).message).not.toContain('acme/');
     }
-    expect(asked()).toEqual([]);
+    expect(providerCalls()).toEqual([]);
     const { id: allowed } = await make({ model: 'acme/other' });
     expect((await send(`/responses/${allowed}`, { headers: bearer(keys.narrow) })).status).toBe(200);
   });
@@ -224,14 +225,14 @@ describe('a stored response', () => {
   it('refuses a key that is wrong, and headers and queries that are malformed', async () => {
     const { id } = await make();
     await expectError(await send(`/responses/${id}`, { headers: bearer(newKey()) }), 401, 'UNAUTHORIZED');
-    await expectError(await send(`/responses/${id}?key=${keys.own}`), 400, 'invalid_request');
+    await expectError(await send(`/responses/${id}?key=${keys.main}`), 400, 'invalid_request');
     await expectError(
       await send(`/responses/${id}`, { headers: { 'x-gw-session-id': 'ä' } }),
       400,
       'invalid_correlation',
     );
     await expectError(await send(`/responses/${id}`, { headers: { 'x-byok-key': 'k' } }), 403, 'byok_not_enabled');
-    expect(asked()).toEqual([]);
+    expect(providerCalls()).toEqual([]);
   });
 
   it('has the methods that its paths name, and answers HEAD and OPTIONS', async () => {
@@ -255,37 +256,37 @@ describe('a stored response', () => {
 
 describe('the key that a response is asked with', () => {
   it("is the client's own if that made it, and with no other", async () => {
-    const own = { ...bearer(keys.byok), 'x-byok-key': 'client-key' };
-    const { id } = await make({ model: 'globex/echo', provider: { only: 'globex' } }, own);
+    const headers = { ...bearer(keys.byok), 'x-byok-key': 'client-key' };
+    const { id } = await make({ model: 'globex/echo', provider: { only: 'globex' } }, headers);
     const error = await expectError(
       await send(`/responses/${id}`, { headers: bearer(keys.byok) }),
       422,
       'byok_no_eligible_connection',
     );
     expect(error.message).toContain('send it in x-byok-key');
-    expect(asked()).toEqual([]);
-    expect((await send(`/responses/${id}`, { headers: own })).status).toBe(200);
-    expect(asked()).toEqual([[`GET /responses/${id}`, 'client-key']]);
+    expect(providerCalls()).toEqual([]);
+    expect((await send(`/responses/${id}`, { headers })).status).toBe(200);
+    expect(providerCalls()).toEqual([[`GET /responses/${id}`, 'client-key']]);
   });
 
   it("is the client's own for what goes on from it, and with no other", async () => {
-    const own = { ...bearer(keys.byok), 'x-byok-key': 'client-key' };
+    const headers = { ...bearer(keys.byok), 'x-byok-key': 'client-key' };
     const named = { model: 'globex/echo', provider: { only: 'globex' } };
-    const { id } = await make(named, own);
+    const { id } = await make(named, headers);
     const next = { ...named, input: 'Go on', previous_response_id: id };
     const refused = await gateway.postTo('/responses', next, bearer(keys.byok));
     const { message } = await expectError(refused, 422, 'byok_no_eligible_connection');
     expect(message).toContain('previous_response_id: was made with a key of your own');
-    expect(asked()).toEqual([]);
-    expect((await gateway.postTo('/responses', next, own)).status).toBe(200);
-    expect(asked()).toEqual([['POST /responses', 'client-key']]);
+    expect(providerCalls()).toEqual([]);
+    expect((await gateway.postTo('/responses', next, headers)).status).toBe(200);
+    expect(providerCalls()).toEqual([['POST /responses', 'client-key']]);
   });
 
   it("is the workspace's connection if that made it, and never with the gateway's key if one always applies", async () => {
     const ofWorkspace = bearer(keys.always);
     const { id } = await make({ model: 'globex/echo' }, ofWorkspace);
     expect((await send(`/responses/${id}`, { headers: ofWorkspace })).status).toBe(200);
-    expect(asked()).toEqual([[`GET /responses/${id}`, storedKey]]);
+    expect(providerCalls()).toEqual([[`GET /responses/${id}`, storedKey]]);
     gateway.simulator.clear();
     await gateway.composition.providerAffinity.remember('always', { newIds: ['resp_early'] }, { provider: 'globex' });
     await expectError(
@@ -298,6 +299,6 @@ describe('the key that a response is asked with', () => {
       400,
       'byok_credential_conflict',
     );
-    expect(asked()).toEqual([]);
+    expect(providerCalls()).toEqual([]);
   });
 });

@@ -40,14 +40,19 @@ beforeAll(async () => {
 beforeEach(() => gateway.simulator.clear());
 afterAll(() => gateway.stop());
 
-interface Asked {
+interface UploadRequest {
   readonly fields?: Readonly<Record<string, string>>;
   readonly file?: Buffer | undefined;
   readonly type?: string;
   readonly headers?: Record<string, string>;
 }
 
-function post({ fields = {}, file = twoSeconds, type = 'audio/wav', headers = {} }: Asked = {}): Promise<Response> {
+function post({
+  fields = {},
+  file = twoSeconds,
+  type = 'audio/wav',
+  headers = {},
+}: UploadRequest = {}): Promise<Response> {
   const form = new FormData();
   for (const [name, value] of Object.entries({ model: 'whisper', ...fields })) form.append(name, value);
   form.append('file', new Blob([new Uint8Array(file)], { type }), 'speech.wav');
@@ -121,16 +126,16 @@ describe('the price of a file', () => {
   it('is its own length in whole seconds if nothing is reported, else that of its bytes at 8 kbit/s', async () => {
     expect((await gateway.recordOf(await post({ fields: { model: 'silent' } })))?.costPicoUsd).toBe(2n * perSecond);
     const unknown = Buffer.alloc(4_500, 7);
-    const asked = { fields: { model: 'silent' }, file: unknown, type: 'application/octet-stream' };
-    expect((await gateway.recordOf(await post(asked)))?.costPicoUsd).toBe(5n * perSecond);
+    const upload = { fields: { model: 'silent' }, file: unknown, type: 'application/octet-stream' };
+    expect((await gateway.recordOf(await post(upload)))?.costPicoUsd).toBe(5n * perSecond);
     await expectBalancedBooks(gateway);
   });
 
   it('is what its samples play if its head says less', async () => {
     const forged = Buffer.concat([twoSeconds, Buffer.alloc(200_000)]);
-    const asked = { fields: { model: 'silent' }, file: forged };
+    const upload = { fields: { model: 'silent' }, file: forged };
     const seconds = BigInt(Math.ceil(forged.length / 48_000));
-    expect((await gateway.recordOf(await post(asked)))?.costPicoUsd).toBe(seconds * perSecond);
+    expect((await gateway.recordOf(await post(upload)))?.costPicoUsd).toBe(seconds * perSecond);
     await expectBalancedBooks(gateway);
   });
 
@@ -140,8 +145,8 @@ describe('the price of a file', () => {
   });
 
   it('is reserved by its length, so that of twenty concurrent calls three pass that a spend limit covers', async () => {
-    const asked = { fields: { model: 'whisper' }, headers: { authorization: `Bearer ${capped}` } };
-    const { ok = 0 } = await countOutcomes(Array.from({ length: 20 }, () => post(asked)));
+    const upload = { fields: { model: 'whisper' }, headers: { authorization: `Bearer ${capped}` } };
+    const { ok = 0 } = await countOutcomes(Array.from({ length: 20 }, () => post(upload)));
     // Two seconds are reserved, and two and a half are charged.
     expect([2, 3]).toContain(ok);
     expect(gateway.simulator.calls).toHaveLength(ok);

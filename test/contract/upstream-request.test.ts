@@ -123,8 +123,8 @@ describe('what reaches a provider', () => {
     const { body } = await receivedFor(hello(`acme/${model}`, { reasoning }));
     expect(body.reasoning_effort).toBe(effort);
     // Values in the provider's own form stay unchanged.
-    const own = await receivedFor(hello(`acme/${model}`, { reasoning_effort: 'minimal' }));
-    expect(own.body.reasoning_effort).toBe('minimal');
+    const request = await receivedFor(hello(`acme/${model}`, { reasoning_effort: 'minimal' }));
+    expect(request.body.reasoning_effort).toBe('minimal');
   });
 
   it('has no reasoning if its model or its provider has none, and the client gets a report of it', async () => {
@@ -224,7 +224,7 @@ describe('what reaches a provider', () => {
   });
 
   it('gets no header of a client in place of one that the gateway sets', () => {
-    const own = upstreamHeaders({
+    const headers = upstreamHeaders({
       path: '/messages',
       accept: 'application/json',
       constant: undefined,
@@ -233,8 +233,8 @@ describe('what reaches a provider', () => {
       traceparent: undefined,
       contentType: 'application/json',
     });
-    expect(own).toMatchObject({ accept: 'application/json', 'content-type': 'application/json' });
-    expect(own).toMatchObject({ 'x-api-key': 'ours', 'anthropic-beta': 'a,b' });
+    expect(headers).toMatchObject({ accept: 'application/json', 'content-type': 'application/json' });
+    expect(headers).toMatchObject({ 'x-api-key': 'ours', 'anthropic-beta': 'a,b' });
   });
 
   it('goes where the catalogue says, whatever addresses and headers a body names', async () => {

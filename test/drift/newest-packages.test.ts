@@ -11,7 +11,7 @@ it('every test that reads types or catalogues of packages is run, with the packa
   expect(driftTests()).toEqual(
     expect.arrayContaining([
       join('test', 'unit', 'formats', 'models-of-packages.test.ts'),
-      join('test', 'unit', 'interfaces', 'kept-input-of-sdks.test.ts'),
+      join('test', 'unit', 'interfaces', 'stored-input-of-sdks.test.ts'),
       join('test', 'unit', 'interfaces', 'unions-of-sdks.test.ts'),
     ]),
   );

@@ -26,7 +26,7 @@ const plain = (key: KeyName, more: object = {}): MixedCall => ({
 const visits: readonly MixedCall[] = [
   ...keyNames.map((key) => plain(key)),
   // The connection pays for one provider, credit for the other.
-  plain('own', { model: spareModel('echo') }),
+  plain('byok', { model: spareModel('echo') }),
   { key: 'team', body: { model: 'gw/function/prompt', messages: [{ role: 'user', content: 'Visit' }] }, headers: {} },
   // A call hits a shard at random, so there are several calls.
   ...Array.from({ length: 5 }, () => plain('sharded')),

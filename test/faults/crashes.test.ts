@@ -31,7 +31,7 @@ interface Answered {
 
 interface Life {
   /** Calls whose client had the whole answer. */
-  readonly answered: readonly Answered[];
+  readonly answers: readonly Answered[];
   /** Calls that were settled too. */
   readonly ended: readonly Answered[];
 }
@@ -55,8 +55,8 @@ async function runUntilDeath(
     });
     ended.push({ call, reply });
   });
-  await Promise.race([Promise.all(running), dying.died]);
-  return { answered: [...answered], ended: [...ended] };
+  await Promise.race([Promise.all(running), dying.death]);
+  return { answers: [...answered], ended: [...ended] };
 }
 
 const withMarker = (marker: string): number =>
@@ -65,13 +65,13 @@ const withMarker = (marker: string): number =>
 const claimsOf = (recordKey: string): number => harness.witness.claims.get(recordKey)?.length ?? 0;
 
 /** Retries the calls half a lease later, in another process. */
-async function retryWithinTheLease(calls: readonly MixedCall[], { answered }: Life): Promise<void> {
+async function retryWithinTheLease(calls: readonly MixedCall[], { answers }: Life): Promise<void> {
   harness.advance(30_000);
   const { gateway } = harness.open();
   const named = Map.groupBy(calls, ({ idempotent }) => idempotent?.recordKey);
   for (const [recordKey, [call]] of named) {
     if (recordKey === undefined || call?.idempotent === undefined) continue;
-    const had = answered.find((one) => one.call.idempotent?.recordKey === recordKey && isComplete(one.reply));
+    const had = answers.find((one) => one.call.idempotent?.recordKey === recordKey && isComplete(one.reply));
     const reply = await askGateway(gateway, call, harness.keys, harness.clock);
     checkWellAnswered(reply, { faults: providerFaults });
     if (had !== undefined) expect(reply.text).toBe(had.reply.text);
@@ -122,15 +122,15 @@ describeOnDynamo('a process that dies', () => {
   }
 
   async function dieOnce(crash: number): Promise<void> {
-    const told = { seed: faultSeed, crash };
+    const context = { seed: faultSeed, crash };
     const calls = random.shuffled(mixCalls(random, callsPerCrash, behaviours)).map(staying);
     const life = await die(crash, calls);
-    for (const { reply } of life.answered) checkWellAnswered(reply, { faults: providerFaults });
-    expect({ ...told, broken: await brokenSums(harness) }).toEqual({ ...told, broken: [] });
+    for (const { reply } of life.answers) checkWellAnswered(reply, { faults: providerFaults });
+    expect({ ...context, broken: await brokenSums(harness) }).toEqual({ ...context, broken: [] });
     await retryWithinTheLease(calls, life);
-    expect({ ...told, standing: await standingAfterTheLease(harness) }).toEqual({ ...told, standing: [] });
+    expect({ ...context, standing: await standingAfterTheLease(harness) }).toEqual({ ...context, standing: [] });
     const refused = (await retryAll(harness, calls)).filter((status) => status === 409);
-    expect({ ...told, refused }).toEqual({ ...told, refused: [] });
+    expect({ ...context, refused }).toEqual({ ...context, refused: [] });
     finished.push(...life.ended.map(({ reply }) => reply.headers['x-request-id'] ?? ''));
     totals.crashes += 1;
     totals.ended += life.ended.length;

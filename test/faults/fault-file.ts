@@ -51,7 +51,7 @@ const impatient = {
   accepts_byok_header: true,
 };
 
-export const keyNames = ['team', 'limited', 'rateLimited', 'poor', 'sharded', 'capped', 'own'] as const;
+export const keyNames = ['team', 'limited', 'rateLimited', 'poor', 'sharded', 'capped', 'byok'] as const;
 export type KeyName = (typeof keyNames)[number];
 export type Keys = Readonly<Record<KeyName, string>>;
 
@@ -66,10 +66,10 @@ export const workspaceOf: Readonly<Record<KeyName, string>> = {
   poor: 'poor',
   sharded: 'sharded',
   capped: 'capped',
-  own: 'own',
+  byok: 'byok',
 };
 
-/** The variable with the stored provider key of workspace `own`. */
+/** The variable with the stored provider key of workspace `byok`. */
 export const connectionVariable = 'GW_FAULT_SUITE_CONNECTION';
 
 /**
@@ -104,7 +104,7 @@ export function faultFile(keys: Keys, met: readonly string[]): FileParts {
       workspace('poor', '0.0006', [{ name: 'poor', key: keys.poor }]),
       workspace('sharded', '0.003', [{ name: 'sharded', key: keys.sharded }], { spend_limit_usd: '50' }),
       workspace('capped', '100', [{ name: 'capped', key: keys.capped }], { spend_limit_usd: '0.001' }),
-      workspace('own', '100', [{ name: 'own', key: keys.own }], {
+      workspace('byok', '100', [{ name: 'byok', key: keys.byok }], {
         byok: {
           connections: [{ provider: 'bad', key: { env: connectionVariable }, policy: 'allowed', budget_usd: '0.5' }],
         },

@@ -44,7 +44,7 @@ export interface FaultHarness {
 /** The store counts its time limits in slices of this length. */
 const storeSliceMs = 100;
 const creditShards = 3;
-/** The provider key that workspace `own` has stored. */
+/** The provider key that workspace `byok` has stored. */
 const connectionKey = 'sk-stored-connection';
 
 export interface FaultHarnessOptions {

@@ -125,7 +125,7 @@ const kinds: readonly Kind[] = [
     const body = { ...call.body, provider: { only: badProviderFor(spoken) } };
     return [{ ...call, body, headers: { 'x-byok-key': 'sk-of-the-client' } }];
   },
-  (random, behaviours) => [plainCall(random, behaviours, 'own')],
+  (random, behaviours) => [plainCall(random, behaviours, 'byok')],
   (random) => {
     const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] };
     const response_format = { type: 'json_schema', json_schema: { name: 's', schema } };

@@ -68,8 +68,8 @@ describe('a scripted fault', () => {
   it('has to be sent again if it is scripted again', () => {
     const script = createFaultScript('a server');
     script.script('hangs');
-    script.sent('hangs');
-    script.sent('another');
+    script.markSent('hangs');
+    script.markSent('another');
     expect(() => script.check()).not.toThrow();
     script.script('hangs');
     expect(() => script.check()).toThrow('a server never sent these faults: hangs');

@@ -34,7 +34,7 @@ afterAll(() => {
 
 interface Passed {
   readonly harness: FaultHarness;
-  readonly sent: readonly SentCall[];
+  readonly sentCalls: readonly SentCall[];
 }
 
 /** Two thirds of a storm's time are waits for silent providers, so several storms run at once. */
@@ -67,54 +67,54 @@ async function passStorm(index: number): Promise<Passed> {
     atOnce,
   );
   await server.settled();
-  const sent = [...now, ...later];
+  const sentCalls = [...now, ...later];
   await server.close();
-  for (const { reply } of sent) {
+  for (const { reply } of sentCalls) {
     const name = reply === undefined ? 'left' : String(reply.status);
     totals.answers.set(name, (totals.answers.get(name) ?? 0) + 1);
   }
-  totals.calls += sent.length;
+  totals.calls += sentCalls.length;
   for (const { format } of harness.simulator.calls) totals.formats.add(String(format));
-  return { harness, sent };
+  return { harness, sentCalls };
 }
 
 describeOnDynamo.each(storms.map((storm, index) => ({ ...storm, index })))('while $name', (storm) => {
   const seed = faultSeed + storm.index;
   let harness: FaultHarness;
-  let sent: readonly SentCall[];
+  let sentCalls: readonly SentCall[];
   /** Every failure prints the seed, with which the storm can be repeated. */
-  const told = { seed };
+  const context = { seed };
 
   beforeAll(async () => {
     for (const next of storms.keys().filter((one) => one >= storm.index && one < storm.index + stormsAtOnce)) {
       underWay[next] ??= passStorm(next);
       underWay[next].catch(() => {});
     }
-    ({ harness, sent } = await (underWay[storm.index] ?? passStorm(storm.index)));
+    ({ harness, sentCalls } = await (underWay[storm.index] ?? passStorm(storm.index)));
   });
   afterAll(() => harness.stop());
 
   it('every answer is an envelope or a stream that ends well', () => {
-    for (const { reply } of sent) if (reply !== undefined) checkWellAnswered(reply, { faults: [502, 503, 504] });
-    const served = sent.filter(({ reply }) => reply?.status === 200);
-    expect({ ...told, served: served.length > callsPerStorm / 10 }).toEqual({ ...told, served: true });
+    for (const { reply } of sentCalls) if (reply !== undefined) checkWellAnswered(reply, { faults: [502, 503, 504] });
+    const served = sentCalls.filter(({ reply }) => reply?.status === 200);
+    expect({ ...context, served: served.length > callsPerStorm / 10 }).toEqual({ ...context, served: true });
   });
 
   it('no counter gains or loses anything, and no call overspends', async () => {
-    expect({ ...told, broken: await brokenSums(harness) }).toEqual({ ...told, broken: [] });
-    expect({ ...told, over: await overspent(harness) }).toEqual({ ...told, over: [] });
+    expect({ ...context, broken: await brokenSums(harness) }).toEqual({ ...context, broken: [] });
+    expect({ ...context, over: await overspent(harness) }).toEqual({ ...context, over: [] });
   });
 
   it('nothing is settled twice, and the records add up to the credit spent', async () => {
     for (const workspace of workspaces) {
       const accounts = await readAccounts(harness, workspace);
-      expect({ ...told, ...accounts }).toMatchObject({ ...told, twice: [], unexplained: 0n, different: [] });
+      expect({ ...context, ...accounts }).toMatchObject({ ...context, twice: [], unexplained: 0n, different: [] });
       // Each lost settlement is one that the operator reads of. A busy machine may outlast a settlement even if the
       // storm does not.
       const lost = harness.logLines.filter((line) => line.includes('settlement_failed'));
       expect(accounts.incomplete.length).toBeLessThanOrEqual(lost.length);
       if (storm.outlastsSettlement !== true && lost.length === 0) {
-        expect({ ...told, ...accounts }).toMatchObject({ incomplete: [], recorded: accounts.spent });
+        expect({ ...context, ...accounts }).toMatchObject({ incomplete: [], recorded: accounts.spent });
       }
     }
   });
@@ -125,7 +125,7 @@ describeOnDynamo.each(storms.map((storm, index) => ({ ...storm, index })))('whil
     expect(linesOfLost.filter((line) => !line.includes('"failed_control":"result"'))).toEqual([]);
     const notStored = linesOfLost.length;
     const again: string[] = [];
-    for (const [recordKey, calls] of Map.groupBy(sent, ({ call }) => call.idempotent?.recordKey)) {
+    for (const [recordKey, calls] of Map.groupBy(sentCalls, ({ call }) => call.idempotent?.recordKey)) {
       const marker = calls[0]?.call.idempotent?.marker;
       if (recordKey === undefined || marker === undefined) continue;
       const executions = simulator.calls.filter(({ bodyText }) => bodyText.includes(marker)).length;
@@ -138,21 +138,21 @@ describeOnDynamo.each(storms.map((storm, index) => ({ ...storm, index })))('whil
   });
 
   it('a key whose calls have ended is free: its answer is replayed, or the next call runs', () => {
-    const waiting = sent.filter(({ call, reply }) => call.comesLater === true && reply?.status === 409);
+    const waiting = sentCalls.filter(({ call, reply }) => call.comesLater === true && reply?.status === 409);
     // Reservations that no retry could release stay until the lease ends, and the log reports them.
-    const kept = harness.logLines.filter((line) => /deferred_task_failed|settlement_failed/.test(line)).length;
-    expect({ ...told, waiting: waiting.length, isTold: waiting.length <= kept }).toMatchObject({ isTold: true });
+    const failures = harness.logLines.filter((line) => /deferred_task_failed|settlement_failed/.test(line)).length;
+    expect({ ...context, waiting: waiting.length, isTold: waiting.length <= failures }).toMatchObject({ isTold: true });
   });
 
   it('nothing is held when the leases are over, and every key can run again', async () => {
-    expect({ ...told, standing: await standingAfterTheLease(harness) }).toEqual({ ...told, standing: [] });
+    expect({ ...context, standing: await standingAfterTheLease(harness) }).toEqual({ ...context, standing: [] });
     const statuses = await retryAll(
       harness,
-      sent.map(({ call }) => call),
+      sentCalls.map(({ call }) => call),
     );
     expect(statuses).not.toContain(409);
     expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(0);
-    expect({ ...told, broken: await brokenSums(harness) }).toEqual({ ...told, broken: [] });
+    expect({ ...context, broken: await brokenSums(harness) }).toEqual({ ...context, broken: [] });
   });
 });
 
@@ -162,11 +162,11 @@ describeOnDynamo('a call beyond the requests of its key', () => {
 
   it('leaves no hold on the credit, though the store throttles the return: that does not wait for the lease', async () => {
     const harness = await startFaultHarness();
-    let left = 0;
+    let remaining = 0;
     const plan: FaultPlan = ({ table, input }) => {
       const gives = table === 'ledger' && addedMarks(input).length > 0;
-      if (!gives || left === 0) return undefined;
-      left -= 1;
+      if (!gives || remaining === 0) return undefined;
+      remaining -= 1;
       return 'throttled';
     };
     const { gateway } = harness.open({ plan });
@@ -174,9 +174,9 @@ describeOnDynamo('a call beyond the requests of its key', () => {
     const call = { key: 'rateLimited', body, headers: {} } as const;
     const ask = () => askGateway(gateway, call, harness.keys, harness.clock);
     expect((await ask()).status).toBe(200);
-    left = refusals;
+    remaining = refusals;
     const { status } = await ask();
-    expect({ status, left }).toEqual({ status: 429, left: 0 });
+    expect({ status, remaining }).toEqual({ status: 429, remaining: 0 });
     expect(await standingHolds(harness)).toEqual([]);
     expect(harness.simulator.calls).toHaveLength(1);
     await harness.stop();

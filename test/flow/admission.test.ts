@@ -306,20 +306,23 @@ describe('the admission of a call', () => {
   it.each([
     ['the spend limit of the key', { key: { rpm: 60, spend_limit_usd: little } }, ['ask keys update']],
     ['the credit', { workspace: { credit_usd: little } }, ['ask keys get', 'ask ledger update']],
-  ])('asks for %s in the first of two rounds if it has just refused another call', async (_name, parts, asked) => {
-    await startWatched({ models: limited, ...parts });
-    const body = hello('acme/limited', { max_tokens: 5 });
-    await callTwice(body, () => ({}));
-    expect(roundCount()).toBe(1);
-    expect(await outcomeOf(await harness.post({ ...body, max_tokens: 4_096 }))).toBe('PAYMENT_REQUIRED');
-    await callTwice(body, () => ({}));
-    const { first, later } = rounds();
-    expect(first).toEqual(asked);
-    expect(later).toContain('ask limits update');
-    expect(roundCount()).toBe(2);
-    await callTwice(body, (id) => ({ 'idempotency-key': id }));
-    expect(rounds().first).toEqual(['ask idempotency put']);
-    expect(roundCount()).toBe(3);
-    await expectBalancedBooks(harness);
-  });
+  ])(
+    'asks for %s in the first of two rounds if it has just refused another call',
+    async (_name, parts, expectedParts) => {
+      await startWatched({ models: limited, ...parts });
+      const body = hello('acme/limited', { max_tokens: 5 });
+      await callTwice(body, () => ({}));
+      expect(roundCount()).toBe(1);
+      expect(await outcomeOf(await harness.post({ ...body, max_tokens: 4_096 }))).toBe('PAYMENT_REQUIRED');
+      await callTwice(body, () => ({}));
+      const { first, later } = rounds();
+      expect(first).toEqual(expectedParts);
+      expect(later).toContain('ask limits update');
+      expect(roundCount()).toBe(2);
+      await callTwice(body, (id) => ({ 'idempotency-key': id }));
+      expect(rounds().first).toEqual(['ask idempotency put']);
+      expect(roundCount()).toBe(3);
+      await expectBalancedBooks(harness);
+    },
+  );
 });

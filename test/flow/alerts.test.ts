@@ -42,7 +42,7 @@ interface Alerted {
   readonly harness: Harness;
   readonly apply: Harness['apply'];
   readonly receiver: ScriptedServer;
-  readonly received: () => Record<string, unknown>[];
+  readonly deliveries: () => Record<string, unknown>[];
   /** Makes the calls one after the other; resolves when their alerts were sent. */
   readonly spend: (thousandths: readonly number[], gateway?: ServedGateway) => Promise<void>;
 }
@@ -60,7 +60,7 @@ async function start(
     harness,
     apply: (parts) => harness.apply(parts),
     receiver,
-    received: () => receiver.requests.map(({ body }) => JSON.parse(body)),
+    deliveries: () => receiver.requests.map(({ body }) => JSON.parse(body)),
     async spend(thousandths, gateway = harness) {
       for (const tokens of thousandths) {
         expect((await call(gateway, tokens)).status).toBe(200);
@@ -97,21 +97,21 @@ const isPause = (delayMs: number) => delayMs === 5_000 || delayMs === 20_000;
 describe('an alert of a key’s spend limit', () => {
   it('is sent once for each share that a call passes, with these fields, and signed', async () => {
     process.env[secretName] = 'a-secret';
-    const { spend, received, receiver } = await start({
+    const { spend, deliveries, receiver } = await start({
       service: { alerts: { ...alerts, secret: { env: secretName } } },
       key: { spend_limit_usd: '1', spend_limit_reset: 'monthly' },
     });
     await spend([300]);
-    expect(received()).toEqual([]);
+    expect(deliveries()).toEqual([]);
     await spend([300]);
-    await eventually(() => received().length === 1);
+    await eventually(() => deliveries().length === 1);
     await spend([300]);
-    await eventually(() => received().length === 2);
+    await eventually(() => deliveries().length === 2);
     await spend([100]);
-    await eventually(() => received().length === 3);
-    expect(percents(received())).toEqual([50, 80, 100]);
+    await eventually(() => deliveries().length === 3);
+    expect(percents(deliveries())).toEqual([50, 80, 100]);
     const month = `${new Date().toISOString().slice(0, 7)}-01`;
-    expect(received()[1]).toEqual({
+    expect(deliveries()[1]).toEqual({
       text: `gw: workspace team, key first: 80 % of the spend limit of the key is spent: 0.9 of 1 USD since ${month}.`,
       type: 'key_spend_limit',
       workspace: 'team',
@@ -125,7 +125,7 @@ describe('an alert of a key’s spend limit', () => {
       id: expect.stringMatching(/^[\w-]{12}$/),
       at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     });
-    expect(new Set(received().map(({ id }) => id)).size).toBe(3);
+    expect(new Set(deliveries().map(({ id }) => id)).size).toBe(3);
     const [first] = receiver.requests;
     expect(first).toMatchObject({ method: 'POST', path: '/hook' });
     expect(first?.headers['content-type']).toBe('application/json');
@@ -134,77 +134,77 @@ describe('an alert of a key’s spend limit', () => {
   });
 
   it('is sent once however many processes pass the share at one moment, and to no one a second time', async () => {
-    const { harness, spend, received } = await start({ key: { spend_limit_usd: '2' } });
+    const { harness, spend, deliveries } = await start({ key: { spend_limit_usd: '2' } });
     const others = [await harness.open(), await harness.open()];
     const gateways = [harness, ...others];
     await Promise.all(gateways.flatMap((gateway) => [call(gateway, 300), call(gateway, 100)]));
     for (const gateway of gateways) await gateway.settled();
-    await eventually(async () => received().length >= 1);
+    await eventually(async () => deliveries().length >= 1);
     for (const gateway of gateways) await spend([100], gateway);
     for (const { composition } of gateways) await composition.alerts.close();
-    expect(percents(received())).toEqual([50]);
+    expect(percents(deliveries())).toEqual([50]);
   });
 
   it('begins anew with the next period, and only then', async () => {
     let shiftMs = 0;
     const clock = laterClock(() => shiftMs);
-    const { spend, received } = await start({ clock, key: { spend_limit_usd: '1', spend_limit_reset: 'daily' } });
+    const { spend, deliveries } = await start({ clock, key: { spend_limit_usd: '1', spend_limit_reset: 'daily' } });
     await spend([600]);
-    await eventually(() => received().length === 1);
+    await eventually(() => deliveries().length === 1);
     shiftMs = 86_400_000;
     await spend([100]);
-    expect(received()).toHaveLength(1);
+    expect(deliveries()).toHaveLength(1);
     await spend([600]);
-    await eventually(() => received().length === 2);
-    expect(percents(received())).toEqual([50, 50]);
-    expect(new Set(received().map(({ period }) => period)).size).toBe(2);
+    await eventually(() => deliveries().length === 2);
+    expect(percents(deliveries())).toEqual([50, 50]);
+    expect(new Set(deliveries().map(({ period }) => period)).size).toBe(2);
   });
 
   it('is sent for the shares of a raised limit that are above what was alerted, and for no other', async () => {
-    const { harness, apply, spend, received } = await start();
+    const { harness, apply, spend, deliveries } = await start();
     await spend([600, 300]);
-    await eventually(() => received().length === 2);
+    await eventually(() => deliveries().length === 2);
     await apply({ models, service: { alerts }, key: { spend_limit_usd: '1.6' } });
     const raised = await harness.open();
     // Spending since the last alert is less than half of the new limit.
     await spend([300], raised);
-    expect(received()).toHaveLength(2);
+    expect(deliveries()).toHaveLength(2);
     await spend([100], raised);
-    await eventually(() => received().length === 3);
-    expect(received()[2]).toMatchObject({ percent: 80, spent_usd: '1.3', limit_usd: '1.6' });
+    await eventually(() => deliveries().length === 3);
+    expect(deliveries()[2]).toMatchObject({ percent: 80, spent_usd: '1.3', limit_usd: '1.6' });
   });
 
   it('holds no mention written into the name of a key', async () => {
-    const { spend, received } = await start({ key: { name: '<!channel>', spend_limit_usd: '1' } });
+    const { spend, deliveries } = await start({ key: { name: '<!channel>', spend_limit_usd: '1' } });
     await spend([600]);
-    await eventually(() => received().length === 1);
-    expect(received()[0]).toMatchObject({ key: '<!channel>', text: expect.not.stringContaining('<') });
+    await eventually(() => deliveries().length === 1);
+    expect(deliveries()[0]).toMatchObject({ key: '<!channel>', text: expect.not.stringContaining('<') });
   });
 });
 
 describe('an alert of a workspace', () => {
   it('is sent for its credit, and again for credit that was added since', async () => {
-    const { harness, spend, received } = await start({ key: {}, workspace: { credit_usd: '1' } });
+    const { harness, spend, deliveries } = await start({ key: {}, workspace: { credit_usd: '1' } });
     await spend([600, 300]);
-    await eventually(() => received().length === 2);
-    expect(received()[1]).toMatchObject({ type: 'workspace_credit', workspace: 'team', key: null, percent: 80 });
+    await eventually(() => deliveries().length === 2);
+    expect(deliveries()[1]).toMatchObject({ type: 'workspace_credit', workspace: 'team', key: null, percent: 80 });
     const { composition } = harness;
     const amount = 1_000_000_000_000n;
     await composition.credit.add({ workspace: 'team', amount, id: 'more', nowMs: systemClock.nowMs() });
     await spend([300]);
-    expect(received()).toHaveLength(2);
+    expect(deliveries()).toHaveLength(2);
     await spend([300]);
-    await eventually(() => received().length === 3);
+    await eventually(() => deliveries().length === 3);
     // The share is that of the 1.1 USD that were left at the last alert.
-    expect(received()[2]).toMatchObject({ percent: 50, spent_usd: '0.6', limit_usd: '1.1' });
+    expect(deliveries()[2]).toMatchObject({ percent: 50, spent_usd: '0.6', limit_usd: '1.1' });
   });
 
   it('is sent for its spend limit, over all shards of its credit', async () => {
     const workspace = { credit_usd: '100', credit_shards: 4, spend_limit_usd: '1' };
-    const { spend, received } = await start({ key: {}, workspace });
+    const { spend, deliveries } = await start({ key: {}, workspace });
     await spend([100, 100, 100, 100, 100]);
-    await eventually(() => received().length === 1);
-    expect(received()[0]).toMatchObject({
+    await eventually(() => deliveries().length === 1);
+    expect(deliveries()[0]).toMatchObject({
       type: 'workspace_spend_limit',
       percent: 50,
       spent_usd: '0.5',
@@ -214,7 +214,7 @@ describe('an alert of a workspace', () => {
 
   it('is sent for the budget of a connection, naming the provider', async () => {
     process.env.GW_TEST_BYOK = 'byok-key';
-    const { spend, received } = await start({
+    const { spend, deliveries } = await start({
       key: {},
       providers: { acme: { accepts_byok_header: true } },
       workspace: {
@@ -225,8 +225,8 @@ describe('an alert of a workspace', () => {
       },
     });
     await spend([600]);
-    await eventually(() => received().length === 1);
-    expect(received()[0]).toMatchObject({ type: 'byok_budget', workspace: 'team', provider: 'acme', percent: 50 });
+    await eventually(() => deliveries().length === 1);
+    expect(deliveries()[0]).toMatchObject({ type: 'byok_budget', workspace: 'team', provider: 'acme', percent: 50 });
   });
 });
 
@@ -275,48 +275,53 @@ describe('an alert of a provider', () => {
     [401, 'provider_credential_refused'],
     [402, 'provider_credential_empty'],
   ])('is sent once when it answers %s, by whichever process, and once when it is back', async (status, type) => {
-    const { harness, second, provider, ask, later, received } = await startProvider();
+    const { harness, second, provider, ask, later, deliveries } = await startProvider();
     provider.status = status;
     await Promise.all([harness, second, harness, second].map((gateway) => ask(gateway)));
-    await eventually(() => received().length === 1);
+    await eventually(() => deliveries().length === 1);
     provider.status = 200;
     later(60_000);
     for (const gateway of [second, harness, second]) expect(await ask(gateway)).toBe(200);
-    await eventually(() => received().length === 2);
+    await eventually(() => deliveries().length === 2);
     for (const { composition } of [harness, second]) await composition.alerts.close();
-    expect(typesOf(received())).toEqual([type, 'provider_back']);
-    expect(received()[0]).toMatchObject({ provider: 'scripted', model: 'scripted/m', workspace: null, percent: null });
+    expect(typesOf(deliveries())).toEqual([type, 'provider_back']);
+    expect(deliveries()[0]).toMatchObject({
+      provider: 'scripted',
+      model: 'scripted/m',
+      workspace: null,
+      percent: null,
+    });
   });
 
   it('is sent when calls of two workspaces fail, and not for those of one', async () => {
-    const { harness, provider, ask, received } = await startProvider();
+    const { harness, provider, ask, deliveries } = await startProvider();
     provider.status = 500;
     for (let n = 0; n < 3; n += 1) await ask();
-    expect(received()).toEqual([]);
+    expect(deliveries()).toEqual([]);
     await ask(harness, asOther);
-    await eventually(() => received().length === 1);
+    await eventually(() => deliveries().length === 1);
     await ask(harness, asOther);
     await harness.composition.alerts.close();
-    expect(typesOf(received())).toEqual(['provider_failing']);
+    expect(typesOf(deliveries())).toEqual(['provider_failing']);
   });
 
   it('that comes and goes is sent again after five minutes, and not before', async () => {
-    const { harness, provider, ask, later, received } = await startProvider();
+    const { harness, provider, ask, later, deliveries } = await startProvider();
     const set = async (status: number) => {
       later(60_000);
       provider.status = status;
       await ask();
     };
     await set(401);
-    await eventually(() => received().length === 1);
+    await eventually(() => deliveries().length === 1);
     await set(200);
-    await eventually(() => received().length === 2);
+    await eventually(() => deliveries().length === 2);
     await set(401);
     later(240_000);
     await set(401);
-    await eventually(() => received().length === 3);
+    await eventually(() => deliveries().length === 3);
     await harness.composition.alerts.close();
-    expect(typesOf(received())).toEqual([
+    expect(typesOf(deliveries())).toEqual([
       'provider_credential_refused',
       'provider_back',
       'provider_credential_refused',
@@ -324,7 +329,7 @@ describe('an alert of a provider', () => {
   });
 
   it('is back by a call of any process, also of one that was not the last to report its failure', async () => {
-    const { harness, second, provider, ask, later, received } = await startProvider();
+    const { harness, second, provider, ask, later, deliveries } = await startProvider();
     const turns = [
       [401, harness],
       [200, harness],
@@ -335,14 +340,14 @@ describe('an alert of a provider', () => {
       later(360_000);
       provider.status = status;
       await ask(gateway);
-      await eventually(() => received().length === at + 1);
+      await eventually(() => deliveries().length === at + 1);
     }
     const refused = 'provider_credential_refused';
-    expect(typesOf(received())).toEqual([refused, 'provider_back', refused, 'provider_back']);
+    expect(typesOf(deliveries())).toEqual([refused, 'provider_back', refused, 'provider_back']);
   });
 
   it('is sent for no key that a client brought', async () => {
-    const { harness, received } = await start({
+    const { harness, deliveries } = await start({
       providers: { acme: { accepts_byok_header: true } },
       models: { 'acme/refusing': [{ provider: 'acme', upstream: 'error-401' }] },
       workspace: { features: { byok: true } },
@@ -355,7 +360,7 @@ describe('an alert of a provider', () => {
     expect(harness.simulator.calls.map(({ status }) => status)).toEqual([401]);
     await harness.settled();
     await harness.composition.alerts.close();
-    expect(received()).toEqual([]);
+    expect(deliveries()).toEqual([]);
   });
 });
 
@@ -372,15 +377,15 @@ describe('a receiver that does not take an alert', () => {
   it('is asked three times in all by a process that lives, with one id, and the mark says so', async () => {
     const clock = laterClock(() => 0, isPause);
     const options = { clock, replace: withLoggedAlerts };
-    const { harness, spend, received } = await start(options, [{ status: 500, body: 'no' }]);
+    const { harness, spend, deliveries } = await start(options, [{ status: 500, body: 'no' }]);
     await spend([600]);
-    await eventually(() => received().length === 3);
-    expect(new Set(received().map(({ id }) => id)).size).toBe(1);
+    await eventually(() => deliveries().length === 3);
+    expect(new Set(deliveries().map(({ id }) => id)).size).toBe(1);
     await harness.composition.alerts.close();
     const next = await harness.open();
     await spend([100], next);
     await next.composition.alerts.close();
-    expect(received()).toHaveLength(3);
+    expect(deliveries()).toHaveLength(3);
     expect(await marksOf(harness)).toMatchObject({ percent: 50, tries: 3 });
     expect(harness.logLines.join()).not.toContain('/hook');
     // A try that another try follows is no failed control yet.
@@ -390,13 +395,13 @@ describe('a receiver that does not take an alert', () => {
 
   it('has it by the second try, and is left alone then', async () => {
     const clock = laterClock(() => 0, isPause);
-    const { harness, spend, received } = await start({ clock }, [{ status: 503, body: 'later' }, taken]);
+    const { harness, spend, deliveries } = await start({ clock }, [{ status: 503, body: 'later' }, taken]);
     await spend([600]);
-    await eventually(() => received().length === 2);
+    await eventually(() => deliveries().length === 2);
     await eventually(async () => !Object.hasOwn((await marksOf(harness)) as object, 'tries'));
     await spend([100]);
     await harness.composition.alerts.close();
-    expect(received()).toHaveLength(2);
+    expect(deliveries()).toHaveLength(2);
   });
 
   it('is asked again by another process’s next call if the first one stopped between its tries', async () => {
@@ -404,17 +409,17 @@ describe('a receiver that does not take an alert', () => {
     let nowMs = systemClock.nowMs();
     const clock = { ...withoutNextTry(systemClock), nowMs: () => nowMs };
     const parts = { clock, key: { spend_limit_usd: '1.2' } };
-    const { harness, spend, received } = await start(parts, [{ status: 500, body: 'no' }, taken]);
+    const { harness, spend, deliveries } = await start(parts, [{ status: 500, body: 'no' }, taken]);
     await spend([600]);
-    await eventually(() => received().length === 1);
+    await eventually(() => deliveries().length === 1);
     await harness.composition.alerts.close();
     const next = await harness.open({ clock });
     await spend([100], next);
-    expect(received()).toHaveLength(1);
+    expect(deliveries()).toHaveLength(1);
     nowMs += 15_000;
     await spend([100], next);
-    await eventually(() => received().length === 2);
-    expect(received()[1]).toEqual(received()[0]);
+    await eventually(() => deliveries().length === 2);
+    expect(deliveries()[1]).toEqual(deliveries()[0]);
   });
 
   it('redirects: the alert goes nowhere else, and is not taken', async () => {
@@ -422,21 +427,21 @@ describe('a receiver that does not take an alert', () => {
     stops.push(() => elsewhere.stop());
     const clock = laterClock(() => 0, isPause);
     const headers = { location: elsewhere.endpoint };
-    const { spend, received } = await start({ clock }, [{ status: 307, body: '', headers }]);
+    const { spend, deliveries } = await start({ clock }, [{ status: 307, body: '', headers }]);
     await spend([600]);
-    await eventually(() => received().length === 3);
+    await eventually(() => deliveries().length === 3);
     expect(elsewhere.requests).toHaveLength(0);
   });
 
   it('hangs: calls are answered and settled meanwhile, and a stop does not wait for it', async () => {
-    const { harness, spend, received } = await start({ clock: withoutNextTry(systemClock) }, ['silent']);
+    const { harness, spend, deliveries } = await start({ clock: withoutNextTry(systemClock) }, ['silent']);
     await spend([600]);
-    await eventually(() => received().length === 1);
+    await eventually(() => deliveries().length === 1);
     await spend([100]);
-    expect(received()).toHaveLength(1);
+    expect(deliveries()).toHaveLength(1);
     // An alert of a further share does not wait for the alert before it.
     await spend([100]);
-    await eventually(() => received().length === 2);
+    await eventually(() => deliveries().length === 2);
     expect(await harness.records()).toHaveLength(3);
     await harness.composition.alerts.close();
     // Without an answer the alert may have arrived, so its mark stays.
@@ -444,7 +449,7 @@ describe('a receiver that does not take an alert', () => {
   });
 
   it('is not there: a variable that is not set, or is no URL, costs a log line and no mark', async () => {
-    const { harness, spend, received } = await start({ replace: withLoggedAlerts });
+    const { harness, spend, deliveries } = await start({ replace: withLoggedAlerts });
     const url = String(process.env[urlName]);
     delete process.env[urlName];
     await spend([600, 100]);
@@ -457,8 +462,8 @@ describe('a receiver that does not take an alert', () => {
     expect(logged[0]).toContain('"failed_control":"alert"');
     process.env[urlName] = url;
     await spend([100]);
-    await eventually(() => received().length === 1);
-    expect(received()[0]).toMatchObject({ percent: 80 });
+    await eventually(() => deliveries().length === 1);
+    expect(deliveries()[0]).toMatchObject({ percent: 80 });
   });
 });
 
@@ -477,20 +482,20 @@ const as = (key = '') => ({ authorization: `Bearer ${key}` });
 it('is one of at most a hundred that a process has under way: the next is not marked, and stays due', async () => {
   const keys = keysNamed(101);
   const parts = withKeys(keys, { clock: withoutNextTry(systemClock) });
-  const { harness, received } = await start(parts, ['silent']);
+  const { harness, deliveries } = await start(parts, ['silent']);
   const isMarked = async (at: number) => (await harness.keyItem(keys[at]?.key)).alert !== undefined;
   for (const { key } of keys) {
     expect((await call(harness, 600, as(key))).status).toBe(200);
     await harness.settled();
   }
-  await eventually(() => received().length === 100);
-  expect(new Set(received().map(({ key }) => key))).toEqual(new Set(keys.slice(0, 100).map(({ name }) => name)));
+  await eventually(() => deliveries().length === 100);
+  expect(new Set(deliveries().map(({ key }) => key))).toEqual(new Set(keys.slice(0, 100).map(({ name }) => name)));
   expect([await isMarked(99), await isMarked(100)]).toEqual([true, false]);
   const next = await harness.open({ clock: withoutNextTry(systemClock) });
   await call(next, 100, as(keys[100]?.key));
   await next.settled();
-  await eventually(() => received().length === 101);
-  expect(received()[100]).toMatchObject({ key: 'key-100', percent: 50 });
+  await eventually(() => deliveries().length === 101);
+  expect(deliveries()[100]).toMatchObject({ key: 'key-100', percent: 50 });
 });
 
 describe('alerts that are in flight when their process stops', () => {
@@ -535,20 +540,20 @@ describe('alerts that are in flight when their process stops', () => {
       nowMs: () => nowMs,
       after: (delayMs, callback) => withoutNextTry(systemClock).after(isWaitOfStop(delayMs) ? 0 : delayMs, callback),
     };
-    const { harness, received } = await start(withKeys(keys, { clock }), ['silent', 'silent', taken]);
+    const { harness, deliveries } = await start(withKeys(keys, { clock }), ['silent', 'silent', taken]);
     await spendOfEach(harness, 600);
-    await eventually(() => received().length === 2);
+    await eventually(() => deliveries().length === 2);
     await harness.composition.alerts.close();
     expect(await marks(harness)).toMatchObject([{ tries: 1 }, { tries: 1 }]);
     const next = await harness.open({ clock });
     await spendOfEach(next, 100);
-    expect(received()).toHaveLength(2);
+    expect(deliveries()).toHaveLength(2);
     nowMs += 15_000;
     await spendOfEach(next, 100);
-    await eventually(() => received().length === 4);
-    expect(idsOf(received().slice(2))).toEqual(idsOf(received().slice(0, 2)));
+    await eventually(() => deliveries().length === 4);
+    expect(idsOf(deliveries().slice(2))).toEqual(idsOf(deliveries().slice(0, 2)));
     await next.composition.alerts.close();
-    expect(received()).toHaveLength(4);
+    expect(deliveries()).toHaveLength(4);
     expect((await marks(harness)).map(delivered)).toEqual([true, true]);
   });
 });
@@ -576,19 +581,19 @@ it('costs a call that passes no share no write more than no alerts at all', asyn
 });
 
 it('belongs to the gateway file: written wins, left out keeps, null ends them', async () => {
-  const { harness, apply, spend, received } = await start();
+  const { harness, apply, spend, deliveries } = await start();
   await apply({ models, key: { spend_limit_usd: '1' } });
   expect((await harness.composition.catalogue.current()).service.alerts).toEqual(alerts);
   await apply({ models, service: { alerts: null }, key: { spend_limit_usd: '1' } });
   const without = await harness.open();
   await spend([600], without);
   await without.composition.alerts.close();
-  expect(received()).toEqual([]);
+  expect(deliveries()).toEqual([]);
 });
 
 it('operators see the last alert of a key, of a workspace’s credit and limit, and of a provider, and whether it was delivered', async () => {
   let shiftMs = 0;
-  const { harness, spend, received } = await start(
+  const { harness, spend, deliveries } = await start(
     {
       clock: withoutNextTry(laterClock(() => shiftMs)),
       models: { ...models, 'refusing/m': [{ provider: 'refusing', upstream: 'error-401' }] },
@@ -602,10 +607,10 @@ it('operators see the last alert of a key, of a workspace’s credit and limit, 
   expect(await shown('/keys', 'first')).toMatchObject({ last_alert: null });
   expect(await shown('/providers', 'refusing')).toMatchObject({ last_alert: null });
   await spend([600]);
-  await eventually(() => received().length === 2);
+  await eventually(() => deliveries().length === 2);
   await (await harness.post(hello('refusing/m'))).text();
   await harness.settled();
-  await eventually(() => received().length === 3);
+  await eventually(() => deliveries().length === 3);
   await harness.composition.alerts.close();
   // States of providers are read every five seconds.
   shiftMs = 5_000;
@@ -630,7 +635,7 @@ it('operators see the latest alert of a provider with several credentials', asyn
   for (const name of names) process.env[name] = `secret of ${name}`;
   const credentials = names.map((env) => ({ env }));
   let shiftMs = 0;
-  const { harness, received } = await start({
+  const { harness, deliveries } = await start({
     clock: withoutNextTry(laterClock(() => shiftMs)),
     models: { 'pool/m': [{ provider: 'pool', upstream: 'error-401' }] },
     providers: { pool: { auth: { bearer: credentials[0] }, credentials } },
@@ -641,13 +646,13 @@ it('operators see the latest alert of a provider with several credentials', asyn
   expect(await shown()).toMatchObject({ last_alert: null });
   await (await harness.post(hello('pool/m'))).text();
   await harness.settled();
-  await eventually(() => received().length === 2);
+  await eventually(() => deliveries().length === 2);
   // States of providers are read every five seconds.
   shiftMs = 5_000;
   const { last_alert: last } = await shown();
   expect(last).toMatchObject({ state: 'refused', model: 'pool/m' });
   expect(last.at).toBe(
-    received()
+    deliveries()
       .map(({ at }) => at)
       .toSorted()
       .at(-1),

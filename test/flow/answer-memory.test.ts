@@ -90,10 +90,10 @@ describe('an answer of a provider', () => {
   it.each([true, false])('waits for memory and is served once there is some (chunked: %s)', async (chunked) => {
     [characters, isChunked] = [200_000, chunked];
     await occupy();
-    const asked = gateway.post(hello('acme/model'));
+    const answer = gateway.post(hello('acme/model'));
     const held = other;
     fastClock.after(1_000, () => held?.end());
-    const response = await asked;
+    const response = await answer;
     expect(response.status).toBe(200);
     expect(((await response.json()) as { usage: object }).usage).toMatchObject({ provider: 'acme', attempts: 1 });
   });

@@ -15,7 +15,7 @@ describe('refusals and replays', () => {
   const [first, slow, expired, poor, narrow] = [newKey(), newKey(), newKey(), newKey(), newKey()];
   const as = (key: string) => ({ authorization: `Bearer ${key}` });
   const name = { 'idempotency-key': 'a-name' };
-  const told = { 'x-title': 'Agent', 'x-session-id': 'session-7' };
+  const callHeaders = { 'x-title': 'Agent', 'x-session-id': 'session-7' };
 
   let clock: ManualClock;
   let harness: Harness;
@@ -55,7 +55,7 @@ describe('refusals and replays', () => {
   });
 
   async function refusedBy(body: unknown, key = first, headers: Record<string, string> = {}) {
-    const response = await harness.post(body, { ...as(key), ...told, ...headers });
+    const response = await harness.post(body, { ...as(key), ...callHeaders, ...headers });
     const error = (await response.json()) as ErrorBody;
     await harness.settled();
     return { status: response.status, error, id: response.headers.get('x-request-id') ?? '' };

@@ -101,13 +101,13 @@ describe('the time line of a call', () => {
       clock.advance(25);
       return { action: 'block', message: 'No.' };
     });
-    const asked = answering.bodies.length;
+    const callsBefore = answering.bodies.length;
     const refused = await ask();
     expect(refused.status).toBe(400);
     expect(await timeLineAfter(refused)).toEqual([
       { part: 'admission', start_ms: 0, ms: 25 },
       { part: 'guardrail', at: 0, start_ms: 0, ms: 25 },
     ]);
-    expect(answering.bodies.length).toBe(asked);
+    expect(answering.bodies.length).toBe(callsBefore);
   });
 });

@@ -185,9 +185,9 @@ describe('a provider that says its kind alone', () => {
   });
 
   it.each(serving('rerank').filter((kind) => kind !== 'bedrock'))('%s answers Rerank, as documented', async (kind) => {
-    const asked = { query: 'Hello', documents: ['one', 'two'] };
-    const call = await received('/rerank', { model: `m-${kind}`, ...asked });
-    expect(call).toMatchObject({ path: `/${kind}/v1/rerank`, body: { model: 'echo', ...asked } });
+    const request = { query: 'Hello', documents: ['one', 'two'] };
+    const call = await received('/rerank', { model: `m-${kind}`, ...request });
+    expect(call).toMatchObject({ path: `/${kind}/v1/rerank`, body: { model: 'echo', ...request } });
     expectKeyOf(kind, call);
   });
 

@@ -45,13 +45,13 @@ const paths: Readonly<Record<string, readonly [string, Json]>> = {
   responses: ['/responses', { input: [user], store: false }],
 };
 
-async function ask(client: string, model: string, more: Json): Promise<{ sent: Json; leftOut: readonly string[] }> {
+async function ask(client: string, model: string, more: Json): Promise<{ sentBody: Json; leftOut: readonly string[] }> {
   const [path, body] = paths[client] ?? ['', {}];
   gateway.simulator.clear();
   const answer = await gateway.postTo(path, { model, ...body, ...more });
   expect([answer.status, await answer.text()]).toMatchObject([200, {}]);
-  const sent = gateway.simulator.calls[0]?.body as Json;
-  return { sent, leftOut: answer.headers.get('x-gw-left-out')?.split(',') ?? [] };
+  const sentBody = gateway.simulator.calls[0]?.body as Json;
+  return { sentBody, leftOut: answer.headers.get('x-gw-left-out')?.split(',') ?? [] };
 }
 
 describe('what a request says of its user and its cache', () => {
@@ -72,9 +72,9 @@ describe('what a request says of its user and its cache', () => {
     ['responses', 'to/openrouter', { user: 'u' }, { user: 'u' }],
   ])(
     'reaches the target in its own words, and is not reported as left out: %s %s %j',
-    async (client, model, more, told) => {
-      const { sent, leftOut } = await ask(client, model, more);
-      expect(sent).toMatchObject(told);
+    async (client, model, more, fields) => {
+      const { sentBody, leftOut } = await ask(client, model, more);
+      expect(sentBody).toMatchObject(fields);
       expect(leftOut).toEqual([]);
     },
   );
@@ -87,10 +87,10 @@ describe('what a request says of its user and its cache', () => {
       ['metadata', 'prompt_cache_key', 'store'],
     ],
     ['responses', 'to/chat', { metadata: { a: 'b' } }, ['metadata']],
-  ])('is reported if the target has no words for it: %s %s %j', async (client, model, more, told) => {
-    const { sent, leftOut } = await ask(client, model, more);
-    expect([...leftOut].sort()).toEqual(told);
-    for (const name of ['metadata', 'prompt_cache_key']) expect(sent).not.toHaveProperty(name);
+  ])('is reported if the target has no words for it: %s %s %j', async (client, model, more, fieldNames) => {
+    const { sentBody, leftOut } = await ask(client, model, more);
+    expect([...leftOut].sort()).toEqual(fieldNames);
+    for (const name of ['metadata', 'prompt_cache_key']) expect(sentBody).not.toHaveProperty(name);
   });
 
   it('is shortened alike each time if it is longer than the target takes', async () => {
@@ -99,14 +99,14 @@ describe('what a request says of its user and its cache', () => {
       await ask('messages', 'to/chat', { metadata: { user_id: id } }),
       await ask('chat', 'to/responses', { user: id }),
     ];
-    expect(String(first.sent.safety_identifier)).toHaveLength(64);
-    expect(second.sent.safety_identifier).toBe(first.sent.safety_identifier);
-    expect(String((await ask('chat', 'to/messages', { user: id })).sent.metadata)).not.toContain(id);
+    expect(String(first.sentBody.safety_identifier)).toHaveLength(64);
+    expect(second.sentBody.safety_identifier).toBe(first.sentBody.safety_identifier);
+    expect(String((await ask('chat', 'to/messages', { user: id })).sentBody.metadata)).not.toContain(id);
   });
 });
 
 describe('what Responses and Messages say of user, session, metadata and verbosity', () => {
-  const said = { user: 'u', prompt_cache_key: 'k', metadata: { a: 'b' }, text: { verbosity: 'low' } };
+  const fields = { user: 'u', prompt_cache_key: 'k', metadata: { a: 'b' }, text: { verbosity: 'low' } };
   const names = ['user', 'user_id', 'prompt_cache_key', 'metadata', 'verbosity', 'safety_identifier'];
   const namesOf = (sent: Json) =>
     Object.fromEntries(names.flatMap((name) => (name in sent ? [[name, sent[name]]] : [])));
@@ -125,27 +125,27 @@ describe('what Responses and Messages say of user, session, metadata and verbosi
     ['plain', {}, {}],
   ])(
     'reaches a chat provider of a kind that takes the field, and is reported for others: %s',
-    async (kind, told, ofMessages) => {
-      const { sent, leftOut } = await ask('responses', `to/${kind}`, said);
-      expect(namesOf(sent)).toEqual(told);
-      const carried = Object.keys(told).map((name) =>
+    async (kind, expectedFields, ofMessages) => {
+      const { sentBody, leftOut } = await ask('responses', `to/${kind}`, fields);
+      expect(namesOf(sentBody)).toEqual(expectedFields);
+      const carried = Object.keys(expectedFields).map((name) =>
         name === 'verbosity' ? 'text.verbosity' : name.replace('_id', ''),
       );
       expect([...leftOut].sort()).toEqual(all.filter((name) => !carried.includes(name)));
       const claude = await ask('messages', `to/${kind}`, { metadata: { user_id: 'c' } });
-      expect(namesOf(claude.sent)).toEqual(ofMessages);
+      expect(namesOf(claude.sentBody)).toEqual(ofMessages);
       expect(claude.leftOut).toEqual(Object.keys(ofMessages).length === 0 ? ['metadata'] : []);
     },
   );
 });
 
 describe('an effort for a chat provider with an unknown model', () => {
-  const asked = [
+  const cases = [
     ['messages', { thinking: { type: 'adaptive' }, output_config: { effort: 'max' } }, 'output_config.effort'],
     ['responses', { reasoning: { effort: 'max' } }, 'reasoning.effort'],
   ] satisfies (readonly [string, Json, string])[];
 
-  it.each(asked)(
+  it.each(cases)(
     'is sent unchanged if the file names its style, and nothing is reported: %s',
     async (client, more, _member) => {
       const named = await ask(client, 'to/named', more);
@@ -155,9 +155,13 @@ describe('an effort for a chat provider with an unknown model', () => {
     },
   );
 
-  it.each(asked)('is not sent if it does not, and is reported: %s', async (client, more, member) => {
-    const { sent, leftOut } = await ask(client, 'to/plain', more);
-    expect([sent.reasoning_effort, sent.reasoning, sent.thinking]).toEqual([undefined, undefined, undefined]);
+  it.each(cases)('is not sent if it does not, and is reported: %s', async (client, more, member) => {
+    const { sentBody, leftOut } = await ask(client, 'to/plain', more);
+    expect([sentBody.reasoning_effort, sentBody.reasoning, sentBody.thinking]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
     expect(leftOut).toEqual([member]);
   });
 });

@@ -24,7 +24,7 @@ describe('calls in flight', () => {
     spread: newKey(),
     plain: newKey(),
     crowd: newKey(),
-    own: newKey(),
+    byok: newKey(),
   };
 
   beforeAll(async () => {
@@ -52,7 +52,7 @@ describe('calls in flight', () => {
         { id: 'spread', credit_usd: '10', credit_shards: 4, concurrency: 2, keys: [{ name: 'm', key: keys.spread }] },
         { id: 'poor', credit_usd: '0.01', concurrency: 4, keys: [{ name: 'o', key: keys.poor, concurrency: 1 }] },
         {
-          id: 'own',
+          id: 'byok',
           credit_usd: '10',
           features: { byok: true },
           byok: {
@@ -60,7 +60,7 @@ describe('calls in flight', () => {
               { provider: 'mine', key: { env: 'GW_TEST_BYOK' }, policy: 'allowed', budget_usd: '0.000001' },
             ],
           },
-          keys: [{ name: 'own', key: keys.own, concurrency: 1 }],
+          keys: [{ name: 'byok', key: keys.byok, concurrency: 1 }],
         },
         {
           id: 'single',
@@ -106,7 +106,7 @@ describe('calls in flight', () => {
       expect([item.pk, Number(item.balance_slots ?? 0)]).toEqual([item.pk, 0]);
     }
     for await (const item of harness.testStore.store.scan('keys')) expect(Number(item.balance_slots ?? 0)).toBe(0);
-    for (const workspace of ['team', 'single', 'pair', 'spread', 'poor', 'own'])
+    for (const workspace of ['team', 'single', 'pair', 'spread', 'poor', 'byok'])
       expect((await harness.credit(workspace)).held).toBe(0n);
   }
 
@@ -254,11 +254,11 @@ describe('calls in flight', () => {
     await expectError(await large, 402, 'PAYMENT_REQUIRED');
     await letGo(1, [small]);
     // A budget for the client's own provider key is checked like money; the request itself is checked first.
-    const other = slow(as('own'));
+    const other = slow(as('byok'));
     await isHeld(1);
-    await expectError(await harness.post(hello('mine/echo'), as('own')), 402, 'byok_budget_exceeded');
+    await expectError(await harness.post(hello('mine/echo'), as('byok')), 402, 'byok_budget_exceeded');
     const capped = hello('mine/echo', { provider: { max_price: 0.000001 } });
-    await expectError(await harness.post(capped, as('own')), 402, 'price_cap_exceeded');
+    await expectError(await harness.post(capped, as('byok')), 402, 'price_cap_exceeded');
     await letGo(1, [other]);
     await expectAllFree();
   });

@@ -87,8 +87,8 @@ beforeEach(async () => {
 const as = (key: string) => ({ authorization: `Bearer ${key}` });
 
 /** Returns the call, its record and its stored bodies, after it has settled. */
-async function kept(asked: Promise<Response>) {
-  const response = await asked;
+async function contentAfter(call: Promise<Response>) {
+  const response = await call;
   const text = await response.text();
   await harness.settled();
   const id = response.headers.get('x-request-id') ?? '';
@@ -99,14 +99,14 @@ async function kept(asked: Promise<Response>) {
 
 describe('the bodies of a call', () => {
   it('are those of its error if it failed at its providers', async () => {
-    const { response, text, data } = await kept(harness.post(hello('all/failing')));
+    const { response, text, data } = await contentAfter(harness.post(hello('all/failing')));
     expect(data.answer).toEqual({ status: response.status, body: text });
-    const rejected = await kept(harness.post(hello('all/rejected'), { 'x-gw-error-format': 'openai' }));
+    const rejected = await contentAfter(harness.post(hello('all/rejected'), { 'x-gw-error-format': 'openai' }));
     expect(rejected.data.answer).toEqual({ status: 400, body: rejected.text });
   });
 
   it('are those of a stream up to where it broke, with its error', async () => {
-    const { text, data, record } = await kept(harness.post(hello('all/cut', { stream: true })));
+    const { text, data, record } = await contentAfter(harness.post(hello('all/cut', { stream: true })));
     expect(record.outcome).toBe('cut');
     expect(data.answer).toEqual({ status: 200, body: text });
     expect(text).toContain('"error"');
@@ -114,13 +114,13 @@ describe('the bodies of a call', () => {
 
   it('are the request without the preset, which the client did not send', async () => {
     const sent = hello('all/echo', { preset: 'cold' });
-    const { data } = await kept(harness.post(sent));
+    const { data } = await contentAfter(harness.post(sent));
     expect(JSON.parse(data.request)).toEqual(sent);
     expect(harness.simulator.calls.at(-1)?.body).toMatchObject({ temperature: 0.25 });
   });
 
   it('of a function are its input, its answer and what its model was sent', async () => {
-    const { text, data, record } = await kept(harness.post(ask('label', 'a ticket')));
+    const { text, data, record } = await contentAfter(harness.post(ask('label', 'a ticket')));
     expect(record).toMatchObject({ function_id: 'label', content: { state: 'kept' } });
     expect(data).toMatchObject({ answer: { status: 200, body: text } });
     expect(data.request).toContain('gw/function/label');
@@ -129,27 +129,27 @@ describe('the bodies of a call', () => {
 
   it('of a replay are those of the call whose answer it got, stored once', async () => {
     const retry = { 'idempotency-key': 'the-same' };
-    const first = await kept(harness.post(hello('all/echo'), retry));
-    const second = await kept(harness.post(hello('all/echo'), retry));
+    const first = await contentAfter(harness.post(hello('all/echo'), retry));
+    const second = await contentAfter(harness.post(hello('all/echo'), retry));
     expect(second.record).toMatchObject({ replay_of: first.id, content: null });
     expect(second.data).toEqual(first.data);
     expect(names).toEqual([`content-30d-${first.id}`]);
   });
 
   it('of an answer from the cache are its own', async () => {
-    const asked = hello('all/echo', { cache: { enabled: true }, user: 'first' });
-    await kept(harness.post(asked));
-    const { record, data, text, id } = await kept(harness.post(asked));
+    const request = hello('all/echo', { cache: { enabled: true }, user: 'first' });
+    await contentAfter(harness.post(request));
+    const { record, data, text, id } = await contentAfter(harness.post(request));
     expect(record).toMatchObject({ cache_hit: true, content: { state: 'kept', keep: '30d', cut: false } });
     expect(data).toMatchObject({ id, answer: { status: 200, body: text }, sent: [] });
   });
 
   it('end at 4 MiB, and say so; the call itself is whole', async () => {
-    const asked = hello('all/huge', { messages: [{ role: 'user', content: 'x'.repeat(4_000_000) }] });
-    const { response, text, data, record } = await kept(harness.post(asked));
+    const request = hello('all/huge', { messages: [{ role: 'user', content: 'x'.repeat(4_000_000) }] });
+    const { response, text, data, record } = await contentAfter(harness.post(request));
     expect([response.status, text.length > 900_000]).toEqual([200, true]);
     expect(record.content).toEqual({ state: 'kept', keep: '30d', cut: true });
-    expect(data).toMatchObject({ cut: true, request: JSON.stringify(asked) });
+    expect(data).toMatchObject({ cut: true, request: JSON.stringify(request) });
     expect(text.startsWith(data.answer.body)).toBe(true);
     const bytes = Buffer.byteLength(data.request) + Buffer.byteLength(data.answer.body);
     expect(bytes).toBeLessThanOrEqual(4 * 1024 * 1024);
@@ -162,8 +162,8 @@ describe('the bodies of a call', () => {
       // Wherever the stored text ends, one of the two bodies has a credential at that place.
       for (const before of ['', 'x'.repeat(secret.length / 2)]) {
         const content = before + `${secret} `.repeat(2_400_000 / secret.length);
-        const asked = hello('all/request', { messages: [{ role: 'user', content }], provider: { only: ['all'] } });
-        const { data, text } = await kept(harness.post(asked, { 'x-byok-key': 'byok-key-of-mine' }));
+        const request = hello('all/request', { messages: [{ role: 'user', content }], provider: { only: ['all'] } });
+        const { data, text } = await contentAfter(harness.post(request, { 'x-byok-key': 'byok-key-of-mine' }));
         expect(text.length).toBeGreaterThan(2_000_000);
         expect(data.cut).toBe(true);
         expect(data.answer.body.length).toBeGreaterThan(1_000);
@@ -182,11 +182,11 @@ describe('the bodies of a call', () => {
     ];
     const content = `${harness.key} ${secrets[0]} https://u:${secrets[2]}@host.example/x?key=${secrets[1]}&a=1 ${secrets[3]}`;
     const byok = { 'x-byok-key': 'byok-key-of-mine', 'x-secret': 'a-header' };
-    const asked = hello('all/echo', {
+    const request = hello('all/echo', {
       messages: [{ role: 'user', content: `${content} byok-key-of-mine` }],
       provider: { only: ['all'] },
     });
-    const { data, response } = await kept(harness.post(asked, byok));
+    const { data, response } = await contentAfter(harness.post(request, byok));
     expect(response.status).toBe(200);
     const text = JSON.stringify(data);
     for (const secret of [harness.key, ...secrets.slice(0, 3), 'byok-key-of-mine', 'a-header'])
@@ -197,8 +197,8 @@ describe('the bodies of a call', () => {
 });
 
 describe('no bodies are kept', () => {
-  const nothing = async (asked: Promise<Response>) => {
-    const { record, content } = await kept(asked);
+  const nothing = async (call: Promise<Response>) => {
+    const { record, content } = await contentAfter(call);
     expect([record.content, content.status, names]).toEqual([null, 404, []]);
     return content.body.message;
   };
@@ -224,8 +224,8 @@ describe('no bodies are kept', () => {
 });
 
 describe('a storage of bodies', () => {
-  const lost = async (asked: Promise<Response>) => {
-    const response = await asked;
+  const lost = async (call: Promise<Response>) => {
+    const response = await call;
     const text = await response.text();
     expect(response.status).toBe(200);
     return { response, text };
@@ -235,7 +235,7 @@ describe('a storage of bodies', () => {
     put = async () => {
       throw new Error('the bucket is gone');
     };
-    const { record, content } = await kept(harness.post(hello('all/echo')));
+    const { record, content } = await contentAfter(harness.post(hello('all/echo')));
     expect(record).toMatchObject({ outcome: 'ok', content: { state: 'failed', keep: '30d', cut: false } });
     expect(content).toMatchObject({ status: 404, body: { message: expect.stringContaining('could not be stored') } });
     const lines = harness.logLines.filter((line) => line.includes('content_not_kept'));
@@ -244,13 +244,13 @@ describe('a storage of bodies', () => {
   });
 
   it('that hangs delays no answer, and its call is paid and recorded within a bound', async () => {
-    const { promise: asked, resolve } = Promise.withResolvers<AbortSignal | undefined>();
+    const { promise: putSignal, resolve } = Promise.withResolvers<AbortSignal | undefined>();
     put = (_name, _bytes, options) => {
       resolve(options?.signal);
       return new Promise(() => {});
     };
     const { response } = await lost(harness.post(hello('all/echo', { stream: true })));
-    const signal = await asked;
+    const signal = await putSignal;
     expect(signal?.aborted).toBe(false);
     clock.advance(3_000);
     await harness.settled();
@@ -263,7 +263,7 @@ describe('a storage of bodies', () => {
 
 describe('readings', () => {
   it('are for owners, each is a log line with operator and call; others get the right that they need', async () => {
-    const { id } = await kept(harness.post(hello('all/echo')));
+    const { id } = await contentAfter(harness.post(hello('all/echo')));
     const editor = await operatorOf(harness, 'ed', { role: 'editor', workspaces: ['team'] });
     const stranger = await operatorOf(harness, 'eve', { role: 'owner', workspaces: ['quiet'] });
     const viewer = await operatorOf(harness, 'vera', { role: 'viewer', workspaces: 'all' });
@@ -282,14 +282,14 @@ describe('readings', () => {
 describe('share and time', () => {
   it('follow from the id of the call, and a key keeps its calls for less', async () => {
     const calls = [];
-    for (let at = 0; at < 24; at += 1) calls.push(await kept(harness.post(hello('all/echo'), as(keys.narrow))));
+    for (let at = 0; at < 24; at += 1) calls.push(await contentAfter(harness.post(hello('all/echo'), as(keys.narrow))));
     const shares = calls.map(({ record }) => record.content?.keep);
     expect(new Set(shares)).toEqual(new Set(['1d', undefined]));
     expect(calls.every(({ record, content }) => (record.content === null) === (content.status === 404))).toBe(true);
   });
 
   it('cannot be read after their time, and the record stays', async () => {
-    const { id } = await kept(harness.post(hello('all/echo')));
+    const { id } = await contentAfter(harness.post(hello('all/echo')));
     clock.advance(30 * dayMs - 60_000);
     expect((await owner.get(`/calls/${id}/content`)).status).toBe(200);
     clock.advance(60_001);

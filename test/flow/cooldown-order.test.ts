@@ -347,30 +347,30 @@ describe('the memory of cooldowns', () => {
 
   /** Returns a store that counts the writes of one instance. */
   function counting() {
-    const written: string[] = [];
+    const writes: string[] = [];
     const { store } = gateway.testStore;
     const update: Store['update'] = (write) => {
-      written.push(Object.keys(write.changes.set ?? {})[0] ?? '');
+      writes.push(Object.keys(write.changes.set ?? {})[0] ?? '');
       return store.update(write);
     };
-    return { written, cooldowns: createCooldowns({ store: { ...store, update }, clock }) };
+    return { writes, cooldowns: createCooldowns({ store: { ...store, update }, clock }) };
   }
 
   it('costs no write if no provider failed, and one per cooling however many calls fail in it', async () => {
-    const { written, cooldowns } = counting();
+    const { writes, cooldowns } = counting();
     await cooldowns.flush();
-    expect(written).toEqual([]);
+    expect(writes).toEqual([]);
     for (let time = 0; time < 5; time += 1) {
       cooldowns.report(entry, { ...limited(30_000 + time), callId: `limited-${time}` });
       cooldowns.report(entry, failed(`failed-${time}`));
       await cooldowns.flush();
       clock.advance(1);
     }
-    expect(written).toEqual([failureMark]);
+    expect(writes).toEqual([failureMark]);
     clock.advance(60_000);
     cooldowns.report(entry, limited());
     await cooldowns.flush();
-    expect(written).toEqual([failureMark, failureMark]);
+    expect(writes).toEqual([failureMark, failureMark]);
   });
 
   it('forgets what is over: the next write removes it from the item', async () => {

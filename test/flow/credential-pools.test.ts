@@ -96,10 +96,10 @@ describe('a provider with three credentials', () => {
     }
     await harness.settled();
     // Each failing credential is tried once, then comes after the credential that serves.
-    const asked = keysAsked();
-    expect(asked.filter((key) => key === secrets[0])).toHaveLength(1);
-    expect(asked.filter((key) => key === secrets[1])).toHaveLength(1);
-    expect(asked.filter((key) => key === secrets[2])).toHaveLength(20);
+    const accountKeys = keysAsked();
+    expect(accountKeys.filter((key) => key === secrets[0])).toHaveLength(1);
+    expect(accountKeys.filter((key) => key === secrets[1])).toHaveLength(1);
+    expect(accountKeys.filter((key) => key === secrets[2])).toHaveLength(20);
     const logged = (await attempts()).slice(-20).flat();
     expect(logged).toContainEqual(expect.objectContaining({ provider: 'pool', credential: 1, outcome: 'status_429' }));
     expect(logged).toContainEqual(expect.objectContaining({ provider: 'pool', credential: 2, outcome: 'status_401' }));
@@ -167,9 +167,10 @@ describe('a provider with three credentials', () => {
         // Calls of other sessions come in between.
         await ask();
       }
-      const own = provider.calls.filter(({ promptTokens }) => promptTokens > 1_000);
-      expect(new Set(own.map(({ key }) => key)).size).toBe(1);
-      const sum = (of: (call: (typeof own)[number]) => number) => own.reduce((total, call) => total + of(call), 0);
+      const ownCalls = provider.calls.filter(({ promptTokens }) => promptTokens > 1_000);
+      expect(new Set(ownCalls.map(({ key }) => key)).size).toBe(1);
+      const sum = (of: (call: (typeof ownCalls)[number]) => number) =>
+        ownCalls.reduce((total, call) => total + of(call), 0);
       expect(sum(({ cachedTokens }) => cachedTokens)).toBeGreaterThan(0.9 * sum(({ promptTokens }) => promptTokens));
     },
   );
@@ -179,8 +180,8 @@ describe('a provider with three credentials', () => {
     setAccounts(200, 429, 200);
     expect((await ask('acme/model', session)).status).toBe(200);
     expect((await ask('acme/model', session)).status).toBe(200);
-    const [own, other, third, ...more] = keysAsked();
-    expect([own, other === third, more]).toEqual([secrets[1], true, []]);
+    const [first, other, third, ...more] = keysAsked();
+    expect([first, other === third, more]).toEqual([secrets[1], true, []]);
     setAccounts(200, 200, 200);
     clock.advance(forgottenMs);
     await ask('acme/model', session);
@@ -191,13 +192,13 @@ describe('a provider with three credentials', () => {
     for (let call = 0; call < 6; call += 1) {
       const first = await harness.postTo('/responses', { model: 'acme/model', input: 'Hello' });
       const { id } = (await first.json()) as { readonly id: string };
-      const made = provider.calls.at(-1)?.key;
+      const key = provider.calls.at(-1)?.key;
       const next = await harness.postTo('/responses', {
         model: 'acme/model',
         input: 'Go on',
         previous_response_id: id,
       });
-      expect([next.status, provider.calls.at(-1)?.key]).toEqual([200, made]);
+      expect([next.status, provider.calls.at(-1)?.key]).toEqual([200, key]);
     }
     expect(new Set(keysAsked()).size).toBeGreaterThan(1);
   });
@@ -224,8 +225,8 @@ describe('a provider with three credentials', () => {
   });
 
   it('is asked once with a key of the client, whatever credentials it has', async () => {
-    const own = { 'x-byok-key': 'client-key' };
-    await expectError(await ask('acme/model', own, { provider: { only: 'pool' } }), 502, 'no_available_provider');
+    const headers = { 'x-byok-key': 'client-key' };
+    await expectError(await ask('acme/model', headers, { provider: { only: 'pool' } }), 502, 'no_available_provider');
     expect(keysAsked()).toEqual(['client-key']);
     await harness.settled();
     // The client's key is none of the gateway's credentials.

@@ -69,10 +69,10 @@ describe('a provider with a limit of requests', () => {
           ...transport,
           async send(request) {
             const word = [...limited.keys()].find((name) => String(request.body).includes(name));
-            const left = word === undefined ? 0 : (limited.get(word) ?? 0);
+            const remaining = word === undefined ? 0 : (limited.get(word) ?? 0);
             const answer = await transport.send(request);
-            if (word === undefined || left === 0) return answer;
-            limited.set(word, left - 1);
+            if (word === undefined || remaining === 0) return answer;
+            limited.set(word, remaining - 1);
             return { ...answer, status: 429, headers: { ...answer.headers, 'retry-after': '7' } };
           },
         },
@@ -146,8 +146,8 @@ describe('a provider with a limit of requests', () => {
     const before = await gateway.credit();
     await expectError(await embedAfterTwoPauses(texts(6, 'always')), 429, 'rate_limited');
     await gateway.settled();
-    const asked = gateway.simulator.calls.filter(({ body }) => JSON.stringify(body).includes('number 3'));
-    expect(asked).toHaveLength(3);
+    const calls = gateway.simulator.calls.filter(({ body }) => JSON.stringify(body).includes('number 3'));
+    expect(calls).toHaveLength(3);
     expect((await gateway.credit()).spent).toBeGreaterThan(before.spent);
     await expectBalancedBooks(gateway);
   });

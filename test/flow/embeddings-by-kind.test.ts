@@ -114,7 +114,7 @@ describe('embeddings of Bedrock, Google and Vertex', () => {
     ['vertex-text', { task_type: 'RETRIEVAL_QUERY', title: 'A page' }, null],
     ['vertex-2', { taskType: 'RETRIEVAL_QUERY', title: 'A page' }, null],
     ['titan', {}, 'taskType,title'],
-  ])('%s gets the task of a client of Google if its form has words for it', async (model, told, leftOut) => {
+  ])('%s gets the task of a client of Google if its form has words for it', async (model, task, leftOut) => {
     const content = { parts: [{ text: 'Hello' }] };
     const response = await fetch(`${new URL(gateway.url).origin}/v1beta/models/${model}:embedContent`, {
       method: 'POST',
@@ -124,8 +124,8 @@ describe('embeddings of Bedrock, Google and Vertex', () => {
     expect({ status: response.status, text: await response.text() }).toMatchObject({ status: 200 });
     expect(response.headers.get('x-gw-left-out')).toBe(leftOut);
     const sent = gateway.simulator.calls[0]?.bodyText ?? '';
-    for (const [name, value] of Object.entries(told)) expect(sent).toContain(`"${name}":"${value}"`);
-    if (!('title' in told)) expect(sent).not.toContain('A page');
+    for (const [name, value] of Object.entries(task)) expect(sent).toContain(`"${name}":"${value}"`);
+    if (!('title' in task)) expect(sent).not.toContain('A page');
   });
 
   it.each(['vertex-text', 'vertex-gemini'])(

@@ -96,8 +96,8 @@ describe.each(interfaces)('a stream of %s', (path) => {
     const key = { 'idempotency-key': `marked-${path}` };
     const first = await stream(path, `on/${path}`, key);
     await gateway.settled();
-    const asked = provider.bodies.length;
-    expect([await stream(path, `on/${path}`, key), provider.bodies.length]).toEqual([first, asked]);
+    const callsBefore = provider.bodies.length;
+    expect([await stream(path, `on/${path}`, key), provider.bodies.length]).toEqual([first, callsBefore]);
     expect(first.endsWith(done)).toBe(true);
   });
 
@@ -141,8 +141,8 @@ it('official SDKs read such streams', async () => {
   const openai = openaiOf(gateway);
   pieces = [textOf('responses'), done];
   const types: string[] = [];
-  const asked = { model: 'on/responses', input: 'Hello', store: false, stream: true } as const;
-  for await (const { type } of await openai.responses.create(asked)) types.push(type);
+  const request = { model: 'on/responses', input: 'Hello', store: false, stream: true } as const;
+  for await (const { type } of await openai.responses.create(request)) types.push(type);
   const anthropic = anthropicOf(gateway);
   pieces = [textOf('messages'), done];
   const { content } = await anthropic.messages

@@ -65,9 +65,9 @@ function sendScripted(outgoing: ServerResponse): void {
 beforeAll(async () => {
   scripted = await startScriptedProvider(sendScripted);
   const more = ableEntry('service_tier', 'web_search', 'plugins', 'best_of');
-  const asked = tables.flatMap(cellsOf).flatMap(({ api, checks }) => checks.map(([ask]) => ({ api, ask })));
+  const questions = tables.flatMap(cellsOf).flatMap(({ api, checks }) => checks.map(([ask]) => ({ api, ask })));
   const models = Object.fromEntries(
-    asked.flatMap(({ api, ask }) => {
+    questions.flatMap(({ api, ask }) => {
       const upstream = upstreamOf(ask, api);
       const route = { provider: ask.scripted === undefined ? api : `scripted-${api}`, upstream, more };
       const backup = { provider: 'chat-completions', upstream: 'echo', more };
@@ -182,8 +182,8 @@ const checks: {
 };
 
 describe.each(tables.map((row) => [row.feature, cellsOf(row)] as const))('%s', (_feature, cells) => {
-  it.each(cells)('$api', async ({ api, checks: asked }) => {
-    for (const [ask, check] of asked) {
+  it.each(cells)('$api', async ({ api, checks: checkList }) => {
+    for (const [ask, check] of checkList) {
       gateway.simulator.clear();
       await checks[check.kind](check as never, ask, api);
     }

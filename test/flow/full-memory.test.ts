@@ -117,14 +117,14 @@ describe('events that wait for a guardrail', () => {
 
   it('wait for memory if there is none, and then leave', async () => {
     other = await full();
-    const asked = Promise.withResolvers<void>();
+    const arrival = Promise.withResolvers<void>();
     answer = (outgoing) => {
       outgoing.end(piece('a'.repeat(20_000)).repeat(5) + end);
-      asked.resolve();
+      arrival.resolve();
     };
     const questions = guardrail.questions.length;
     const response = ask();
-    await asked.promise;
+    await arrival.promise;
     for (let turn = 0; turn < 20; turn += 1) await nextTurn();
     expect(guardrail.questions).toHaveLength(questions);
     other.end();

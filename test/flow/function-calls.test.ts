@@ -107,8 +107,8 @@ describe('functions', () => {
 
   it('counts a call that its client has left until it has ended, and no longer', async () => {
     const client = new AbortController();
-    const left = harness.post(ask('held'), as('single'), client.signal);
-    left.catch(() => {});
+    const call = harness.post(ask('held'), as('single'), client.signal);
+    call.catch(() => {});
     await isHeld(1);
     client.abort();
     letGo(1);

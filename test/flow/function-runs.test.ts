@@ -308,9 +308,9 @@ describe('workflows', () => {
     const waiting: (() => void)[] = [];
     const provider = await startScriptedProvider((outgoing) => {
       const { messages } = JSON.parse(provider.bodies.at(-1) ?? '') as { messages: { content: string }[] };
-      const said = messages.at(-1)?.content ?? '';
-      const reply = () => sendJson(outgoing, completionOf({ content: `<${said}>` }));
-      if (said.startsWith('join')) return reply();
+      const text = messages.at(-1)?.content ?? '';
+      const reply = () => sendJson(outgoing, completionOf({ content: `<${text}>` }));
+      if (text.startsWith('join')) return reply();
       waiting.push(reply);
       if (waiting.length === 2) for (const each of waiting.splice(0)) each();
     });
@@ -416,9 +416,15 @@ describe('workflows', () => {
       const { content, body, gw, usage } = await answerOf(await run('meeting'));
       const joined = '<join <left X> <right X> X>';
       expect(content).toBe(`Result: ${joined}; first <left X>`);
-      const said = meeting.bodies.map((text) => (JSON.parse(text) as { messages: { content: string }[] }).messages);
-      expect(said.map(([message]) => message?.content).toSorted()).toEqual([joined.slice(1, -1), 'left X', 'right X']);
-      expect(said[2]).toEqual([{ role: 'user', content: joined.slice(1, -1) }]);
+      const conversations = meeting.bodies.map(
+        (text) => (JSON.parse(text) as { messages: { content: string }[] }).messages,
+      );
+      expect(conversations.map(([message]) => message?.content).toSorted()).toEqual([
+        joined.slice(1, -1),
+        'left X',
+        'right X',
+      ]);
+      expect(conversations[2]).toEqual([{ role: 'user', content: joined.slice(1, -1) }]);
       expect(body).toMatchObject({ object: 'chat.completion', model: 'gw/function/meeting' });
       expect(body.choices).toMatchObject([{ index: 0, finish_reason: 'stop', message: { role: 'assistant' } }]);
       expect(gw).toMatchObject({ function_id: 'meeting', revision_id: 'r1', fallback_used: false });

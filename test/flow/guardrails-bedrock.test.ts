@@ -69,10 +69,10 @@ describe('guardrails of Bedrock', () => {
   it('are asked about input and output, signed, and say what the checks cost', async () => {
     const answer = await ask('hello');
     expect(answer.status).toBe(200);
-    const { message: said } = contentIn(await answer.text());
+    const { message } = contentIn(await answer.text());
     expect(bodies()).toEqual([
       { source: 'INPUT', content: [{ text: { text: 'hello' } }] },
-      { source: 'OUTPUT', content: [{ text: { text: said.content } }] },
+      { source: 'OUTPUT', content: [{ text: { text: message.content } }] },
     ]);
     for (const { path, headers } of applied()) {
       expect(path).toBe('/guardrail/abc123def456/version/7/apply');
@@ -180,10 +180,10 @@ describe('guardrails of Bedrock', () => {
     );
     const lines = harness.logLines.join('');
     expect(lines).toContain('guardrail_failed');
-    for (const kept of [records, lines]) {
-      expect(kept).not.toMatch(/private-word|me@acme\.io/);
-      expect(kept).not.toContain(secretKey);
-      expect(kept).not.toContain('AKIDEXAMPLE');
+    for (const text of [records, lines]) {
+      expect(text).not.toMatch(/private-word|me@acme\.io/);
+      expect(text).not.toContain(secretKey);
+      expect(text).not.toContain('AKIDEXAMPLE');
     }
   });
 });

@@ -81,8 +81,8 @@ beforeEach(() => harness.simulator.clear());
 
 /** Returns a request with this text alone. The model repeats it. */
 function requestOf({ id, hello }: SpokenInterface, text: string, stream: boolean) {
-  const asked = id === 'responses' ? { input: text, store: false } : { messages: [{ role: 'user', content: text }] };
-  return hello('acme/echo', { ...asked, stream });
+  const body = id === 'responses' ? { input: text, store: false } : { messages: [{ role: 'user', content: text }] };
+  return hello('acme/echo', { ...body, stream });
 }
 
 const send = (one: SpokenInterface & { readonly stream: boolean }, text: string, key: string) =>

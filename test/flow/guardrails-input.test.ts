@@ -407,13 +407,13 @@ describe('guardrails on input', () => {
       const headers = { 'idempotency-key': 'one' };
       const first = await harness.post(hello('acme/echo'), headers);
       expect(first.status).toBe(200);
-      const asked = guardrail.questions.length;
+      const questionsBefore = guardrail.questions.length;
       const again = await harness.post(hello('acme/echo'), headers);
       expect(again.headers.get('idempotent-replayed')).toBe('true');
       expect(await again.text()).toBe(await first.text());
       const other = { model: 'acme/echo', messages: [{ role: 'user', content: 'forbidden' }] };
       await expectError(await harness.post(other, headers), 409, 'idempotency_conflict');
-      expect(guardrail.questions).toHaveLength(asked);
+      expect(guardrail.questions).toHaveLength(questionsBefore);
     });
 
     it('keep a stored answer from a key whose guardrails have not checked it', async () => {
@@ -457,9 +457,9 @@ describe('guardrails on input', () => {
       const body = hello('acme/echo', { ...cached, seed: 1 });
       expect((await harness.post(body)).headers.get('x-gw-cache')).toBe('MISS');
       await harness.settled();
-      const asked = guardrail.questions.length;
+      const questionsBefore = guardrail.questions.length;
       expect((await harness.post(body)).headers.get('x-gw-cache')).toBe('HIT');
-      expect(guardrail.questions).toHaveLength(asked);
+      expect(guardrail.questions).toHaveLength(questionsBefore);
     });
 
     it('keep answers apart from those that others, or none, have checked', async () => {

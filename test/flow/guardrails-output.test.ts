@@ -144,14 +144,14 @@ describe('guardrails on output', () => {
       guardrails: [{ id: 'slow', kind: 'http', url: guardrail.url, on: ['output'], timeout_ms: 20_000 }],
       workspace: { guardrails: ['slow'] },
     });
-    const asked = Promise.withResolvers<void>();
+    const arrival = Promise.withResolvers<void>();
     const answering = Promise.withResolvers<Record<string, unknown>>();
     guardrail.answer(() => {
-      asked.resolve();
+      arrival.resolve();
       return answering.promise;
     });
     const begun = slow.post(hello('own/echo', { stream: true }));
-    await asked.promise;
+    await arrival.promise;
     clock.advance(15_000);
     const response = await begun;
     expect(response.status).toBe(200);
@@ -181,19 +181,19 @@ describe('guardrails on output', () => {
         function: { name: 'look', parameters: { type: 'object', properties: { q: { type: 'string' } } } },
       },
     ];
-    const asked = hello('own/tools', { tools, messages: [{ role: 'user', content: 'Use look' }] });
+    const request = hello('own/tools', { tools, messages: [{ role: 'user', content: 'Use look' }] });
     guardrail.answer(({ texts }) => ({ action: 'mask', texts: texts.map((text) => text.replaceAll('"', "'")) }));
     for (const stream of [false, true]) {
-      const text = await (await harness.post({ ...asked, stream })).text();
+      const text = await (await harness.post({ ...request, stream })).text();
       expect(text).toContain('content_filter');
       expect(text).not.toMatch(/"arguments":"[^"]/);
     }
   });
 
   it('leave audio as it is, which has no texts', async () => {
-    const asked = { model: 'speech/echo', input: 'Good morning', voice: 'alloy', response_format: 'wav' };
+    const request = { model: 'speech/echo', input: 'Good morning', voice: 'alloy', response_format: 'wav' };
     const of = async (headers = {}) => {
-      const response = await harness.postTo('/audio/speech', asked, headers);
+      const response = await harness.postTo('/audio/speech', request, headers);
       return [response.headers.get('content-type'), Buffer.from(await response.arrayBuffer()).toString('base64')];
     };
     const plain = await of(by(keys.plain));

@@ -143,9 +143,9 @@ describe('guardrails on transcriptions', () => {
       const checked = await (await post(fields)).text();
       expect(checked).toBe(await (await post(fields, plainKey)).text());
     }
-    const asked = guardrail.questions.map(({ direction, texts }) => [direction, ...texts]);
-    expect(asked).toContainEqual(['output', 'Good day.']);
-    expect(asked.every(([direction]) => direction === 'output')).toBe(true);
+    const questions = guardrail.questions.map(({ direction, texts }) => [direction, ...texts]);
+    expect(questions).toContainEqual(['output', 'Good day.']);
+    expect(questions.every(([direction]) => direction === 'output')).toBe(true);
   });
 
   it('mask JSON in all its texts, and nothing else spells them', async () => {
@@ -198,15 +198,18 @@ describe('guardrails on transcriptions', () => {
       'WEBVTT\n\n00:00:00.000 --> 00:00:02.500\nA forbidden tale\n\n',
       `WEBVTT\n\n00:00:00.000 --> 00:00:01.000\n${word.message}\n\n`,
     ],
-  ])('put their message in the place of %s that is blocked, and the provider is paid', async (_what, given, left) => {
-    answer = given;
-    const before = (await harness.credit()).spent;
-    const text = await (await post()).text();
-    expect(typeof left === 'string' ? text : JSON.parse(text)).toEqual(left);
-    const record = await harness.lastRecord();
-    expect(record).toMatchObject({ guardrails: [{ id: 'words', direction: 'output', action: 'block' }] });
-    expect((await harness.credit()).spent).toBeGreaterThan(before);
-  });
+  ])(
+    'put their message in the place of %s that is blocked, and the provider is paid',
+    async (_what, original, replacement) => {
+      answer = original;
+      const before = (await harness.credit()).spent;
+      const text = await (await post()).text();
+      expect(typeof replacement === 'string' ? text : JSON.parse(text)).toEqual(replacement);
+      const record = await harness.lastRecord();
+      expect(record).toMatchObject({ guardrails: [{ id: 'words', direction: 'output', action: 'block' }] });
+      expect((await harness.credit()).spent).toBeGreaterThan(before);
+    },
+  );
 
   const events = (texts: readonly string[]): Json[] => [
     ...texts.map((delta) => ({ type: 'transcript.text.delta', delta, logprobs: [{ token: delta, logprob: 0 }] })),
@@ -260,7 +263,7 @@ describe('guardrails on transcriptions', () => {
     const usage = { input_tokens: 1, output_tokens: 1 };
     answer = { id: 'm', type: 'message', role: 'assistant', model: 'any', content, stop_reason: 'tool_use', usage };
     const body = { model: 'claude', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] };
-    const { content: left } = (await (await harness.postTo('/messages', body)).json()) as { content: Json[] };
-    expect(left).toEqual([{ type: 'text', text: 'Write to [mail] today.' }, call]);
+    const { content: blocks } = (await (await harness.postTo('/messages', body)).json()) as { content: Json[] };
+    expect(blocks).toEqual([{ type: 'text', text: 'Write to [mail] today.' }, call]);
   });
 });

@@ -17,26 +17,29 @@ afterAll(() => gateway.stop());
 beforeEach(() => gateway.simulator.clear());
 
 const half = 'half \ud83d, whole \ud83d\ude00, its escape \\ud83d, other half \ude00.';
-const said = (content: string) => [{ role: 'user', content }];
+const userMessages = (content: string) => [{ role: 'user', content }];
 const clients = [
-  ['chat-completions', '/chat/completions', { messages: said(half) }],
-  ['messages', '/messages', { messages: said(half), max_tokens: 50 }],
-  ['responses', '/responses', { input: said(half), store: false }],
+  ['chat-completions', '/chat/completions', { messages: userMessages(half) }],
+  ['messages', '/messages', { messages: userMessages(half), max_tokens: 50 }],
+  ['responses', '/responses', { input: userMessages(half), store: false }],
 ] as const;
 const sentText = () => gateway.simulator.calls.map(({ bodyText }) => bodyText).join('');
 
-describe.each(clients)('a client of %s', (own, path, body) => {
-  it.each(formats.filter((format) => format !== own))('reaches %s in characters that are whole', async (format) => {
-    const answer = await gateway.postTo(path, { model: `on/${format}`, ...body });
-    expect([answer.status, (await answer.text()).length > 0]).toEqual([200, true]);
-    const strings = sentText().match(/"half (?:[^"\\]|\\.)*"/g) ?? [];
-    expect(strings.map((one) => JSON.parse(one))).toEqual([
-      'half \ufffd, whole \ud83d\ude00, its escape \\ud83d, other half \ufffd.',
-    ]);
-  });
+describe.each(clients)('a client of %s', (clientInterface, path, body) => {
+  it.each(formats.filter((format) => format !== clientInterface))(
+    'reaches %s in characters that are whole',
+    async (format) => {
+      const answer = await gateway.postTo(path, { model: `on/${format}`, ...body });
+      expect([answer.status, (await answer.text()).length > 0]).toEqual([200, true]);
+      const strings = sentText().match(/"half (?:[^"\\]|\\.)*"/g) ?? [];
+      expect(strings.map((one) => JSON.parse(one))).toEqual([
+        'half \ufffd, whole \ud83d\ude00, its escape \\ud83d, other half \ufffd.',
+      ]);
+    },
+  );
 
   it('reaches a provider of its own interface as it is', async () => {
-    expect((await gateway.postTo(path, { model: `on/${own}`, ...body })).status).toBe(200);
+    expect((await gateway.postTo(path, { model: `on/${clientInterface}`, ...body })).status).toBe(200);
     expect(sentText()).toContain(JSON.stringify(half).slice(1, -1));
   });
 });

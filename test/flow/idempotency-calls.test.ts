@@ -268,9 +268,9 @@ describe('an Idempotency-Key of a long stream', () => {
     provider = await startScriptedProvider((outgoing) => {
       outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
       const usage = { prompt_tokens: 1, completion_tokens: 10, total_tokens: 11 };
-      for (let left = events; left > 0; left -= 1) {
+      for (let remaining = events; remaining > 0; remaining -= 1) {
         const choices = [
-          { index: 0, delta: { content: 'x'.repeat(eventBytes) }, finish_reason: left === 1 ? 'stop' : null },
+          { index: 0, delta: { content: 'x'.repeat(eventBytes) }, finish_reason: remaining === 1 ? 'stop' : null },
         ];
         outgoing.write(`data: ${JSON.stringify({ object: 'chat.completion.chunk', choices, usage })}\n\n`);
       }

@@ -67,12 +67,12 @@ describe('images of Gemini and Nova Canvas', () => {
     ['canvas', { n: 7, size: '1024x1024', quality: 'standard' }, 2, '0.28'],
     ['canvas', { n: 2 }, 1, '0.12'],
     ['gemini', { n: 3, size: '1024x1024' }, 3, '0.116109'],
-  ])('%s makes %j in %d calls, for one bill', async (model, asked, calls, cost) => {
+  ])('%s makes %j in %d calls, for one bill', async (model, fields, calls, cost) => {
     const { data, response } = await client.images
-      .generate({ model, prompt: 'A cat', ...asked } as never)
+      .generate({ model, prompt: 'A cat', ...fields } as never)
       .withResponse();
     const images = (data as OpenAI.ImagesResponse).data ?? [];
-    expect(images.map(({ b64_json }) => isPng(b64_json))).toEqual(new Array(asked.n).fill(true));
+    expect(images.map(({ b64_json }) => isPng(b64_json))).toEqual(new Array(fields.n).fill(true));
     expect(gateway.simulator.calls).toHaveLength(calls);
     expect(response.headers.get('x-gw-cost')).toBe(cost);
     expect(await gateway.lastRecord()).toMatchObject({ costPicoUsd: usd(cost), estimated: false });
@@ -126,8 +126,8 @@ describe('images of Gemini and Nova Canvas', () => {
     ['canvas', { output_compression: 50 }, 'output_compression'],
     ['gemini', { svg: { model: 'gpt-5.4' } }, 'svg'],
     ['chat', {}, 'model'],
-  ])('%s refuses %j by name, and is not called', async (model, asked, param) => {
-    const response = await post({ model, ...asked });
+  ])('%s refuses %j by name, and is not called', async (model, fields, param) => {
+    const response = await post({ model, ...fields });
     expect([response.status, await response.json()]).toMatchObject([
       400,
       { error: { code: 'feature_unsupported', param } },
@@ -136,8 +136,8 @@ describe('images of Gemini and Nova Canvas', () => {
   });
 
   it('refuses a mask by name: each of them means another thing by one', async () => {
-    const asked = { model: 'canvas', prompt: 'p', image: await picture('one'), mask: await picture('mask') };
-    await expect(client.images.edit(asked)).rejects.toMatchObject({ status: 400, code: undefined });
+    const request = { model: 'canvas', prompt: 'p', image: await picture('one'), mask: await picture('mask') };
+    await expect(client.images.edit(request)).rejects.toMatchObject({ status: 400, code: undefined });
     expect(gateway.simulator.calls).toEqual([]);
   });
 

@@ -238,15 +238,15 @@ describe('a JSON answer', () => {
       return { status: response.status, text, calls: provider.bodies.length - calls };
     };
     const spent = await expectBalancedBooks(gateway);
-    const [asked, key] = [{ logprobs: true, top_logprobs: 20 }, crypto.randomUUID()];
-    const first = await ask(asked, key);
+    const [fields, key] = [{ logprobs: true, top_logprobs: 20 }, crypto.randomUUID()];
+    const first = await ask(fields, key);
     expect([first.status, first.calls]).toEqual([200, 1]);
     const head = answer.slice(0, -usage.length - 1);
     expect(first.text.startsWith(head)).toBe(true);
     expect(first.text.slice(head.length)).toMatch(
       /^"usage":\{"prompt_tokens":10,"completion_tokens":5,.*"cost":.*\}\}$/,
     );
-    const again = await ask(asked, key);
+    const again = await ask(fields, key);
     expect([again.status, again.calls, again.text === first.text]).toEqual([200, 0, true]);
     expect((await expectBalancedBooks(gateway)) - spent).toBe(20_000_000n);
     const unasked = { logprobs: false, top_logprobs: null };

@@ -36,10 +36,10 @@ async function leftOut(path: string, format: Format, body: Json): Promise<string
 const image = png(8, 8);
 const user = { role: 'user', content: 'Go on' };
 const schema = { type: 'object', properties: {} };
-const others = (own: Format) => formats.filter((format) => format !== own);
+const others = (ownFormat: Format) => formats.filter((format) => format !== ownFormat);
 
 describe.each(others('chat-completions'))('a chat completion at %s', (format) => {
-  const told = (messages: readonly Json[], more: Json = {}) =>
+  const droppedFields = (messages: readonly Json[], more: Json = {}) =>
     leftOut('/chat/completions', format, { messages, ...more });
 
   it('has its own fields reported, of messages, parts and tools', async () => {
@@ -55,7 +55,7 @@ describe.each(others('chat-completions'))('a chat completion at %s', (format) =>
       { role: 'tool', tool_call_id: 'c1', content: 'so', name: 'f' },
       { role: 'user', content: [{ type: 'text', text: 'Look' }, part] },
     ];
-    expect(await told(messages, { tools })).toEqual([
+    expect(await droppedFields(messages, { tools })).toEqual([
       'tools.price',
       'tools.function.response_schema',
       'messages[0].name',
@@ -79,7 +79,7 @@ describe.each(others('chat-completions'))('a chat completion at %s', (format) =>
       function_call: null,
     };
     const part = { type: 'image_url', image_url: { url: image, detail: 'auto' } };
-    expect(await told([user, came, { role: 'user', content: [part] }])).toEqual([]);
+    expect(await droppedFields([user, came, { role: 'user', content: [part] }])).toEqual([]);
   });
 });
 
@@ -99,7 +99,7 @@ it('the call of a custom tool keeps its name and its text, of a chat completion 
 });
 
 describe.each(others('responses'))('a response at %s', (format) => {
-  const told = (input: readonly Json[], more: Json = {}) =>
+  const droppedFields = (input: readonly Json[], more: Json = {}) =>
     leftOut('/responses', format, { input, store: false, ...more });
 
   it('has its own fields reported, of items, parts and tools', async () => {
@@ -114,7 +114,7 @@ describe.each(others('responses'))('a response at %s', (format) => {
       { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}', async: true, caller: { type: 'program' } },
       { type: 'function_call_output', call_id: 'c1', output: 'so', later: 1, caller: { type: 'direct' } },
     ];
-    const reported = await told(input, { tools, reasoning: { context: 'all' } });
+    const reported = await droppedFields(input, { tools, reasoning: { context: 'all' } });
     expect(reported.toSorted()).toEqual([
       ...(format === 'chat-completions' ? [] : ['input[0].content[0].detail']),
       'input[1].phase',
@@ -131,7 +131,7 @@ describe.each(others('responses'))('a response at %s', (format) => {
   it('has nothing of an answer that came back reported', async () => {
     const part = { type: 'output_text', text: 'So.', annotations: [], logprobs: [] };
     expect(
-      await told([
+      await droppedFields([
         user,
         { id: 'msg_1', type: 'message', status: 'completed', role: 'assistant', phase: null, content: [part] },
         { id: 'fc_1', type: 'function_call', status: 'completed', call_id: 'c1', name: 'f', arguments: '{}' },
@@ -148,18 +148,18 @@ it('how closely a file of a response is looked at is reported', async () => {
 });
 
 describe.each(others('messages'))('a message at %s', (format) => {
-  const told = (messages: readonly Json[], more: Json = {}) =>
+  const droppedFields = (messages: readonly Json[], more: Json = {}) =>
     leftOut('/messages', format, { max_tokens: 50, messages, ...more });
   const document = { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'So' } };
   const call = { type: 'tool_use', id: 'toolu_1', name: 'f', input: {}, caller: { type: 'direct' } };
   const result = { type: 'tool_result', tool_use_id: 'toolu_1' };
 
   it('has its own fields reported, of messages, blocks, tools and thinking', async () => {
-    const said = { type: 'text', text: 'So.', citations: [{ type: 'char_location' }], later: 1 };
+    const block = { type: 'text', text: 'So.', citations: [{ type: 'char_location' }], later: 1 };
     const answered = { ...result, content: [{ type: 'text', text: 'x', new_field: 1 }], toolset_name: 'browser' };
     const messages = [
       { ...user, later: 1, output_config: { effort: 'low' } },
-      { role: 'assistant', content: [said, call] },
+      { role: 'assistant', content: [block, call] },
       {
         role: 'user',
         content: [answered, { ...document, citations: { enabled: true } }, { type: 'text', text: 'Go', later: 2 }],
@@ -170,7 +170,7 @@ describe.each(others('messages'))('a message at %s', (format) => {
       system: [{ type: 'text', text: 'Rules.', citations: [{ type: 'char_location' }] }],
       thinking: { type: 'disabled', block_binding: 'strict' },
     };
-    expect((await told(messages, more)).toSorted()).toEqual([
+    expect((await droppedFields(messages, more)).toSorted()).toEqual([
       'messages[0].later',
       'messages[0].output_config.effort',
       'messages[1].content[0].citations',
@@ -191,21 +191,21 @@ describe.each(others('messages'))('a message at %s', (format) => {
       { ...result, content: [{ type: 'text', text: 'so' }] },
       { ...document, citations: { enabled: false } },
     ];
-    expect(await told([user, came, { role: 'user', content }])).toEqual([]);
+    expect(await droppedFields([user, came, { role: 'user', content }])).toEqual([]);
     const many = Array.from({ length: 100 }, (_, at) => ({
       role: at % 2 === 0 ? 'user' : 'assistant',
       content: 'a',
       later: 1,
     }));
-    expect((await told([...many, user])).length).toBe(32);
+    expect((await droppedFields([...many, user])).length).toBe(32);
   });
 });
 
 it('no thinking before the first call is as little as any model can be asked for', async () => {
   const thinking = { type: 'between_tools' as const };
   const messages = [{ role: 'user' as const, content: 'Hello' }];
-  const asked = { model: 'on/claude', max_tokens: 4_000, messages, thinking };
-  const { response } = await anthropicOf(gateway).beta.messages.create(asked).withResponse();
+  const request = { model: 'on/claude', max_tokens: 4_000, messages, thinking };
+  const { response } = await anthropicOf(gateway).beta.messages.create(request).withResponse();
   expect(leftOutOf(response)).toEqual([]);
   expect(sentText()).toContain('"thinking":{"type":"between_tools"}');
 });

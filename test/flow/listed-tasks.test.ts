@@ -68,10 +68,10 @@ describe('models that make something else than text', () => {
   });
 
   it('cost what the list says, by what each reports or else by what was asked for', async () => {
-    const asked = { model: 'gpt-image-1', prompt: 'p', n: 2, size: '1024x1024', quality: 'low' } as const;
+    const request = { model: 'gpt-image-1', prompt: 'p', n: 2, size: '1024x1024', quality: 'low' } as const;
     let usage: OpenAI.ImagesResponse.Usage | undefined;
     const images = await costOf(async () => {
-      usage = (await client.images.generate(asked)).usage;
+      usage = (await client.images.generate(request)).usage;
     });
     expect(images).toBe((BigInt(usage?.input_tokens ?? 0) * 5n + BigInt(usage?.output_tokens ?? 0) * 40n) * micro);
     expect(usage?.output_tokens).toBeGreaterThan(0);
@@ -83,8 +83,8 @@ describe('models that make something else than text', () => {
     const file = await toFile(Buffer.concat(spokenPieces(new Array(40).fill('word').join(' '), 'wav')), 'a.wav');
     let seconds = 0;
     const transcript = await costOf(async () => {
-      const { usage: told } = await client.audio.transcriptions.create({ model: 'whisper-1', file });
-      if (told?.type === 'duration') ({ seconds } = told);
+      const { usage: transcriptionUsage } = await client.audio.transcriptions.create({ model: 'whisper-1', file });
+      if (transcriptionUsage?.type === 'duration') ({ seconds } = transcriptionUsage);
     });
     expect(seconds).toBeGreaterThan(0);
     expect(transcript).toBe(BigInt(seconds * 1_000) * (micro / 10n));

@@ -212,9 +212,9 @@ describe('the calls that the demo makes of its own', () => {
   });
 
   it('are as many as their bound, over every simulated model, and some of them must fail', async () => {
-    const asked: { model: string; provider?: object }[] = [];
+    const requests: { model: string; provider?: object }[] = [];
     const server = createHttpServer(async (request, response) => {
-      asked.push((await json(request)) as { model: string; provider?: object });
+      requests.push((await json(request)) as { model: string; provider?: object });
       response.end('{}');
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -227,11 +227,11 @@ describe('the calls that the demo makes of its own', () => {
     };
     await startDemoTraffic(url, publishedKey, { ...systemClock, after }).ended;
     server.close();
-    expect(asked).toHaveLength(demoTraffic.callsMax);
+    expect(requests).toHaveLength(demoTraffic.callsMax);
     expect(pausesMs).toBe((demoTraffic.callsMax - demoTraffic.callsAtOnce + 1) * demoTraffic.pauseMs);
-    const models = new Set(asked.map(({ model }) => model));
+    const models = new Set(requests.map(({ model }) => model));
     expect([...models]).toEqual(expect.arrayContaining(['demo/chat', 'demo/reasoning', 'demo/tools', 'demo/fallback']));
-    expect(asked.filter(({ provider }) => provider !== undefined).length).toBeGreaterThan(demoTraffic.callsMax / 20);
+    expect(requests.filter(({ provider }) => provider !== undefined).length).toBeGreaterThan(demoTraffic.callsMax / 20);
   });
 });
 
@@ -452,11 +452,11 @@ describe('a start with a file', () => {
     await started.stop();
     // The text of the key is not known any more, so the line reads it from a variable.
     const again = await start({ config: writeFile(text) });
-    const made = /shown once\): (\S+)/.exec(started.lines.join('\n'))?.[1] ?? '';
-    expect(again.lines.join('\n')).not.toContain(made);
+    const key = /shown once\): (\S+)/.exec(started.lines.join('\n'))?.[1] ?? '';
+    expect(again.lines.join('\n')).not.toContain(key);
     expect(again.lines).toContain('with key made of team in the variable GW_API_KEY:');
     const [placeholder = ''] = curlOf(again);
-    expect((await callAsSaid(placeholder, { GW_API_KEY: made })).status).toBe(200);
+    expect((await callAsSaid(placeholder, { GW_API_KEY: key })).status).toBe(200);
   });
 
   it.each<[string, Parameters<typeof ownFile>[1], RegExp | undefined]>([
@@ -624,20 +624,20 @@ describe('the folder of --data', () => {
 });
 
 it('the files in the folder of --data are readable by their owner alone, and so is a folder that the gateway makes', async () => {
-  const [given, made] = [join(folder, 'given'), join(folder, 'made')];
-  mkdirSync(given, { mode: 0o755 });
-  writeFileSync(join(given, 'gw.sqlite'), '', { mode: 0o644 });
-  for (const data of [given, made]) await start({ data });
+  const [existingFolder, newFolder] = [join(folder, 'given'), join(folder, 'made')];
+  mkdirSync(existingFolder, { mode: 0o755 });
+  writeFileSync(join(existingFolder, 'gw.sqlite'), '', { mode: 0o644 });
+  for (const data of [existingFolder, newFolder]) await start({ data });
   const modes = (path: string): string[] => {
     const { mode } = statSync(path);
-    const own = (mode & 0o077) === 0 ? [] : [`${path} ${(mode & 0o777).toString(8)}`];
+    const openModes = (mode & 0o077) === 0 ? [] : [`${path} ${(mode & 0o777).toString(8)}`];
     return statSync(path).isDirectory()
-      ? [...own, ...readdirSync(path).flatMap((name) => modes(join(path, name)))]
-      : own;
+      ? [...openModes, ...readdirSync(path).flatMap((name) => modes(join(path, name)))]
+      : openModes;
   };
-  expect(readdirSync(made)).toEqual(expect.arrayContaining(['gw.sqlite', 'byok-master.key']));
-  expect(modes(made)).toEqual([]);
-  expect(modes(given)).toEqual([`${given} 755`]);
+  expect(readdirSync(newFolder)).toEqual(expect.arrayContaining(['gw.sqlite', 'byok-master.key']));
+  expect(modes(newFolder)).toEqual([]);
+  expect(modes(existingFolder)).toEqual([`${existingFolder} 755`]);
 });
 
 describe('a start with --tls', () => {

@@ -50,14 +50,14 @@ const response = {
 };
 const candidates = [{ content: { role: 'model', parts: [{ text: 'So.' }] }, finishReason: 'STOP' }];
 const choice = { index: 0, finish_reason: 'stop' };
-const said = { role: 'assistant', content: 'So.' };
+const message = { role: 'assistant', content: 'So.' };
 
 /** Answers by the path of the call: the whole answer, then the stream. */
 const answers: readonly (readonly [RegExp, string, string])[] = [
   [
     /\/chat\/completions$/,
-    JSON.stringify({ id: 'c', choices: [{ ...choice, message: said }], usage: chatUsage }),
-    `${eventTexts({ id: 'c', choices: [{ ...choice, delta: said }] }, { id: 'c', choices: [], usage: chatUsage })}data: [DONE]\n\n`,
+    JSON.stringify({ id: 'c', choices: [{ ...choice, message: message }], usage: chatUsage }),
+    `${eventTexts({ id: 'c', choices: [{ ...choice, delta: message }] }, { id: 'c', choices: [], usage: chatUsage })}data: [DONE]\n\n`,
   ],
   [
     /\/responses$/,

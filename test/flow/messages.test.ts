@@ -294,7 +294,7 @@ describe('a request', () => {
 });
 
 describe('a thread', () => {
-  const asked = async (model: string, more: Json) => {
+  const outcomeOf = async (model: string, more: Json) => {
     gateway.simulator.clear();
     const response = await post(hello(model, more));
     const text = await response.text();
@@ -305,29 +305,29 @@ describe('a thread', () => {
   const goingOn = (id: string | undefined) => ({ thread: { type: 'continue', previous_message_id: id } });
 
   it.each([false, true])('goes on at the provider that made the message, turn by turn; stream %s', async (stream) => {
-    const first = await asked('kept', { stream, thread: { type: 'create' }, ...other });
-    const second = await asked('kept', { stream, ...goingOn(first.id) });
-    const third = await asked('kept', { stream, ...goingOn(second.id) });
+    const first = await outcomeOf('kept', { stream, thread: { type: 'create' }, ...other });
+    const second = await outcomeOf('kept', { stream, ...goingOn(first.id) });
+    const third = await outcomeOf('kept', { stream, ...goingOn(second.id) });
     expect([first, second, third].map(({ status, providers }) => [status, ...providers])).toEqual(
       Array(3).fill([200, 'globex']),
     );
   });
 
   it('goes to the first provider if none is known to keep it, and to no other one after it', async () => {
-    const unkept = await asked('kept', other);
+    const unkept = await outcomeOf('kept', other);
     for (const id of [unkept.id, 'msg_unknown', undefined]) {
-      expect((await asked('kept', goingOn(id))).providers).toEqual(['acme']);
+      expect((await outcomeOf('kept', goingOn(id))).providers).toEqual(['acme']);
     }
   });
 
   it('that its provider does not know, or not in this form, is reported with the words by which clients go on', async () => {
-    const lost = await asked('lost-thread', goingOn('msg_unknown'));
+    const lost = await outcomeOf('lost-thread', goingOn('msg_unknown'));
     expect([lost.status, lost.providers, JSON.parse(lost.text)]).toMatchObject([
       404,
       ['acme'],
       { error_code: 'not_found', error: { type: 'not_found_error', details: { error_code: 'thread_not_found' } } },
     ]);
-    const continued = await asked('continued-thread', goingOn('msg_unknown'));
+    const continued = await outcomeOf('continued-thread', goingOn('msg_unknown'));
     expect([continued.status, JSON.parse(continued.text)]).toMatchObject([
       400,
       { error_code: 'invalid_request', error: { details: { error_code: 'thread_already_continued' } } },
@@ -337,9 +337,9 @@ describe('a thread', () => {
   it('is kept by its provider, so that neither a cache nor a policy that forbids it serves one', async () => {
     const thread = { type: 'create' };
     const cached = { cache: { namespace: 'threads' }, thread };
-    await asked('kept', cached);
-    expect((await asked('kept', cached)).providers).toEqual(['acme']);
-    const refused = await asked('kept', { provider: { zdr: true }, thread });
+    await outcomeOf('kept', cached);
+    expect((await outcomeOf('kept', cached)).providers).toEqual(['acme']);
+    const refused = await outcomeOf('kept', { provider: { zdr: true }, thread });
     expect([refused.status, JSON.parse(refused.text).error_code, refused.providers]).toEqual([
       422,
       'data_policy_loosening_forbidden',

@@ -194,12 +194,12 @@ describe('the metrics of a process', () => {
       [...text.matchAll(new RegExp(`^${name}\\{(.*)\\} `, 'gm'))].flatMap(([, labels = '']) =>
         [...labels.matchAll(/(\w+)="/g)].map(([, label]) => label),
       );
-    const asked = new Set<string>();
+    const metricNames = new Set<string>();
     for (const { title, targets } of panels) {
       expect([title, targets.length > 0]).toEqual([title, true]);
       for (const { expr, legendFormat } of targets) {
         const [, name = ''] = /\b(gw_\w+)/.exec(expr) ?? [];
-        asked.add(name.replace(/_bucket$/, ''));
+        metricNames.add(name.replace(/_bucket$/, ''));
         const words = [
           ...(/\bby \(([^)]*)\)/.exec(expr)?.[1]?.split(/, */) ?? []),
           ...[...expr.matchAll(/(\w+)(?:=~|!=|=)"/g)].map(([, label = '']) => label),
@@ -209,7 +209,7 @@ describe('the metrics of a process', () => {
         expect([title, words.filter((word) => !known.has(word))]).toEqual([title, []]);
       }
     }
-    expect(asked).toEqual(new Set(namesIn(text)));
+    expect(metricNames).toEqual(new Set(namesIn(text)));
     const places = panels.map(({ gridPos: { x, y } }) => `${x} ${y}`);
     expect(new Set(places).size).toBe(panels.length);
   });
@@ -225,10 +225,10 @@ describe('the metrics of several processes', () => {
       while (!gateway.out().includes('command line: ')) await sleep(systemClock, 20);
       const [, ownPort = ''] = /^metrics (\S+)$/m.exec(gateway.out()) ?? [];
       const [, operator = ''] = /#key=(\S+)$/m.exec(gateway.out()) ?? [];
-      for (let made = 0; made < 6; made += 1) expect(await call(gateway.url, 'acme/echo')).toBe(200);
+      for (let index = 0; index < 6; index += 1) expect(await call(gateway.url, 'acme/echo')).toBe(200);
       await untilCounted(ownPort, 6);
       const headers = { authorization: `Bearer ${operator}`, connection: 'close' };
-      for (let asked = 0; asked < 2; asked += 1) {
+      for (let index = 0; index < 2; index += 1) {
         const response = await fetch(new URL('/metrics', gateway.url), { headers });
         expect(response.status).toBe(200);
         expect(sumOf(samplesIn(await response.text()), 'gw_calls_total')).toBe(6);
@@ -240,7 +240,7 @@ describe('the metrics of several processes', () => {
       process.kill(killed, 'SIGKILL');
       while (!gateway.out().includes('a process has ended (SIGKILL)')) await sleep(systemClock, 20);
       await untilCounted(ownPort, 6);
-      for (let made = 0; made < 4; made += 1) expect(await call(gateway.url, 'acme/echo')).toBe(200);
+      for (let index = 0; index < 4; index += 1) expect(await call(gateway.url, 'acme/echo')).toBe(200);
       await untilCounted(ownPort, 10);
     } finally {
       await gateway.stop();
@@ -291,7 +291,7 @@ describe('the options of metrics', () => {
     ['--metrics-port 70000', '--metrics-port takes 0 to 65535'],
     ['--metrics-port x', '--metrics-port takes 0 to 65535'],
     ['--metrics-host 0.0.0.0', '--metrics-host is the address of a port: use it with --metrics-port N'],
-  ])('%s is refused in one line', (line, told) => {
-    expect(() => readOptions(line.split(' '))).toThrow(told);
+  ])('%s is refused in one line', (line, message) => {
+    expect(() => readOptions(line.split(' '))).toThrow(message);
   });
 });

@@ -112,16 +112,16 @@ describe.each(conversingInterfaces)('a client of %s', (client) => {
         const ask = async ({ format, stream }: { readonly format: Format; readonly stream: boolean }) => {
           gateway.simulator.clear();
           const calls = await conversation.ask(`on/${format}`, stream);
-          return { calls, sent: sentTo(format) };
+          return { calls, sentText: sentTo(format) };
         };
         for (const [at, { callsTools, first, second }] of turns.entries()) {
           conversation.say(callsTools ? `Call the tools, ${at}` : `Hello, ${at}`);
-          const { calls, sent } = await ask(first);
+          const { calls, sentText } = await ask(first);
           expect(calls > 0).toBe(callsTools);
-          for (let before = 0; before <= at; before += 1) expect(sent).toContain(`, ${before}`);
+          for (let before = 0; before <= at; before += 1) expect(sentText).toContain(`, ${before}`);
           if (!callsTools) continue;
           conversation.answerCalls(`result ${at}`);
-          expect((await ask(second)).sent).toContain(`result ${at}`);
+          expect((await ask(second)).sentText).toContain(`result ${at}`);
         }
       }),
       { numRuns: 6 },

@@ -151,8 +151,8 @@ describe('a store that fails during admission', () => {
       await harness.settled();
       const lines = harness.logLines.map((line) => JSON.parse(line)).filter(({ event }) => event === 'request');
       expect(lines.at(-1)).toMatchObject({ outcome: 'RATE_LIMITER_UNAVAILABLE' });
-      const { exhausted: said, unanswered } = lines.at(-1);
-      expect([said, unanswered]).toEqual([exhausted, exhausted === undefined ? true : undefined]);
+      const { exhausted: limits, unanswered } = lines.at(-1);
+      expect([limits, unanswered]).toEqual([exhausted, exhausted === undefined ? true : undefined]);
       expect(harness.simulator.calls).toHaveLength(0);
     },
   );
@@ -170,8 +170,8 @@ describe('a store that fails during admission', () => {
       const call = () => harness.post(hello('acme/open'), { 'idempotency-key': id, 'x-gw-span-id': id });
       // Only the first call to this table fails: later calls are the gateway's repairs.
       let isDone = false;
-      failing = (made) => {
-        if (isDone || made.table !== table) return undefined;
+      failing = (call) => {
+        if (isDone || call.table !== table) return undefined;
         isDone = true;
         return when;
       };

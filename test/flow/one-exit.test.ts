@@ -69,8 +69,8 @@ const eventsIn = (text: string): Json[] =>
 
 describe('a stored response', () => {
   const make = async (input: string): Promise<string> => {
-    const made = await post('/responses', { model: 'stored', input, stream: true }, keys.open);
-    const [id = ''] = /resp_[0-9a-f]+/.exec(await made.text()) ?? [];
+    const response = await post('/responses', { model: 'stored', input, stream: true }, keys.open);
+    const [id = ''] = /resp_[0-9a-f]+/.exec(await response.text()) ?? [];
     await gateway.settled();
     return id;
   };

@@ -133,14 +133,14 @@ describe('the lines of a call', () => {
   });
 
   it('say where an answer is from that existed already, whose call it was, and of a replay no provider', async () => {
-    const asked = { key_name: 'first', 'gen_ai.request.model': 'acme/echo', 'gen_ai.response.model': 'acme/echo' };
+    const attributes = { key_name: 'first', 'gen_ai.request.model': 'acme/echo', 'gen_ai.response.model': 'acme/echo' };
     const cached = hello('acme/echo', { cache: { enabled: true, ttl: 60 } });
     expect((await linesOf(cached)).request).not.toHaveProperty('cache');
-    expect((await linesOf(cached)).request).toMatchObject({ ...asked, cache: 'HIT', outcome: 'ok' });
+    expect((await linesOf(cached)).request).toMatchObject({ ...attributes, cache: 'HIT', outcome: 'ok' });
     const once = { 'idempotency-key': 'lines-of-a-replay' };
     expect((await linesOf(hello('acme/echo'), once)).request).not.toHaveProperty('idempotent_replayed');
     const { request } = await linesOf(hello('acme/echo'), once);
-    expect(request).toMatchObject({ ...asked, idempotent_replayed: true, outcome: 'ok', stream: false });
+    expect(request).toMatchObject({ ...attributes, idempotent_replayed: true, outcome: 'ok', stream: false });
     expect(request).not.toHaveProperty('gen_ai.provider.name');
   });
 

@@ -35,12 +35,12 @@ describe('the secret of the edge', () => {
   });
 
   it('that is not accepted is 404 and a line for each request, which costs nothing; without one there is no such line', async () => {
-    const [records, asked] = [(await gateway.records()).length, gateway.simulator.calls.length];
+    const [records, callsBefore] = [(await gateway.records()).length, gateway.simulator.calls.length];
     expect(await call(unknown)).toEqual([404, 404]);
     expect(await call()).toEqual([404, 404]);
     expect(refusals()).toHaveLength(2);
     for (const line of refusals()) expect(line).not.toContain(unknown);
-    expect([(await gateway.records()).length, gateway.simulator.calls.length]).toEqual([records, asked]);
+    expect([(await gateway.records()).length, gateway.simulator.calls.length]).toEqual([records, callsBefore]);
     expect((await fetch(`${new URL(gateway.url).origin}/health`)).status).toBe(200);
   });
 });

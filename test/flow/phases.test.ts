@@ -21,7 +21,7 @@ const thought = {
   summary: [{ type: 'summary_text', text: 'Hm' }],
   encrypted_content: 'enc',
 };
-const said = {
+const outputMessage = {
   id: 'msg_1',
   type: 'message',
   role: 'assistant',
@@ -44,7 +44,7 @@ let output: readonly Json[] = [];
 const eventsOf = (items: readonly Json[]): readonly Json[] => [
   { type: 'response.created', response: { ...head, status: 'in_progress', output: [] } },
   ...items.flatMap((item, output_index): Json[] => {
-    const texts = (item.type === 'message' ? said.content : []).map(({ text: delta }) => ({
+    const texts = (item.type === 'message' ? outputMessage.content : []).map(({ text: delta }) => ({
       type: 'response.output_text.delta',
       item_id: item.id,
       output_index,
@@ -97,7 +97,7 @@ async function chat(stream: boolean, next = 'on/gpt') {
   const body = { model: 'on/gpt', messages, tools };
   let message: Json & { tool_calls?: readonly Json[] };
   if (stream) {
-    const kept: Json = { role: 'assistant', content: '' };
+    const expectedMessage: Json = { role: 'assistant', content: '' };
     const details: Json[] = [];
     const calls: Json[] = [];
     for await (const { choices } of await openai.chat.completions.create({ ...body, stream })) {
@@ -105,11 +105,15 @@ async function chat(stream: boolean, next = 'on/gpt') {
         content?: string | null;
         tool_calls?: readonly Json[];
       };
-      kept.content = `${String(kept.content)}${delta.content ?? ''}`;
+      expectedMessage.content = `${String(expectedMessage.content)}${delta.content ?? ''}`;
       details.push(...((delta.reasoning_details ?? []) as Json[]));
       calls.push(...(delta.tool_calls ?? []).filter(({ id }) => id !== undefined));
     }
-    message = { ...kept, reasoning_details: details, tool_calls: calls.map(({ index: _index, ...call }) => call) };
+    message = {
+      ...expectedMessage,
+      reasoning_details: details,
+      tool_calls: calls.map(({ index: _index, ...call }) => call),
+    };
   } else message = (await openai.chat.completions.create(body)).choices[0]?.message as unknown as Json;
   const result = { role: 'tool' as const, tool_call_id: 'call_1', content: 'so' };
   const history = [...messages, message, ...((message.tool_calls ?? []).length > 0 ? [result] : []), messages[0]];
@@ -141,19 +145,19 @@ describe.each([
   ['Messages', messages],
 ] as const)('a client of %s', (_name, converse) => {
   it.each([false, true])('brings it back with the message that it is about: stream %s', async (stream) => {
-    output = [thought, said, called];
+    output = [thought, outputMessage, called];
     await converse(stream);
     expect(sentMessage()).toEqual({ role: 'assistant', content: expect.anything(), phase: 'commentary' });
-    output = [thought, { ...said, phase: 'final_answer' }];
+    output = [thought, { ...outputMessage, phase: 'final_answer' }];
     await converse(stream);
     expect(sentMessage()).toMatchObject({ phase: 'final_answer' });
   });
 
   it.each([false, true])('brings none if there was none, or no thinking beside it: stream %s', async (stream) => {
     for (const items of [
-      [thought, { ...said, phase: null }, called],
-      [thought, { ...said, phase: 'invented' }],
-      [said, called],
+      [thought, { ...outputMessage, phase: null }, called],
+      [thought, { ...outputMessage, phase: 'invented' }],
+      [outputMessage, called],
     ]) {
       output = items;
       await converse(stream);
@@ -162,16 +166,16 @@ describe.each([
   });
 
   it('brings it to no other model', async () => {
-    output = [thought, said, called];
+    output = [thought, outputMessage, called];
     await converse(false, 'on/other');
     expect([sentMessage()?.role, sentMessage()?.phase]).toEqual(['assistant', undefined]);
   });
 });
 
 it('a client of Messages meets no block for it: thinking, the text, the call', async () => {
-  output = [thought, said, called];
+  output = [thought, outputMessage, called];
   for (const stream of [false, true])
     expect((await messages(stream)).map(({ type }) => type)).toEqual(['thinking', 'text', 'tool_use']);
-  output = [said];
+  output = [outputMessage];
   for (const stream of [false, true]) expect((await messages(stream)).map(({ type }) => type)).toEqual(['text']);
 });

@@ -6,7 +6,7 @@ import { newKey } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 
 const versions = [
-  { version: '1', config: { temperature: 0, max_tokens: 64, metadata: { from: 'one', kept: true } } },
+  { version: '1', config: { temperature: 0, max_tokens: 64, metadata: { from: 'one', isFixed: true } } },
   { version: '2', config: { temperature: 1, provider: { sort: 'price', zdr: true } } },
 ];
 const presets = [
@@ -84,7 +84,7 @@ describe('a preset', () => {
     expect((await sent({ preset: 'terse', max_completion_tokens: 7 })).rest).toEqual({
       temperature: 0,
       max_completion_tokens: 7,
-      metadata: { from: 'one', kept: true },
+      metadata: { from: 'one', isFixed: true },
     });
     expect((await sent({ preset: 'pinned' })).provider).toBe('loose');
     expect((await sent({ preset: 'pinned', provider: { only: 'strict' } })).provider).toBe('strict');

@@ -41,11 +41,11 @@ beforeAll(async () => {
       ],
       heard: [at('one', { ...tokens('1'), audio_input_price_per_million: '9' }), at('two', tokens('4'))],
       drawn: [at('one', { ...tokens('1'), image_output_price_per_million: '9' }), at('two', tokens('4'))],
-      asked: [at('one', { ...tokens('1'), price_per_request: '0.01' }), at('two', tokens('4'))],
+      request: [at('one', { ...tokens('1'), price_per_request: '0.01' }), at('two', tokens('4'))],
       image: free({ output_price_per_image: '0.17' }),
       sized: free({ image_prices: { '512x512/low': '0.01', '512x512/high': '0.2' } }),
       mixed: free({ ...tokens('5', '10'), output_price_per_image: '0.17' }),
-      given: free({ output_price_per_image: '0' }),
+      noCharge: free({ output_price_per_image: '0' }),
       speech: free({ input_price_per_character: '0.00003' }),
       transcript: free({ input_price_per_second: '0.0001' }),
       rank: free({ price_per_request: '0.002' }),
@@ -73,10 +73,10 @@ async function refused(answer: Response): Promise<string> {
   return message;
 }
 const under = (max_price: unknown, more: Json = {}) => ({ provider: { max_price, ...more } });
-const said = (text: string) => ({ messages: [{ role: 'user', content: text }] });
+const bodyWith = (text: string) => ({ messages: [{ role: 'user', content: text }] });
 const showing = (...parts: readonly Json[]) => ({ messages: [{ role: 'user', content: parts }] });
 const chat = (model: string, more: Json = {}) => gateway.post(hello(model, { max_tokens: 9, ...more }));
-const long = said('x'.repeat(3_000));
+const long = bodyWith('x'.repeat(3_000));
 
 describe('the price of a token', () => {
   it('is that of the tier which the prompt can reach, of input and of output', async () => {
@@ -96,7 +96,7 @@ describe('the price of a token', () => {
     expect(await servedBy(await chat('writes'))).toBe('one');
     expect(await servedBy(await chat('writes', marked))).toBe('two');
     expect(await servedBy(await chat('writes', { prompt_cache_options: { mode: 'implicit' } }))).toBe('two');
-    expect(await servedBy(await chat('writes', said('"cache_control": {"type":"ephemeral"}')))).toBe('one');
+    expect(await servedBy(await chat('writes', bodyWith('"cache_control": {"type":"ephemeral"}')))).toBe('one');
     expect(await servedBy(await chat('writes', under(1)))).toBe('one');
     expect(await servedBy(await chat('writes', { ...marked, ...under(2) }))).toBe('two');
     const only = under({ prompt: 5 }, { only: 'one' });
@@ -105,8 +105,8 @@ describe('the price of a token', () => {
     const answer = await gateway.postTo('/messages', message);
     expect([answer.status, await answer.text()]).toEqual([402, expect.stringContaining('provider.max_price.prompt 6')]);
     const instructions = { role: 'user', content: [{ type: 'input_text', text: 'x', prompt_cache_breakpoint: {} }] };
-    const asked = { model: 'writes', input: [instructions] };
-    expect(await servedBy(await gateway.postTo('/responses', asked))).toBe('two');
+    const request = { model: 'writes', input: [instructions] };
+    expect(await servedBy(await gateway.postTo('/responses', request))).toBe('two');
   });
 
   it('is that of a cache write if the gateway marks the prompt, from the length on that it marks', async () => {
@@ -150,8 +150,8 @@ describe('the price of a unit', () => {
   it('of an image is under a cap of images that is as high, and needs none if it is free', async () => {
     expect(await servedBy(await draw('image', under({ image: 0.17 })))).toBe('one');
     expect(await servedBy(await draw('image', under({ prompt: 0, completion: 0, image: '0.17' })))).toBe('one');
-    expect(await servedBy(await draw('given', under(0)))).toBe('one');
-    expect(await servedBy(await chat('given', under(0)))).toBe('one');
+    expect(await servedBy(await draw('noCharge', under(0)))).toBe('one');
+    expect(await servedBy(await chat('noCharge', under(0)))).toBe('one');
   });
 
   it('of an image is that of the size and quality that are asked for', async () => {
@@ -195,13 +195,13 @@ describe('the price of a unit', () => {
       gateway.postTo('/rerank', { model: 'rank', query: 'q', documents: ['a'], ...under(cap) });
     expect(await refused(await rank(5))).toContain('provider.max_price.request 0.002');
     expect(await servedBy(await rank({ request: 0.002 }))).toBe('one');
-    expect(await servedBy(await chat('asked', under(5)))).toBe('two');
-    expect(await servedBy(await chat('asked', { provider: { only: 'one', max_price: { request: 0.01 } } }))).toBe(
+    expect(await servedBy(await chat('request', under(5)))).toBe('two');
+    expect(await servedBy(await chat('request', { provider: { only: 'one', max_price: { request: 0.01 } } }))).toBe(
       'one',
     );
     // The price per request is above the cost of all tokens at the other provider.
-    expect(await servedBy(await chat('asked'))).toBe('two');
-    expect(await servedBy(await chat('asked', { provider: { sort: 'price' } }))).toBe('two');
+    expect(await servedBy(await chat('request'))).toBe('two');
+    expect(await servedBy(await chat('request', { provider: { sort: 'price' } }))).toBe('two');
   });
 });
 

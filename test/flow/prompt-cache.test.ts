@@ -93,8 +93,8 @@ const messagesAgent: Client = async (model, more = {}) => {
   const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Read on until you know.' }];
   const tools: Anthropic.Tool[] = [{ name: 'look', description, input_schema: parameters as never }];
   for (let turn = 0; turn < turns; turn += 1) {
-    const asked = { model, max_tokens: 100, system: instructions, messages, tools, ...more };
-    const { content } = await client.messages.create(asked);
+    const request = { model, max_tokens: 100, system: instructions, messages, tools, ...more };
+    const { content } = await client.messages.create(request);
     messages.push({ role: 'assistant', content });
     const results = content.flatMap((block) =>
       block.type === 'tool_use'
@@ -227,11 +227,11 @@ describe('marks of the gateway', () => {
   };
 
   it('are added nowhere if a client marks something itself', async () => {
-    const own = [{ type: 'text', text: instructions, cache_control: { type: 'ephemeral' } }];
-    const call = await bodyOf('/messages', { model: 'entry/messages', system: own, ...hello });
+    const blocks = [{ type: 'text', text: instructions, cache_control: { type: 'ephemeral' } }];
+    const call = await bodyOf('/messages', { model: 'entry/messages', system: blocks, ...hello });
     expect(call?.marks).toBe(1);
-    expect(call?.body.system).toEqual(own);
-    const chat = { model: 'entry/converse', messages: [{ role: 'system', content: own }, ...hello.messages] };
+    expect(call?.body.system).toEqual(blocks);
+    const chat = { model: 'entry/converse', messages: [{ role: 'system', content: blocks }, ...hello.messages] };
     expect((await bodyOf('/chat/completions', chat))?.marks).toBe(1);
     // Marks inside a text do not count.
     const words = { ...hello, messages: [{ role: 'user', content: `${instructions} "cache_control": {}` }] };
@@ -315,7 +315,7 @@ describe('marks of a client', () => {
   const control = (ttl?: string) => ({ cache_control: { type: 'ephemeral', ...(ttl && { ttl }) } });
   const sentToOpenAi = async (path: string, body: object) => {
     const { headers } = await gateway.postTo(path, body);
-    return { sent: JSON.parse(openai.bodies.at(-1) ?? '') as Record<string, unknown>, headers };
+    return { sentBody: JSON.parse(openai.bodies.at(-1) ?? '') as Record<string, unknown>, headers };
   };
 
   it('in OpenAI’s words become Claude’s, with their lifetimes', async () => {
@@ -344,16 +344,16 @@ describe('marks of a client', () => {
       system: [{ type: 'text', text: 'Rules.', ...control('1h') }],
       messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello', ...control() }] }],
     };
-    const { sent } = await sentToOpenAi('/messages', { model: 'gpt/new', ...body });
-    expect(JSON.stringify(sent.input)).toContain(
+    const { sentBody } = await sentToOpenAi('/messages', { model: 'gpt/new', ...body });
+    expect(JSON.stringify(sentBody.input)).toContain(
       '"text":"Rules.","prompt_cache_breakpoint":{"mode":"explicit","ttl":"12h"}',
     );
-    expect(JSON.stringify(sent.input)).toContain('"text":"Hello","prompt_cache_breakpoint":{"mode":"explicit"}');
+    expect(JSON.stringify(sentBody.input)).toContain('"text":"Hello","prompt_cache_breakpoint":{"mode":"explicit"}');
     const old = await sentToOpenAi('/messages', { model: 'gpt/old', ...body });
-    expect(JSON.stringify(old.sent)).not.toContain('breakpoint');
+    expect(JSON.stringify(old.sentBody)).not.toContain('breakpoint');
     const options = { prompt_cache_options: { mode: 'implicit', ttl: '30m' } };
     const chat = { model: 'gpt/new', messages: [{ role: 'user', content: 'Hello' }], ...options };
-    expect((await sentToOpenAi('/chat/completions', chat)).sent).toMatchObject(options);
+    expect((await sentToOpenAi('/chat/completions', chat)).sentBody).toMatchObject(options);
   });
 
   it('become those of chat completions, if OpenRouter or GPT knows them, and are reported at other hosts', async () => {
@@ -386,7 +386,7 @@ describe('marks of a client', () => {
     });
     const gpt = await sentToOpenAi('/messages', { model: 'gpt/chat', ...body });
     expect(gpt.headers.get('x-gw-left-out')).toBeNull();
-    expect(gpt.sent.messages).toMatchObject([
+    expect(gpt.sentBody.messages).toMatchObject([
       { content: 'Rules.' },
       marked('More.', breakpoint('12h')),
       marked('Hello', breakpoint()),
@@ -394,15 +394,17 @@ describe('marks of a client', () => {
       marked('x', breakpoint()),
     ]);
     const options = { prompt_cache_options: { mode: 'implicit', ttl: '30m' } };
-    const asked = { model: 'gpt/chat', input: 'Hello', store: false, ...options };
-    expect((await sentToOpenAi('/responses', asked)).sent).toMatchObject({
+    const request = { model: 'gpt/chat', input: 'Hello', store: false, ...options };
+    expect((await sentToOpenAi('/responses', request)).sentBody).toMatchObject({
       ...options,
       messages: [marked('Hello', breakpoint())],
     });
     for (const model of ['gpt/older-chat', 'plain/host']) {
-      const { sent } = await sentToOpenAi('/messages', { model, ...body });
-      expect(JSON.stringify(sent)).not.toMatch(/cache_/);
-      expect((sent.messages as { content: unknown }[]).map(({ content }) => typeof content)).not.toContain('object');
+      const { sentBody } = await sentToOpenAi('/messages', { model, ...body });
+      expect(JSON.stringify(sentBody)).not.toMatch(/cache_/);
+      expect((sentBody.messages as { content: unknown }[]).map(({ content }) => typeof content)).not.toContain(
+        'object',
+      );
     }
   });
 
@@ -451,18 +453,19 @@ describe('marks of a client', () => {
       ],
       tools: [{ type: 'function', function: { name: 'look' } }],
     };
-    const told = async (path: string, body: object) => (await gateway.postTo(path, body)).headers.get('x-gw-left-out');
-    expect(await told('/messages', { model: 'plain/openrouter', ...blocks([]) })).toBe(
+    const droppedFields = async (path: string, body: object) =>
+      (await gateway.postTo(path, body)).headers.get('x-gw-left-out');
+    expect(await droppedFields('/messages', { model: 'plain/openrouter', ...blocks([]) })).toBe(
       'messages[1].content[0].cache_control',
     );
     expect(claude.calls.at(-1)?.marks).toBe(0);
     const withText = blocks([{ type: 'text', text: 'I look.' }]);
-    expect(await told('/messages', { model: 'plain/openrouter', ...withText })).toBeNull();
+    expect(await droppedFields('/messages', { model: 'plain/openrouter', ...withText })).toBeNull();
     expect(claude.calls.at(-1)?.marks).toBe(1);
-    expect(await told('/messages', { model: 'plain/converse', ...blocks([]) })).toBeNull();
+    expect(await droppedFields('/messages', { model: 'plain/converse', ...blocks([]) })).toBeNull();
     expect(claude.calls.at(-1)?.marks).toBe(1);
     for (const model of ['plain/messages', 'plain/converse']) {
-      expect([model, await told('/chat/completions', { model, ...chat })]).toEqual([model, null]);
+      expect([model, await droppedFields('/chat/completions', { model, ...chat })]).toEqual([model, null]);
       expect([model, claude.calls.at(-1)?.marks]).toEqual([model, 1]);
     }
   });

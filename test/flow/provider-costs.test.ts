@@ -128,7 +128,7 @@ const costOf = async (response: Response): Promise<number> => {
 };
 
 describe('a call costs what its provider’s own bill says', () => {
-  const asked = {
+  const calls = {
     'chat-completions': (model: string, stream: boolean) => gateway.post(hello(model, { stream })),
     messages: (model: string, stream: boolean) =>
       gateway.postTo('/messages', { ...hello(model), max_tokens: 4_096, stream }),
@@ -138,7 +138,7 @@ describe('a call costs what its provider’s own bill says', () => {
   it.each(Object.entries(recorded))(
     'with the usage of %s, on every interface, whole and streamed',
     async (_file, usage) => {
-      for (const ask of Object.values(asked)) {
+      for (const ask of Object.values(calls)) {
         for (const isStream of [false, true]) {
           for (const model of ['grok', 'grok-additive']) {
             answer = chatAnswer(usage, isStream);
@@ -152,7 +152,7 @@ describe('a call costs what its provider’s own bill says', () => {
 
   it('with the usage that OpenRouter reports beside its own cost, on every interface, whole and streamed', async () => {
     expect(ownCosts).toHaveLength(1);
-    for (const ask of Object.values(asked)) {
+    for (const ask of Object.values(calls)) {
       for (const isStream of [false, true]) {
         answer = chatAnswer({ ...ownCost }, isStream);
         expect(await costOf(await ask('routed', isStream))).toBeCloseTo(ownCost.cost, 12);
@@ -167,7 +167,7 @@ describe('a call costs what its provider’s own bill says', () => {
       total_tokens: 110,
       completion_tokens_details: { reasoning_tokens: 90 },
     };
-    for (const ask of Object.values(asked)) {
+    for (const ask of Object.values(calls)) {
       answer = chatAnswer(included, false);
       expect(await costOf(await ask('grok', false))).toBeCloseTo((10 * 0.3 + 100 * 0.5) / 1e6, 12);
     }
@@ -175,7 +175,7 @@ describe('a call costs what its provider’s own bill says', () => {
 
   it('and tokens that another interface’s name says are cached cost what cached ones cost', async () => {
     const usage = { input_tokens: 1_000, output_tokens: 10, input_tokens_details: { cached_tokens: 800 } };
-    for (const ask of Object.values(asked)) {
+    for (const ask of Object.values(calls)) {
       for (const isStream of [false, true]) {
         answer = chatAnswer(usage, isStream);
         expect(await costOf(await ask('grok', isStream))).toBeCloseTo((200 * 0.3 + 800 * 0.075 + 10 * 0.5) / 1e6, 12);

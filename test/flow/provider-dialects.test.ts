@@ -77,7 +77,7 @@ const completion = (usage: Json, message: Json = { content: 'So.' }) => ({
 });
 const chunk = (more: Json) =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [], ...more })}\n\n`;
-const said = chunk({ choices: [{ index: 0, delta: { role: 'assistant', content: 'So.' }, finish_reason: null }] });
+const chunkText = chunk({ choices: [{ index: 0, delta: { role: 'assistant', content: 'So.' }, finish_reason: null }] });
 const finished = (more: Json = {}) => chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], ...more });
 const done = 'data: [DONE]\n\n';
 const neverEnds = 'and so on';
@@ -94,15 +94,15 @@ describe('what a server says it has used', () => {
     ['OpenAI, which counts first', { prompt_tokens_details: { cached_tokens: 800 }, cached_tokens: 1 }],
   ])('from its cache is billed as that, under the name of %s', async (_name, more) => {
     const usage = { prompt_tokens: 1_000, completion_tokens: 100, ...more };
-    for (const asked of [
+    for (const send of [
       () => gateway.post(hello('acme/model')),
       () => gateway.postTo('/messages', { model: 'acme/model', ...messagesCall }),
       () => gateway.post(hello('acme/model', { stream: true })),
       () => gateway.postTo('/messages', { model: 'acme/model', ...messagesCall, stream: true }),
     ]) {
-      const isStream = asked.toString().includes('stream');
-      answer = isStream ? stream(said, finished(), chunk({ usage }), done) : completion(usage);
-      await (await asked()).text();
+      const isStream = send.toString().includes('stream');
+      answer = isStream ? stream(chunkText, finished(), chunk({ usage }), done) : completion(usage);
+      await (await send()).text();
       const record = await gateway.lastRecord();
       expect(record).toMatchObject({ promptTokens: 1_000, cachedTokens: 800, completionTokens: 100, estimated: false });
       // The cost is 200 tokens at 1.00, 800 at 0.10 and 100 at 2.00 per million.
@@ -118,34 +118,34 @@ describe('what a server says it has used', () => {
     const usual = { prompt_tokens: 1_000, completion_tokens: 100, prompt_tokens_details: { cached_tokens: 800 } };
     const whole = (await (await gateway.post(hello('acme/model'))).json()) as Json;
     expect(whole.usage).toMatchObject({ ...usage, ...usual });
-    answer = stream(said, finished(), chunk({ usage }), done);
-    const asked = hello('acme/model', { stream: true, usage: { include: true } });
-    const [last] = dataLines(await (await gateway.post(asked)).text()).slice(-2);
+    answer = stream(chunkText, finished(), chunk({ usage }), done);
+    const request = hello('acme/model', { stream: true, usage: { include: true } });
+    const [last] = dataLines(await (await gateway.post(request)).text()).slice(-2);
     expect(JSON.parse(last ?? '')).toMatchObject({ choices: [], usage: { ...usage, ...usual } });
   });
 
   const used = { prompt_tokens: 1_000, completion_tokens: 100 };
   it.each([
-    ['behind the end marker', [said, finished(), done, chunk({ usage: used })]],
-    ['behind it, in one piece', [said, finished(), done + chunk({ usage: used })]],
-    ['in x_groq', [said, finished({ x_groq: { id: 'r', usage: used } }), done]],
+    ['behind the end marker', [chunkText, finished(), done, chunk({ usage: used })]],
+    ['behind it, in one piece', [chunkText, finished(), done + chunk({ usage: used })]],
+    ['in x_groq', [chunkText, finished({ x_groq: { id: 'r', usage: used } }), done]],
     [
       'in the words of Responses',
-      [said, finished(), chunk({ usage: { input_tokens: 1_000, output_tokens: 100 } }), done],
+      [chunkText, finished(), chunk({ usage: { input_tokens: 1_000, output_tokens: 100 } }), done],
     ],
   ])('is read %s, by clients of every interface, and reported once', async (_where, pieces) => {
-    for (const asked of [
+    for (const send of [
       () => gateway.post(hello('acme/model', { stream: true, stream_options: { include_usage: true } })),
       () => gateway.postTo('/messages', { model: 'acme/model', ...messagesCall, stream: true }),
     ]) {
       answer = stream(...pieces);
-      const text = await (await asked()).text();
+      const text = await (await send()).text();
       expect(await gateway.lastRecord()).toMatchObject({
         promptTokens: 1_000,
         completionTokens: 100,
         estimated: false,
       });
-      if (asked.toString().includes('include_usage')) {
+      if (send.toString().includes('include_usage')) {
         expect(text.match(/"usage":\{/g)?.length ?? 0).toBeGreaterThanOrEqual(1);
         expect(text.trimEnd().endsWith('data: [DONE]')).toBe(true);
         expect(text.match(/\[DONE\]/g)).toHaveLength(1);
@@ -178,7 +178,7 @@ describe('what a server reports that is no count, or more than the whole', () =>
   ])('is charged by one rule, whichever client asks: %j', async (usage, prompt, cached, written, output) => {
     for (const [path, body] of clients) {
       for (const isStream of [false, true]) {
-        answer = isStream ? stream(said, finished(), chunk({ usage }), done) : completion(usage);
+        answer = isStream ? stream(chunkText, finished(), chunk({ usage }), done) : completion(usage);
         await (await gateway.postTo(path, { model: 'acme/model', ...body, stream: isStream })).text();
         const record = await gateway.lastRecord();
         const { promptTokens, completionTokens } = record ?? {};
@@ -214,7 +214,7 @@ describe('what a server reports that is no count, or more than the whole', () =>
 
 describe('a server that keeps its connection open after the end marker', () => {
   it.each(['/chat/completions', '/messages'])('holds no client of %s: what it tells by then is all', async (path) => {
-    answer = stream(said, finished(), done, neverEnds);
+    answer = stream(chunkText, finished(), done, neverEnds);
     const response = await gateway.postTo(path, { model: 'acme/model', ...messagesCall, stream: true });
     const text = await response.text();
     expect(text).toContain(path === '/messages' ? 'event: message_stop' : 'data: [DONE]');
@@ -228,15 +228,19 @@ describe('usage in the last chunk with a choice, below /openai/v1', () => {
   const ask = async (body: object) => {
     const client = openaiOf(gateway, '/openai/v1');
     const chunks: OpenAI.ChatCompletionChunk[] = [];
-    const asked = { ...hello('acme/model'), stream: true, ...body } as OpenAI.ChatCompletionCreateParamsStreaming;
-    for await (const one of await client.chat.completions.create(asked)) chunks.push(one);
+    const request = { ...hello('acme/model'), stream: true, ...body } as OpenAI.ChatCompletionCreateParamsStreaming;
+    for await (const one of await client.chat.completions.create(request)) chunks.push(one);
     return chunks;
   };
 
   it.each([
-    ['alone', [said, finished({ usage }), done], {}],
-    ['with a chunk of usage behind', [said, finished({ usage }), chunk({ usage }), done], {}],
-    ['for a client that asks for it by both names', [said, finished({ usage }), done], { usage: { include: true } }],
+    ['alone', [chunkText, finished({ usage }), done], {}],
+    ['with a chunk of usage behind', [chunkText, finished({ usage }), chunk({ usage }), done], {}],
+    [
+      'for a client that asks for it by both names',
+      [chunkText, finished({ usage }), done],
+      { usage: { include: true } },
+    ],
   ])('is the merged one there, and no other follows: %s', async (_how, pieces, more) => {
     answer = stream(...pieces);
     const chunks = await ask({ stream_options: { include_usage: true }, ...more });
@@ -248,17 +252,17 @@ describe('usage in the last chunk with a choice, below /openai/v1', () => {
 
   it('keeps its place before chunks that come after it without a choice', async () => {
     const later = [1, 2].map((part) => chunk({ choices: [], part }));
-    answer = stream(said, finished({ usage }), ...later, done);
+    answer = stream(chunkText, finished({ usage }), ...later, done);
     const chunks = (await ask({ stream_options: { include_usage: true } })) as (OpenAI.ChatCompletionChunk & Json)[];
     expect(chunks.slice(-3).map(({ part, choices }) => part ?? choices[0]?.finish_reason)).toEqual(['stop', 1, 2]);
     expect(chunks.filter((one) => one.usage)).toHaveLength(1);
   });
 
   it('stays as it came for a client that asks for none, and below /v1', async () => {
-    answer = stream(said, finished({ usage }), done);
+    answer = stream(chunkText, finished({ usage }), done);
     expect((await ask({})).filter((one) => one.usage).map((one) => one.usage)).toEqual([usage]);
-    const asked = hello('acme/model', { stream: true, stream_options: { include_usage: true } });
-    expect(await (await gateway.post(asked)).text()).toContain(finished({ usage }));
+    const request = hello('acme/model', { stream: true, stream_options: { include_usage: true } });
+    expect(await (await gateway.post(request)).text()).toContain(finished({ usage }));
   });
 });
 
@@ -299,16 +303,16 @@ it('thinking in parts goes back in parts, after a call too', async () => {
   const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Look.' }];
   const tools: Anthropic.Tool[] = [{ name: 'look', input_schema: { type: 'object' } }];
   for (const isStream of [false, true]) {
-    const said = { role: 'assistant', content: [part, { type: 'text', text: 'Now.' }] };
+    const message = { role: 'assistant', content: [part, { type: 'text', text: 'Now.' }] };
     answer = isStream
       ? stream(
-          chunk({ choices: [{ index: 0, delta: said, finish_reason: null }] }),
+          chunk({ choices: [{ index: 0, delta: message, finish_reason: null }] }),
           chunk({
             choices: [{ index: 0, delta: { tool_calls: [{ index: 0, ...call }] }, finish_reason: 'tool_calls' }],
           }),
           done,
         )
-      : completion({ prompt_tokens: 10, completion_tokens: 5 }, { ...said, tool_calls: [call] });
+      : completion({ prompt_tokens: 10, completion_tokens: 5 }, { ...message, tool_calls: [call] });
     const body = { model: 'acme/mistral', max_tokens: 100, tools, messages };
     const { content } = isStream
       ? await client.messages.stream(body).finalMessage()
@@ -348,8 +352,10 @@ it.each(['messages', 'responses'] as const)(
       answer = isStream
         ? stream(...pieces, chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] }), done)
         : completion({ prompt_tokens: 10, completion_tokens: 5 }, { content: null, tool_calls: calls });
-      const asked = path === 'messages' ? messagesCall : { input: 'Hello' };
-      const text = await (await gateway.postTo(`/${path}`, { model: 'acme/model', ...asked, stream: isStream })).text();
+      const request = path === 'messages' ? messagesCall : { input: 'Hello' };
+      const text = await (
+        await gateway.postTo(`/${path}`, { model: 'acme/model', ...request, stream: isStream })
+      ).text();
       const ids = new Set(text.match(path === 'messages' ? /"id":"(call|read)[^"]*"/g : /"call_id":"[^"]+"/g));
       expect([ids.size, text.includes('one'), text.includes('two')]).toEqual([2, true, true]);
     }

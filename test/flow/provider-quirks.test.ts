@@ -72,18 +72,18 @@ const message = {
 };
 const whole = jsonReply({ ...message, usage: { input_tokens: 1, output_tokens: 1 } });
 const sent = () => JSON.parse(provider.bodies.at(-1) ?? '') as Json;
-const asked = { max_tokens: 9, messages: [{ role: 'user' as const, content: 'Hello' }] };
+const request = { max_tokens: 9, messages: [{ role: 'user' as const, content: 'Hello' }] };
 
 describe('what an operator says that a provider refuses', () => {
   const betas = 'context-management-2025-06-27, effort-2025-11-24';
 
   it('is not sent to it, betas and fields alike, and is reported', async () => {
     answer = whole;
-    const body = { ...asked, context_management: { edits: [] }, output_config: { effort: 'low', format: null } };
+    const body = { ...request, context_management: { edits: [] }, output_config: { effort: 'low', format: null } };
     const response = await gateway.postTo('/messages', { model: 'acme/bedrock', ...body }, { 'anthropic-beta': betas });
     expect(response.status).toBe(200);
     expect(headers.at(-1)?.['anthropic-beta']).toBe('effort-2025-11-24');
-    expect(sent()).toEqual({ model: 'claude-opus-5', ...asked, output_config: { format: null } });
+    expect(sent()).toEqual({ model: 'claude-opus-5', ...request, output_config: { format: null } });
     expect(response.headers.get('x-gw-left-out')?.split(',').sort()).toEqual([
       'anthropic-beta.context-management-2025-06-27',
       'context_management',
@@ -92,7 +92,7 @@ describe('what an operator says that a provider refuses', () => {
     expect((await gateway.lastRecord())?.leftOut).toHaveLength(3);
     await gateway.postTo(
       '/messages',
-      { model: 'acme/bedrock', ...asked },
+      { model: 'acme/bedrock', ...request },
       { 'anthropic-beta': 'context-management-2025-06-27' },
     );
     expect(headers.at(-1)).not.toHaveProperty('anthropic-beta');
@@ -100,7 +100,7 @@ describe('what an operator says that a provider refuses', () => {
 
   it('reaches every other provider', async () => {
     answer = whole;
-    const body = { ...asked, context_management: { edits: [] } };
+    const body = { ...request, context_management: { edits: [] } };
     const response = await gateway.postTo('/messages', { model: 'acme/claude', ...body }, { 'anthropic-beta': betas });
     expect(headers.at(-1)?.['anthropic-beta']).toBe(betas);
     expect(sent()).toEqual({ model: 'claude-opus-5', ...body });
@@ -114,7 +114,7 @@ describe('what an operator says that a provider refuses', () => {
     );
     expect(response.headers.get('x-gw-left-out')?.split(',').sort()).toEqual(['metadata.team', 'user']);
     expect(sent()).toMatchObject({ max_new_tokens: 7, metadata: { b: 'c' } });
-    await gateway.postTo('/messages', { model: 'acme/renamed', ...asked });
+    await gateway.postTo('/messages', { model: 'acme/renamed', ...request });
     for (const name of ['max_tokens', 'user']) expect(sent()).not.toHaveProperty(name);
     expect(sent().max_new_tokens).toBe(9);
   });
@@ -156,7 +156,7 @@ describe('what comes beside a body', () => {
     expect(urls.at(-1)).toBe('/v1/responses?beta=true');
     answer = whole;
     const profile = { 'anthropic-user-profile-id': 'prof_1' };
-    await gateway.postTo('/messages?beta=true', { model: 'acme/claude', ...asked }, profile);
+    await gateway.postTo('/messages?beta=true', { model: 'acme/claude', ...request }, profile);
     expect(urls.at(-1)).toBe('/v1/messages?beta=true');
     expect(headers.at(-1)).toMatchObject(profile);
     await gateway.post(hello('acme/chat'), profile);
@@ -210,18 +210,18 @@ describe('tool calls of a server that writes them otherwise', () => {
     ).map(([text, input]) => [JSON.stringify(text), { arguments: text }, input] as const),
   ])('are read if their arguments are %s, whole, at once and letter by letter', async (_what, args, input) => {
     const client = anthropicOf(gateway);
-    const body = { model: 'acme/chat', tools, ...asked };
-    const said = { role: 'assistant', content: null, tool_calls: [callOf(args)] };
+    const body = { model: 'acme/chat', tools, ...request };
+    const message = { role: 'assistant', content: null, tool_calls: [callOf(args)] };
     const expected = [{ type: 'tool_use', name: 'look', input }];
-    answer = jsonReply(completionOf({ ...said, finish_reason: 'tool_calls' }));
+    answer = jsonReply(completionOf({ ...message, finish_reason: 'tool_calls' }));
     expect((await client.messages.create(body)).content).toMatchObject(expected);
     const chunk = (choice: Json) => ({ id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, ...choice }] });
-    const delta = { ...said, tool_calls: [{ index: 0, ...callOf(args) }] };
+    const delta = { ...message, tool_calls: [{ index: 0, ...callOf(args) }] };
     const letters = [...('arguments' in args && typeof args.arguments === 'string' ? args.arguments : '')].map(
       (letter) => ({ delta: { tool_calls: [{ index: 0, function: { arguments: letter } }] } }),
     );
     const begun = { delta: { tool_calls: [{ index: 0, ...callOf({ arguments: '' }) }] } };
-    for (const pieces of [[{ delta }], [{ message: said }], ...(letters.length > 0 ? [[begun, ...letters]] : [])]) {
+    for (const pieces of [[{ delta }], [{ message }], ...(letters.length > 0 ? [[begun, ...letters]] : [])]) {
       answer = eventsReply(...pieces.map(chunk), chunk({ delta: {}, finish_reason: 'tool_calls' }));
       const { content, stop_reason } = await client.messages.stream(body).finalMessage();
       expect(content).toMatchObject(expected);
@@ -235,7 +235,7 @@ describe('tool calls of a server that writes them otherwise', () => {
       id: 'c',
       choices: [{ index: 0, message: { role: 'assistant', content: 'So "message": {}.' }, finish_reason: 'stop' }],
     });
-    const { content } = await client.messages.stream({ model: 'acme/chat', ...asked }).finalMessage();
+    const { content } = await client.messages.stream({ model: 'acme/chat', ...request }).finalMessage();
     expect(content).toMatchObject([{ type: 'text', text: 'So "message": {}.' }]);
   });
 });
@@ -301,12 +301,12 @@ describe('what was written into a cache', () => {
     const output = [{ type: 'message', id: 'm', role: 'assistant', content: [{ type: 'output_text', text: '' }] }];
     answer = jsonReply({ id: 'resp_1', object: 'response', status: 'completed', output, usage });
     const chat = await (
-      await gateway.postTo('/chat/completions', { model: 'acme/gpt', messages: asked.messages })
+      await gateway.postTo('/chat/completions', { model: 'acme/gpt', messages: request.messages })
     ).json();
     expect(chat).toMatchObject({
       usage: { prompt_tokens_details: { cache_write_1h_tokens: 600 }, cost_usd: '0.0032' },
     });
-    const message = await (await gateway.postTo('/messages', { model: 'acme/gpt', ...asked })).json();
+    const message = await (await gateway.postTo('/messages', { model: 'acme/gpt', ...request })).json();
     expect(message).toMatchObject({ usage: { cache_creation: { ephemeral_1h_input_tokens: 600 } } });
     expect((await gateway.lastRecord())?.costPicoUsd).toBe(3_200_000_000n);
   });
@@ -316,7 +316,7 @@ describe('what was written into a cache', () => {
       id: 'c',
       choices: [{ index: 0, delta: { role: 'assistant', content: 'So.' }, finish_reason: 'stop' }],
     });
-    const text = await (await gateway.postTo('/messages', { model: 'acme/chat', ...asked, stream: true })).text();
+    const text = await (await gateway.postTo('/messages', { model: 'acme/chat', ...request, stream: true })).text();
     expect(text).toContain('"cache_creation":null');
     expect(text).not.toContain('ephemeral_5m');
   });

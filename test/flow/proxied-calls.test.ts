@@ -71,7 +71,7 @@ describe('behind a proxy', () => {
   });
 
   it('a collector of traces that only the proxy can reach gets them', async () => {
-    const [sent, asked] = [received.length, proxy.requests.length];
+    const [sent, proxyRequests] = [received.length, proxy.requests.length];
     const traced = await startHarness({
       models: { 'acme/near': [{ provider: 'near', upstream: 'echo' }] },
       telemetry: {
@@ -87,25 +87,25 @@ describe('behind a proxy', () => {
     await traced.settled();
     await traced.stop();
     expect(received.slice(sent)).toEqual(['provider.example /v1/traces']);
-    expect(proxy.requests.slice(asked)).toEqual(['CONNECT provider.example:443']);
+    expect(proxy.requests.slice(proxyRequests)).toEqual(['CONNECT provider.example:443']);
   });
 
   it('a document of a sign-in that only the proxy can reach is read through it, and nothing is asked twice', async () => {
-    const asked = proxy.requests.length;
+    const requestsBefore = proxy.requests.length;
     const url = new URL('https://provider.example/.well-known/openid-configuration');
     expect(await fetchText({ url, clock: systemClock, timeoutMs: 10_000, bytesMax: 10_000 })).toContain('served');
     expect(received.at(-1)).toBe('provider.example /.well-known/openid-configuration');
-    expect(proxy.requests.slice(asked)).toEqual(['CONNECT provider.example:443']);
+    expect(proxy.requests.slice(requestsBefore)).toEqual(['CONNECT provider.example:443']);
   });
 
   it('a table of AWS that only the proxy can reach is read through it', async () => {
-    const asked = proxy.requests.length;
+    const requestsBefore = proxy.requests.length;
     const credentials = async () => ({ accessKeyId: 'id', secretAccessKey: 'secret' });
     const table = createDynamoClient({ endpoint: 'https://provider.example', region: 'eu-west-1', credentials });
     await table.send(new GetCommand({ TableName: 'gw', Key: { pk: 'a', sk: 'b' } })).catch(() => undefined);
     table.destroy();
     expect(received.at(-1)).toBe('provider.example /');
-    expect(proxy.requests.slice(asked)).toEqual(['CONNECT provider.example:443']);
+    expect(proxy.requests.slice(requestsBefore)).toEqual(['CONNECT provider.example:443']);
   });
 
   it('what the environment excepts is called directly', async () => {

@@ -33,7 +33,7 @@ describe('a refusal', () => {
   });
   afterAll(() => gateway.stop());
 
-  const said = async (body: object, status: number, code: string, headers = {}) => {
+  const refusalText = async (body: object, status: number, code: string, headers = {}) => {
     gateway.simulator.clear();
     const { message } = await expectError(await gateway.post(body, headers), status, code);
     return String(message);
@@ -41,18 +41,18 @@ describe('a refusal', () => {
   const poor = { authorization: `Bearer ${poorKey}` };
 
   it('says under which name a field was sent, if only the letter case is wrong', async () => {
-    const message = await said({ ...hello('acme/large'), Max_Tokens: 5 }, 400, 'invalid_request');
+    const message = await refusalText({ ...hello('acme/large'), Max_Tokens: 5 }, 400, 'invalid_request');
     expect(message).toBe('max_tokens: was sent as "Max_Tokens"; the letter case of a field counts.');
     expect(gateway.simulator.calls).toEqual([]);
   });
 
   it('says which policy no provider declares, and whose it is', async () => {
-    const message = await said(hello('acme/large'), 422, 'no_policy_compliant_provider');
+    const message = await refusalText(hello('acme/large'), 422, 'no_policy_compliant_provider');
     expect(message).toBe(
       'No provider satisfies the data policy: data_residency eu, us (of the workspace) is not declared by acme, globex.',
     );
     const body = hello('acme/large', { provider: { data_collection: 'deny' } });
-    const narrowed = await said(body, 422, 'no_policy_compliant_provider', poor);
+    const narrowed = await refusalText(body, 422, 'no_policy_compliant_provider', poor);
     expect(narrowed).toBe(
       'No provider satisfies the data policy: data_collection deny (of the request) is not declared by acme, globex.',
     );
@@ -60,22 +60,22 @@ describe('a refusal', () => {
 
   it('says which policy the workspace enforces if a request asks for less', async () => {
     const body = hello('acme/large', { provider: { data_residency: 'jp' } });
-    const message = await said(body, 422, 'data_policy_loosening_forbidden');
+    const message = await refusalText(body, 422, 'data_policy_loosening_forbidden');
     expect(message).toBe('provider.data_residency: the workspace enforces data_residency eu, us.');
   });
 
   it('says what the cheapest provider costs that a price cap excludes', async () => {
     const body = hello('acme/large', { provider: { max_price: { prompt: 1, completion: 2 } } });
-    const message = await said(body, 402, 'price_cap_exceeded', poor);
+    const message = await refusalText(body, 402, 'price_cap_exceeded', poor);
     expect(message).toBe(
       'No provider is available under provider.max_price: acme, the cheapest, costs 2.5 USD for a million tokens of prompt and 10 USD for a million tokens of completion. It needs at least provider.max_price.prompt 2.5, provider.max_price.completion 10.',
     );
   });
 
   it('does not advise default_output_tokens if the model has it', async () => {
-    const open = await said(hello('acme/large'), 402, 'PAYMENT_REQUIRED', poor);
+    const open = await refusalText(hello('acme/large'), 402, 'PAYMENT_REQUIRED', poor);
     expect(open).toContain('the operator can set default_output_tokens.');
-    const bounded = await said(hello('acme/bounded'), 402, 'PAYMENT_REQUIRED', poor);
+    const bounded = await refusalText(hello('acme/bounded'), 402, 'PAYMENT_REQUIRED', poor);
     expect(bounded).toContain(
       'the price is reserved for 1000 tokens, the default_output_tokens that the operator has set.',
     );

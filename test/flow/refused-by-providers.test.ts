@@ -137,8 +137,8 @@ describe('clients of other interfaces with tools, if only chat is spoken', () =>
 
   it('are answered on Responses, with the effort reported as left out', async () => {
     const tool = { type: 'function' as const, name: 'get_weather', parameters: city, strict: false };
-    const asked = { model: 'chat/5.6', input: 'Hello', tools: [tool], reasoning: { effort: 'high' as const } };
-    const answer = await openai.responses.create(asked).withResponse();
+    const request = { model: 'chat/5.6', input: 'Hello', tools: [tool], reasoning: { effort: 'high' as const } };
+    const answer = await openai.responses.create(request).withResponse();
     expect(sent()).toMatchObject([{ body: { reasoning_effort: 'none' } }]);
     expect(leftOutOf(answer)).toBe('reasoning.effort');
   });
@@ -164,8 +164,8 @@ describe('strict tools', () => {
   });
 
   it('stay strict if the model knows the schema', async () => {
-    const asked = { model: 'messages/claude', messages, tools: [chatTool(city, true)] };
-    const answer = await openai.chat.completions.create(asked).withResponse();
+    const request = { model: 'messages/claude', messages, tools: [chatTool(city, true)] };
+    const answer = await openai.chat.completions.create(request).withResponse();
     expect(leftOutOf(answer)).toBe('');
     expect(sent()).toMatchObject([{ body: { tools: [{ strict: true }] } }]);
   });
@@ -183,16 +183,16 @@ describe('strict tools', () => {
     ['of Zod 4 that holds itself', zodFunction({ name: 'f', parameters: node })],
     ['of Zod 3 that names one twice', zodFunction({ name: 'f', parameters: z3.object({ from: once, to: once }) })],
   ])('stay strict for GPT with a schema %s, as the SDK of OpenAI writes it', async (_name, tool) => {
-    const asked = { model: 'responses/5.4', messages, tools: [tool] };
-    const answer = await openai.chat.completions.create(asked).withResponse();
+    const request = { model: 'responses/5.4', messages, tools: [tool] };
+    const answer = await openai.chat.completions.create(request).withResponse();
     expect(leftOutOf(answer)).toBe('');
     expect(sent()).toMatchObject([{ body: { tools: [{ strict: true, parameters: tool.function.parameters }] } }]);
   });
 
   it('of Claude are loose for GPT if a property is optional', async () => {
     const tools = [{ name: 'get_weather', input_schema: { ...loose, type: 'object' as const }, strict: true }];
-    const asked = { model: 'responses/5.4', max_tokens: 4_000, messages, tools };
-    const answer = await anthropic.messages.create(asked).withResponse();
+    const request = { model: 'responses/5.4', max_tokens: 4_000, messages, tools };
+    const answer = await anthropic.messages.create(request).withResponse();
     expect(leftOutOf(answer)).toBe('tools.strict');
     expect(sent()).toMatchObject([{ body: { tools: [{ strict: false }] } }]);
   });
@@ -209,15 +209,15 @@ describe('strict tools', () => {
   });
 
   it.each(['messages/older', 'converse/newer'])('are reported if %s knows no such word', async (model) => {
-    const asked = { model, messages, tools: [chatTool(city, true)] };
-    const answer = await openai.chat.completions.create(asked).withResponse();
+    const request = { model, messages, tools: [chatTool(city, true)] };
+    const answer = await openai.chat.completions.create(request).withResponse();
     expect(JSON.stringify(sent())).not.toContain('"strict":true');
     expect(leftOutOf(answer)).toBe('tools.strict');
   });
 
   it('stay strict for Gemini, which has one word for all', async () => {
-    const asked = { model: 'gemini/3', messages, tools: [chatTool(city, true)] };
-    const answer = await openai.chat.completions.create(asked).withResponse();
+    const request = { model: 'gemini/3', messages, tools: [chatTool(city, true)] };
+    const answer = await openai.chat.completions.create(request).withResponse();
     expect(leftOutOf(answer)).toBe('');
     expect(JSON.stringify(sent())).toContain('VALIDATED');
   });

@@ -60,7 +60,7 @@ beforeEach(async () => {
   harness.simulator.clear();
 });
 
-const own = (more = {}) => ({ namespace: `n${++namespaces}`, ...more });
+const ownNamespace = (more = {}) => ({ namespace: `n${++namespaces}`, ...more });
 
 async function ask(body: Record<string, unknown>, headers: Record<string, string> = {}, gateway = harness) {
   const response = await gateway.post(body, headers);
@@ -72,7 +72,7 @@ const calls = () => harness.simulator.calls.length;
 
 describe('a cached answer', () => {
   it('in JSON is a MISS, then a HIT at no cost and without a provider call', async () => {
-    const body = hello('acme/usage:1000:500', { cache: own() });
+    const body = hello('acme/usage:1000:500', { cache: ownNamespace() });
     const miss = await ask(body);
     const spent = await expectBalancedBooks(harness);
     const hit = await ask(body);
@@ -105,7 +105,7 @@ describe('a cached answer', () => {
   });
 
   it.each(['unknown-members', 'no-usage'])('of a stream is the same stream, at no cost: %s', async (upstream) => {
-    const body = hello(`acme/${upstream}`, { stream: true, cache: own() });
+    const body = hello(`acme/${upstream}`, { stream: true, cache: ownNamespace() });
     const miss = await ask(body);
     const hit = await ask(body);
     expect([miss.cache, hit.cache]).toEqual(['MISS', 'HIT']);
@@ -124,8 +124,8 @@ describe('a cached answer', () => {
   });
 
   it('has the usage chunk of the provider for a client that asked for it, and a preset may ask', async () => {
-    const asked = { stream: true, stream_options: { include_usage: true } };
-    const body = hello('acme/unknown-members', { ...asked, cache: own() });
+    const request = { stream: true, stream_options: { include_usage: true } };
+    const body = hello('acme/unknown-members', { ...request, cache: ownNamespace() });
     const miss = await ask(body);
     const hit = await ask(body);
     expect(hit.cache).toBe('HIT');
@@ -149,7 +149,7 @@ describe('a cached answer', () => {
     for (const stream of [false, true]) {
       harness.simulator.clear();
       ({ promise, resolve } = Promise.withResolvers<void>());
-      const body = hello('acme/usage:1000:500', { cache: own(), stream });
+      const body = hello('acme/usage:1000:500', { cache: ownNamespace(), stream });
       await (await held.post(body)).text();
       const second = held.post(body);
       for (let round = 0; round < 3; round++) await fetch(new URL('/health', held.url));
@@ -162,7 +162,7 @@ describe('a cached answer', () => {
   });
 
   it('is made anew for REFRESH, and that one is given from then on', async () => {
-    const cache = own();
+    const cache = ownNamespace();
     const body = hello('acme/usage:1000:500', { cache });
     const first = JSON.parse((await ask(body)).text);
     const refreshed = await ask({ ...body, cache: { ...cache, refresh: true } });
@@ -180,7 +180,7 @@ describe('a cached answer', () => {
       [{ ttl: 1 }, 1],
       [{ ttl: 86_400 }, 86_400],
     ] as const) {
-      const body = hello('acme/usage:1000:500', { cache: own(more) });
+      const body = hello('acme/usage:1000:500', { cache: ownNamespace(more) });
       expect((await ask(body)).cache).toBe('MISS');
       clock.advance(seconds * 1_000 - 1);
       expect((await ask(body)).cache).toBe('HIT');
@@ -190,7 +190,7 @@ describe('a cached answer', () => {
   });
 
   it('is not asked for without the field, if it is off, or under zdr of request or workspace', async () => {
-    const cache = own();
+    const cache = ownNamespace();
     const body = hello('acme/usage:1000:500', { cache });
     expect((await ask(body)).cache).toBe('MISS');
     const { cache: _cache, ...plain } = body;
@@ -210,7 +210,7 @@ describe('a cached answer', () => {
   });
 
   it('is another one for every changed value, whatever the order of fields', async () => {
-    const cache = own();
+    const cache = ownNamespace();
     const body = hello('acme/usage:1000:500', { cache, temperature: 0, metadata: { a: 1, b: [1, 2] } });
     expect((await ask(body)).cache).toBe('MISS');
     const reordered = {
@@ -244,11 +244,11 @@ describe('a cached answer', () => {
 
   it('is never an error, nor a stream that broke or that its client left', async () => {
     for (const upstream of ['error-500', 'error-after-chunks:3', 'cut']) {
-      const body = hello(`acme/${upstream}`, { stream: true, cache: own() });
+      const body = hello(`acme/${upstream}`, { stream: true, cache: ownNamespace() });
       await ask(body);
       expect((await ask(body)).cache).not.toBe('HIT');
     }
-    const body = hello('acme/endless:1', { stream: true, cache: own() });
+    const body = hello('acme/endless:1', { stream: true, cache: ownNamespace() });
     for (let round = 0; round < 2; round += 1) {
       const client = new AbortController();
       const response = await harness.post(body, {}, client.signal);
@@ -261,14 +261,14 @@ describe('a cached answer', () => {
   });
 
   it('belongs to its workspace', async () => {
-    const body = hello('acme/usage:1000:500', { cache: own() });
+    const body = hello('acme/usage:1000:500', { cache: ownNamespace() });
     expect((await ask(body)).cache).toBe('MISS');
     expect((await ask(body, { authorization: `Bearer ${keys.other}` })).cache).toBe('MISS');
     expect((await ask(body)).cache).toBe('HIT');
   });
 
   it('of auto is the answer of the model that gave it, and of no other', async () => {
-    const cache = own();
+    const cache = ownNamespace();
     const body = (model: string) => hello(model, { cache });
     // The first model fails once, so the second answers for auto.
     const answered = await ask(body('auto'));
@@ -282,7 +282,7 @@ describe('a cached answer', () => {
   it('is served to a workspace without credit and to a key at its limit, and counts for the key', async () => {
     const clock = manualClock();
     const limited = await startHarness({ clock, ...parts, workspace });
-    const body = hello('acme/usage:1000:500', { cache: own({ ttl: 86_400 }) });
+    const body = hello('acme/usage:1000:500', { cache: ownNamespace({ ttl: 86_400 }) });
     expect((await ask(body, {}, limited)).cache).toBe('MISS');
     for (const limits of [
       { workspace: { ...workspace, spend_limit_usd: '0' } },

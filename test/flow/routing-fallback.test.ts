@@ -27,7 +27,7 @@ const nth = (provider: string, upstream: string, place: number) => ({
   upstream,
   more: { input_price_per_million: String(place), output_price_per_million: String(place) },
 });
-const asked = ({ simulator }: Harness) => simulator.calls.map(({ provider }) => provider);
+const calledProviders = ({ simulator }: Harness) => simulator.calls.map(({ provider }) => provider);
 const usageOf = async (response: Response) => ((await response.json()) as { usage: Record<string, unknown> }).usage;
 
 describe('a budget of 55 seconds', () => {
@@ -44,7 +44,7 @@ describe('a budget of 55 seconds', () => {
     const response = await answer;
     expect(response.status).toBe(200);
     expect(await usageOf(response)).toMatchObject({ provider: 'g', attempts: 7 });
-    expect(asked(gateway)).toEqual(names);
+    expect(calledProviders(gateway)).toEqual(names);
   });
 
   it('covers queueing and every attempt: what the queue took, no provider gets', async () => {
@@ -63,7 +63,7 @@ describe('a budget of 55 seconds', () => {
     clock.forget();
     const answer = gateway.post(hello('acme/model'));
     await clock.waitsFor((delayMs) => delayMs === 30_000);
-    expect(asked(gateway)).toEqual([]);
+    expect(calledProviders(gateway)).toEqual([]);
     clock.advance(30_000);
     await gateway.simulator.until((calls) => calls.length === 1);
     clock.advance(24_999);
@@ -82,7 +82,7 @@ describe('a budget of 55 seconds', () => {
     const response = await gateway.post(hello('acme/model'));
     await expectError(response, 429, 'rate_limited');
     expect([response.headers.get('retry-after'), response.headers.get('x-should-retry')]).toEqual(['59', null]);
-    expect(asked(gateway)).toEqual(['busy']);
+    expect(calledProviders(gateway)).toEqual(['busy']);
   });
 });
 
@@ -101,7 +101,7 @@ describe('a provider entry', () => {
       const answer = gateway.post(hello('acme/model', { stream, usage: { include: true } }));
       await clock.waitsFor((delayMs) => delayMs === 700);
       await wall.connected;
-      expect(asked(gateway)).toHaveLength(stream ? 1 : 0);
+      expect(calledProviders(gateway)).toHaveLength(stream ? 1 : 0);
       clock.advance(700);
       const response = await answer;
       expect(response.headers.get('x-gw-provider')).toBe('good');
@@ -191,7 +191,7 @@ describe('what providers say together', () => {
     expect([response.headers.get('retry-after'), response.headers.get('x-should-retry')]).toEqual(['25', null]);
     await expectError(await gateway.post(hello('acme/mixed')), 502, 'no_available_provider');
     await expectError(await gateway.post(hello('acme/refused')), 502, 'no_available_provider');
-    expect(asked(gateway)).toEqual(['theirs', 'down', 'strict']);
+    expect(calledProviders(gateway)).toEqual(['theirs', 'down', 'strict']);
   });
 
   it('is no reason of the caller’s if providers reject it for different ones, or one says none', async () => {
@@ -209,7 +209,7 @@ describe('what providers say together', () => {
     const streamed = hello('acme/differ', { stream: true });
     await expectError(await gateway.post(streamed), 400, 'invalid_request');
     await expectError(await gateway.post(hello('acme/silent')), 400, 'invalid_request');
-    expect(asked(gateway)).toEqual(['a', 'b', 'c', 'a', 'b', 'c', 'a', 'b', 'c', 'a', 'b']);
+    expect(calledProviders(gateway)).toEqual(['a', 'b', 'c', 'a', 'b', 'c', 'a', 'b', 'c', 'a', 'b']);
   });
 });
 
@@ -248,6 +248,6 @@ describe('a limiter that fails after a provider that failed', () => {
     const response = await answer;
     await expectError(response, 503, 'RATE_LIMITER_UNAVAILABLE');
     expect(response.headers.get('retry-after')).toBe('1');
-    expect(asked(gateway)).toEqual(['down']);
+    expect(calledProviders(gateway)).toEqual(['down']);
   });
 });

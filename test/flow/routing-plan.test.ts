@@ -42,7 +42,7 @@ const schema = { type: 'json_schema', json_schema: { name: 's', schema: { type: 
 const image = [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://images.example/a.png' } }] }];
 const preferring = (provider: Record<string, unknown>) => ({ provider });
 
-const plans: readonly [what: string, body: Record<string, unknown>, asked: readonly string[]][] = [
+const plans: readonly [what: string, body: Record<string, unknown>, expected: readonly string[]][] = [
   ['nothing: the lowest total price first, catalogue order on ties', {}, all],
   ['sort price', preferring({ sort: 'price' }), all],
   ['an order, then the others by price', preferring({ order: ['dear', 'twin'] }), ['dear', 'twin', 'cheap', 'middle']],
@@ -122,7 +122,7 @@ describe('a request', () => {
   afterAll(() => gateway.stop());
   beforeEach(() => gateway.simulator.clear());
 
-  const asked = () => gateway.simulator.calls.map(({ provider }) => provider);
+  const calledProviders = () => gateway.simulator.calls.map(({ provider }) => provider);
   /** The request has its text in places in which any of its bytes would show. */
   const marked = (model: string, more: Record<string, unknown>) =>
     hello(model, { user: canary, messages: [{ role: 'user', content: canary }], ...more });
@@ -132,7 +132,7 @@ describe('a request', () => {
 
   it.each(plans)('that asks for %s reaches these providers in this order, and no others', async (_what, body, plan) => {
     await rejected(await gateway.post(marked('acme/model', body)));
-    expect(asked()).toEqual(plan);
+    expect(calledProviders()).toEqual(plan);
     expect(gateway.simulator.calls.every(({ bodyText }) => bodyText.includes(canary))).toBe(true);
     expect(gateway.logLines.join('\n')).not.toContain(canary);
   });
@@ -155,29 +155,29 @@ describe('a request', () => {
 
   it.each(refusals)('that no provider can serve reaches none: %j', async (body, status, code) => {
     await expectError(await gateway.post(marked('acme/model', body)), status, code);
-    expect(asked()).toEqual([]);
+    expect(calledProviders()).toEqual([]);
   });
 
   it('for auto reaches the marked models by price, and none that is not marked', async () => {
     await rejected(await gateway.post(marked('auto', {})));
-    expect(asked()).toEqual(['large', 'small', 'cheap', 'twin', 'middle', 'dear']);
+    expect(calledProviders()).toEqual(['large', 'small', 'cheap', 'twin', 'middle', 'dear']);
   });
 
   it('for auto passes over models that cannot honour it', async () => {
     await rejected(await gateway.post(marked('auto', { response_format: schema, tools: [tool] })));
-    expect(asked()).toEqual(['middle', 'dear']);
+    expect(calledProviders()).toEqual(['middle', 'dear']);
     gateway.simulator.clear();
     const elsewhere = marked('auto', preferring({ data_residency: ['is'] }));
     await expectError(await gateway.post(elsewhere), 422, 'no_policy_compliant_provider');
     await expectError(await gateway.post(marked('auto', preferring({ only: 'hidden' }))), 400, 'model_not_routable');
-    expect(asked()).toEqual([]);
+    expect(calledProviders()).toEqual([]);
   });
 
   it('under a policy of its workspace reaches only those that declare it, whatever it wishes', async () => {
     const headers = { authorization: `Bearer ${strictKey}` };
     const post = (wishes: Record<string, unknown>) => gateway.post(marked('acme/model', preferring(wishes)), headers);
     await rejected(await post({ order: ['cheap', 'dear'] }));
-    expect(asked()).toEqual(['dear', 'middle']);
+    expect(calledProviders()).toEqual(['dear', 'middle']);
     gateway.simulator.clear();
     await expectError(await post({ data_collection: 'allow' }), 422, 'data_policy_loosening_forbidden');
     await expectError(await post({ only: 'cheap' }), 422, 'no_policy_compliant_provider');
@@ -187,6 +187,6 @@ describe('a request', () => {
       422,
       'no_policy_compliant_provider',
     );
-    expect(asked()).toEqual([]);
+    expect(calledProviders()).toEqual([]);
   });
 });

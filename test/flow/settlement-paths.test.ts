@@ -190,11 +190,11 @@ describe('a fault of ours', () => {
         replace: (composition) => {
           const faulty = Object.fromEntries(Object.keys(composition[part]).map((name) => [name, fault]));
           // Reads still work until the call reserves something.
-          const kept = {
+          const faultyClients = {
             cooldowns: { ...composition.cooldowns, report: fault, flush: fault },
             transport: { ...composition.transport, send: fault },
           };
-          return { [part]: { ...faulty, ...(kept as Record<string, object>)[part] } };
+          return { [part]: { ...faulty, ...(faultyClients as Record<string, object>)[part] } };
         },
       });
       const headers = (id: string) => ({ 'idempotency-key': id, 'x-gw-span-id': id });
@@ -263,8 +263,8 @@ describe('a store that is away', () => {
       });
 
     const times = (most: number, matches: (call: StoreCall) => boolean, when: 'before' | 'after') => {
-      let left = most;
-      fails = (call) => (matches(call) && left-- > 0 ? when : undefined);
+      let remaining = most;
+      fails = (call) => (matches(call) && remaining-- > 0 ? when : undefined);
     };
 
     it.each(['before', 'after'] as const)(

@@ -58,7 +58,7 @@ describe.each(spoken)('a silent provider of $name', ({ hello, ...speaks }) => {
 
   const calls = () => gateway.simulator.calls;
   const called = (count: number) => gateway.simulator.until((seen) => seen.length === count);
-  const given = (provider: string) =>
+  const callEnd = (provider: string) =>
     gateway.simulator.until((seen) => seen.some((call) => call.provider === provider && call.closedEarly));
 
   it('and another silent one are given up early enough to leave ten seconds to each that is behind them', async () => {
@@ -73,7 +73,7 @@ describe.each(spoken)('a silent provider of $name', ({ hello, ...speaks }) => {
     expect(calls().map(({ provider }) => provider)).toEqual(['slow', 'slower']);
     clock.advance(10_000);
     expect((await (await answer).json()) as object).toMatchObject({ usage: { provider: 'good', attempts: 3 } });
-    await given('slow');
+    await callEnd('slow');
   });
 
   it('in a stream is given up after its first-chunk time, role and comments or not', async () => {
@@ -92,7 +92,7 @@ describe.each(spoken)('a silent provider of $name', ({ hello, ...speaks }) => {
       expect(headers.get('x-gw-provider')).toBe('good');
       expect(contentOf(lines)).toContain('simulated by the provider good');
       expect(text).not.toMatch(/"error"|keep-alive/);
-      await given('slow');
+      await callEnd('slow');
       expect(calls()[0]?.answerText).toMatch(answerText);
     }
   });
@@ -123,8 +123,8 @@ describe('a provider after its first output', () => {
     provider = await startScriptedProvider(async (outgoing, call) => {
       const { url, headers } = outgoing.req;
       const version = { 'content-type': 'application/json', 'anthropic-version': '2023-06-01' };
-      const asked = { method: 'POST', headers: version, body: provider.bodies[call] ?? '' };
-      const answer = await fetch(`${gateway.simulator.urlOf('any')}${url?.slice('/v1'.length)}`, asked);
+      const request = { method: 'POST', headers: version, body: provider.bodies[call] ?? '' };
+      const answer = await fetch(`${gateway.simulator.urlOf('any')}${url?.slice('/v1'.length)}`, request);
       const bytes = new Uint8Array(await answer.arrayBuffer());
       // The bytes are cut between two events if events are text.
       const half = bytes.length / 2;

@@ -34,8 +34,8 @@ describe('live statistics', () => {
     writes = [];
     isDown = false;
     const watched: Pick<Store, 'get' | 'put' | 'update'> = {
-      get: async (...asked) => (isDown ? unavailable() : store.get(...asked)),
-      put: async (...asked) => (isDown ? unavailable() : store.put(...asked)),
+      get: async (...args) => (isDown ? unavailable() : store.get(...args)),
+      put: async (...args) => (isDown ? unavailable() : store.put(...args)),
       update: async (update, options) => {
         writes.push(update.key);
         return isDown ? unavailable() : store.update(update, options);
@@ -157,8 +157,10 @@ describe('live statistics', () => {
   it('hold nothing against a provider that a caller’s mistake, a limit or a client’s own key had refused', async () => {
     await call('cheap', 10, hello('acme/rejecting'));
     await call('cheap', 10, hello('acme/limited'));
-    const own = await gateway.post(hello('acme/down', { provider: { only: 'cheap' } }), { 'x-byok-key': 'theirs' });
-    await own.text();
+    const response = await gateway.post(hello('acme/down', { provider: { only: 'cheap' } }), {
+      'x-byok-key': 'theirs',
+    });
+    await response.text();
     clock.advance(61_000);
     for (const model of ['acme/rejecting', 'acme/limited', 'acme/down'])
       expect(await statsOf(model)).toEqual(noFigures);

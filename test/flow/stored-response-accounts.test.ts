@@ -37,12 +37,12 @@ async function readBy(gateway: Harness, served: ServedGateway, id: string) {
 
 it('is asked with the credential that made it, by its name, wherever the pool has it', async () => {
   const gateway = await startHarness(fileWith(pool));
-  const made: string[] = [];
+  const ids: string[] = [];
   const before: (readonly unknown[])[] = [];
   // The loop runs until both credentials have made a response. Both are equally likely.
   for (let call = 0; call < 64 && new Set(before.map(String)).size < 2; call += 1) {
     const id = await make(gateway);
-    made.push(id);
+    ids.push(id);
     before.push(await readBy(gateway, gateway, id));
   }
   expect(before.every(([status]) => status === 200)).toBe(true);
@@ -50,9 +50,9 @@ it('is asked with the credential that made it, by its name, wherever the pool ha
   await gateway.apply(fileWith({ ...pool, auth: { bearer: two }, credentials: [two, other, one] }));
   const turned = await gateway.open();
   const after: (readonly unknown[])[] = [];
-  for (const id of made) after.push(await readBy(gateway, turned, id));
+  for (const id of ids) after.push(await readBy(gateway, turned, id));
   expect(after).toEqual(before);
-  const [id = ''] = made;
+  const [id = ''] = ids;
   const next = await turned.postTo('/responses', { model: 'pool/echo', input: 'Go on', previous_response_id: id });
   expect([next.status, gateway.simulator.calls.at(-1)?.headers.authorization]).toEqual([200, after[0]?.[1]]);
   await gateway.stop();

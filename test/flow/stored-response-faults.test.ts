@@ -162,7 +162,7 @@ describe('a stream', () => {
   });
 
   it('ends at the provider when its client leaves', async () => {
-    const { promise: left, resolve } = Promise.withResolvers<void>();
+    const { promise: departure, resolve } = Promise.withResolvers<void>();
     answer = (outgoing) => {
       outgoing.on('close', resolve);
       outgoing.writeHead(200, head);
@@ -175,6 +175,6 @@ describe('a stream', () => {
     });
     await response.body?.getReader().read();
     controller.abort();
-    await left;
+    await departure;
   });
 });

@@ -65,9 +65,9 @@ describe('a stream', () => {
   it.each(['no-usage', 'echo'])(
     'has one chunk of estimated usage for a client that asked for usage, if its provider sends none: %s',
     async (upstream) => {
-      const asked = { stream_options: { include_usage: true }, cache: { namespace: `usage ${upstream}` } };
+      const request = { stream_options: { include_usage: true }, cache: { namespace: `usage ${upstream}` } };
       for (const cache of ['MISS', 'HIT']) {
-        const { lines, headers } = await stream(upstream, asked);
+        const { lines, headers } = await stream(upstream, request);
         expect(headers.get('x-gw-cache')).toBe(cache);
         const chunks = lines.filter((line) => line !== '[DONE]').map((line) => JSON.parse(line));
         const reports = chunks.filter(({ usage }) => (usage ?? null) !== null);

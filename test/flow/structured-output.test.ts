@@ -200,10 +200,10 @@ describe('a structured output in another form', () => {
     ];
     answers = contents.map((content) => completionOf({ content }));
     const response = await gateway.post(hello('acme/model', format()));
-    const told = await expectError(response, 422, 'schema_validation_failed', { detail: { attempts: 3 } });
-    expect(told.message).toMatch(/ the last one fails at \/sky: additionalProperties\.$/);
+    const error = await expectError(response, 422, 'schema_validation_failed', { detail: { attempts: 3 } });
+    expect(error.message).toMatch(/ the last one fails at \/sky: additionalProperties\.$/);
     await gateway.settled();
-    const found = await gateway.get(`/generation?id=${told.correlation_id}`);
+    const found = await gateway.get(`/generation?id=${error.correlation_id}`);
     const { data } = (await found.json()) as { data: { attempts: { schema_mismatch?: string }[] } };
     expect(data.attempts.map(({ schema_mismatch: mismatch }) => mismatch)).toEqual([
       '/degrees: required',
@@ -219,8 +219,8 @@ describe('a structured output in another form', () => {
     answers = [completionOf({ content }), completionOf({ content })];
     const { spent } = await gateway.credit();
     const response = await gateway.post(hello('acme/model', format(slow)));
-    const told = await expectError(response, 422, 'schema_validation_failed', { detail: { attempts: 1 } });
-    expect(told.message).toMatch(/could not be checked against the schema in time\.$/);
+    const error = await expectError(response, 422, 'schema_validation_failed', { detail: { attempts: 1 } });
+    expect(error.message).toMatch(/could not be checked against the schema in time\.$/);
     await gateway.settled();
     expect(answers).toHaveLength(1);
     expect((await gateway.credit()).spent - spent).toBe(20_000_000n);

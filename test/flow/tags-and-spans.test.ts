@@ -77,15 +77,18 @@ describe('tags of a call', () => {
     });
 
     it('of a key are on each of its calls, and a request that says otherwise is overruled', async () => {
-      const own = { team: 'search', 'cost.center': '4711' };
-      expect(await tagsOf(searchKey, {})).toMatchObject({ tags: own, line: 'cost.center=4711,team=search' });
+      const tags = { team: 'search', 'cost.center': '4711' };
+      expect(await tagsOf(searchKey, {})).toMatchObject({ tags: tags, line: 'cost.center=4711,team=search' });
       const spoofed = { 'x-gw-tags': 'team=other,feature=rerank' };
-      const told = { ...own, feature: 'rerank' };
-      expect(await tagsOf(searchKey, spoofed)).toMatchObject({ status: 200, tags: told });
-      expect(await tagsOf(searchKey, spoofed, hello('acme/echo', { stream: true }))).toMatchObject({ tags: told });
-      expect(await tagsOf(searchKey, spoofed, hello('gw/function/echoed'))).toMatchObject({ status: 200, tags: told });
+      const allTags = { ...tags, feature: 'rerank' };
+      expect(await tagsOf(searchKey, spoofed)).toMatchObject({ status: 200, tags: allTags });
+      expect(await tagsOf(searchKey, spoofed, hello('acme/echo', { stream: true }))).toMatchObject({ tags: allTags });
+      expect(await tagsOf(searchKey, spoofed, hello('gw/function/echoed'))).toMatchObject({
+        status: 200,
+        tags: allTags,
+      });
       const refused = await tagsOf(searchKey, spoofed, hello('acme/none'));
-      expect(refused).toMatchObject({ status: 400, tags: told, line: formatTags(told) });
+      expect(refused).toMatchObject({ status: 400, tags: allTags, line: formatTags(allTags) });
     });
 
     it('are those of the retry if its answer is a replay, and other tags are no conflict', async () => {

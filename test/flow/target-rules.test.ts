@@ -72,7 +72,7 @@ interface Call {
   readonly id: string;
 }
 const idsOf = (messages: readonly Json[]) => ({
-  calls: messages.flatMap(({ tool_calls: made }) => ((made ?? []) as Call[]).map(({ id }) => id)),
+  calls: messages.flatMap(({ tool_calls: toolCalls }) => ((toolCalls ?? []) as Call[]).map(({ id }) => id)),
   results: messages.flatMap(({ tool_call_id: id }) => (id === undefined ? [] : [id])),
 });
 
@@ -84,10 +84,10 @@ describe('a relayed chat', () => {
     async (model) => {
       const history = [user(), calls(begun, 'abcDEF123'), result(begun, 'one'), result('abcDEF123', 'two')];
       await ask(model, history);
-      const { calls: made, results } = idsOf(sent());
-      expect(made).toEqual([expect.stringMatching(/^[a-z0-9]{9}$/), 'abcDEF123']);
-      expect(results).toEqual(made);
-      const [first] = made;
+      const { calls: callIds, results } = idsOf(sent());
+      expect(callIds).toEqual([expect.stringMatching(/^[a-z0-9]{9}$/), 'abcDEF123']);
+      expect(results).toEqual(callIds);
+      const [first] = callIds;
       await ask(model, [...history, { role: 'assistant', content: 'So.' }, user()]);
       expect(idsOf(sent()).calls[0]).toBe(first);
     },
@@ -95,8 +95,8 @@ describe('a relayed chat', () => {
 
   it('has an id of its own for each call at Mistral if a model used one twice, and results in their order', async () => {
     await ask('mistral', [user(), calls('read', 'read'), result('read', 'one'), result('read', 'two')]);
-    const { calls: made, results } = idsOf(sent());
-    expect([new Set(made).size, results]).toEqual([2, made]);
+    const { calls: callIds, results } = idsOf(sent());
+    expect([new Set(callIds).size, results]).toEqual([2, callIds]);
     expect(sent().slice(2)).toMatchObject([{ content: 'one' }, { content: 'two' }]);
   });
 
@@ -211,8 +211,8 @@ describe('Messages and Responses on Mistral', () => {
         user([done('toolu_1', { content: [image] }), done('toolu_2'), { type: 'text', text: 'What is it?' }]),
       ]);
       expect(response.status).toBe(200);
-      const { calls: made, results } = idsOf(sent());
-      expect(results).toEqual(made);
+      const { calls: callIds, results } = idsOf(sent());
+      expect(results).toEqual(callIds);
       expect(JSON.stringify(sent().at(-1))).toMatch(/image_url.*What is it\?/);
     },
   );

@@ -78,8 +78,8 @@ interface Traced {
 }
 
 /** Returns the spans of a call at the collector. */
-async function traceOf(asked: Promise<Response>, gateway: ServedGateway = harness): Promise<Traced> {
-  const response = await asked;
+async function traceOf(call: Promise<Response>, gateway: ServedGateway = harness): Promise<Traced> {
+  const response = await call;
   const text = await response.text();
   await gateway.settled();
   await gateway.composition.telemetry?.flush();
@@ -277,10 +277,10 @@ describe('the trace of a call', () => {
     const body = { messages: [{ role: 'user', content: 'canary-prompt' }], user: 'canary-user' };
     await traceOf(harness.post({ model: 'acme/leaking', ...body }, { 'x-title': 'canary-title' }));
     await traceOf(harness.post({ model: 'acme/echo', ...body, stream: true }));
-    const told = collector.exports.map(({ text }) => text).join();
+    const exportText = collector.exports.map(({ text }) => text).join();
     expect(collector.spans()).toHaveLength(5);
-    expect(told).not.toMatch(/canary|sk-gw-/);
-    expect(told).not.toContain(harness.key.slice(-20));
+    expect(exportText).not.toMatch(/canary|sk-gw-/);
+    expect(exportText).not.toContain(harness.key.slice(-20));
   });
 });
 
@@ -386,9 +386,9 @@ it('a trace id of the client counts in lower case if it has the form of one; els
   const { server } = await call('acme/echo', {}, { 'x-gw-trace-id': traceId.toUpperCase() });
   expect(server.traceId).toBe(traceId);
   collector.clear();
-  const own = await call('acme/echo', {}, { 'x-gw-trace-id': 'my-trace' });
-  expect(own.headers.get('x-gw-trace-id')).toBe('my-trace');
-  expect(own.server.traceId).toMatch(/^[0-9a-f]{32}$/);
+  const trace = await call('acme/echo', {}, { 'x-gw-trace-id': 'my-trace' });
+  expect(trace.headers.get('x-gw-trace-id')).toBe('my-trace');
+  expect(trace.server.traceId).toMatch(/^[0-9a-f]{32}$/);
 });
 
 it('a ratio samples traces by their ids if the client does not say; what fails is sent all the same', async () => {
@@ -466,9 +466,9 @@ describe('on Lambda', () => {
     const models = async () => {
       const nowMs = composition.clock.nowMs();
       const { headers } = request(nowMs);
-      const asked = { method: 'GET', path: '/v1/models', query: '', headers, declaredBodyBytes: 0, arrivedAtMs: nowMs };
+      const call = { method: 'GET', path: '/v1/models', query: '', headers, declaredBodyBytes: 0, arrivedAtMs: nowMs };
       const response = await gateway(
-        { ...asked, readBody: async () => Buffer.alloc(0) },
+        { ...call, readBody: async () => Buffer.alloc(0) },
         { clientGone: new AbortController().signal, endsAtMs: nowMs + 60_000, answersLast: true },
       );
       await response.finish?.();

@@ -69,26 +69,26 @@ describe('tokens per minute', () => {
     gateway.post(hello('acme/model', { ...bound, ...more }), headers);
 
   /** Makes calls until one is refused. */
-  async function fill(headers = {}): Promise<{ served: number; refused: Response }> {
-    for (let served = 0; ; served += 1) {
-      const answer = await ask(served % 2 === 0 ? harness : other, headers);
-      if (answer.status !== 200) return { served, refused: answer };
+  async function fill(headers = {}): Promise<{ servedCount: number; refusal: Response }> {
+    for (let servedCount = 0; ; servedCount += 1) {
+      const answer = await ask(servedCount % 2 === 0 ? harness : other, headers);
+      if (answer.status !== 200) return { servedCount, refusal: answer };
       await answer.text();
     }
   }
 
   it('of a key count what its calls have used, over all gateways of a store, and come back when they said', async () => {
-    const { served, refused } = await fill();
+    const { servedCount, refusal } = await fill();
     // The estimate of the next call is about 410 tokens.
-    expect(served * used).toBeGreaterThan(tpm - 420 - used);
-    expect(served * used).toBeLessThan(tpm - 400);
-    const asked = provider.bodies.length;
-    const wait = Number(refused.headers.get('retry-after'));
-    const { message } = await expectError(refused, 429, 'api_key_rate_limit');
+    expect(servedCount * used).toBeGreaterThan(tpm - 420 - used);
+    expect(servedCount * used).toBeLessThan(tpm - 400);
+    const callsBefore = provider.bodies.length;
+    const wait = Number(refusal.headers.get('retry-after'));
+    const { message } = await expectError(refusal, 429, 'api_key_rate_limit');
     expect(message).toContain(`${tpm} tokens a minute`);
     clock.advance(wait * 1_000 - 1_000);
     expect((await ask()).status).toBe(429);
-    expect(provider.bodies).toHaveLength(asked);
+    expect(provider.bodies).toHaveLength(callsBefore);
     clock.advance(1_000);
     expect((await ask()).status).toBe(200);
   });
@@ -98,12 +98,12 @@ describe('tokens per minute', () => {
     const running = ask();
     while (waiting.length === 0) await new Promise(setImmediate);
     isHeld = false;
-    const asked = provider.bodies.length;
+    const callsBefore = provider.bodies.length;
     const before = await harness.credit();
     const refused = await ask(other);
     await expectError(refused, 429, 'api_key_rate_limit');
     await other.settled();
-    expect(provider.bodies).toHaveLength(asked);
+    expect(provider.bodies).toHaveLength(callsBefore);
     expect((await harness.credit()).held).toBe(before.held);
     for (const answer of waiting.splice(0)) answer();
     expect(await (await running).json()).toMatchObject({ usage: { total_tokens: used } });
@@ -112,17 +112,17 @@ describe('tokens per minute', () => {
   });
 
   it('of a workspace are those of all its keys and functions', async () => {
-    const { refused } = await fill(by(keys.first));
-    const { message } = await expectError(refused, 429, 'rate_limited');
+    const { refusal } = await fill(by(keys.first));
+    const { message } = await expectError(refusal, 429, 'rate_limited');
     expect(message).toContain('The workspace shared');
     await expectError(await ask(other, by(keys.second)), 429, 'rate_limited');
-    const asked = provider.bodies.length;
+    const callsBefore = provider.bodies.length;
     const called = await harness.post(hello('gw/function/ask'), {
       ...by(keys.second),
       'idempotency-key': '3f1c0e0a-6b1e-4c53-9c4e-0d6a52f0a001',
     });
     await expectError(called, 429, 'rate_limited');
-    expect(provider.bodies).toHaveLength(asked);
+    expect(provider.bodies).toHaveLength(callsBefore);
     expect((await ask(harness, by(keys.free))).status).toBe(200);
     clock.advance(minuteMs);
     const after = await harness.post(hello('gw/function/ask'), {
@@ -144,8 +144,8 @@ describe('tokens per minute', () => {
     const first = await ask(harness, named);
     expect(first.status).toBe(200);
     await first.text();
-    const { served } = await fill();
-    expect(served).toBeGreaterThan(0);
+    const { servedCount } = await fill();
+    expect(servedCount).toBeGreaterThan(0);
     const replayed = await ask(harness, named);
     expect([replayed.status, replayed.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
   });
@@ -185,14 +185,14 @@ describe('tokens per minute', () => {
 
   it('are exact if calls come at once: together they never hold more than the limit', async () => {
     isHeld = true;
-    const asked = provider.bodies.length;
+    const callsBefore = provider.bodies.length;
     const calls = Array.from({ length: 12 }, (_, call) =>
       ask(call % 2 === 0 ? harness : other, {}, { max_tokens: 100 }),
     );
     let refused = 0;
     for (const call of calls) void call.then(({ status }) => (refused += Number(status === 429)));
     while (refused < 8) await new Promise(setImmediate);
-    while (provider.bodies.length - asked < 4) await new Promise(setImmediate);
+    while (provider.bodies.length - callsBefore < 4) await new Promise(setImmediate);
     isHeld = false;
     for (const answer of waiting.splice(0)) answer();
     const statuses = (await Promise.all(calls)).map(({ status }) => status);

@@ -35,8 +35,8 @@ afterAll(async () => {
 });
 beforeEach(() => collector.clear());
 
-async function messagesOf(asked: Promise<Response>, gateway: ServedGateway = harness) {
-  const response = await asked;
+async function messagesOf(call: Promise<Response>, gateway: ServedGateway = harness) {
+  const response = await call;
   expect(response.status).toBe(200);
   await response.text();
   await gateway.settled();
@@ -52,12 +52,12 @@ it.each([false, true])(
   async (stream) => {
     const content = `sk-proj-a1b2c3d4e5f6g7h8i9j0 ${'x'.repeat(40_000)}`;
     const spans = await messagesOf(harness.post(hello('acme/echo', { stream, messages: [{ role: 'user', content }] })));
-    const [said, ...others] = spans.filter(({ input }) => input !== undefined);
-    expect([said?.name, others]).toEqual(['chat acme/echo', []]);
-    const [input] = JSON.parse(String(said?.input));
+    const [modelSpan, ...others] = spans.filter(({ input }) => input !== undefined);
+    expect([modelSpan?.name, others]).toEqual(['chat acme/echo', []]);
+    const [input] = JSON.parse(String(modelSpan?.input));
     expect(input).toEqual({ role: 'user', parts: [{ type: 'text', content: expect.stringMatching(/x{100}$/) }] });
-    expect(String(said?.input).length).toBeLessThanOrEqual(32 * 1024);
-    const [output] = JSON.parse(String(said?.output));
+    expect(String(modelSpan?.input).length).toBeLessThanOrEqual(32 * 1024);
+    const [output] = JSON.parse(String(modelSpan?.output));
     expect(output).toMatchObject({ role: 'assistant', parts: [{ type: 'text' }], finish_reason: 'stop' });
     expect(JSON.stringify(spans)).not.toContain('a1b2c3d4');
   },

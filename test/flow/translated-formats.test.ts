@@ -161,15 +161,15 @@ it.each(clients.flatMap((client) => formats.map((format) => [client, format] as 
   async (client, format) => {
     // A relayed bound is never raised, so the provider must accept it as it is.
     const least = client === format ? 20 : 1;
-    for (const [behaviour, asked, stream] of [
+    for (const [behaviour, maxTokens, stream] of [
       ['echo', least, true],
       [tooMuch, least, false],
       [tooMuch, 2_000, true],
       ['no-usage', 2_000, false],
     ] as const) {
-      const { held, paid, bound } = await pay(client, `${format}/${behaviour}`, { bound: asked, stream });
-      expect([behaviour, asked, paid > 0n, paid <= held]).toEqual([behaviour, asked, true, true]);
-      expect([bound >= asked, BigInt(bound) * outputTokenPrice <= held]).toEqual([true, true]);
+      const { held, paid, bound } = await pay(client, `${format}/${behaviour}`, { bound: maxTokens, stream });
+      expect([behaviour, maxTokens, paid > 0n, paid <= held]).toEqual([behaviour, maxTokens, true, true]);
+      expect([bound >= maxTokens, BigInt(bound) * outputTokenPrice <= held]).toEqual([true, true]);
     }
   },
 );
@@ -257,11 +257,11 @@ describe.each(['messages', 'responses', 'converse', 'generate-content'] as const
   });
 
   it('gives no reasoning if it is excluded, and no chunk that would be empty', async () => {
-    const asked = { reasoning: { effort: 'high', exclude: true }, max_tokens: 4_000 };
-    const { choices, usage } = await answerOf(await post(api, 'redacted-reasoning', asked));
+    const request = { reasoning: { effort: 'high', exclude: true }, max_tokens: 4_000 };
+    const { choices, usage } = await answerOf(await post(api, 'redacted-reasoning', request));
     expect(Object.keys(choices[0].message).sort()).toEqual(['content', 'refusal', 'role']);
     expect(usage.completion_tokens).toBeGreaterThan(0);
-    const { lines } = await readStream(await post(api, 'redacted-reasoning', { ...asked, stream: true }));
+    const { lines } = await readStream(await post(api, 'redacted-reasoning', { ...request, stream: true }));
     // The stream has no usage chunk either, because the client did not ask for one.
     const deltas = lines.map((line) => JSON.parse(line).choices[0].delta);
     expect(deltas.flatMap((delta) => Object.keys(delta)).filter((name) => /reasoning/.test(name))).toEqual([]);

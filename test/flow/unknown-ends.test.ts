@@ -14,7 +14,7 @@ import { spokenInterfaces } from '../support/spoken-interfaces.ts';
 
 const formats = ['chat-completions', ...apis] as const;
 type Format = (typeof formats)[number];
-const said = 'Transfer 100 dollars';
+const answerText = 'Transfer 100 dollars';
 
 /** Returns the events of a whole answer with this finish reason, with or without the format's own end marker. */
 function streamed(format: Format, reason: string, hasOwnEnd: boolean): FakeAnswer {
@@ -23,13 +23,13 @@ function streamed(format: Format, reason: string, hasOwnEnd: boolean): FakeAnswe
     const text = `${begun}${chunkEvent({ content: '100 dollars' }, reason)}${hasOwnEnd ? 'data: [DONE]\n\n' : ''}`;
     return { contentType: 'text/event-stream', bytes: [Buffer.from(text)] };
   }
-  const { bytes, contentType } = streamOf(format, { blocks: [{ text: said }], reason });
+  const { bytes, contentType } = streamOf(format, { blocks: [{ text: answerText }], reason });
   return { contentType, bytes: hasOwnEnd || format !== 'messages' ? bytes : bytes.slice(0, -1) };
 }
 
 function whole(format: Format, reason: string): string {
-  if (format === 'chat-completions') return completionOf({ content: said, finish_reason: reason });
-  const answer = jsonOf(format, { blocks: [{ text: said }], reason });
+  if (format === 'chat-completions') return completionOf({ content: answerText, finish_reason: reason });
+  const answer = jsonOf(format, { blocks: [{ text: answerText }], reason });
   return JSON.stringify(reason === 'cancelled' ? { ...answer, status: reason } : answer);
 }
 
@@ -110,7 +110,7 @@ describe.each(rows(brokenWords))('a client of %s, at %s, whose answer ends with 
     next = { format, reason, hasOwnEnd: true };
     const answer = await ask(client, `twice/${format}`, false);
     expect([answer.status, answer.headers.get('x-gw-provider')]).toEqual([200, 'good']);
-    expect(answer.text).not.toContain(said);
+    expect(answer.text).not.toContain(answerText);
   });
 
   it('gets a broken stream, and nothing of it is replayed', async () => {
@@ -118,9 +118,9 @@ describe.each(rows(brokenWords))('a client of %s, at %s, whose answer ends with 
     const key = { 'idempotency-key': `${client}-${format}-${reason}` };
     const first = await ask(client, `alone/${format}`, true, key);
     expect([first.status, first.brokenWith]).toEqual([200, 'no_available_provider']);
-    const asked = broken.bodies.length;
+    const callsBefore = broken.bodies.length;
     await ask(client, `alone/${format}`, true, key);
-    expect(broken.bodies.length).toBeGreaterThan(asked);
+    expect(broken.bodies.length).toBeGreaterThan(callsBefore);
   });
 });
 
@@ -134,7 +134,7 @@ describe.each(rows(blankWords))('a client of %s, at %s, whose stream ends with "
   it('gets a whole JSON answer as one that has stopped', async () => {
     next = { format, reason, hasOwnEnd: true };
     const answer = await ask(client, `alone/${format}`, false);
-    expect([answer.status, answer.text]).toEqual([200, expect.stringContaining(said)]);
+    expect([answer.status, answer.text]).toEqual([200, expect.stringContaining(answerText)]);
   });
 });
 

@@ -76,9 +76,9 @@ it('all are served in turn while their turns are short', async () => {
 it('as many are served as fit, the others get 503 and a time, and small calls pass by', async () => {
   held = [];
   const outcomes: Response[] = [];
-  const asked = Array.from({ length: atOnce }, () => transcribe().then((response) => outcomes.push(response)));
-  const [taken, kept] = [headWeight('transcriptions', true) * 3 * mib, 3.01 * mib];
-  const fitting = 1 + Math.floor((largeMaxBytes - taken) / kept);
+  const transcriptions = Array.from({ length: atOnce }, () => transcribe().then((response) => outcomes.push(response)));
+  const [taken, bytesOfEach] = [headWeight('transcriptions', true) * 3 * mib, 3.01 * mib];
+  const fitting = 1 + Math.floor((largeMaxBytes - taken) / bytesOfEach);
   while (held.length < fitting) await nextTurn();
   const [seen, calls] = [provider.bodies.length, held];
   held = undefined;
@@ -94,7 +94,7 @@ it('as many are served as fit, the others get 503 and a time, and small calls pa
   }
   expect(provider.bodies.length - seen).toBe(1);
   for (const answer of calls) answer();
-  await Promise.all(asked);
+  await Promise.all(transcriptions);
   expect(outcomes.map(({ status }) => status).filter((status) => status === 200)).toHaveLength(fitting);
 });
 
@@ -118,7 +118,7 @@ it('slow ones give way to a call that waits: 503, their connections end, and no 
   // The refused uploads do not wait any more.
   expect(budget.bytesInUse()).toBeGreaterThan(9 * mib);
   let isAnswered = false;
-  const asked = gateway
+  const call = gateway
     .post({ ...hello('chat'), messages: [{ role: 'user', content: 'word '.repeat(mib / 10) }] })
     .finally(() => {
       isAnswered = true;
@@ -127,7 +127,7 @@ it('slow ones give way to a call that waits: 503, their connections end, and no 
     await nextTurn();
     clock.advance(50);
   }
-  expect((await asked).status).toBe(200);
+  expect((await call).status).toBe(200);
   for (const { closed, text } of slow) {
     await closed;
     expect(text()).toMatch(/^HTTP\/1\.1 503 /);

@@ -6,7 +6,7 @@ import { anthropicOf, openaiOf } from '../support/official-clients.ts';
 type Json = Record<string, unknown>;
 
 const llama = 'us.meta.llama3-3-70b-instruct-v1:0';
-const asked = {
+const requests = {
   chat: { provider: 'local', upstream: 'qwen/echo' },
   converse: { provider: 'bedrock', upstream: `${llama}/echo` },
 } as const;
@@ -16,7 +16,7 @@ let gateway: Harness;
 beforeAll(async () => {
   const more = { max_output_tokens: 500, supported_params: { tools: true, tools_in_streams: false } };
   gateway = await startHarness({
-    models: Object.fromEntries(Object.entries(asked).map(([id, entry]) => [id, [{ ...entry, more }]])),
+    models: Object.fromEntries(Object.entries(requests).map(([id, entry]) => [id, [{ ...entry, more }]])),
     providers: { local: { apis: ['chat-completions'] }, bedrock: { apis: ['converse'] } },
   });
 });

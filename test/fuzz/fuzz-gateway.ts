@@ -24,8 +24,8 @@ export type FuzzRequest = Omit<DirectRequest, 'arrivedAtMs'>;
 export interface FuzzGateway {
   readonly harness: Harness;
   /** Calls the gateway. `leavesAfter`: the client hangs up after this number of pieces of a stream. */
-  ask(asked: FuzzRequest, upstream: Upstream | Transport, leavesAfter?: number): Promise<Reply>;
-  readonly asked: () => number;
+  ask(request: FuzzRequest, upstream: Upstream | Transport, leavesAfter?: number): Promise<Reply>;
+  readonly callCount: () => number;
 }
 
 /** Longer timers are limits for slow work, and nothing is slow here. */
@@ -40,12 +40,12 @@ export async function startFuzzGateway(): Promise<FuzzGateway> {
   let count = 0;
   return {
     harness,
-    asked: () => count,
-    async ask(asked, upstream, leavesAfter) {
+    callCount: () => count,
+    async ask(message, upstream, leavesAfter) {
       count += 1;
       const transport = typeof upstream === 'function' ? transportOf(upstream) : upstream;
       const gateway = createGateway({ ...harness.composition, transport });
-      const request = { ...asked, arrivedAtMs: patientClock.nowMs() };
+      const request = { ...message, arrivedAtMs: patientClock.nowMs() };
       return callGateway(gateway, request, { disconnectsAfter: leavesAfter });
     },
   };

@@ -13,7 +13,7 @@ const times = Number(process.env.GW_FUZZ_TIMES ?? 1);
 const batch = 50;
 
 export interface Case extends AnswerExpectation {
-  readonly asked: FuzzRequest;
+  readonly request: FuzzRequest;
   readonly upstream: Upstream | Transport;
   /** The client hangs up after this number of pieces of a stream. */
   readonly leavesAfter?: number | undefined;
@@ -25,7 +25,7 @@ export interface FuzzRun {
   readonly logLines: readonly string[];
   /** Counts of answers by status. */
   readonly statuses: ReadonlyMap<number, number>;
-  readonly asked: () => number;
+  readonly callCount: () => number;
   /** Runs one request. Rejects if its answer is not well formed. */
   run(one: Case): Promise<Reply>;
   /** Runs at least this number of generated requests, in whole batches. */
@@ -39,16 +39,16 @@ export interface FuzzRun {
 export const bytesOf = (body: unknown): Uint8Array => Buffer.from(JSON.stringify(body) ?? '');
 
 export async function startFuzzRun(): Promise<FuzzRun> {
-  const { harness, ask, asked: count } = await startFuzzGateway();
+  const { harness, ask, callCount: count } = await startFuzzGateway();
   const statuses = new Map<number, number>();
 
-  async function run({ asked: request, upstream, leavesAfter, ...expectation }: Case): Promise<Reply> {
+  async function run({ request, upstream, leavesAfter, ...expectation }: Case): Promise<Reply> {
     const reply = await ask(request, upstream, leavesAfter);
     statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1);
     try {
       checkWellAnswered(reply, { ...expectation, hasLeft: leavesAfter !== undefined });
     } catch (error) {
-      throw new Error(`${(error as Error).message}\nseed ${seed}, asked ${tell(request)}`);
+      throw new Error(`${(error as Error).message}\nseed ${seed}, request ${tell(request)}`);
     }
     return reply;
   }
@@ -71,7 +71,7 @@ export async function startFuzzRun(): Promise<FuzzRun> {
     composition: harness.composition,
     logLines: harness.logLines,
     statuses,
-    asked: count,
+    callCount: count,
     run,
     runAll,
     overAll,

@@ -39,7 +39,7 @@ const chat = (more: Record<string, unknown> = {}): FuzzRequest => ({
 
 describe('a made-up request', () => {
   const sent = (body: fc.Arbitrary<Uint8Array>): fc.Arbitrary<Case> =>
-    body.map((bytes) => ({ asked: { headers: authorization(), body: bytes }, upstream: goodUpstream, faults: [] }));
+    body.map((bytes) => ({ request: { headers: authorization(), body: bytes }, upstream: goodUpstream, faults: [] }));
 
   it('with fields of any value is answered', async () => {
     await fuzz.runAll(500, sent(mutated(validRequest, 2).map(bytesOf)));
@@ -50,9 +50,9 @@ describe('a made-up request', () => {
   });
 
   it('is one of a whole batch, whatever number is asked for', async () => {
-    const before = fuzz.asked();
+    const before = fuzz.callCount();
     await fuzz.runAll(1, sent(validRequest.map(bytesOf)));
-    expect([fuzz.asked() > before, (fuzz.asked() - before) % 50]).toEqual([true, 0]);
+    expect([fuzz.callCount() > before, (fuzz.callCount() - before) % 50]).toEqual([true, 0]);
   });
 
   it('that is as large or deep as it may be, or more, is answered', async () => {
@@ -69,7 +69,7 @@ describe('a made-up request', () => {
   });
 
   it('with any headers, method and path is answered', async () => {
-    const asked = fc
+    const cases = fc
       .record({
         credential: credentialOf(fuzz.key),
         headers: someHeaders,
@@ -86,9 +86,9 @@ describe('a made-up request', () => {
       })
       .map(({ credential, headers, body, ...line }): Case => {
         const all = credential.length === 0 ? headers : { ...headers, authorization: credential };
-        return { asked: { ...line, headers: all, body: bytesOf(body) }, upstream: goodUpstream, faults: [] };
+        return { request: { ...line, headers: all, body: bytesOf(body) }, upstream: goodUpstream, faults: [] };
       });
-    await fuzz.runAll(350, asked);
+    await fuzz.runAll(350, cases);
   });
 });
 
@@ -98,7 +98,7 @@ describe('a made-up schema', () => {
       const response_format = { type: 'json_schema', json_schema: { name: 'made-up', schema } };
       const [choice] = goodCompletion.choices;
       const answer = { ...goodCompletion, choices: [{ ...choice, message: { role: 'assistant', content } }] };
-      return { asked: chat({ response_format }), upstream: () => jsonReply(answer), faults: [] };
+      return { request: chat({ response_format }), upstream: () => jsonReply(answer), faults: [] };
     });
     await fuzz.runAll(300, cases);
   });
@@ -136,7 +136,7 @@ describe('a provider that answers anything', () => {
       .tuple(statusOf, headersOf, bodies, fc.boolean(), fc.boolean(), fc.boolean())
       .map(([status, headers, body, breaks, stream, exclude]): Case => {
         const upstream: Upstream = () => ({ status, headers, pieces: [body], breaks });
-        return { asked: chat({ stream, reasoning: { exclude } }), upstream, faults: [502] };
+        return { request: chat({ stream, reasoning: { exclude } }), upstream, faults: [502] };
       });
     await fuzz.runAll(300, cases);
   });
@@ -145,7 +145,9 @@ describe('a provider that answers anything', () => {
     const provider = await startOddProvider();
     const cases = fc
       .tuple(script, fc.boolean())
-      .map(([one, stream]): Case => ({ asked: chat({ stream }), upstream: provider.transportFor(one), faults: [502] }));
+      .map(
+        ([one, stream]): Case => ({ request: chat({ stream }), upstream: provider.transportFor(one), faults: [502] }),
+      );
     await fuzz.runAll(150, cases);
     provider.stop();
   });
@@ -169,7 +171,7 @@ describe('a provider that answers anything', () => {
       .map(([events, form, at, breaks, include, leavesAfter]): Case => {
         const pieces = cutAt(streamBytes(events, form), at);
         const upstream: Upstream = () => ({ status: 200, headers: eventStreamHeaders, pieces, breaks });
-        return { asked: chat({ stream: true, usage: { include } }), upstream, leavesAfter, faults: [502] };
+        return { request: chat({ stream: true, usage: { include } }), upstream, leavesAfter, faults: [502] };
       });
     await fuzz.runAll(300, cases);
   });
@@ -186,13 +188,13 @@ function cutAt(bytes: Buffer, positions: readonly number[]): Buffer[] {
 /** The tests of the parser cover the framings of events. This framing can be cut in the most places. */
 describe('the stream of a provider', () => {
   const bytes = streamBytes(goodTexts, framings['with CRLF and comments']);
-  const asked = () => chat({ stream: true, stream_options: { include_usage: true } });
+  const request = () => chat({ stream: true, stream_options: { include_usage: true } });
 
   it('reaches the client unchanged, at whatever byte it is cut', async () => {
     const expected = streamBytes(goodTexts, { lineEnd: '\n', prefix: 'data: ' }).toString();
     await fuzz.overAll(bytes.length + 1, async (at) => {
       const upstream: Upstream = () => ({ status: 200, headers: eventStreamHeaders, pieces: cutAt(bytes, [at]) });
-      const { text } = await fuzz.run({ asked: asked(), upstream, faults: [] });
+      const { text } = await fuzz.run({ request: request(), upstream, faults: [] });
       if (text !== expected) throw new Error(`cut at ${at}: ${text}`);
     });
   });
@@ -201,7 +203,7 @@ describe('the stream of a provider', () => {
     await fuzz.overAll(bytes.length + 1, async (at) => {
       const pieces = [bytes.subarray(0, at)];
       const upstream: Upstream = () => ({ status: 200, headers: eventStreamHeaders, pieces, breaks: at % 2 === 1 });
-      const { status, text } = await fuzz.run({ asked: asked(), upstream, faults: [502] });
+      const { status, text } = await fuzz.run({ request: request(), upstream, faults: [502] });
       const isWhole = status === 200 && !text.includes('"error"');
       if (isWhole && !text.includes('"finish_reason":"stop"')) throw new Error(`half an answer at ${at}: ${text}`);
     });
@@ -212,7 +214,7 @@ const dayMs = 86_400_000;
 
 describe('all of them', () => {
   it('are 5,000, of which many reached a stage worth failing in', () => {
-    expect(fuzz.asked()).toBeGreaterThanOrEqual(5_000);
+    expect(fuzz.callCount()).toBeGreaterThanOrEqual(5_000);
     expect(fuzz.statuses.get(200) ?? 0).toBeGreaterThan(1_500);
     expect([...fuzz.statuses.keys()]).toEqual(
       expect.arrayContaining([200, 400, 401, 402, 404, 405, 409, 422, 429, 502]),

@@ -119,14 +119,14 @@ describe.each(Object.entries(stages))('the api stack of %s', (stage, { api, sett
   });
 
   it('has the origin secret made in the account, and accepted ones in a secret of a fixed name: the template holds references only', () => {
-    const [made, accepted, ...others] = resourcesOf(api, 'AWS::SecretsManager::Secret');
+    const [newSecret, accepted, ...others] = resourcesOf(api, 'AWS::SecretsManager::Secret');
     expect(others).toEqual([]);
-    expect(made?.Properties).toMatchObject({ GenerateSecretString: { PasswordLength: 48 } });
-    expect(made?.Properties).not.toHaveProperty('SecretString');
+    expect(newSecret?.Properties).toMatchObject({ GenerateSecretString: { PasswordLength: 48 } });
+    expect(newSecret?.Properties).not.toHaveProperty('SecretString');
     expect(accepted?.Properties).toMatchObject({
       Name: `gw/${stage}/origin`,
       SecretString: {
-        'Fn::Join': ['', ['{{resolve:secretsmanager:', { Ref: made?.id }, ':SecretString:::}}']],
+        'Fn::Join': ['', ['{{resolve:secretsmanager:', { Ref: newSecret?.id }, ':SecretString:::}}']],
       },
     });
     expect(JSON.stringify(api.toJSON())).not.toMatch(/sk-gw-|[0-9a-f]{64}(?!\.zip)/);
@@ -135,7 +135,7 @@ describe.each(Object.entries(stages))('the api stack of %s', (stage, { api, sett
         JSON.stringify(s).includes(`secret:gw/${stage}/origin-??????`),
       );
       expect(reading.map(({ Action }) => Action)).toEqual(['secretsmanager:GetSecretValue']);
-      expect(JSON.stringify(statementsOf(prefix))).not.toContain(String(made?.id));
+      expect(JSON.stringify(statementsOf(prefix))).not.toContain(String(newSecret?.id));
     }
   });
 
@@ -160,7 +160,7 @@ describe('a new version', () => {
   };
 
   it('of every function takes a tenth of the calls for ten minutes if the stage retains, or as many as it says', () => {
-    for (const [canary, own] of [
+    for (const [canary, deploymentConfig] of [
       [undefined, 'CodeDeployDefault.LambdaCanary10Percent10Minutes'],
       [{ percent: 10, minutes: 30 }, 'CodeDeployDefault.LambdaCanary10Percent30Minutes'],
       [{ percent: 25, minutes: 5 }, undefined],
@@ -168,9 +168,9 @@ describe('a new version', () => {
       const { api, groups } = groupsOf(canary === undefined ? {} : { canary });
       expect(groups).toHaveLength(3);
       const configs = resourcesOf(api, 'AWS::CodeDeploy::DeploymentConfig');
-      expect(configs).toHaveLength(own === undefined ? 3 : 0);
+      expect(configs).toHaveLength(deploymentConfig === undefined ? 3 : 0);
       for (const { DeploymentConfigName } of groups) {
-        if (own !== undefined) expect(DeploymentConfigName).toBe(own);
+        if (deploymentConfig !== undefined) expect(DeploymentConfigName).toBe(deploymentConfig);
         else expect(configs.map(({ id }) => ({ Ref: id }))).toContainEqual(DeploymentConfigName);
       }
       for (const { Properties } of configs) {
@@ -320,19 +320,19 @@ describe('settings of a stage', () => {
       });
     };
     const isTelemetry = ([name]: [string, unknown]) => /^OTEL_|^GW_TELEMETRY/.test(name);
-    const told = (variables: Record<string, unknown>) =>
+    const telemetryVariables = (variables: Record<string, unknown>) =>
       Object.fromEntries(Object.entries(variables).filter(isTelemetry));
 
     it('off says nothing of it, and grants nothing for it', () => {
       for (const { variables, statements } of functionsOf(null)) {
-        expect(told(variables)).toEqual({});
+        expect(telemetryVariables(variables)).toEqual({});
         expect(statements.filter(concerns('xray'))).toEqual([]);
       }
     });
 
     it('at CloudWatch lets every function send traces, and do nothing else there', () => {
       for (const { variables, statements } of functionsOf({ cloudwatch: true, sampleRatio: 0.5 })) {
-        expect(told(variables)).toEqual({
+        expect(telemetryVariables(variables)).toEqual({
           OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: {
             'Fn::Join': ['', ['https://xray.', { Ref: 'AWS::Region' }, '.amazonaws.com/v1/traces']],
           },
@@ -351,7 +351,7 @@ describe('settings of a stage', () => {
       ['https://otlp.example/v1/traces', 'https://otlp.example/v1/traces'],
     ])('at %s lets every function read the one secret with its headers', (endpoint, address) => {
       for (const { variables, statements } of functionsOf({ endpoint, headersSecret: 'gw/dev/otlp' })) {
-        expect(told(variables)).toEqual({
+        expect(telemetryVariables(variables)).toEqual({
           OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: address,
           OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=dev',
           GW_TELEMETRY_HEADERS_SECRET: 'gw/dev/otlp',
@@ -363,8 +363,8 @@ describe('settings of a stage', () => {
         // The function also reads the secret with the accepted origins; the models function must not read the provider
         // credentials.
         const others = ['providers', 'origin'].map(secretOf);
-        const own = arnsIn([read?.Resource].flat()).filter((arn) => !others.includes(arn));
-        expect(own).toEqual([secretOf('otlp')]);
+        const ownArns = arnsIn([read?.Resource].flat()).filter((arn) => !others.includes(arn));
+        expect(ownArns).toEqual([secretOf('otlp')]);
         expect(statements.filter(concerns('xray'))).toEqual([]);
       }
     });

@@ -189,8 +189,8 @@ describe('before a deployment', () => {
   it('another qualifier of the bootstrapping is asked for, and named if its roles are not there', async () => {
     const settings = { ...prod, bootstrapQualifier: 'teamone' };
     expect(await check({ settings })).toMatchObject({ questions: [] });
-    const asked = mocks.sts.commandCalls(AssumeRoleCommand).map(({ args: [{ input }] }) => input.RoleArn);
-    expect(asked).toEqual(
+    const roles = mocks.sts.commandCalls(AssumeRoleCommand).map(({ args: [{ input }] }) => input.RoleArn);
+    expect(roles).toEqual(
       ['deploy-role', 'file-publishing-role'].map(
         (role) => `arn:aws:iam::${account}:role/cdk-teamone-${role}-${account}-${region}`,
       ),
@@ -438,7 +438,7 @@ describe('a stage of an account with rules of its own', () => {
 
 describe('what operators changed', () => {
   it('is in a log group that outlives the stack for thirteen months if the stage retains, and in no other', () => {
-    const kept = (stage: string) => {
+    const retentionIn = (stage: string) => {
       const { api } = synthesizeStage(stage, { console: true });
       const groups = resourcesOf(api, 'AWS::Logs::LogGroup').filter(
         ({ DeletionPolicy }) => DeletionPolicy !== 'Delete',
@@ -451,7 +451,7 @@ describe('what operators changed', () => {
         days: Properties.RetentionInDays,
       }));
     };
-    expect(kept('prod')).toEqual([{ isOperators: true, policy: 'RetainExceptOnCreate', days: 400 }]);
-    expect(kept('dev')).toEqual([]);
+    expect(retentionIn('prod')).toEqual([{ isOperators: true, policy: 'RetainExceptOnCreate', days: 400 }]);
+    expect(retentionIn('dev')).toEqual([]);
   });
 });

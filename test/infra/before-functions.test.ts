@@ -57,13 +57,13 @@ describe('before the operator function', () => {
   ])('%s with %j is answered as the function would, and never reaches it', async (uri, headers: Headers) => {
     const edge = ask(uri, headers) as EdgeAnswer;
     const sent = Object.fromEntries(Object.entries(headers).map(([name, { value }]) => [name, value]));
-    const own = await fetch(new URL(gateway.url).origin + uri, { headers: sent });
+    const response = await fetch(new URL(gateway.url).origin + uri, { headers: sent });
     const withoutIds = (text: string) => ({ ...(JSON.parse(text) as object), correlation_id: 'one of its own' });
-    expect(edge.statusCode).toBe(own.status);
-    expect(withoutIds(edge.body)).toEqual(withoutIds(await own.text()));
+    expect(edge.statusCode).toBe(response.status);
+    expect(withoutIds(edge.body)).toEqual(withoutIds(await response.text()));
     const namesOf = ['content-type', 'x-should-retry'];
     expect(namesOf.map((name) => edge.headers[name]?.value ?? null)).toEqual(
-      namesOf.map((name) => own.headers.get(name)),
+      namesOf.map((name) => response.headers.get(name)),
     );
     const { correlation_id: id } = JSON.parse(edge.body) as { correlation_id: string };
     expect(id).toMatch(/^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-8[\da-f]{3}-[\da-f]{12}$/);

@@ -248,7 +248,7 @@ describe('the build of the project', () => {
       );
       const packages = new Set((await Promise.all(found)).flat());
       const notices = await readFile(join(output, name, noticesFile), 'utf8');
-      const named = new Set([...notices.matchAll(/^(\S+) \d+\.\d+\.\d+\S* \([\w.-]+\)$/gm)].map(([, own]) => own));
+      const named = new Set([...notices.matchAll(/^(\S+) \d+\.\d+\.\d+\S* \([\w.-]+\)$/gm)].map(([, name]) => name));
       expect(packages.size).toBeGreaterThan(5);
       expect([name, [...named].toSorted()]).toEqual([name, [...packages].toSorted()]);
       expect(notices).toMatch(/^ *Apache License$/m);
@@ -309,22 +309,22 @@ describe('the build of the project', () => {
 
   it('keeps the packages of other formats in a file for each, loaded by the one that translates, ready to work', async () => {
     const usage = { input_tokens: 1, output_tokens: 1, inputTokens: 1, outputTokens: 1, totalTokens: 2 };
-    const said = [{ type: 'text', text: 'Hello.' }];
+    const content = [{ type: 'text', text: 'Hello.' }];
     const answers = {
       messages: [
         'anthropic',
-        { id: 'm', type: 'message', model: 'c', role: 'assistant', content: said, stop_reason: 'end_turn', usage },
+        { id: 'm', type: 'message', model: 'c', role: 'assistant', content: content, stop_reason: 'end_turn', usage },
       ],
-      responses: ['openai', { id: 'r', model: 'g', output: [{ type: 'message', content: said }] }],
+      responses: ['openai', { id: 'r', model: 'g', output: [{ type: 'message', content: content }] }],
       'chat-completions': [
         'openai-compatible',
         { choices: [{ message: { role: 'assistant', content: 'Hello.' }, finish_reason: 'stop' }] },
       ],
       converse: [
         'amazon-bedrock',
-        { output: { message: { role: 'assistant', content: said } }, stopReason: 'end_turn', usage },
+        { output: { message: { role: 'assistant', content: content } }, stopReason: 'end_turn', usage },
       ],
-      'generate-content': ['google', { candidates: [{ content: { parts: said }, finishReason: 'STOP' }] }],
+      'generate-content': ['google', { candidates: [{ content: { parts: content }, finishReason: 'STOP' }] }],
     } as const;
     for (const { name, file } of bundles) {
       const found = (bundled: string) => packagesIn(output, name, bundled, /@ai-sdk\/[a-z-]+/);
@@ -334,9 +334,9 @@ describe('the build of the project', () => {
       expect(await found('hub.cjs')).toEqual(['@ai-sdk/provider']);
       const { callThroughHub } = await import(join(dirname(file), 'hub.cjs'));
       const { chatSource: source } = await import(join(dirname(file), 'chat-completions-translation.cjs'));
-      for (const [api, [own, answer]] of Object.entries(answers)) {
+      for (const [api, [packageName, answer]] of Object.entries(answers)) {
         const bundled = `${api}-target.cjs`;
-        expect(await found(bundled)).toContain(`@ai-sdk/${own}`);
+        expect(await found(bundled)).toContain(`@ai-sdk/${packageName}`);
         // Messages of zod in other languages would be half of the file.
         expect(await readFile(join(dirname(file), bundled), 'utf8')).not.toContain('Entrée invalide');
         const readText = async () => JSON.stringify(answer);
@@ -351,7 +351,7 @@ describe('the build of the project', () => {
         });
         const body = { messages: [{ role: 'user', content: 'Hi.' }] };
         const size = { maxOutputTokens: 10, isOutputOpen: false };
-        const asked = {
+        const requests = {
           source,
           api,
           body,
@@ -363,7 +363,7 @@ describe('the build of the project', () => {
           envelopes: { seal: () => '', open: () => undefined },
         };
         const called = await callThroughHub(
-          asked,
+          requests,
           {
             model: { id: 'm' },
             entry: { upstream_model: 'm', max_output_tokens: 10 },
@@ -430,7 +430,7 @@ describe('the build of the project', () => {
         const good = fileWith((team) => {
           team.concurrency = 7;
         });
-        const asked: readonly (readonly [string, string?, string?])[] = [
+        const requests: readonly (readonly [string, string?, string?])[] = [
           [good],
           [unusable, etag],
           [good, etag, 'dry_run=true'],
@@ -455,13 +455,13 @@ describe('the build of the project', () => {
           AWS_ENDPOINT_URL_DYNAMODB: testStore.endpoint,
         };
         const bundle = join(output, 'operator', 'index.mjs');
-        const words = ['--input-type=module', '--eval', ask, bundle, `Bearer ${ada.key}`, JSON.stringify(asked)];
+        const words = ['--input-type=module', '--eval', ask, bundle, `Bearer ${ada.key}`, JSON.stringify(requests)];
         const { stdout } = await promisify(execFile)(process.execPath, words, { env });
         // biome-ignore lint/suspicious/noExplicitAny: answers of two shapes.
         const answers: [number, any][] = JSON.parse(/^ANSWERS (.*)$/m.exec(stdout)?.[1] ?? '[]');
-        const told = answers.map(([status, { error, message = '' }]) => [status, error, message]);
+        const outcomes = answers.map(([status, { error, message = '' }]) => [status, error, message]);
         const place = /^workspaces\[\d\]\.functions\[0\]\.revisions\[\d\]\.response_format\S*: /;
-        expect(told).toEqual([
+        expect(outcomes).toEqual([
           [412, 'precondition_failed', expect.stringContaining('If-Match is required')],
           [400, 'invalid_request', expect.stringMatching(place)],
           [200, undefined, ''],
@@ -701,7 +701,7 @@ describeOnDynamo('the process of a task', () => {
     async ({ connections, path, sentBytes }) => {
       const task = await start();
       const isHealthy = async () => (await fetch(`${task.origin}/health`)).status === 200;
-      for (let asked = 0; asked < 20; asked += 1) expect(await isHealthy()).toBe(true);
+      for (let attempt = 0; attempt < 20; attempt += 1) expect(await isHealthy()).toBe(true);
       const before = residentMib(task);
       const headers = Object.entries(task.headers).map(([name, value]) => `${name}: ${value}\r\n`);
       const request = `GET ${path} HTTP/1.1\r\nHost: gw\r\n${headers.join('')}\r\n`;
@@ -713,16 +713,16 @@ describeOnDynamo('the process of a task', () => {
       });
       // Other requests are served meanwhile; after them the process has taken all the memory that it takes.
       const grown: number[] = [];
-      for (let asked = 0; asked < 200; asked += 1) {
+      for (let attempt = 0; attempt < 200; attempt += 1) {
         expect(await isHealthy()).toBe(true);
-        if (asked % 20 === 19) grown.push(residentMib(task) - before);
+        if (attempt % 20 === 19) grown.push(residentMib(task) - before);
       }
       const honest = await call(task, 'acme/echo');
       expect([honest.status, await honest.json()]).toMatchObject([200, { choices: [{ finish_reason: 'stop' }] }]);
       const closed = sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve)));
       for (const socket of sockets) socket.destroy();
       await Promise.all(closed);
-      for (let asked = 0; asked < 20; asked += 1) expect(await isHealthy()).toBe(true);
+      for (let attempt = 0; attempt < 20; attempt += 1) expect(await isHealthy()).toBe(true);
       grown.push(residentMib(task) - before);
       expect(Math.max(...grown)).toBeLessThan(96);
       expect(await task.stop()).toBe(0);

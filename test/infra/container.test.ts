@@ -346,31 +346,31 @@ describe('a stage with tasks', () => {
   });
 
   it('on the private way is called by its own name from private addresses alone, and has no distribution', () => {
-    const own = withTasks(privateWay);
-    own.api.resourceCountIs('AWS::CloudFront::Distribution', 0);
-    expect(only(own, 'AWS::ElasticLoadBalancingV2::LoadBalancer').Scheme).toBe('internal');
-    expect(only(own, 'AWS::ElasticLoadBalancingV2::Listener')).toMatchObject({
+    const stage = withTasks(privateWay);
+    stage.api.resourceCountIs('AWS::CloudFront::Distribution', 0);
+    expect(only(stage, 'AWS::ElasticLoadBalancingV2::LoadBalancer').Scheme).toBe('internal');
+    expect(only(stage, 'AWS::ElasticLoadBalancingV2::Listener')).toMatchObject({
       Port: 443,
       Protocol: 'HTTPS',
       Certificates: [{ CertificateArn: certificateArn }],
     });
-    own.api.hasOutput('BaseUrl', { Value: 'https://llm.example.com/v1' });
-    own.api.hasOutput('LoadBalancerName', {});
-    const [access] = resourcesOf(own.api, 'AWS::EC2::SecurityGroup');
+    stage.api.hasOutput('BaseUrl', { Value: 'https://llm.example.com/v1' });
+    stage.api.hasOutput('LoadBalancerName', {});
+    const [access] = resourcesOf(stage.api, 'AWS::EC2::SecurityGroup');
     expect(JSON.stringify(access?.Properties.SecurityGroupIngress)).not.toContain('0.0.0.0/0');
-    const ingress = resourcesOf(own.api, 'AWS::EC2::SecurityGroupIngress').map(({ Properties }) => Properties);
+    const ingress = resourcesOf(stage.api, 'AWS::EC2::SecurityGroupIngress').map(({ Properties }) => Properties);
     expect(ingress).toEqual([expect.objectContaining({ SourceSecurityGroupId: expect.anything(), FromPort: 8_080 })]);
-    expect(JSON.stringify(own.api.toJSON())).not.toContain('GW_ORIGIN_SECRET');
-    expect(own.findings).toEqual([]);
+    expect(JSON.stringify(stage.api.toJSON())).not.toContain('GW_ORIGIN_SECRET');
+    expect(stage.findings).toEqual([]);
   });
 
   it('is in a given network, of which nothing is made or looked up', () => {
-    const given = withTasks({ vpc, account, region: 'eu-west-1' });
-    expect(resourcesOf(given.api, 'AWS::EC2::VPC')).toEqual([]);
-    expect(only(given, 'AWS::ECS::Service').NetworkConfiguration).toMatchObject({
+    const stage = withTasks({ vpc, account, region: 'eu-west-1' });
+    expect(resourcesOf(stage.api, 'AWS::EC2::VPC')).toEqual([]);
+    expect(only(stage, 'AWS::ECS::Service').NetworkConfiguration).toMatchObject({
       AwsvpcConfiguration: { AssignPublicIp: 'DISABLED', Subnets: vpc.subnetIds },
     });
-    expect(given.findings).toEqual([]);
+    expect(stage.findings).toEqual([]);
   });
 
   it('has its own network in zones of which none refuses a VPC origin, wherever it is deployed', () => {
@@ -383,8 +383,8 @@ describe('a stage with tasks', () => {
       for (const zone of there) expect(zone).toMatch(/-az\d$/);
     }
     // In other regions CloudFront serves every zone, so zones go by name, even if the settings name the region.
-    for (const own of [anywhere, withTasks({ account, region: 'eu-west-1' })]) {
-      expect(new Set(zonesIn(own, 'eu-west-1'))).toEqual(new Set(['name 0', 'name 1']));
+    for (const stage of [anywhere, withTasks({ account, region: 'eu-west-1' })]) {
+      expect(new Set(zonesIn(stage, 'eu-west-1'))).toEqual(new Set(['name 0', 'name 1']));
     }
     const zones = ['euw1-az1', 'euw1-az2', 'euw1-az3'];
     expect(new Set(zonesIn(withTasks({ zones }), 'us-east-1'))).toEqual(new Set(zones));

@@ -169,10 +169,10 @@ describe.each(Object.keys(stageSettings))('the data stack of %s', (stage) => {
 
 const encryptionKeyArn = 'arn:aws:kms:eu-west-1:123456789012:key/5c1f6c6e-0b1e';
 describe('a stage with a key of its owner', () => {
-  const own = { account: '123456789012', region: 'eu-west-1', console: true } as const;
-  const functions = synthesizeStage('prod', { ...own, encryptionKeyArn });
+  const environment = { account: '123456789012', region: 'eu-west-1', console: true } as const;
+  const functions = synthesizeStage('prod', { ...environment, encryptionKeyArn });
   const tasks = synthesizeStage('prod', {
-    ...{ ...own, encryptionKeyArn, consoleSharesTaskRole: true },
+    ...{ ...environment, encryptionKeyArn, consoleSharesTaskRole: true },
     compute: 'container',
   });
 
@@ -229,8 +229,8 @@ describe('a stage with a key of its owner', () => {
 
   it('changes nothing of a stage without it', () => {
     const text = JSON.stringify([
-      synthesizeStage('prod', own).api.toJSON(),
-      synthesizeStage('prod', own).data.toJSON(),
+      synthesizeStage('prod', environment).api.toJSON(),
+      synthesizeStage('prod', environment).data.toJSON(),
     ]);
     expect(text).not.toMatch(/KmsKeyId|ViaService|SSEType/);
   });
@@ -336,11 +336,11 @@ describe.each([
   ['imports what stands there (--adopt)', {}, { importsIn }],
 ])('a first deployment that %s', (_what, settings, options) => {
   const { data, terminationProtection } = synthesizeStage('prod', settings, { ...options, firstDeployment: true });
-  const kept = [...resourcesOf(data, 'AWS::DynamoDB::GlobalTable'), ...resourcesOf(data, 'AWS::S3::Bucket')];
+  const resources = [...resourcesOf(data, 'AWS::DynamoDB::GlobalTable'), ...resourcesOf(data, 'AWS::S3::Bucket')];
 
   it('never deletes tables and bucket, not even when it fails, and protects its tables, but not the stack that is left', () => {
-    expect(kept).toHaveLength(tableNames.length + 1);
-    for (const { DeletionPolicy } of kept) expect(DeletionPolicy).toBe('Retain');
+    expect(resources).toHaveLength(tableNames.length + 1);
+    for (const { DeletionPolicy } of resources) expect(DeletionPolicy).toBe('Retain');
     expect(JSON.stringify(data.toJSON())).not.toContain('"DeletionProtectionEnabled":false');
     expect(terminationProtection).toBe(false);
   });
@@ -587,11 +587,11 @@ describe('a stage on restored tables', () => {
   };
 
   it('names those that have recovery with the suffix, as other resources than the former ones, and gives them all that the former had', () => {
-    const [own, then] = [synthesizeStage('prod').data, tablesOf()];
+    const [template, then] = [synthesizeStage('prod').data, tablesOf()];
     expect([...then.keys()].toSorted()).toEqual(
       tableNames.map((table) => `gw-prod-${table}${recovered.includes(table) ? suffix : ''}`).toSorted(),
     );
-    for (const former of resourcesOf(own, 'AWS::DynamoDB::GlobalTable')) {
+    for (const former of resourcesOf(template, 'AWS::DynamoDB::GlobalTable')) {
       const name = String(former.Properties.TableName);
       const restored = then.get(name + suffix);
       if (restored === undefined) continue;

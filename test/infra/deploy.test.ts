@@ -114,7 +114,7 @@ describe('the runs of cdk', () => {
 
 describe('what one deployment alone does', () => {
   it('reaches the app as it was said, and a deployment that says nothing says nothing to it', () => {
-    const said = {
+    const parameters = {
       firstDeployment: true,
       importsIn: '111122223333/eu-west-1',
       isImportingRestored: true,
@@ -125,18 +125,18 @@ describe('what one deployment alone does', () => {
     } as const;
     const read = (args: string[], stage = 'prod') =>
       readContext(stage, (name) => args.find((arg) => arg.startsWith(`${name}=`))?.slice(name.length + 1));
-    expect(read(contextOf('prod', said))).toEqual(said);
+    expect(read(contextOf('prod', parameters))).toEqual(parameters);
     expect(contextOf('prod', { isAtOnce: false, alsoRuns: undefined })).toEqual([]);
     expect(read([])).toEqual({});
     // The app has all stages, so it also reads the context of another stage.
-    expect(read(contextOf('prod', said), 'dev')).toEqual({});
+    expect(read(contextOf('prod', parameters), 'dev')).toEqual({});
   });
 
   it('reaches that stage alone: the app with all stages synthesizes, and the templates of the others are as without it', () => {
     const context = ['prod.alsoAccepts=2', 'prod.isAtOnce=true', 'prod.accountConcurrency=10'];
     const synthesizeAll = (more: readonly string[], originSecrets: Readonly<Record<string, number[]>>) => {
-      const given = Object.fromEntries(more.map((one) => one.split('=')));
-      const app = new App({ context: { ...cdkContext, ...given }, outdir: temporaryFolder() });
+      const options = Object.fromEntries(more.map((one) => one.split('=')));
+      const app = new App({ context: { ...cdkContext, ...options }, outdir: temporaryFolder() });
       const bundlesRoot = stubBundles();
       return Object.fromEntries(
         Object.entries(stageSettings).map(([stage, known]) => {
@@ -160,10 +160,10 @@ describe('plain cdk', () => {
     const { app } = JSON.parse(readFileSync(join(root, 'cdk.json'), 'utf8')) as { app: string };
     expect(app).toMatch(/ infra\/cdk\/app\.ts$/);
     // The path lacks the folder of this project's Node, as in a shell.
-    const own = dirname(process.execPath);
+    const nodeFolder = dirname(process.execPath);
     const path = String(process.env.PATH)
       .split(':')
-      .filter((folder) => folder !== own && !folder.includes('node_modules'));
+      .filter((folder) => folder !== nodeFolder && !folder.includes('node_modules'));
     const command = app.replace('infra/cdk/app.ts', '--version');
     const env = { PATH: path.join(':'), HOME: process.env.HOME };
     expect(execFileSync('/bin/sh', ['-c', command], { cwd: root, env, encoding: 'utf8' }).trim()).toBe(process.version);
@@ -299,19 +299,22 @@ describe('a stage that moves between functions and tasks', () => {
       'container',
       'have the functions run new calls; the tasks stay until you deploy once more',
     ],
-  ] as const)('to %s keeps what runs for one deployment, asks, and names the second', (to, Compute, kept, question) => {
-    const deployed = Compute === undefined ? outputs : { ...outputs, Compute };
-    const change = planComputeChange('prod', settingsOf(to), deployed);
-    expect(change).toEqual({
-      alsoRuns: kept,
-      question,
-      next: expect.stringMatching(/^the .* Once no call runs in them: npm run deploy -- --stage prod$/),
-    });
-    const [run] = cdkRuns(read('--stage', 'dev'), 'UPDATE_COMPLETE', change, 'a/r');
-    expect(run).toEqual(['deploy', 'dev/*', '--context', `dev.alsoRuns=${kept}`]);
-    // The second deployment changes nothing, because the output agrees with the settings.
-    expect(planComputeChange('prod', settingsOf(to), { ...outputs, Compute: to })).toEqual({});
-  });
+  ] as const)(
+    'to %s keeps what runs for one deployment, asks, and names the second',
+    (to, Compute, runningCompute, question) => {
+      const deployed = Compute === undefined ? outputs : { ...outputs, Compute };
+      const change = planComputeChange('prod', settingsOf(to), deployed);
+      expect(change).toEqual({
+        alsoRuns: runningCompute,
+        question,
+        next: expect.stringMatching(/^the .* Once no call runs in them: npm run deploy -- --stage prod$/),
+      });
+      const [run] = cdkRuns(read('--stage', 'dev'), 'UPDATE_COMPLETE', change, 'a/r');
+      expect(run).toEqual(['deploy', 'dev/*', '--context', `dev.alsoRuns=${runningCompute}`]);
+      // The second deployment changes nothing, because the output agrees with the settings.
+      expect(planComputeChange('prod', settingsOf(to), { ...outputs, Compute: to })).toEqual({});
+    },
+  );
 
   it('for the first time changes nothing, and asks before tasks of the private way are ended', () => {
     expect(planComputeChange('prod', settingsOf('container'), undefined)).toEqual({});
@@ -362,7 +365,7 @@ describe('the whole command', () => {
     readonly events: readonly string[];
     readonly failure: string | undefined;
     /** Requests to the stage after its deployment, as path and status. */
-    readonly asked: readonly string[];
+    readonly questions: readonly string[];
   }
 
   async function deploy(
@@ -386,7 +389,7 @@ describe('the whole command', () => {
     } = {},
   ): Promise<Run> {
     const events: string[] = [];
-    const asked: string[] = [];
+    const questions: string[] = [];
     const clock = manualClock();
     let askedBeforeCdk: number | undefined;
     const failure = await inShell(() =>
@@ -416,9 +419,9 @@ describe('the whole command', () => {
           const { pathname } = new URL(url);
           const isOpen = ['/', '/health', '/api/hello', '/openapi.json', '/console'].includes(pathname);
           clock.advance(secondsPerAnswer * 1_000);
-          const given = answer(url, headers);
-          const { status, text } = isOpen && given.status === 401 ? { status: 200, text: '' } : given;
-          asked.push(`${status} ${url}`);
+          const response = answer(url, headers);
+          const { status, text } = isOpen && response.status === 401 ? { status: 200, text: '' } : response;
+          questions.push(`${status} ${url}`);
           return { status, text };
         },
       }),
@@ -430,7 +433,7 @@ describe('the whole command', () => {
     // Every read happens before anything is built, except the outputs of the stage, which are read at the end.
     if (askedBeforeCdk !== undefined)
       expect(askedOperations().length - askedBeforeCdk).toBeLessThanOrEqual(failure?.includes('cdk says') ? 0 : 1);
-    return { events, failure, asked };
+    return { events, failure, questions };
   }
 
   const place = `account ${account}, region eu-west-1`;
@@ -567,10 +570,10 @@ describe('the whole command', () => {
 
     it('asks each of its own routes where clients call it, without a valid key, and says that all answer', async () => {
       const stages = { dev: { ...dev, console: true }, prod };
-      const { asked, failure } = await deploy('--stage dev', { stages });
+      const { questions, failure } = await deploy('--stage dev', { stages });
       expect(failure).toBeUndefined();
       const at = (path: string) => `https://d1.cloudfront.net${path}`;
-      expect(asked).toEqual(
+      expect(questions).toEqual(
         expect.arrayContaining([
           `200 ${at('/health')}`,
           `401 ${at('/v1/chat/completions')}`,
@@ -586,15 +589,15 @@ describe('the whole command', () => {
           `401 ${at('/v1/manage/session')}`,
         ]),
       );
-      const ofVendors = asked.filter((line) => /\/v1beta\/|\/bedrock\/|none:/.test(line));
+      const ofVendors = questions.filter((line) => /\/v1beta\/|\/bedrock\/|none:/.test(line));
       // The requests include every call in the list of interfaces, and the lists of both vendors.
       const listed = Object.values(interfaceList).flatMap(({ routes }) => routes);
       const calls = listed.map(({ base, path }) => (base === 'all' ? '/v1' : base) + path.replace('**', 'none'));
-      expect(calls.filter((path) => !asked.includes(`401 ${at(path)}`))).toEqual([]);
+      expect(calls.filter((path) => !questions.includes(`401 ${at(path)}`))).toEqual([]);
       expect(ofVendors).toHaveLength(calls.filter((path) => /\/v1beta\/|\/bedrock\/|none:/.test(path)).length + 2);
-      expect(asked).toHaveLength(4 + Object.keys(routePaths).length + 3 + ofVendors.length + 2);
-      expect(new Set(asked).size).toBe(asked.length);
-      expect(asked.filter((line) => line.includes('*'))).toEqual([]);
+      expect(questions).toHaveLength(4 + Object.keys(routePaths).length + 3 + ofVendors.length + 2);
+      expect(new Set(questions).size).toBe(questions.length);
+      expect(questions.filter((line) => line.includes('*'))).toEqual([]);
       // A stage without a console has none of its routes, and a stage with its own names is called by the
       // distribution's name.
       const outputs = { ...served, BaseUrl: 'https://llm.example.com/v1', DistributionDomainName: 'd2.cloudfront.net' };
@@ -602,23 +605,23 @@ describe('the whole command', () => {
       standingStacks.add('gw-prod-api');
       const plain = await deploy('--stage prod --yes');
       expect(plain.events.at(-1)).toBe('all routes of prod answer at https://d2.cloudfront.net');
-      expect(plain.asked.filter((line) => /console|manage|example/.test(line))).toEqual([]);
+      expect(plain.questions.filter((line) => /console|manage|example/.test(line))).toEqual([]);
     });
 
     it('asks the console at its own address if there is no distribution, and stops asking once its time is over', async () => {
-      const own = 'https://abc.lambda-url.eu-west-1.on.aws';
+      const ownUrl = 'https://abc.lambda-url.eu-west-1.on.aws';
       haveStack('gw-dev-api', [], {
         ...commit,
-        BaseUrl: `${own}/v1`,
+        BaseUrl: `${ownUrl}/v1`,
         ConsoleUrl: 'https://ops.lambda-url.eu-west-1.on.aws/console',
         AcceptedOrigins: 'direct',
       });
       standingStacks.add('gw-dev-api');
       const bare = { dev: { ...dev, edge: 'none' as const, console: true }, prod };
-      const { asked, failure } = await deploy('--stage dev', { stages: bare });
+      const { questions, failure } = await deploy('--stage dev', { stages: bare });
       expect(failure).toBeUndefined();
       expect(
-        asked
+        questions
           .filter((line) => line.includes('ops.'))
           .map((line) => line.replace('ops.lambda-url.eu-west-1.on.aws', '')),
       ).toEqual(['200 https:///console', '401 https:///v1/manage/session']);
@@ -627,7 +630,7 @@ describe('the whole command', () => {
         secondsPerAnswer: 50,
         answer: () => ({ status: 503, text: 'busy' }),
       });
-      expect(slow.asked).toHaveLength(3);
+      expect(slow.questions).toHaveLength(3);
       expect(slow.failure).toMatch(/^dev was deployed, but does not serve \/health, .*: 503 busy$/);
     });
 
@@ -641,8 +644,8 @@ describe('the whole command', () => {
       );
       expect(run.events.at(-1)).toMatch(/^cdk deploy/);
       // The requests go on for two minutes, and only for refused routes.
-      expect(run.asked.filter((line) => line.endsWith('/openai/v1/models'))).toHaveLength(25);
-      expect(run.asked.filter((line) => line.endsWith('/v1/embeddings'))).toHaveLength(1);
+      expect(run.questions.filter((line) => line.endsWith('/openai/v1/models'))).toHaveLength(25);
+      expect(run.questions.filter((line) => line.endsWith('/v1/embeddings'))).toHaveLength(1);
     });
 
     it('asks again if a name is not known yet, and fails if nothing answers', async () => {
@@ -686,9 +689,9 @@ describe('the whole command', () => {
         AcceptedOrigins: 'direct',
       });
       const inside = { dev, prod: { ...tasks, edge: 'none' as const, customDomain } };
-      const own = await deploy('--stage prod --yes', { stages: inside });
-      expect([own.asked, own.failure]).toEqual([[], undefined]);
-      expect(own.events.at(-1)).toBe(
+      const run = await deploy('--stage prod --yes', { stages: inside });
+      expect([run.questions, run.failure]).toEqual([[], undefined]);
+      expect(run.events.at(-1)).toBe(
         'the routes of prod were not asked: they are reached from inside its network alone',
       );
     });

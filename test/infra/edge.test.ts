@@ -53,9 +53,9 @@ describe('the distribution', () => {
 
   it('sends the console and the management interface to the operator function, if the stage has one', () => {
     const withConsole = synthesizeStage('prod', { console: true });
-    const [own] = resourcesOf(withConsole.api, 'AWS::CloudFront::Distribution');
-    if (own === undefined) throw new Error('the stage must have a distribution');
-    const { CacheBehaviors, Origins } = own.Properties.DistributionConfig as unknown as DistributionConfig;
+    const [distribution] = resourcesOf(withConsole.api, 'AWS::CloudFront::Distribution');
+    if (distribution === undefined) throw new Error('the stage must have a distribution');
+    const { CacheBehaviors, Origins } = distribution.Properties.DistributionConfig as unknown as DistributionConfig;
     const operatorPaths = CacheBehaviors.filter(({ PathPattern = '' }) => /console|manage/.test(PathPattern));
     expect(operatorPaths.map(({ PathPattern }) => PathPattern)).toEqual(['/v1/manage/*', '/console*']);
     const [manage, page] = operatorPaths;
@@ -82,7 +82,7 @@ describe('the distribution', () => {
       expect(origin?.OriginCustomHeaders.map(({ HeaderName }) => HeaderName)).toEqual(['x-gw-origin-secret']);
     }
     // The distribution waits until the function accepts its secret.
-    expect(JSON.stringify((own as unknown as { DependsOn: unknown }).DependsOn)).toMatch(/Operator/);
+    expect(JSON.stringify((distribution as unknown as { DependsOn: unknown }).DependsOn)).toMatch(/Operator/);
     expect(JSON.stringify(withConsole.api.findOutputs('ConsoleUrl'))).toContain('/console');
     expect(withConsole.findings).toEqual([]);
   });
@@ -94,8 +94,8 @@ describe('the distribution', () => {
     );
     expect(resourcesOf(direct, 'AWS::Lambda::Url')).toHaveLength(3);
     // The console's page gets the URL for clients; behind a distribution it is the page's own URL.
-    const told = /"GW_GATEWAY_URL":\{"Fn::GetAtt":\["Chat\w*Url\w*","FunctionUrl"\]\}/g;
-    expect(JSON.stringify(direct.toJSON()).match(told)).toHaveLength(1);
+    const urlVariable = /"GW_GATEWAY_URL":\{"Fn::GetAtt":\["Chat\w*Url\w*","FunctionUrl"\]\}/g;
+    expect(JSON.stringify(direct.toJSON()).match(urlVariable)).toHaveLength(1);
     const { api: behindEdge } = synthesizeStage('dev', { console: true });
     expect(JSON.stringify(behindEdge.toJSON())).not.toContain('GW_GATEWAY_URL');
     for (const { api: without } of [synthesizeStage('prod'), synthesizeStage('dev', { edge: 'none' })]) {
@@ -174,8 +174,8 @@ describe('the distribution', () => {
     'lets a stream of a budget of %i s end, and the silence of a JSON answer, which comments break in a stream',
     (streamBudgetSeconds) => {
       const stage = synthesizeStage('prod', { streamBudgetSeconds });
-      const [own] = resourcesOf(stage.api, 'AWS::CloudFront::Distribution');
-      const ownConfig = own?.Properties.DistributionConfig as unknown as DistributionConfig;
+      const [distribution] = resourcesOf(stage.api, 'AWS::CloudFront::Distribution');
+      const ownConfig = distribution?.Properties.DistributionConfig as unknown as DistributionConfig;
       expect(ownConfig.Origins).toHaveLength(2);
       for (const { CustomOriginConfig, ResponseCompletionTimeout } of ownConfig.Origins) {
         // A whole image may take as long as a stream, and CloudFront allows two minutes of silence.
@@ -231,8 +231,8 @@ describe('a distribution with names and a web ACL of the operator’s', () => {
     certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/3f1c0b1e-0000-4000-8000-000000000000',
   } as const;
   const webAclArn = 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/gw/3f1c0b1e-0000-4000-8000-000000000001';
-  const own = synthesizeStage('dev', { customDomain, webAclArn });
-  const [ownDistribution] = resourcesOf(own.api, 'AWS::CloudFront::Distribution');
+  const stage = synthesizeStage('dev', { customDomain, webAclArn });
+  const [ownDistribution] = resourcesOf(stage.api, 'AWS::CloudFront::Distribution');
 
   it('answers under them, with a certificate and TLS 1.2 at least, and is guarded by the ACL: nothing is left to excuse', () => {
     expect(ownDistribution?.Properties.DistributionConfig).toMatchObject({
@@ -240,10 +240,10 @@ describe('a distribution with names and a web ACL of the operator’s', () => {
       ViewerCertificate: { AcmCertificateArn: customDomain.certificateArn, MinimumProtocolVersion: 'TLSv1.2_2021' },
       WebACLId: webAclArn,
     });
-    own.api.hasOutput('BaseUrl', { Value: 'https://llm.example.com/v1' });
-    own.api.hasOutput('OpenAiBaseUrl', { Value: 'https://llm.example.com/openai/v1' });
-    expect(Object.keys(own.api.findOutputs('DistributionDomainName'))).toHaveLength(1);
-    expect(own.findings).toEqual([]);
+    stage.api.hasOutput('BaseUrl', { Value: 'https://llm.example.com/v1' });
+    stage.api.hasOutput('OpenAiBaseUrl', { Value: 'https://llm.example.com/openai/v1' });
+    expect(Object.keys(stage.api.findOutputs('DistributionDomainName'))).toHaveLength(1);
+    expect(stage.findings).toEqual([]);
     expect(JSON.stringify(ownDistribution)).not.toMatch(/AwsSolutions-CFR[24]/);
   });
 });
@@ -261,13 +261,13 @@ describe('a stage where people sign in', () => {
       const names = Object.entries(Environment?.Variables ?? {}).filter(([name]) => name.startsWith('GW_SIGN_IN_'));
       return [JSON.stringify(Description ?? '').includes('/console'), Object.fromEntries(names)] as const;
     });
-    expect(variables.filter(([isConsole]) => isConsole).map(([, own]) => own)).toEqual([
+    expect(variables.filter(([isConsole]) => isConsole).map(([, values]) => values)).toEqual([
       {
         GW_SIGN_IN_ISSUER: sign_in.issuer,
         GW_SIGN_IN_CLIENT_ID: sign_in.client_id,
         GW_SIGN_IN_GROUPS_CLAIM: sign_in.groups_claim,
       },
     ]);
-    expect(variables.filter(([isConsole]) => !isConsole).flatMap(([, own]) => Object.keys(own))).toEqual([]);
+    expect(variables.filter(([isConsole]) => !isConsole).flatMap(([, values]) => Object.keys(values))).toEqual([]);
   });
 });

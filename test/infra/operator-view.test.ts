@@ -139,9 +139,9 @@ describe.each([{}, { compute: 'container' }] as const)(
 
     it('controls that failed count in one metric, and each of them rings', () => {
       expect(patternOf('FailedControls')).toEqual(['{ $.failed_control = "*" }']);
-      const [own, ...others] = alarmsOf(stage).filter(({ id }) => id.startsWith('AlarmsFailedControls'));
+      const [alarm, ...others] = alarmsOf(stage).filter(({ id }) => id.startsWith('AlarmsFailedControls'));
       expect(others).toEqual([]);
-      expect(own?.Properties).toMatchObject({ MetricName: 'FailedControls', Threshold: 0, EvaluationPeriods: 1 });
+      expect(alarm?.Properties).toMatchObject({ MetricName: 'FailedControls', Threshold: 0, EvaluationPeriods: 1 });
     });
 
     it('refusals ring an alarm that says for each of them what to raise', () => {
@@ -172,12 +172,12 @@ describe('the errors of the distribution', () => {
   const { api, findings } = synthesizeStage('prod');
   const query = { stage: 'prod', distribution: 'E1', nowMs: Date.parse('2026-11-23T10:07:00Z') };
   const lineAt = async (percent: number | undefined, requests: number | undefined) => {
-    const asked: unknown[] = [];
+    const queries: unknown[] = [];
     const lines: string[] = [];
     const valuesOf = (value: number | undefined) => (value === undefined ? [] : [value]);
     await watch(query, {
       readMetrics: async (question: unknown) => {
-        asked.push(question);
+        queries.push(question);
         return {
           MetricDataResults: [
             { Id: 'requests', Values: valuesOf(requests) },
@@ -187,7 +187,7 @@ describe('the errors of the distribution', () => {
       },
       print: (line: string) => void lines.push(line),
     });
-    return { asked, line: JSON.parse(String(lines)) as object };
+    return { queries, line: JSON.parse(String(lines)) as object };
   };
 
   it('are read every five minutes in any region, of the last period that is complete, and become a metric of the region', async () => {
@@ -197,11 +197,11 @@ describe('the errors of the distribution', () => {
       FilterPattern: '{ $.event = "distribution" }',
       MetricTransformations: [{ MetricValue: '$.failed_percent', Dimensions: [{ Key: 'stage', Value: '$.stage' }] }],
     });
-    const { asked } = await lineAt(1, 1);
-    expect(asked).toMatchObject([
+    const { queries } = await lineAt(1, 1);
+    expect(queries).toMatchObject([
       { StartTime: new Date('2026-11-23T09:55:00Z'), EndTime: new Date('2026-11-23T10:00:00Z') },
     ]);
-    expect(JSON.stringify(asked)).toContain('"Value":"E1"');
+    expect(JSON.stringify(queries)).toContain('"Value":"E1"');
     expect(findings).toEqual([]);
     expect(resourcesOf(synthesizeStage('dev').api, 'AWS::Events::Rule')).toEqual([]);
   });
@@ -432,9 +432,9 @@ describe('alarms', () => {
   it('read the metrics of the distribution themselves in the region where CloudFront writes, without a function that copies them', () => {
     const there = synthesizeStage('prod', { account: '111122223333', region: 'us-east-1' });
     there.api.resourceCountIs('AWS::Events::Rule', 0);
-    const own = alarmsOf(there).filter(({ id }) => id.includes('Distribution'));
-    expect(own.map(({ id }) => id)).toEqual([expect.stringMatching(/^AlarmsDistributionErrors/)]);
-    const [{ Properties } = { Properties: {} as AlarmProperties }] = own;
+    const alarms = alarmsOf(there).filter(({ id }) => id.includes('Distribution'));
+    expect(alarms.map(({ id }) => id)).toEqual([expect.stringMatching(/^AlarmsDistributionErrors/)]);
+    const [{ Properties } = { Properties: {} as AlarmProperties }] = alarms;
     expect(Properties).toMatchObject({ Threshold: 5, EvaluationPeriods: 3, DatapointsToAlarm: 2 });
     const metrics = (Properties.Metrics ?? []).flatMap(({ MetricStat }) => MetricStat?.Metric ?? []);
     expect(metrics).toMatchObject(

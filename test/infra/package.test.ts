@@ -195,8 +195,8 @@ describe('the package', () => {
       expect(out).toContain(`command line: gw status --data ${data}\n`);
       // The former build counted and stored 4 calls of a key with a limit, and 6 in all.
       const key = 'sk-gw-fnLe1nWHx4jlABFP-UnoMby8H9531crNg6bzGjgmPZwYu7YGDRjTIBHxsCM20Q65R4';
-      const own = await (await fetch(`${url}/key`, { headers: withKey(key) })).json();
-      expect(own).toMatchObject({ data: { name: 'of-087e24a2', limit_usd: '5', usage_usd: '0.000185' } });
+      const ownBody = await (await fetch(`${url}/key`, { headers: withKey(key) })).json();
+      expect(ownBody).toMatchObject({ data: { name: 'of-087e24a2', limit_usd: '5', usage_usd: '0.000185' } });
       const credits = await (await fetch(`${url}/credits`, { headers: withKey() })).json();
       expect(credits).toEqual({
         data: { total_credits: '100', total_usage: '0.0002775', remaining: '99.9997225' },
@@ -293,12 +293,12 @@ describe('the image of the local gateway', () => {
   });
 
   it('has every file of the package, and no other', () => {
-    const made = readdirSync(packed.folder, { recursive: true }) as string[];
+    const files = readdirSync(packed.folder, { recursive: true }) as string[];
     const isFile = (path: string) => !['page', 'data'].includes(path);
     expect((readdirSync(image, { recursive: true }) as string[]).filter(isFile).toSorted()).toEqual(
-      made.filter(isFile).toSorted(),
+      files.filter(isFile).toSorted(),
     );
-    expect(made).not.toContain('node_modules');
+    expect(files).not.toContain('node_modules');
   });
 
   it('starts with entry point and command alone, answers its health check, ends with SIGTERM, and keeps its data in the volume', async () => {

@@ -342,9 +342,9 @@ describe('the roles of the functions, while the gateway serves every kind of req
 
   it('allow the model listing every call it makes, and no action on a table that it never makes', async () => {
     const headers = { authorization: [`Bearer ${key}`] };
-    const asked = { method: 'GET', path: '/v1/models', query: 'functions=true', headers, body: new Uint8Array() };
+    const request = { method: 'GET', path: '/v1/models', query: 'functions=true', headers, body: new Uint8Array() };
     const cold = openCold();
-    const { status } = await callGateway(createGateway(cold), { ...asked, arrivedAtMs: cold.clock.nowMs() });
+    const { status } = await callGateway(createGateway(cold), { ...request, arrivedAtMs: cold.clock.nowMs() });
     expect(status).toBe(200);
     const calls = await takeCalls();
     expect(calls.length).toBeGreaterThan(0);
@@ -385,10 +385,10 @@ describe('the roles of the functions, while the gateway serves every kind of req
     const lists = ['overview', 'calls', 'providers', 'models', 'keys', 'operators', 'workspaces', 'functions'];
     for (const path of [...lists, 'calls/01a20259-a9d1-7658-8559-d8e0dce60050']) await ask('GET', `/${path}`);
     const published = { id: 'r9', model: 'acme/echo', messages: [{ role: 'user', content: '{{input}}' }] };
-    const [made, key] = await ask('POST', '/keys', { workspace: 'team', name: 'made', spend_limit_usd: '1' });
+    const [status, key] = await ask('POST', '/keys', { workspace: 'team', name: 'made', spend_limit_usd: '1' });
     const [operatorMade, operator] = await ask('POST', '/operators', { name: 'grace' });
     const statuses = [
-      made,
+      status,
       (await ask('PATCH', `/keys/${key.public_id}`, { rpm: 5 }))[0],
       (await ask('POST', '/workspaces/team/credits', { amount_usd: '1', id: 'one' }))[0],
       (await ask('POST', '/workspaces/team/credits', { amount_usd: '-1', id: 'two' }))[0],
@@ -541,7 +541,7 @@ describe('the roles of the functions, while the gateway serves every kind of req
 });
 
 describe('the policies of resources', () => {
-  const own = { account };
+  const environment = { account };
   const foreign = { account: '999999999999' };
   const policyOf = (template: typeof api, type: string, member: string) => {
     const [resource, ...others] = resourcesOf(template, type);
@@ -613,7 +613,7 @@ describe('the policies of resources', () => {
       const [taker, notTaker] = id.includes('Rollout') ? [another, service] : [service, another];
       expect(policy.decide({ service: taker }, call)).toBe('allow');
       expect(policy.decide({ service: notTaker }, call)).toBe('none');
-      for (const other of [{ service: 'cloudwatch.amazonaws.com' }, own, foreign]) {
+      for (const other of [{ service: 'cloudwatch.amazonaws.com' }, environment, foreign]) {
         expect(policy.decide(other, call)).toBe('none');
       }
     }
@@ -622,7 +622,7 @@ describe('the policies of resources', () => {
   it('of the key leave it to the policies of the roles of this account who may use it', () => {
     const policy = policyOf(data, 'AWS::KMS::Key', 'KeyPolicy');
     const decrypt = { action: 'kms:Decrypt', resource: keyArn };
-    expect(policy.decide(own, decrypt)).toBe('allow');
+    expect(policy.decide(environment, decrypt)).toBe('allow');
     expect(policy.decide(foreign, decrypt)).toBe('none');
     expect(policy.decide({ service: 'lambda.amazonaws.com' }, decrypt)).toBe('none');
   });
@@ -635,9 +635,9 @@ describe('the policies of resources', () => {
       context,
     });
     const secure = { 'aws:SecureTransport': 'true', 's3:TlsVersion': '1.3' };
-    expect(policy.decide(own, get(secure))).toBe('none');
+    expect(policy.decide(environment, get(secure))).toBe('none');
     expect(policy.decide(foreign, get(secure))).toBe('none');
-    expect(policy.decide(own, get({ ...secure, 'aws:SecureTransport': 'false' }))).toBe('deny');
-    expect(policy.decide(own, get({ ...secure, 's3:TlsVersion': '1.1' }))).toBe('deny');
+    expect(policy.decide(environment, get({ ...secure, 'aws:SecureTransport': 'false' }))).toBe('deny');
+    expect(policy.decide(environment, get({ ...secure, 's3:TlsVersion': '1.1' }))).toBe('deny');
   });
 });

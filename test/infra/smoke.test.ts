@@ -151,7 +151,7 @@ describe('the smoke test', () => {
 
   describe('of a deployed stage', () => {
     const secret = 'origin-secret';
-    const asked: unknown[] = [];
+    const requests: unknown[] = [];
     /**
      * Simulates a distribution in front of this gateway; the address `direct.test` requires the header that the
      * distribution adds.
@@ -170,7 +170,7 @@ describe('the smoke test', () => {
       directUrl: 'https://direct.test/v1',
       hasTasks: false,
       readOriginSecret: async () => secret,
-      awaitMetrics: async (...question) => `${asked.push(question)}`,
+      awaitMetrics: async (...question) => `${requests.push(question)}`,
       tryAlarm: async () => 'rang',
     };
 
@@ -181,7 +181,7 @@ describe('the smoke test', () => {
       expect(lines[9]).toContain('rang');
       // There is one call for each check, two for the replay and three for the account; calls that went to the function
       // directly do not count.
-      expect(asked).toEqual([[11, expect.any(Number)]]);
+      expect(requests).toEqual([[11, expect.any(Number)]]);
       expect(lines.join('\n')).not.toContain(secret);
     });
 
@@ -268,11 +268,11 @@ describe('what the smoke test asks AWS', () => {
   }
   const open = (
     confirm: ((question: string) => Promise<boolean>) | undefined = async () => true,
-    given: Readonly<Record<string, string>> = outputs,
+    values: Readonly<Record<string, string>> = outputs,
   ) =>
     openDeployedStage({
       stage: 'prod',
-      outputs: given,
+      outputs: values,
       shell: { region: 'eu-west-1' },
       clock: skippingClock(),
       confirm,
@@ -331,12 +331,12 @@ describe('what the smoke test asks AWS', () => {
       .resolvesOnce({})
       .resolves(history(`Successfully executed action ${topic}`));
     const questions: string[] = [];
-    const said = await open(async (question) => questions.push(question) > 0).tryAlarm();
-    expect(said).toBe('quiet notified gw-prod-topic');
+    const message = await open(async (question) => questions.push(question) > 0).tryAlarm();
+    expect(message).toBe('quiet notified gw-prod-topic');
     expect(questions).toEqual(['Let quiet ring, so that all subscribers of the topic get a message?']);
     expect(rang()).toEqual(['ALARM', 'OK']);
-    const [asked] = cloudWatch.commandCalls(DescribeAlarmHistoryCommand);
-    expect(asked?.args[0].input).toMatchObject({ AlarmName: 'quiet', HistoryItemType: 'Action' });
+    const [historyCall] = cloudWatch.commandCalls(DescribeAlarmHistoryCommand);
+    expect(historyCall?.args[0].input).toMatchObject({ AlarmName: 'quiet', HistoryItemType: 'Action' });
   });
 
   it.each([

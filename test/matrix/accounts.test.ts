@@ -10,7 +10,7 @@ import { askRows, type MatrixCell } from './ask-rows.ts';
 type Any = any;
 const clientKey = 'sk-matrix-client';
 const badKey = 'sk-matrix-bad';
-const keys = { private: newKey(), kept: newKey() };
+const keys = { private: newKey(), logged: newKey() };
 Object.assign(process.env, { GW_TEST_MATRIX_GOOD: goodKey, GW_TEST_MATRIX_BAD: badKey });
 const [good, bad] = [{ env: 'GW_TEST_MATRIX_GOOD' }, { env: 'GW_TEST_MATRIX_BAD' }];
 /** With this many sessions, at least one is drawn to the refused credential. */
@@ -25,7 +25,7 @@ async function contentOf({ harness }: MatrixCell, response: Response) {
 
 askRows('accounts', {
   models: {
-    own: () => [{ behaviour: 'echo', provider: { auth: { bearer: good }, accepts_byok_header: true } }],
+    byok: () => [{ behaviour: 'echo', provider: { auth: { bearer: good }, accepts_byok_header: true } }],
     pool: () => [{ behaviour: 'echo', gate: 'keyed', provider: { auth: { bearer: bad }, credentials: [bad, good] } }],
     echo: () => [{ behaviour: 'echo' }],
     private: () => [{ behaviour: 'echo', provider: { data_policy: { zdr: true } } }],
@@ -35,21 +35,21 @@ askRows('accounts', {
     workspace: { features: { byok: true } },
     moreWorkspaces: [
       { id: 'private', credit_usd: '100', data_policy: { zdr: true }, keys: [{ name: 'k', key: keys.private }] },
-      { id: 'kept', credit_usd: '100', content_log: { keep: '30d' }, keys: [{ name: 'k', key: keys.kept }] },
+      { id: 'logged', credit_usd: '100', content_log: { keep: '30d' }, keys: [{ name: 'k', key: keys.logged }] },
     ],
   }),
   ask: {
     async 'a key of the client at the provider'(cell) {
       await cell.harness.settled();
       const before = (await cell.harness.credit()).spent;
-      const [only] = cell.providersOf('own');
+      const [only] = cell.providersOf('byok');
       const more = { provider: { only: [only] } };
-      const response = await cell.send({ model: 'own', more, headers: { 'x-byok-key': clientKey } });
+      const response = await cell.send({ model: 'byok', more, headers: { 'x-byok-key': clientKey } });
       const text = await response.text();
       expect({ status: response.status, text }).toMatchObject({ status: 200 });
       expect(await cell.recordOf(response)).toMatchObject({ is_byok: true });
       expect((await cell.harness.credit()).spent).toBe(before);
-      const [call, ...others] = cell.received('own');
+      const [call, ...others] = cell.received('byok');
       expect(others).toEqual([]);
       expect(JSON.stringify(call?.headers)).toContain(clientKey);
       expect(JSON.stringify(call?.headers)).not.toContain(goodKey);
@@ -57,13 +57,13 @@ askRows('accounts', {
     },
     async 'a pool of credentials'(cell) {
       const [provider = ''] = cell.providersOf('pool');
-      for (let session = 0; session < sessionsMax && !cell.gate.refused.includes(provider); session += 1) {
+      for (let session = 0; session < sessionsMax && !cell.gate.refusals.includes(provider); session += 1) {
         const response = await cell.send({ model: 'pool', headers: { 'x-gw-session-id': `s-${session}` } });
         const text = await response.text();
         expect({ status: response.status, text }).toMatchObject({ status: 200 });
         expect(text).not.toContain(badKey);
       }
-      expect(cell.gate.refused.filter((one) => one === provider)).toEqual([provider]);
+      expect(cell.gate.refusals.filter((one) => one === provider)).toEqual([provider]);
     },
     async 'state that another workspace made'(cell) {
       const before = cell.received('echo').length;
@@ -91,7 +91,7 @@ askRows('accounts', {
     },
     async 'the content log'(cell) {
       const before = cell.received('echo').length;
-      const call = { model: 'echo', text: 'Keep this', key: keys.kept };
+      const call = { model: 'echo', text: 'Keep this', key: keys.logged };
       const response = await cell.send(call);
       const text = Buffer.from(await response.arrayBuffer()).toString('utf8');
       const content = await contentOf(cell, response);

@@ -45,7 +45,7 @@ interface Entry {
    * Fields with which a provider stores the answer so that it can be read again by its id; undefined if providers store
    * none.
    */
-  readonly kept?: Json;
+  readonly storeFields?: Json;
   /** Fields that refer to an object that a provider stores; undefined if the interface has no such reference. */
   readonly reference?: Json;
   /** Set if no provider of another format can serve the request. */
@@ -186,7 +186,7 @@ export const clientInterfaces: { readonly [Id in InterfaceId]: InterfaceEntry<Id
     },
     brokenWith: responses.brokenWith,
     tool: responsesTool,
-    kept: { store: true },
+    storeFields: { store: true },
     reference: { previous_response_id: 'resp_1' },
     cached: {},
   },

@@ -83,7 +83,7 @@ export const reasons = {
   'has no price': ({ interfaceId }) => countsOnly(interfaceId),
   'calls no provider': ({ interfaceId, service }) => countsOnly(interfaceId) && service !== 'relayed',
   'has no state at the provider': ({ entry }) => entry.reference === undefined,
-  'keeps no answer at the provider': ({ entry, service }) => entry.kept === undefined || service !== 'relayed',
+  'keeps no answer at the provider': ({ entry, service }) => entry.storeFields === undefined || service !== 'relayed',
   'has no tools': ({ entry }) => entry.tool === undefined,
   'has no schema': ({ entry }) => entry.schema === undefined,
   'is not cached': ({ entry }) => entry.cached === undefined,

@@ -91,11 +91,11 @@ askRows('deliveries', {
     async 'a client that leaves'(cell) {
       const client = new AbortController();
       const headers = { 'x-gw-trace-id': `${cell.name}-leaves` };
-      const asked = cell.send({ model: 'leaving', headers, key: leavingKey, signal: client.signal });
-      if (isStream(cell)) await (await asked).body?.getReader().read();
+      const call = cell.send({ model: 'leaving', headers, key: leavingKey, signal: client.signal });
+      if (isStream(cell)) await (await call).body?.getReader().read();
       else await cell.gate.arrived(cell.providersOf('leaving')[0] ?? '');
       client.abort();
-      await asked.catch(() => {});
+      await call.catch(() => {});
       // This request is answered after the gateway has seen the connection close.
       await (await cell.harness.get('/models/none')).text();
       cell.gate.release();

@@ -122,9 +122,9 @@ askRows('guardrails', {
       expect(cell.received('cited')).toHaveLength(1);
     },
     async 'a guardrail blocks an answer that the provider keeps'(cell) {
-      const kept = { model: 'echo', text: 'A forbidden word', more: cell.entry.kept ?? {} };
+      const request = { model: 'echo', text: 'A forbidden word', more: cell.entry.storeFields ?? {} };
       for (const key of [keys.output, keys.free]) {
-        const body = await (await cell.send({ ...kept, key })).text();
+        const body = await (await cell.send({ ...request, key })).text();
         const id = /"id":\s*"(resp_[^"]+)"/.exec(body)?.[1];
         await cell.harness.settled();
         for (const below of ['', '?stream=true', '/input_items']) {

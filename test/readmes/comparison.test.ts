@@ -144,8 +144,8 @@ describe('the comparison of README.md', () => {
   it('says of each other gateway what a source says that is named here with its date, and nothing else', () => {
     const [head, ...capabilities] = rows;
     expect(head?.slice(2)).toEqual(['LiteLLM', 'Portkey', 'Bifrost', 'OpenRouter']);
-    const said = Object.fromEntries(capabilities.map(([name = '', , ...cells]) => [name, cells]));
-    expect(said).toEqual(
+    const cellsByName = Object.fromEntries(capabilities.map(([name = '', , ...cells]) => [name, cells]));
+    expect(cellsByName).toEqual(
       Object.fromEntries(Object.entries(claims).map(([name, cells]) => [name, cells.map(([text]) => text)])),
     );
   });

@@ -102,8 +102,8 @@ describe('lines of pages that call a gateway', () => {
   });
 
   it.each(titled(withImports))('run with the packages that they import: %s', async (_place, text) => {
-    const given = `const baseURL = '${address()}/openai/v1', apiKey = '${publishedKey}';\n`;
-    const program = ['--input-type=module', '-e', `${given}${text}`];
+    const preamble = `const baseURL = '${address()}/openai/v1', apiKey = '${publishedKey}';\n`;
+    const program = ['--input-type=module', '-e', `${preamble}${text}`];
     const { stderr } = await run(process.execPath, program, { cwd: projectRoot, timeout: 60_000 });
     expect(stderr).not.toMatch(/error/i);
   });

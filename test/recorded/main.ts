@@ -11,9 +11,9 @@ await runScript('test:recorded', async () => {
   useOneFolderForTheRun();
   const { turns, faults, wanted } = await replayAnswers(answers);
   for (const [reason, count] of wanted) process.stdout.write(`wanted   ${count} × ${reason}\n`);
-  for (const { answer, client, aspect, expected, got } of faults) {
+  for (const { answer, client, aspect, expected, actual } of faults) {
     process.stdout.write(
-      `FAILS    ${answer}, ${client}, ${aspect}: ${expected.slice(0, 300)} became ${got.slice(0, 300)}\n`,
+      `FAILS    ${answer}, ${client}, ${aspect}: ${expected.slice(0, 300)} became ${actual.slice(0, 300)}\n`,
     );
   }
   if (faults.length > 0) throw new Error(`${faults.length} differences`);

@@ -50,9 +50,9 @@ export async function replayAnswers(answers: readonly RecordedAnswer[]): Promise
       played = answer;
       for (const [client, ask] of clients) {
         const turnOptions = { model: `recorded/${answer.api}`, isStream: answer.isStream, toolNames };
-        const got = await outcomeOf(ask(turnOptions));
+        const outcome = await outcomeOf(ask(turnOptions));
         turns += 1;
-        for (const difference of differences(original, got)) {
+        for (const difference of differences(original, outcome)) {
           const reason = reasonOf(answer, client, difference.aspect);
           if (reason === undefined) faults.push({ answer: answer.name, client, ...difference });
           else wanted.set(reason, (wanted.get(reason) ?? 0) + 1);

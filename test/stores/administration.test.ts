@@ -53,9 +53,9 @@ describe('changes that several operators make at once', () => {
     /** Returns a store that reads the key, and waits with its write until `others` have changed it. */
     const holdingBack = (others: () => Promise<unknown>) => {
       const { keys, ...rest } = instance();
-      const update: typeof keys.update = async (...asked) => {
+      const update: typeof keys.update = async (...args) => {
         await others();
-        return keys.update(...asked);
+        return keys.update(...args);
       };
       return { ...rest, keys: { ...keys, update } };
     };
@@ -75,19 +75,25 @@ describe('changes that several operators make at once', () => {
   it('are found again in the key that a rotation has made meanwhile', async () => {
     const { publicId } = await createKey(administration, { workspace: 'team', name: 'turning', rpm: 1 });
     const { keys, ...rest } = instance();
-    const rotate: typeof keys.rotate = async (...asked) => {
+    const rotate: typeof keys.rotate = async (...args) => {
       await updateKey(instance(), publicId, { rpm: 7 });
-      return keys.rotate(...asked);
+      return keys.rotate(...args);
     };
     const rotating = { ...rest, keys: { ...keys, rotate } };
     const rotated = await rotateKey(rotating, { workspace: 'team', name: 'turning', graceMs: 60_000 });
-    const made = await administration.keys.read(rotated.publicId);
-    expect(made).toMatchObject({ name: 'turning', status: 'active', rpm: 7, expiresAtMs: null, replacedBy: null });
+    const replacement = await administration.keys.read(rotated.publicId);
+    expect(replacement).toMatchObject({
+      name: 'turning',
+      status: 'active',
+      rpm: 7,
+      expiresAtMs: null,
+      replacedBy: null,
+    });
   });
 
   it('of the credit are listed so that they add up to what was granted, with one that died on its way, and after 30 days', async () => {
     const owner = instance();
-    const told = async () => {
+    const shownAdditions = async () => {
       const additions = await owner.credit.additions('told');
       const { granted } = await owner.credit.show({ workspace: 'told', spendLimit: null });
       expect(additions.reduce((sum, { amount }) => sum + amount, 0n)).toBe(granted);
@@ -96,7 +102,7 @@ describe('changes that several operators make at once', () => {
     await administration.workspaceStore.write({ id: 'told' });
     expect(await owner.credit.additions('told')).toEqual([]);
     await owner.credit.create('told', usd('5'));
-    expect(await told()).toEqual([[null, usd('5')]]);
+    expect(await shownAdditions()).toEqual([[null, usd('5')]]);
     const add = (id: string, amount: bigint) => addCredit(owner, { workspace: 'told', amount, id });
     await add('a', usd('2'));
     // The addition is noted, but its process died before the amount reached the credit.
@@ -104,17 +110,17 @@ describe('changes that several operators make at once', () => {
     const noted = { 'addition#b': { amount: usd('1'), at_ms: clock.nowMs() }, addition_number: 2 };
     const changes = { set: { ...noted, addition_out: underWay } };
     await database.store.update({ table: 'ledger', key: 'ADDITIONS#told', changes, repeatable: true });
-    expect(await told()).toEqual([
+    expect(await shownAdditions()).toEqual([
       ['a', usd('2')],
       [null, usd('5')],
     ]);
     clock.advance(31 * 86_400_000);
     await add('c', -usd('3'));
-    expect(await told()).toEqual([
+    expect(await shownAdditions()).toEqual([
       ['c', -usd('3')],
       [null, usd('8')],
     ]);
-    expect(await told()).not.toContainEqual(['a', usd('2')]);
+    expect(await shownAdditions()).not.toContainEqual(['a', usd('2')]);
   });
 });
 
@@ -155,10 +161,10 @@ describe('a change that cannot be made', () => {
     const [shown, advice] = await failureOf(
       perform(unread, 'POST /keys', { body: { workspace: 'team', name: 'made' } }),
     );
-    const made = (await readKeys(administration)).find(({ name }) => name === 'made')?.publicId;
+    const newId = (await readKeys(administration)).find(({ name }) => name === 'made')?.publicId;
     expect([shown, advice]).toEqual([
       'unanswered',
-      expect.stringContaining(`should keys list show ${made}, revoke it`),
+      expect.stringContaining(`should keys list show ${newId}, revoke it`),
     ]);
   });
 });
@@ -181,21 +187,21 @@ describe('a rotation', () => {
   });
 
   it('whose write got no answer is "unanswered", ends no text before its time, and may be made again', async () => {
-    const { publicId, rotating, keysNow } = await rotateWith('unsure', async (...asked) => {
-      await administration.keys.rotate(...asked);
+    const { publicId, rotating, keysNow } = await rotateWith('unsure', async (...args) => {
+      await administration.keys.rotate(...args);
       throw new StoreUnavailable('no answer');
     });
     const [shown, advice] = await failureOf(rotating);
-    const made = (await keysNow()).find((key) => key.publicId !== publicId)?.publicId;
+    const newId = (await keysNow()).find((key) => key.publicId !== publicId)?.publicId;
     expect([shown, advice]).toEqual([
       'unanswered',
-      expect.stringContaining(`should keys list show ${made}, rotate it again`),
+      expect.stringContaining(`should keys list show ${newId}, rotate it again`),
     ]);
     const again = await rotateKey(administration, { workspace: 'team', name: 'unsure', graceMs: 1_000 });
-    expect(again.former.publicId).toBe(made);
+    expect(again.former.publicId).toBe(newId);
     expect((await keysNow()).map((key) => [key.publicId, key.expiresAtMs, key.replacedBy])).toEqual([
       [again.publicId, null, null],
-      [made, clock.nowMs() + 1_000, again.publicId],
+      [newId, clock.nowMs() + 1_000, again.publicId],
       [publicId, clock.nowMs() + 1_000, again.publicId],
     ]);
   });

@@ -33,8 +33,8 @@ const places: readonly [string, () => BlobStore][] = [
 /** Returns a store for blobs that has its own part of the table. */
 function inOwnTable(): BlobStore {
   const blobs = tableBlobs(database.store, systemClock);
-  const own = systemRandomness.uuid();
-  const keyOf = (key: string) => (/^[\w-]{1,91}$/.test(key) ? `${own}-${key}` : key);
+  const id = systemRandomness.uuid();
+  const keyOf = (key: string) => (/^[\w-]{1,91}$/.test(key) ? `${id}-${key}` : key);
   return { put: (key, content) => blobs.put(keyOf(key), content), get: (key) => blobs.get(keyOf(key)) };
 }
 
@@ -164,14 +164,14 @@ describe('a packed text', () => {
 
   it('leaves no bytes to collect when it was unpacked', async () => {
     const packed = await packText('x'.repeat(6_000_000));
-    const left: number[] = [];
+    const growths: number[] = [];
     // The runtime may collect after one of them.
     for (let time = 0; time < 4; time += 1) {
       const formerBytes = process.memoryUsage().arrayBuffers;
       expect(await unpackText(packed)).toHaveLength(6_000_000);
-      left.push(process.memoryUsage().arrayBuffers - formerBytes);
+      growths.push(process.memoryUsage().arrayBuffers - formerBytes);
     }
-    expect(Math.max(...left)).toBeLessThan(1_000_000);
+    expect(Math.max(...growths)).toBeLessThan(1_000_000);
   });
 
   it('is not believed once a bit has changed', async () => {

@@ -53,10 +53,10 @@ const inFile = (provider: string, more: Partial<ConnectionInFile> = {}): Connect
   ...more,
 });
 
-let made = 0;
+let workspaceCount = 0;
 const newWorkspace = (): string => {
-  made += 1;
-  return `team-${made}`;
+  workspaceCount += 1;
+  return `team-${workspaceCount}`;
 };
 const newCanary = (): string => `canary.${systemRandomness.uuid()}`;
 
@@ -172,8 +172,8 @@ describe('a variable that is not set', () => {
     const [id, canary] = [newWorkspace(), newCanary()];
     await apply(id, [inFile('acme')], { ACME_BYOK: canary });
     expect((await apply(id, [inFile('acme')], {})).skipped).toHaveLength(1);
-    const [kept] = await read(id);
-    expect(kept === undefined ? '' : await readerWith().openKey(kept)).toBe(canary);
+    const [connection] = await read(id);
+    expect(connection === undefined ? '' : await readerWith().openKey(connection)).toBe(canary);
   });
 
   it('is treated as one whose value no header can carry, which is not repeated', async () => {
@@ -190,10 +190,10 @@ describe('a sealed key', () => {
     const item = await database.store.get('connections', `WORKSPACE#${mine}`);
     await database.store.put({ table: 'connections', item: { ...item, pk: `WORKSPACE#${thief}` } });
     const reader = readerWith();
-    const [own] = await reader.connectionsOf(mine);
+    const [connection] = await reader.connectionsOf(mine);
     const [stolen] = await reader.connectionsOf(thief);
-    if (own === undefined || stolen === undefined) throw new Error('nothing was copied');
-    expect(await reader.openKey(own)).toBe(canary);
+    if (connection === undefined || stolen === undefined) throw new Error('nothing was copied');
+    expect(await reader.openKey(connection)).toBe(canary);
     const error = await reader.openKey(stolen).catch((caught: unknown) => caught);
     expect(error).toMatchObject({ name: 'SealBroken' });
     const lines: string[] = [];

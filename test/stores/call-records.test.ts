@@ -53,8 +53,8 @@ describe('a call record', () => {
     await records.write(recordOf({ title: 'not asked for', outcome: 'ok', costPicoUsd: 7n }));
     const readPart = async () => {
       const found: unknown[] = [];
-      const asked = { members: ['outcome', 'costPicoUsd', 'outcome', 'cutCode'] as const };
-      for await (const part of records.read(workspace, day, asked)) found.push(part);
+      const selection = { members: ['outcome', 'costPicoUsd', 'outcome', 'cutCode'] as const };
+      for await (const part of records.read(workspace, day, selection)) found.push(part);
       return found;
     };
     const [part, ...others] = await readPart();
@@ -94,10 +94,10 @@ describe('a call record', () => {
       },
     };
     const { records, recordOf, read } = scenario({ store });
-    const made = Array.from({ length: 101 }, () => recordOf());
-    await Promise.all(made.map((record) => records.write(record)));
+    const recordList = Array.from({ length: 101 }, () => recordOf());
+    await Promise.all(recordList.map((record) => records.write(record)));
     expect(writes).toBe(2);
-    expect(ids(await read())).toEqual(ids(made));
+    expect(ids(await read())).toEqual(ids(recordList));
   });
 
   it('is found under the UTC day on which the call arrived, at both sides of midnight', async () => {

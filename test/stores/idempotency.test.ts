@@ -27,9 +27,9 @@ onEachStore((start) => {
       let puts = 0;
       const call = keyScenario({
         ...database.store,
-        put: (...asked) => {
+        put: (...args) => {
           puts += 1;
-          return database.store.put(...asked);
+          return database.store.put(...args);
         },
       });
       const storm = (fingerprint: string) =>
@@ -439,9 +439,9 @@ onEachStore((start) => {
         let puts = 0;
         const span = spanScenario({
           ...database.store,
-          put: (...asked) => {
+          put: (...args) => {
             puts += 1;
-            return database.store.put(...asked);
+            return database.store.put(...args);
           },
         });
         const outcomes = await Promise.all(Array.from({ length: 200 }, () => span.claim()));

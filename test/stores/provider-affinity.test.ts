@@ -19,12 +19,12 @@ onEachStore((start) => {
 
   describe('what a call has made', () => {
     it('is found with its provider, of each id, in its workspace alone', async () => {
-      const made = Array.from({ length: 60 }, (_, at) => `resp_${at}`);
-      await anotherProcess().remember('team', { newIds: made }, { provider: 'acme' });
-      const found = await anotherProcess().find('team', [...made, 'resp_none']);
-      expect(found.slice(0, -1)).toEqual(made.map(() => expect.objectContaining({ provider: 'acme', isMade: true })));
+      const ids = Array.from({ length: 60 }, (_, at) => `resp_${at}`);
+      await anotherProcess().remember('team', { newIds: ids }, { provider: 'acme' });
+      const found = await anotherProcess().find('team', [...ids, 'resp_none']);
+      expect(found.slice(0, -1)).toEqual(ids.map(() => expect.objectContaining({ provider: 'acme', isMade: true })));
       expect(found.at(-1)).toBeUndefined();
-      expect(await anotherProcess().find('other', made.slice(0, 1))).toEqual([undefined]);
+      expect(await anotherProcess().find('other', ids.slice(0, 1))).toEqual([undefined]);
     });
 
     it('stays made if a later call refers to it, and is not made by that', async () => {

@@ -309,9 +309,9 @@ onEachStore((start) => {
     async function play(limits: EntryLimits, rounds: readonly Round[], model: string): Promise<void> {
       const clock = manualClock();
       const clocks = skewsMs.map((byMs) => skewed(clock, byMs));
-      const instances = clocks.map((own) => startLimiter(watching(test.store, own, limits), own));
+      const instances = clocks.map((clock) => startLimiter(watching(test.store, clock, limits), clock));
       const ledger: Counted[] = [];
-      const open: { counted: Counted; owner: ProviderLimiter; own: Clock }[] = [];
+      const open: { counted: Counted; owner: ProviderLimiter; clock: Clock }[] = [];
       const amountsOf = ({ demands }: Permit): number[] =>
         windows.map((window) =>
           Number(demands.find(({ window: of }) => of.totalAttribute === window.total)?.amount ?? 0n),
@@ -324,16 +324,16 @@ onEachStore((start) => {
         const { permit } = admission;
         const counted = { permit, least: amountsOf(permit), most: amountsOf(permit) };
         ledger.push(counted);
-        open.push({ counted, owner, own: clocks[instance] as Clock });
+        open.push({ counted, owner, clock: clocks[instance] as Clock });
       }
 
-      async function close({ counted, owner, own }: (typeof open)[number], tokens: number): Promise<void> {
+      async function close({ counted, owner, clock }: (typeof open)[number], tokens: number): Promise<void> {
         const isGivenBack = tokens % 3 === 0;
         const before = amountsOf(counted.permit);
         windows.forEach(({ limitOf, letter, correctableMs }, index) => {
           if (limits[limitOf] === null) return;
           const after = isGivenBack ? 0 : letter === 'R' ? (before[index] ?? 0) : tokens;
-          const leftMs = counted.permit.countedAtMs + correctableMs - own.nowMs();
+          const leftMs = counted.permit.countedAtMs + correctableMs - clock.nowMs();
           // A part lasts up to two hours, and the time for corrections counts from its beginning.
           const [surelyMs, noMoreMs] = letter === 'D' ? [7_200_000, 0] : [5_000 + 2 * skewMaxMs, -2 * skewMaxMs];
           const outcomes =

@@ -167,7 +167,7 @@ describe('keys', () => {
     it.each(Object.keys(body).filter((name) => !['model', 'reasoning'].includes(name)))(
       'tells null under %s from its absence',
       (name) => {
-        const { [name as keyof typeof body]: _left, ...rest } = body;
+        const { [name as keyof typeof body]: _value, ...rest } = body;
         expect(keyWith({ [name]: null })).not.toBe(cacheKey({ ...parts, body: jsonTextOf(rest) }));
       },
     );
@@ -181,7 +181,7 @@ describe('keys', () => {
     });
 
     it('takes reasoning of null for absent', () => {
-      const { reasoning: _left, ...rest } = body;
+      const { reasoning: _reasoning, ...rest } = body;
       expect(keyWith({ reasoning: null })).toBe(cacheKey({ ...parts, body: jsonTextOf(rest) }));
     });
 

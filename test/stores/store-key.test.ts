@@ -46,9 +46,9 @@ it('is read once in a process, with one call of the master key', async () => {
   let reads = 0;
   const store = {
     put: database.store.put,
-    get: (...asked: Parameters<Store['get']>) => {
+    get: (...args: Parameters<Store['get']>) => {
       reads += 1;
-      return database.store.get(...asked);
+      return database.store.get(...args);
     },
   };
   const watched = watchedWrapper(wrapper);
@@ -60,9 +60,9 @@ it('is read once in a process, with one call of the master key', async () => {
 it('is made anew if the master key that wrapped it is gone', async () => {
   const former = Buffer.from(await keyOn(ofAccount()).read());
   const wrapper = ofAccount();
-  const made = Buffer.from(await keyOn(wrapper).read());
-  expect(made.equals(former)).toBe(false);
-  expect(Buffer.from(await keyOn(wrapper).read()).equals(made)).toBe(true);
+  const key = Buffer.from(await keyOn(wrapper).read());
+  expect(key.equals(former)).toBe(false);
+  expect(Buffer.from(await keyOn(wrapper).read()).equals(key)).toBe(true);
 });
 
 it('is not taken from an item that nothing wrapped, if a master key wraps it', async () => {
@@ -81,7 +81,7 @@ it('is asked for again after a failure of the store or of the master key', async
   let fails = true;
   const failing: KeyWrapper = {
     ...wrapper,
-    unwrap: (...asked) => (fails ? Promise.reject(new Error('throttled')) : wrapper.unwrap(...asked)),
+    unwrap: (...args) => (fails ? Promise.reject(new Error('throttled')) : wrapper.unwrap(...args)),
   };
   const key = keyOn(failing);
   await expect(key.read()).rejects.toThrow(StoreUnavailable);

@@ -110,20 +110,20 @@ onEachStore((start) => {
         const key = `run-${runs}`;
         let before: Item | undefined;
         for (const one of writes.map(written)) {
-          const said = expected(before, key, one);
+          const expectation = expected(before, key, one);
           const { condition, returnOld } = one;
           const send = () =>
             one.isPut
               ? test.store.put({ table: 'keys', item: { pk: key, ...one.put }, condition, returnOld })
               : test.store.update({ table: 'keys', key, changes: one.changes, condition, returnOld });
-          if (said === undefined) {
+          if (expectation === undefined) {
             await expect(send()).rejects.toThrow(StoreUnavailable);
           } else {
             const { kind, item } = await send();
-            expect(kind).toBe(said.kind);
+            expect(kind).toBe(expectation.kind);
             const isOld = kind === 'written' && returnOld;
-            expect(plain(item ?? {})).toEqual(plain((isOld ? before : said.item) ?? {}));
-            before = said.item;
+            expect(plain(item ?? {})).toEqual(plain((isOld ? before : expectation.item) ?? {}));
+            before = expectation.item;
           }
           expect(plain(await test.store.get('keys', key))).toEqual(plain(before));
         }

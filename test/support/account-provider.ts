@@ -64,7 +64,7 @@ export async function startAccountProvider(accounts: Readonly<Record<string, Acc
       const cached = Math.max(0, ...known.map((one) => commonLength(one, prompt)));
       const [promptTokens, cachedTokens] = [Math.ceil(prompt.length / 4), Math.floor(cached / 4)];
       calls.push({ key, body, promptTokens, cachedTokens });
-      script.sent(String(status));
+      script.markSent(String(status));
       if (status === 200) prompts.set(key, [...known, prompt]);
       outgoing.writeHead(status, { 'content-type': 'application/json' });
       answered += 1;

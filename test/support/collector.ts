@@ -111,7 +111,7 @@ export async function startCollector(): Promise<Collector> {
   const parsed = () => exports.map(({ text }) => exportSchema.parse(JSON.parse(text)));
   const server: Server = createServer(async (request, response) => {
     // An exporter that waits for 20 ms may have left before its export is read.
-    script.sent(String(mode));
+    script.markSent(String(mode));
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
     const body = Buffer.concat(parts);

@@ -26,7 +26,7 @@ export interface CrashPoint {
 
 export interface DyingProcess {
   readonly wrap: Wrappers;
-  readonly died: Promise<void>;
+  readonly death: Promise<void>;
   /** Makes it die now. */
   readonly kill: () => void;
   /** Returns the number of events. */
@@ -94,5 +94,5 @@ export function dyingProcess({ at, lastOneRuns }: CrashPoint): DyingProcess {
       },
     }),
   };
-  return { wrap, died: death.promise, kill: () => void die(), events: () => events };
+  return { wrap, death: death.promise, kill: () => void die(), events: () => events };
 }

@@ -4,7 +4,7 @@
 export interface FaultScript {
   /** Notes a fault that has to be sent. */
   script(fault: string): void;
-  sent(fault: string): void;
+  markSent(fault: string): void;
   /** Throws if a scripted fault was never sent. */
   check(): void;
 }
@@ -14,7 +14,7 @@ export function createFaultScript(server: string): FaultScript {
   const unsent = new Set<string>();
   return {
     script: (fault) => void unsent.add(fault),
-    sent: (fault) => void unsent.delete(fault),
+    markSent: (fault) => void unsent.delete(fault),
     check() {
       if (unsent.size > 0) throw new Error(`${server} never sent these faults: ${[...unsent].join(', ')}`);
     },

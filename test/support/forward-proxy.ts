@@ -66,7 +66,7 @@ export async function startForwardProxy(
   const serverNames: ForwardProxy['serverNames'] = [];
   let refusal: number | undefined;
   const note = ({ method, url, headers }: IncomingMessage): string => {
-    script.sent(String(refusal));
+    script.markSent(String(refusal));
     requests.push(`${method} ${url}`);
     authorizations.push(headers['proxy-authorization']);
     return String(url);

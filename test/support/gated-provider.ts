@@ -21,7 +21,7 @@ export interface GatedProvider {
   /** Resolves when a call of a provider is held. */
   arrived(provider: string): Promise<void>;
   /** The paths of refused calls. */
-  readonly refused: readonly string[];
+  readonly refusals: readonly string[];
   /** Releases everything that is held now. */
   release(): void;
   /** Rejects if a mode that a provider has was never met. */
@@ -45,21 +45,21 @@ function cited(bytes: Buffer, type: string): Buffer {
 /** Starts the provider. `simulatorUrl` returns the URL of a provider of the simulator. */
 export async function startGatedProvider(simulatorUrl: (provider: string) => string): Promise<GatedProvider> {
   const script = createFaultScript('a gated provider');
-  const refused: string[] = [];
+  const refusals: string[] = [];
   const held = new Set<string>();
   let gate = Promise.withResolvers<void>();
   let arrival = Promise.withResolvers<void>();
 
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const [, mode = '', provider = '', , ...below] = (incoming.url ?? '').split('/');
-    script.sent(mode);
+    script.markSent(mode);
     const pieces: Buffer[] = [];
     for await (const piece of incoming as AsyncIterable<Buffer>) pieces.push(piece);
     const received = Buffer.concat(pieces);
     const body = mode === 'toggled' ? toggled(received) : received;
     const { promise: released } = gate;
     if (mode === 'keyed' && !Object.values(incoming.headers).some((value) => String(value).endsWith(goodKey))) {
-      refused.push(provider);
+      refusals.push(provider);
       outgoing.writeHead(401, { 'content-type': 'application/json' });
       outgoing.end(JSON.stringify({ error: { message: 'Incorrect API key provided', code: 'invalid_api_key' } }));
       return;
@@ -105,7 +105,7 @@ export async function startGatedProvider(simulatorUrl: (provider: string) => str
       script.script(mode);
       return `${origin}/${mode}/${provider}/v1`;
     },
-    refused,
+    refusals,
     async arrived(provider) {
       while (!held.has(provider)) await arrival.promise;
     },

@@ -38,7 +38,7 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
     });
   const server = createServer(({ url = '' }, response) => {
     requests.push(url);
-    script.sent(url);
+    script.markSent(url);
     const text = replaced.get(url) ?? (url === keysPath ? keys : discovery());
     if (text !== 'hang') response.setHeader('content-type', 'application/json').end(text);
   });

@@ -29,20 +29,20 @@ export function argsOf(text: string): unknown {
 export interface TurnDifference {
   readonly aspect: Aspect;
   readonly expected: string;
-  readonly got: string;
+  readonly actual: string;
 }
 
 const aspects = ['text', 'thinking', 'calls', 'end', 'tokens'] as const;
 
-export function differences(expected: RecordedOutcome, got: RecordedOutcome): TurnDifference[] {
-  const [wanted, found] = [expected, got].map((outcome) => ('error' in outcome ? outcome.error : undefined));
+export function differences(expected: RecordedOutcome, actual: RecordedOutcome): TurnDifference[] {
+  const [wanted, found] = [expected, actual].map((outcome) => ('error' in outcome ? outcome.error : undefined));
   if (wanted !== undefined && found !== undefined) return [];
-  if ('error' in expected || 'error' in got) {
-    return [{ aspect: 'error', expected: wanted ?? 'an answer', got: found ?? 'an answer' }];
+  if ('error' in expected || 'error' in actual) {
+    return [{ aspect: 'error', expected: wanted ?? 'an answer', actual: found ?? 'an answer' }];
   }
   return aspects.flatMap((aspect) => {
-    const texts = [expected, got].map((turn) => JSON.stringify(turn[aspect]));
+    const texts = [expected, actual].map((turn) => JSON.stringify(turn[aspect]));
     const [before = '', after = ''] = texts;
-    return before === after ? [] : [{ aspect, expected: before, got: after }];
+    return before === after ? [] : [{ aspect, expected: before, actual: after }];
   });
 }

@@ -102,7 +102,7 @@ export async function startServerWith(name: keyof typeof certificates) {
   const server = createServer({ key: privateKey, cert: certificates[name] }, (_request, response) =>
     response.end('{}'),
   );
-  server.on('connection', () => script.sent(name));
+  server.on('connection', () => script.markSent(name));
   server.on('tlsClientError', () => {});
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

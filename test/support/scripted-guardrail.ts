@@ -46,7 +46,7 @@ export async function startScriptedGuardrail(first: Answering = byWords): Promis
     const question = JSON.parse(body) as GuardrailQuestionBody;
     questions.push(question);
     headers.push(request.headers);
-    script.sent(String(answering));
+    script.markSent(String(answering));
     const answer = await answering(question);
     if (typeof answer === 'function') return answer(response);
     response.setHeader('content-type', 'application/json');

@@ -64,7 +64,7 @@ export async function startScriptedServer(
     for await (const chunk of request) body += chunk;
     const behaviour = behaviours[Math.min(requests.length, behaviours.length - 1)] ?? behaviours[0];
     const { method = '', url: path = '', headers } = request;
-    script.sent(faultAt(requests.length));
+    script.markSent(faultAt(requests.length));
     requests.push({ method, path, headers, body });
     arrived.resolve();
     if (behaviour === 'silent') return;

@@ -19,7 +19,7 @@ export async function startSocketServer(treat: (socket: Socket) => void): Promis
   script.script(fault);
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
-    script.sent(fault);
+    script.markSent(fault);
     sockets.add(socket);
     socket.on('error', () => {});
     treat(socket);

@@ -49,7 +49,7 @@ export async function startTestSimulator({
     for (const { provider, model } of simulator.calls) {
       const fault = faultOf(provider, String(model));
       expected.called.add(fault);
-      expected.script.sent(fault);
+      expected.script.markSent(fault);
     }
   };
   return {

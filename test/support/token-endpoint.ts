@@ -33,7 +33,7 @@ export async function startTokenEndpoint(): Promise<TokenEndpoint> {
   const script = createFaultScript('a token endpoint');
   let answer = tokenAnswer('token-1');
   const send = (outgoing: ServerResponse) => {
-    script.sent(JSON.stringify(answer));
+    script.markSent(JSON.stringify(answer));
     if (answer === 'nothing') return;
     outgoing.writeHead(answer.status, { 'content-type': 'application/json' });
     outgoing.end(JSON.stringify(answer.body));

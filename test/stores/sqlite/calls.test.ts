@@ -40,7 +40,7 @@ describe('the charges of a call and its record', () => {
   /** The tables that each transaction wrote, with the attributes that it added to in brackets. */
   const transactions: string[][] = [];
   /** Replacements for the store's next transactions, in their order; without one a transaction runs normally. */
-  const faults: ((made: () => Promise<unknown>) => Promise<unknown>)[] = [];
+  const faults: ((run: () => Promise<unknown>) => Promise<unknown>)[] = [];
   let gateway: Harness;
   const narrowKey = newKey();
 
@@ -50,7 +50,7 @@ describe('the charges of a call and its record', () => {
     return {
       ...store,
       transact: <Value>(work: (items: TransactionItems) => Value) => {
-        const made = () =>
+        const change = () =>
           transact((items) => {
             const writes: string[] = [];
             transactions.push(writes);
@@ -67,7 +67,7 @@ describe('the charges of a call and its record', () => {
             });
           });
         const fault = faults.shift();
-        return fault === undefined ? made() : (fault(made) as Promise<Value>);
+        return fault === undefined ? change() : (fault(change) as Promise<Value>);
       },
     };
   }
@@ -114,16 +114,16 @@ describe('the charges of a call and its record', () => {
     ['none of which was made, are made together', () => Promise.reject(unavailable), 1],
     [
       'whose answer was lost, count once',
-      (made: () => Promise<unknown>) => made().then(() => Promise.reject(unavailable)),
+      (run: () => Promise<unknown>) => run().then(() => Promise.reject(unavailable)),
       1,
     ],
-  ])('%s', async (_name, fault, made) => {
+  ])('%s', async (_name, fault, runCount) => {
     const before = await spent();
     const price = before.byKey / BigInt(before.records);
     transactions.splice(0);
     faults.push(fault);
     await call(gateway);
-    expect(transactions).toEqual(Array(made).fill(settlement));
+    expect(transactions).toEqual(Array(runCount).fill(settlement));
     expect(await spent()).toEqual({ records: before.records + 1, byKey: before.byKey + price });
   });
 });

@@ -12,9 +12,9 @@ const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(
 
 describe('a folder', () => {
   it('that is made, and each file of the store, are readable by their owner alone; one that was there keeps its mode', async () => {
-    const given = temporaryFolder();
-    chmodSync(given, 0o755);
-    for (const folder of [join(given, 'made', 'here'), given]) {
+    const parentFolder = temporaryFolder();
+    chmodSync(parentFolder, 0o755);
+    for (const folder of [join(parentFolder, 'made', 'here'), parentFolder]) {
       const { store, close } = await openFolder({ folder });
       await store.put({ table: 'keys', item: { pk: 'k' } });
       const files = readdirSync(folder).filter((name) => name.startsWith('gw.sqlite'));
@@ -22,7 +22,7 @@ describe('a folder', () => {
       for (const name of files) expect(modeOf(join(folder, name))).toBe('600');
       await close();
     }
-    expect([modeOf(join(given, 'made')), modeOf(given)]).toEqual(['700', '755']);
+    expect([modeOf(join(parentFolder, 'made')), modeOf(parentFolder)]).toEqual(['700', '755']);
   });
 
   it('whose files were copied with other modes is closed to others again', async () => {
@@ -82,9 +82,9 @@ describe('what is no store of ours is refused in one line and left as it is', ()
     return folder;
   };
   const database = (sql: string) => (path: string) => {
-    const made = new DatabaseSync(path);
-    made.exec(sql);
-    made.close();
+    const database = new DatabaseSync(path);
+    database.exec(sql);
+    database.close();
   };
   const newer = async () => {
     const { folder, close } = await openFolder();

@@ -149,18 +149,18 @@ describe('expired items', () => {
     const put = (pk: string, expires: number) =>
       store.put({ table: 'cache', item: { pk, expires_at_epoch_seconds: expires } });
     await Promise.all(Array.from({ length: 60 }, (_, n) => put(`${n}`, 2_000 - n)));
-    const left = async () => {
+    const itemCount = async () => {
       const keys: unknown[] = [];
       for await (const { pk } of store.scan('cache')) keys.push(pk);
       return keys.length;
     };
     clock.advance(1_001_000);
     await put('later', 10_000);
-    expect(await left()).toBe(11);
+    expect(await itemCount()).toBe(11);
     expect(await store.get('cache', '59')).toBeUndefined();
     expect(await store.get('cache', '0')).toBeDefined();
     await put('later', 10_000);
-    expect(await left()).toBe(1);
+    expect(await itemCount()).toBe(1);
     await close();
   });
 
@@ -233,10 +233,10 @@ describe('writes of several callers in one transaction', () => {
     await test.store.put({ table: 'ledger', item: { pk: 'text', n: 'no number' } });
     const beside = [addOne('a'), addOne('b')];
     const transaction = open();
-    const made = ['a', 'new', 'text', 'b'].map((key) => transaction.add(countUp(key)));
+    const results = ['a', 'new', 'text', 'b'].map((key) => transaction.add(countUp(key)));
     transaction.commit();
     const later = addOne('a');
-    for (const one of await Promise.allSettled(made)) {
+    for (const one of await Promise.allSettled(results)) {
       expect(one).toMatchObject({ status: 'rejected', reason: expect.any(StoreUnavailable) });
     }
     await Promise.all([...beside, later]);
@@ -247,10 +247,10 @@ describe('writes of several callers in one transaction', () => {
 
   it('are refused once it has begun', async () => {
     const transaction = open();
-    const made = transaction.add(countUp('a'));
+    const result = transaction.add(countUp('a'));
     transaction.commit();
     expect(() => transaction.add(countUp('b'))).toThrow('begun');
-    await made;
+    await result;
     expect(await test.store.get('ledger', 'b')).toBeUndefined();
   });
 });

@@ -201,11 +201,11 @@ describe('calls to the services of AWS', () => {
       return new Promise<never>(() => {});
     };
     const { wrapper } = testStage(services[0][2], { clock, awsCredentials });
-    const asked = wrapper.createDataKey(context);
+    const call = wrapper.createDataKey(context);
     // The calls to KMS load their credentials first; their time limit begins after that.
     await awaited.promise;
     clock.advance(800);
-    await expect(asked).rejects.toThrow('no answer within 800 ms');
+    await expect(call).rejects.toThrow('no answer within 800 ms');
     expect(server.requests).toHaveLength(0);
   });
 });
@@ -296,8 +296,8 @@ describe('the signer of a client', () => {
         for (const { body, path, more, signingDate, ...one } of sequence) {
           identity = one.identity;
           const fields = { method: 'POST', protocol: 'https:', hostname: 'db.example', path, query: {}, body };
-          const given = { host: 'db.example', 'content-type': 'application/x-amz-json-1.0', ...more };
-          const { headers } = await signer.sign({ ...fields, headers: { ...given } }, { signingDate });
+          const signedHeaders = { host: 'db.example', 'content-type': 'application/x-amz-json-1.0', ...more };
+          const { headers } = await signer.sign({ ...fields, headers: { ...signedHeaders } }, { signingDate });
           const { authorization = '', ...sent }: Record<string, string> = headers;
           const names = /SignedHeaders=([^,]+)/.exec(authorization)?.[1]?.split(';') ?? [];
           const obliged = Object.keys(sent).filter((name) => name.startsWith('x-amz-') || name === 'host');

@@ -110,8 +110,8 @@ describe('over HTTP', () => {
     ])('are refused when KMS answers with %s, and the error does not quote it', async (_fault, answer) => {
       kms.on(GenerateDataKeyCommand).resolves(answer);
       kms.on(DecryptCommand).resolves(answer);
-      for (const asked of [wrapper.createDataKey(context), wrapper.unwrap(new Uint8Array(40), context)]) {
-        const error: Error = await asked.then(() => new SealBroken()).catch((thrown) => thrown);
+      for (const call of [wrapper.createDataKey(context), wrapper.unwrap(new Uint8Array(40), context)]) {
+        const error: Error = await call.then(() => new SealBroken()).catch((thrown) => thrown);
         expect(error).not.toBeInstanceOf(SealBroken);
         expect(`${error.stack} ${String(error.cause)}`).not.toMatch(/secret|c2VjcmV0/);
       }

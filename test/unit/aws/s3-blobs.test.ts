@@ -114,9 +114,9 @@ describe('the bucket, over HTTP', () => {
   it('is not waited for when the caller gives up', async () => {
     const { server, blobs } = await blobsAt('silent');
     const caller = new AbortController();
-    const asked = blobs.get(key, { signal: caller.signal });
+    const read = blobs.get(key, { signal: caller.signal });
     await server.firstRequest;
     caller.abort(new Error('given up'));
-    await expect(asked).rejects.toThrow('given up');
+    await expect(read).rejects.toThrow('given up');
   });
 });

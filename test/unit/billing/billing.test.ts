@@ -62,12 +62,12 @@ describe('the cost of a call', () => {
           const cost = costOf(usage, prices);
           const hits = Math.min(cached, prompt);
           const writes = Math.min(written, prompt - hits);
-          const kept = Math.min(hour, writes);
+          const hourWrites = Math.min(hour, writes);
           const terms: [number, string][] = [
             [prompt - hits - writes, input],
             [hits, hit],
-            [writes - kept, write],
-            [kept, keep],
+            [writes - hourWrites, write],
+            [hourWrites, keep],
             [completion, output],
           ];
           const denominator = 10n ** 12n;
@@ -165,9 +165,9 @@ describe('what a call is billed for', () => {
   });
 
   it('is what was written unseen too, if the client left', () => {
-    const left = { ...observed, bytesAfterUsage: 4, unseenTokens: unseenOutputTokens(15_000) };
+    const observation = { ...observed, bytesAfterUsage: 4, unseenTokens: unseenOutputTokens(15_000) };
     const readLeft = (usage: Record<string, unknown> | undefined) =>
-      toBilledUsage(readUsageReport(usage)?.tokens, 'included', left);
+      toBilledUsage(readUsageReport(usage)?.tokens, 'included', observation);
     expect(readLeft(undefined)).toMatchObject({ completionTokens: 521, estimated: true });
     expect(readLeft({ prompt_tokens: 7, completion_tokens: 5 })).toMatchObject({
       promptTokens: 7,

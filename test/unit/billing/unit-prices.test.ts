@@ -55,10 +55,10 @@ function call({ prices, units, came, reported }: Called) {
   const { models } = catalogueOf([modelOf('m', { providers: [entry] })], [providerOf('acme')]);
   const candidate = models.get('m')?.candidates[0];
   if (candidate === undefined) throw new Error('no candidate');
-  const asked = size(units);
-  const held = worstCaseCost([candidate], asked);
+  const callSize = size(units);
+  const held = worstCaseCost([candidate], callSize);
   const output = { outputBytes: 0, units: came };
-  const charge = openBill().charge({ candidate, reported, output, payer: 'workspace', size: asked });
+  const charge = openBill().charge({ candidate, reported, output, payer: 'workspace', size: callSize });
   return { held, billed: charge.cost.total, estimated: charge.usage.estimated };
 }
 
@@ -124,8 +124,8 @@ describe('what is priced by something else than tokens', () => {
       came: { images },
     });
     expect(usual).toEqual({ held: usd('0.04'), billed: usd('0.04'), estimated: false });
-    const said = { images: { count: 1, size: '1024x1024', quality: 'standard' } };
-    expect(call({ prices: { image_prices: sized }, units: { images }, came: said })).toMatchObject({
+    const units = { images: { count: 1, size: '1024x1024', quality: 'standard' } };
+    expect(call({ prices: { image_prices: sized }, units: { images }, came: units })).toMatchObject({
       billed: usd('0.04'),
       estimated: false,
     });

@@ -128,25 +128,25 @@ const isWhole = (clear: Buffer): boolean => clear.length === 32 && clear.every((
 /** The wrapper unwraps anything to 32 sevens, and remembers the buffers. */
 function setUp(unwrap: (name: string) => Promise<Buffer> = async () => Buffer.alloc(32, 7), callTimeoutMs?: number) {
   const clock = manualClock();
-  const asked: string[] = [];
+  const unwraps: string[] = [];
   const buffers: Buffer[] = [];
   const wrapper: KeyWrapper = {
     isShared: true,
     createDataKey: () => Promise.reject(new Error('not asked here')),
     async unwrap(wrapped, { workspace }) {
       const name = Buffer.from(wrapped).toString();
-      asked.push(`${name} ${workspace}`);
+      unwraps.push(`${name} ${workspace}`);
       const clear = await unwrap(name);
       buffers.push(clear);
       return clear;
     },
   };
-  return { clock, asked, buffers, keys: createDataKeys({ wrapper, clock, ...(callTimeoutMs && { callTimeoutMs }) }) };
+  return { clock, unwraps, buffers, keys: createDataKeys({ wrapper, clock, ...(callTimeoutMs && { callTimeoutMs }) }) };
 }
 
 describe('a data key', () => {
   it('is unwrapped once for any number of uses at the same time and within five minutes', async () => {
-    const { keys, asked, clock } = setUp();
+    const { keys, unwraps, clock } = setUp();
     expect(await Promise.all([1, 2, 3].map(() => keys.use(wrappedAs('a'), context, isWhole)))).toEqual([
       true,
       true,
@@ -154,18 +154,18 @@ describe('a data key', () => {
     ]);
     clock.advance(dataKeyLifeMs - 1);
     await keys.use(wrappedAs('a'), context, isWhole);
-    expect(asked).toEqual(['a team-a']);
+    expect(unwraps).toEqual(['a team-a']);
   });
 
   it('is unwrapped again after five minutes, however often it was used meanwhile, and the old one is overwritten', async () => {
-    const { keys, asked, clock, buffers } = setUp();
+    const { keys, unwraps, clock, buffers } = setUp();
     for (let minute = 0; minute < 5; minute += 1) {
       await keys.use(wrappedAs('a'), context, isWhole);
       clock.advance(60_000);
     }
     expect(isWiped(buffers[0])).toBe(false);
     expect(await keys.use(wrappedAs('a'), context, isWhole)).toBe(true);
-    expect(asked).toHaveLength(2);
+    expect(unwraps).toHaveLength(2);
     expect(buffers.map(isWiped)).toEqual([true, false]);
   });
 
@@ -178,15 +178,15 @@ describe('a data key', () => {
   });
 
   it('that was used longest ago makes room, is overwritten, and no other is', async () => {
-    const { keys, asked, buffers } = setUp();
+    const { keys, unwraps, buffers } = setUp();
     for (let index = 0; index < dataKeysMax; index += 1) await keys.use(wrappedAs(`k${index}`), context, isWhole);
     await keys.use(wrappedAs('k0'), context, isWhole);
     await keys.use(wrappedAs('new'), context, isWhole);
     expect(buffers.filter(isWiped)).toHaveLength(1);
     expect(isWiped(buffers[1])).toBe(true);
-    const before = asked.length;
+    const before = unwraps.length;
     await keys.use(wrappedAs('k0'), context, isWhole);
-    expect(asked).toHaveLength(before);
+    expect(unwraps).toHaveLength(before);
   });
 
   it('is not overwritten under a call that still waits for it, and is right after', async () => {
@@ -203,10 +203,10 @@ describe('a data key', () => {
   });
 
   it('of one place is never used for another, though the wrapped bytes are the same', async () => {
-    const { keys, asked } = setUp();
+    const { keys, unwraps } = setUp();
     await keys.use(wrappedAs('a'), context, isWhole);
     await keys.use(wrappedAs('a'), { ...context, workspace: 'team-b' }, isWhole);
-    expect(asked).toEqual(['a team-a', 'a team-b']);
+    expect(unwraps).toEqual(['a team-a', 'a team-b']);
   });
 });
 

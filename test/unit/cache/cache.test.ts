@@ -87,19 +87,19 @@ describe('random histories', () => {
     const cache = createReadCache<Read | undefined>({ sizeMax, sizeOf, freshMs, clock });
     const reads: Read[] = [];
 
-    function ask(asked: string): Question {
-      const known = reads.findLast((read) => read.key === asked);
+    function ask(key: string): Question {
+      const known = reads.findLast((read) => read.key === key);
       const former = known?.state ?? 'none';
       let latest = known;
-      const served = cache.get(asked, () => {
+      const served = cache.get(key, () => {
         const answer = Promise.withResolvers<Read | undefined>();
-        latest = { ...answer, key: asked, askedAtMs: clock.nowMs(), size: 0, state: 'open' };
+        latest = { ...answer, key: key, askedAtMs: clock.nowMs(), size: 0, state: 'open' };
         reads.push(latest);
         return answer.promise;
       });
       // The test compares the result at its end.
       served.catch(() => {});
-      if (latest === undefined) throw new Error(`${asked} was served and never read`);
+      if (latest === undefined) throw new Error(`${key} was served and never read`);
       const ageMs = clock.nowMs() - (known?.askedAtMs ?? 0);
       return { ageMs, former, readAnew: latest !== known, latest, served };
     }
@@ -121,9 +121,9 @@ describe('random histories', () => {
         if (read !== undefined) await answer(read, step.kind, step.size);
       }
     }
-    const kept = keys.map(ask).filter(({ readAnew, former }) => !readAnew && former === 'value');
+    const freshReads = keys.map(ask).filter(({ readAnew, former }) => !readAnew && former === 'value');
     for (const read of reads) if (read.state === 'open') await answer(read, 'value', 1);
-    return { questions, keptSize: kept.reduce((sum, { latest }) => sum + latest.size, 0) };
+    return { questions, keptSize: freshReads.reduce((sum, { latest }) => sum + latest.size, 0) };
   }
 
   const always = (check: (played: Awaited<ReturnType<typeof play>>) => void | Promise<void>, sizeMax = smallSizeMax) =>
@@ -140,17 +140,20 @@ describe('random histories', () => {
       always(({ keptSize }) => expect(keptSize).toBeLessThanOrEqual(smallSizeMax)));
 
     it('reads once for all who ask while a read is open that is not too old, however full it is', () =>
-      always(({ questions }) => expect(questions.filter((asked) => isShared(asked) && asked.readAnew)).toEqual([])));
+      always(({ questions }) =>
+        expect(questions.filter((question) => isShared(question) && question.readAnew)).toEqual([]),
+      ));
 
     it('reads anew after a failure, after nothing was found, and when what it has is too old', () =>
       always(({ questions }) => {
-        const mayServe = (asked: Question) => isShared(asked) || isKeepable(asked);
-        expect(questions.filter((asked) => !mayServe(asked) && !asked.readAnew)).toEqual([]);
+        const mayServe = (question: Question) => isShared(question) || isKeepable(question);
+        expect(questions.filter((question) => !mayServe(question) && !question.readAnew)).toEqual([]);
       }));
 
     it('reads nothing anew that is there and fresh, as long as there is room', () =>
       always(
-        ({ questions }) => expect(questions.filter((asked) => isKeepable(asked) && asked.readAnew)).toEqual([]),
+        ({ questions }) =>
+          expect(questions.filter((question) => isKeepable(question) && question.readAnew)).toEqual([]),
         Number.MAX_SAFE_INTEGER,
       ));
 

@@ -76,8 +76,8 @@ describe('a name of Amazon Bedrock', () => {
 
   it('is an ARN of any kind if an entry has it as it is', () => {
     const profile = arn('application-inference-profile/abc', 'us-east-1', '123456789012');
-    const own = modelOf('own', { upstream: profile, region: 'us-east-1' });
-    expect(found(profile, [...models, own])).toEqual(['own', profile]);
+    const model = modelOf('own', { upstream: profile, region: 'us-east-1' });
+    expect(found(profile, [...models, model])).toEqual(['own', profile]);
   });
 
   it('is refused with the ids of several models, unless one has it exactly, or its prefix', () => {
@@ -109,8 +109,8 @@ describe('a name of Amazon Bedrock', () => {
           expect(named.model.candidates.length).toBeGreaterThan(0);
           for (const { entry, provider } of named.model.candidates) {
             expect(provider.kind).toBe('bedrock');
-            const own = readBedrockName(entry.upstream_model).region;
-            if (own !== undefined) expect(`${own}.`).toBe(prefix);
+            const region = readBedrockName(entry.upstream_model).region;
+            if (region !== undefined) expect(`${region}.`).toBe(prefix);
             else expect(prefix).not.toBe('global.');
           }
         },

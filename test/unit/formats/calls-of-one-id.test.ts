@@ -24,10 +24,10 @@ it.each(['chat-completions', 'messages', 'responses'] as const)(
   'two calls to which their provider gave one id are two to a client of %s, whole and streamed',
   async (interfaceId) => {
     const { whole, streamed } = answeredParts[interfaceId];
-    const asked = { api, interfaceId, body: interfaceId === 'responses' ? { input: 'Hi.' } : {} } as const;
-    const { outcome } = await ask({ ...asked, answer: jsonAnswer(jsonOf(api, { blocks })) });
+    const options = { api, interfaceId, body: interfaceId === 'responses' ? { input: 'Hi.' } : {} } as const;
+    const { outcome } = await ask({ ...options, answer: jsonAnswer(jsonOf(api, { blocks })) });
     expect(callsOf(whole(completionOf(outcome)))).toEqual(['one{"n":1}', 'two{"n":2}']);
-    const { outcome: stream } = await ask({ ...asked, stream: true, answer: streamOf(api, { blocks }) });
+    const { outcome: stream } = await ask({ ...options, stream: true, answer: streamOf(api, { blocks }) });
     expect(callsOf(streamed((await readTexts(stream)).texts))).toEqual(['one{"n":1}', 'two{"n":2}']);
   },
 );

@@ -3,14 +3,16 @@ import type { Api } from '../../support/provider-answers.ts';
 import { ask, fineAnswer, jsonAnswer, sentBody } from './fake-send.ts';
 
 /** Sends an effort with 20,000 output tokens and returns the reasoning fields that the provider gets. */
-async function told(api: Api, model: string, effort: string): Promise<unknown> {
+async function effortFor(api: Api, model: string, effort: string): Promise<unknown> {
   const body = await sentBody(api, { max_tokens: 20_000, reasoning_effort: effort }, model);
   if (api === 'generate-content') return body.generationConfig?.thinkingConfig;
   if (api === 'responses') return body.reasoning?.effort;
   const { thinking, output_config, reasoning, reasoning_effort, reasoningConfig } =
     api === 'messages' ? body : (body.additionalModelRequestFields ?? {});
-  const own = reasoning ?? reasoning_effort ?? reasoningConfig;
-  return own ?? ([thinking, output_config].every((one) => one === undefined) ? undefined : [thinking, output_config]);
+  const effortField = reasoning ?? reasoning_effort ?? reasoningConfig;
+  return (
+    effortField ?? ([thinking, output_config].every((one) => one === undefined) ? undefined : [thinking, output_config])
+  );
 }
 
 /**
@@ -20,8 +22,8 @@ async function toldToChat(model: string, effort: string): Promise<unknown> {
   const choice = { index: 0, message: { role: 'assistant', content: 'Fine.' }, finish_reason: 'stop' };
   const answer = jsonAnswer({ id: 'chat-1', object: 'chat.completion', created: 1, model, choices: [choice] });
   const body = { input: 'Hi.', max_tokens: 20_000, reasoning: { effort } };
-  const { sent } = await ask({ api: 'chat-completions', interfaceId: 'responses', model, answer, body });
-  return sent[0]?.body.reasoning_effort;
+  const { requests } = await ask({ api: 'chat-completions', interfaceId: 'responses', model, answer, body });
+  return requests[0]?.body.reasoning_effort;
 }
 
 const off = [{ type: 'disabled' }, undefined];
@@ -112,7 +114,7 @@ describe.each([
   it.each(efforts.map((effort, index) => [effort, expected[index]] as const))(
     'at the effort %s is what the model knows of it',
     async (effort, words) => {
-      expect(await told(api, model, effort)).toEqual(words);
+      expect(await effortFor(api, model, effort)).toEqual(words);
     },
   );
 });
@@ -127,7 +129,7 @@ it.each([
 
 it('a profile of Bedrock that hides its model thinks as the catalogue names it', async () => {
   const model = 'arn:aws:bedrock:eu-west-1:1:application-inference-profile/abc';
-  expect(await told('converse', model, 'high')).toBeUndefined();
+  expect(await effortFor('converse', model, 'high')).toBeUndefined();
   const body = { max_tokens: 20_000, reasoning_effort: 'high' };
   const { texts } = await ask({
     api: 'converse',

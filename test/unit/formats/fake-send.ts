@@ -23,14 +23,14 @@ export interface Sent extends Omit<CandidateRequest, 'body'> {
 
 export interface FakeSend {
   readonly send: Send;
-  readonly sent: readonly Sent[];
+  readonly requests: readonly Sent[];
   /** The bodies of `sent` as the provider gets them. */
   readonly texts: readonly string[];
   readonly drained: () => number;
 }
 
 export function fakeSend(answer: FakeAnswer | AttemptFailure | Error): FakeSend {
-  const sent: Sent[] = [];
+  const requests: Sent[] = [];
   const texts: string[] = [];
   let drained = 0;
   async function* bodyOf({ bytes, breaksWith }: FakeAnswer) {
@@ -40,7 +40,7 @@ export function fakeSend(answer: FakeAnswer | AttemptFailure | Error): FakeSend 
   const send: Send = async ({ body, ...request }) => {
     const text = String(body());
     texts.push(text);
-    sent.push({ ...request, body: JSON.parse(text) });
+    requests.push({ ...request, body: JSON.parse(text) });
     if (answer instanceof Error) throw answer;
     if ('kind' in answer) return { kind: 'failure', failure: answer };
     return {
@@ -59,7 +59,7 @@ export function fakeSend(answer: FakeAnswer | AttemptFailure | Error): FakeSend 
       describe: (error) => ({ forOperator: JSON.stringify(error), forClient: undefined }),
     };
   };
-  return { send, sent, texts, drained: () => drained };
+  return { send, requests, texts, drained: () => drained };
 }
 
 export const jsonAnswer = (value: unknown): FakeAnswer => ({
@@ -153,9 +153,9 @@ export const fineAnswer = (api: Api): FakeAnswer => jsonAnswer(jsonOf(api, { blo
 /** Returns the body that the provider gets for an answered request. */
 // biome-ignore lint/suspicious/noExplicitAny: a provider's body is looked into field by field.
 export async function sentBody(api: Api, body: Json, model?: string): Promise<any> {
-  const { sent, outcome } = await ask({ api, body, model, answer: fineAnswer(api) });
-  if (outcome.kind === 'failure' || sent.length !== 1) throw new Error(JSON.stringify([outcome, sent]));
-  return sent[0]?.body;
+  const { requests, outcome } = await ask({ api, body, model, answer: fineAnswer(api) });
+  if (outcome.kind === 'failure' || requests.length !== 1) throw new Error(JSON.stringify([outcome, requests]));
+  return requests[0]?.body;
 }
 
 /** Returns copies of the value, each with another field replaced. */

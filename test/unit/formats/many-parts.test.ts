@@ -54,18 +54,18 @@ const walks = [
 /** Returns how many items of lists are visited or copied for each part. */
 async function looksOf(run: () => unknown): Promise<number> {
   let items = 0;
-  const list = Array.prototype as unknown as Record<string | symbol, (...given: unknown[]) => unknown>;
-  const own = new Map(walks.map((name) => [name, list[name]] as const));
-  own.forEach((walk, name) => {
-    list[name] = function (this: unknown[], ...given: unknown[]) {
+  const list = Array.prototype as unknown as Record<string | symbol, (...args: unknown[]) => unknown>;
+  const originals = new Map(walks.map((name) => [name, list[name]] as const));
+  originals.forEach((walk, name) => {
+    list[name] = function (this: unknown[], ...args: unknown[]) {
       items += this.length;
-      return walk?.apply(this, given);
+      return walk?.apply(this, args);
     };
   });
   try {
     await run();
   } finally {
-    own.forEach((walk, name) => {
+    originals.forEach((walk, name) => {
       if (walk !== undefined) list[name] = walk;
     });
   }
@@ -96,13 +96,17 @@ const mistral = rulesOf('chat-completions', {
 });
 const ruledBy = (messages: readonly object[]): { role: string }[] =>
   JSON.parse(ruledMessages(jsonTextOf({ messages }), mistral)?.text ?? '[]');
-const asked = { mode: 'auto', tools: names.map((name) => ({ type: 'function', function: { name } })) };
+const allowedTools = { mode: 'auto', tools: names.map((name) => ({ type: 'function', function: { name } })) };
 
 describe('of very many parts each is looked at a few times only', () => {
   it.each<[string, () => unknown]>([
     [
       'in a choice among tools of chat completions',
-      () => callOf(chatSource, { tools: asked.tools, tool_choice: { type: 'allowed_tools', allowed_tools: asked } }),
+      () =>
+        callOf(chatSource, {
+          tools: allowedTools.tools,
+          tool_choice: { type: 'allowed_tools', allowed_tools: allowedTools },
+        }),
     ],
     [
       'images of answers',
@@ -314,8 +318,8 @@ it('objects without a reference to kept input are asked for their few fields, no
   const messages = [...each(() => counted({ role: 'user' })), { role: 'user', content: parts }];
   expect(providerStateIn({ messages, tools: each(() => counted({})) })).toEqual([]);
   expect(reads).toBeLessThanOrEqual(3 * 2 * count);
-  const kept = { type: 'item_reference', id: 'i' };
-  expect(providerStateIn({ messages: [{ role: 'user', content: [...parts, kept] }] })).toEqual([
+  const reference = { type: 'item_reference', id: 'i' };
+  expect(providerStateIn({ messages: [{ role: 'user', content: [...parts, reference] }] })).toEqual([
     { member: `messages[0].content[${count}]`, id: 'i', isCompared: false },
   ]);
 });
@@ -437,9 +441,9 @@ describe.each(['messages', 'responses', 'chat-completions', 'converse', 'generat
 it('a whole answer of Responses of very many texts is read in pieces, however many values its package would get', async () => {
   const texts = Array.from({ length: 24_000 }, (_one, index) => ({ type: 'output_text', text: `${index} ` }));
   const answer = { output: [{ type: 'message', content: texts }], usage: { input_tokens: 7, output_tokens: 1 } };
-  const asked = ask({ api: 'responses', answer: jsonAnswer(answer), body: {} });
-  expect(await turnsOf(() => asked)).toBeGreaterThan(texts.length / partsAtOnceMax);
-  expect(completionOf((await asked).outcome).choices[0].message.content).toBe(texts.map(({ text }) => text).join(''));
+  const call = ask({ api: 'responses', answer: jsonAnswer(answer), body: {} });
+  expect(await turnsOf(() => call)).toBeGreaterThan(texts.length / partsAtOnceMax);
+  expect(completionOf((await call).outcome).choices[0].message.content).toBe(texts.map(({ text }) => text).join(''));
 });
 
 it.each([
@@ -548,14 +552,14 @@ describe('a whole answer of ten thousand calls', () => {
   it.each(['generate-content', 'responses'] as const)(
     'of %s is read in pieces, each in a turn of its own, and is one answer of one call: in order, with its end and its usage',
     async (api) => {
-      const asked = ask({ api, answer: jsonAnswer(answers[api]), body: {} });
-      const turns = await turnsOf(() => asked);
-      const { outcome, sent } = await asked;
+      const pendingCall = ask({ api, answer: jsonAnswer(answers[api]), body: {} });
+      const turns = await turnsOf(() => pendingCall);
+      const { outcome, requests } = await pendingCall;
       const { choices, usage } = completionOf(outcome);
-      const made: { id: string; function: { arguments: string } }[] = choices[0].message.tool_calls;
-      expect(made.map((call) => JSON.parse(call.function.arguments).i)).toEqual(eachCall((i) => i));
-      expect(new Set(made.map(({ id }) => id)).size).toBe(calls);
-      expect([choices[0].finish_reason, usage.prompt_tokens, sent.length]).toEqual(['tool_calls', 7, 1]);
+      const toolCalls: { id: string; function: { arguments: string } }[] = choices[0].message.tool_calls;
+      expect(toolCalls.map((call) => JSON.parse(call.function.arguments).i)).toEqual(eachCall((i) => i));
+      expect(new Set(toolCalls.map(({ id }) => id)).size).toBe(calls);
+      expect([choices[0].finish_reason, usage.prompt_tokens, requests.length]).toEqual(['tool_calls', 7, 1]);
       expect(turns).toBeGreaterThan(calls / partsAtOnceMax);
     },
   );
@@ -593,11 +597,11 @@ describe('of Gemini', () => {
       const { pieces, turns } = await piecesOf(eventOf(parts));
       const [head, ...others] = pieces;
       expect(head).toEqual({ responseId: 'r' });
-      const given = others.map(({ candidates: [{ content }] }) => content.parts);
-      expect(given.flat()).toEqual(parts);
-      expect(Math.max(...given.map((some) => some.length))).toBe(partsAtOnceMax);
+      const partLists = others.map(({ candidates: [{ content }] }) => content.parts);
+      expect(partLists.flat()).toEqual(parts);
+      expect(Math.max(...partLists.map((some) => some.length))).toBe(partsAtOnceMax);
       expect(turns).toBeGreaterThanOrEqual(pieces.length);
-      expect(others.pop()).toEqual(eventOf(given.at(-1)));
+      expect(others.pop()).toEqual(eventOf(partLists.at(-1)));
       for (const piece of others) expect(Object.keys(piece.candidates[0])).toEqual(['content']);
     });
 

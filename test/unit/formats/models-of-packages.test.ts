@@ -114,8 +114,8 @@ describe('the temperature of a call', () => {
       const answer = jsonAnswer(jsonOf(api, { blocks: [{ text: 'Hello.' }] }));
       for (const effort of [undefined, 'none', 'high']) {
         const body = { temperature: 0.5, max_tokens: 5_000, ...(effort && { reasoning_effort: effort }) };
-        const { sent, outcome } = await ask({ api, model, answer, body });
-        const words = JSON.stringify(sent[0]?.body);
+        const { requests, outcome } = await ask({ api, model, answer, body });
+        const words = JSON.stringify(requests[0]?.body);
         const isThinking = /"type":"(adaptive|enabled)"/.test(words);
         const isSent = words.includes('"temperature":0.5');
         expect([effort, isThinking, isSent]).toEqual([effort, effort === 'high', takesIt && !isThinking]);

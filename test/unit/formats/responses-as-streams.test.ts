@@ -62,10 +62,10 @@ const toolName = fc.constantFrom('plain', 'patch', 'mcp__read', 'shell', 'unknow
 const part: fc.Arbitrary<Content> = fc.oneof(
   // Signed texts are left out, because JSON has the signature before the text, which a stream does not know yet;
   // signed-texts.test.ts covers them.
-  text.map((said) => ({ type: 'text', text: said }) as const),
+  text.map((one) => ({ type: 'text', text: one }) as const),
   fc
     .record({ text, signed })
-    .map(({ text: said, signed: one }) => ({ type: 'reasoning', text: said, ...metadataOf(one) }) as const),
+    .map(({ text: content, signed: one }) => ({ type: 'reasoning', text: content, ...metadataOf(one) }) as const),
   fc
     .record({ toolName, input, signed, toolCallId: fc.uuid() })
     .map(({ signed: one, ...call }) => ({ type: 'tool-call', ...call, ...metadataOf(one) }) as const),
@@ -209,10 +209,10 @@ describe('the input of a tool that takes free text', () => {
       fc.property(fc.string({ unit: character }), fc.array(fc.nat(9)), fc.boolean(), (value, cuts, isAscii) => {
         const written = JSON.stringify({ input: value });
         const { add, end } = freeformReader();
-        const given = pieces(isAscii ? written.replaceAll(/[^ -~]/g, escapeOf) : written, cuts).map(add);
-        expect(given.join('') + end()).toBe(value);
+        const outputs = pieces(isAscii ? written.replaceAll(/[^ -~]/g, escapeOf) : written, cuts).map(add);
+        expect(outputs.join('') + end()).toBe(value);
         // No piece ends within a surrogate pair.
-        expect(given.filter((piece) => /[\uD800-\uDBFF]$/.test(piece))).toEqual([]);
+        expect(outputs.filter((piece) => /[\uD800-\uDBFF]$/.test(piece))).toEqual([]);
       }),
     );
   });

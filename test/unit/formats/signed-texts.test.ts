@@ -40,21 +40,21 @@ const eventOf = (part: Json) => ({ candidates: [{ content: { role: 'model', part
 const endOf = { candidates: [{ finishReason: 'STOP', index: 0 }] };
 
 describe.each(Object.entries(clients))('a signed text of an answer to a client of %s', (interfaceId, client) => {
-  const asked = { api, model, interfaceId: interfaceId as keyof typeof clients } as const;
+  const options = { api, model, interfaceId: interfaceId as keyof typeof clients } as const;
 
   const answered = (stream: boolean, blocks: Parameters<typeof jsonOf>[1]['blocks']): Promise<Any[]> =>
     answersOf(stream ? streamOf(api, { blocks }) : jsonAnswer(jsonOf(api, { blocks })), stream);
   async function answersOf(answer: FakeAnswer, stream: boolean): Promise<Any[]> {
-    const { outcome } = await ask({ ...asked, answer, stream, body: client.asks as Json });
-    const { whole, streamed } = answeredParts[asked.interfaceId];
+    const { outcome } = await ask({ ...options, answer, stream, body: client.asks as Json });
+    const { whole, streamed } = answeredParts[options.interfaceId];
     return stream ? streamed((await readTexts(outcome)).texts) : whole(completionOf(outcome));
   }
   const kindsOf = (parts: readonly Any[]) => parts.map(client.kindOf);
   /** Sends the answer back and returns the parts that the provider gets. */
   async function sentBack(parts: Any[]): Promise<Any[]> {
     const answer = jsonAnswer(jsonOf(api, { blocks: [text] }));
-    const { sent } = await ask({ ...asked, answer, body: { ...client.asks, ...client.goesOn(parts) } as Json });
-    const body: Any = sent[0]?.body ?? {};
+    const { requests } = await ask({ ...options, answer, body: { ...client.asks, ...client.goesOn(parts) } as Json });
+    const body: Any = requests[0]?.body ?? {};
     return body.contents[1].parts;
   }
 

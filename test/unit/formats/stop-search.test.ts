@@ -5,11 +5,11 @@ import { watchStops } from '../../../shared/routing/formats/hub/stops.ts';
 
 function streamed(pieces: readonly string[], stops: readonly string[]) {
   const watch = watchStops(stops);
-  const given = [
+  const inputs = [
     ...pieces.map((delta) => ({ type: 'text-delta', id: '0', delta }) as const),
     { type: 'text-end', id: '0' } as const,
   ];
-  const parts = given.flatMap((part) => watch.next(part));
+  const parts = inputs.flatMap((part) => watch.next(part));
   const text = parts.map((part) => (part.type === 'text-delta' ? part.delta : '')).join('');
   const end = watch.end();
   return { text, stop: end?.type === 'finish' ? end.providerMetadata?.gw?.stopSequence : undefined };
@@ -48,8 +48,8 @@ it('a text that nearly repeats 64 stops of 256 characters is searched in steps o
   const text = `${'a'.repeat(60_000)}b`.repeat(2);
   let state = searchStart;
   for (let at = 0; at < text.length; at += 1) state = search.next(state, text.charCodeAt(at));
-  const made = lookUps.mock.calls.length;
+  const lookUpsBefore = lookUps.mock.calls.length;
   lookUps.mockRestore();
   expect(search.found(state)).toBeUndefined();
-  expect(made).toBeLessThan(3 * (text.length + stops.join('').length));
+  expect(lookUpsBefore).toBeLessThan(3 * (text.length + stops.join('').length));
 });

@@ -59,8 +59,8 @@ describe('the subset of Claude', () => {
     'holds nothing that one of them changes: %s',
     (_name, one) => {
       expect(claudeStrictness.holds(inObject(one))).toBe(false);
-      const left = [sanitizeJsonSchema(inObject(one)), transformJSONSchema(inObject(one)) as Json].map(propertyIn);
-      expect(left.some((schema) => JSON.stringify(schema) !== JSON.stringify(one))).toBe(true);
+      const schemas = [sanitizeJsonSchema(inObject(one)), transformJSONSchema(inObject(one)) as Json].map(propertyIn);
+      expect(schemas.some((schema) => JSON.stringify(schema) !== JSON.stringify(one))).toBe(true);
     },
   );
 

@@ -30,10 +30,10 @@ import {
 } from './fake-send.ts';
 
 const streamed = async (api: Api, answer: FakeAnswer) => {
-  const { outcome, drained, sent } = await ask({ api, stream: true, answer, body: {} });
+  const { outcome, drained, requests } = await ask({ api, stream: true, answer, body: {} });
   const read =
     outcome.kind === 'failure' ? { texts: [], error: new StreamBroken(outcome.failure) } : await readTexts(outcome);
-  return { error: undefined, ...read, drained, sent };
+  return { error: undefined, ...read, drained, requests };
 };
 const brokenBy = (error: unknown) => {
   if (!(error instanceof StreamBroken)) throw new Error(`it broke with ${error}`);
@@ -284,12 +284,12 @@ it.each(callsWithoutArguments)(
 );
 
 it('an error with a status that says success is looked for in an answer of up to 1 MiB: a longer one was written by a model', async () => {
-  const asked = (characters: number) => {
+  const answerOfLength = (characters: number) => {
     const written = jsonOf('messages', { blocks: [{ text: 'x'.repeat(characters) }] });
     return ask({ api: 'messages', answer: jsonAnswer({ ...written, error: { message: 'Slow down.' } }), body: {} });
   };
-  expect(failureOf((await asked(1_000)).outcome).kind).toBe('failed');
-  const { outcome } = await asked(1024 * 1024);
+  expect(failureOf((await answerOfLength(1_000)).outcome).kind).toBe('failed');
+  const { outcome } = await answerOfLength(1024 * 1024);
   expect(completionOf(outcome).choices[0].message.content).toHaveLength(1024 * 1024);
 });
 
@@ -312,9 +312,9 @@ it("Gemini's answers that reach the limit of one request end there: no second re
   };
   const whole = await ask({ api: 'generate-content', answer: jsonAnswer(part), body: {} });
   const { choices, usage } = completionOf(whole.outcome);
-  expect([whole.sent.length, choices[0].finish_reason, usage.total_tokens]).toEqual([1, 'length', 22]);
-  const { texts, sent } = await streamed('generate-content', eventStream(part));
+  expect([whole.requests.length, choices[0].finish_reason, usage.total_tokens]).toEqual([1, 'length', 22]);
+  const { texts, requests } = await streamed('generate-content', eventStream(part));
   const read = readChunks(texts);
-  expect([sent.length, read.finishReason, read.message.content]).toEqual([1, 'length', 'So far']);
+  expect([requests.length, read.finishReason, read.message.content]).toEqual([1, 'length', 'So far']);
   expect(read.usage).toMatchObject({ total_tokens: 22 });
 });

@@ -50,8 +50,8 @@ describe.each(apis)('a request to a provider of %s', (api) => {
       fc.record({ role: fc.constantFrom('user', 'system', 'developer', 'assistant'), content }).map((one) => [one]),
       fc
         .tuple(content, fc.array(text, { minLength: 1, maxLength: 3 }))
-        .map(([said, results]) => [
-          { role: 'assistant', content: said, tool_calls: results.map((_one, index) => call(`id.${index}`, '{}')) },
+        .map(([texts, results]) => [
+          { role: 'assistant', content: texts, tool_calls: results.map((_one, index) => call(`id.${index}`, '{}')) },
           ...results.map((result, index) => ({ role: 'tool', tool_call_id: `id.${index}`, content: result })),
         ]),
     );
@@ -64,7 +64,7 @@ describe.each(apis)('a request to a provider of %s', (api) => {
         const messages = [user('<first>'), ...turns.flat(), user('<last>')];
         const body = await sentBody(api, { messages, ...(hasTools ? { tools: [weather] } : {}) });
         expect(textsOf(body.messages ?? body.contents ?? body.input)).toEqual(
-          messages.flatMap(({ content: said }) => textsOf(said)),
+          messages.flatMap(({ content }) => textsOf(content)),
         );
       }),
       { numRuns: 40 },
@@ -74,7 +74,7 @@ describe.each(apis)('a request to a provider of %s', (api) => {
 
 it('goes below the models of Gemini, whatever its name, but for a whole path', async () => {
   const pathOf = async (model: string) =>
-    (await ask({ api: 'generate-content', body: {}, answer: jsonAnswer({}), model })).sent[0]?.path;
+    (await ask({ api: 'generate-content', body: {}, answer: jsonAnswer({}), model })).requests[0]?.path;
   expect(await pathOf('google/gemini')).toBe('/models/google/gemini:generateContent');
   expect(await pathOf('models/gemini')).toBe('/models/gemini:generateContent');
   expect(await pathOf('tunedModels/mine')).toBe('/tunedModels/mine:generateContent');
@@ -89,9 +89,9 @@ it('Claude gets a temperature or a top_p: it refuses both together', async () =>
 });
 
 it('arguments of tools stream as the provider checked them: not every host of Claude knows the other way', async () => {
-  const { sent } = await ask({ api: 'messages', body: { tools: [weather] }, answer: jsonAnswer({}), stream: true });
-  expect(JSON.stringify(sent[0]?.body)).toContain('weather');
-  expect(JSON.stringify(sent[0]?.body)).not.toContain('eager');
+  const { requests } = await ask({ api: 'messages', body: { tools: [weather] }, answer: jsonAnswer({}), stream: true });
+  expect(JSON.stringify(requests[0]?.body)).toContain('weather');
+  expect(JSON.stringify(requests[0]?.body)).not.toContain('eager');
 });
 
 describe('a conversation with tools', () => {
@@ -116,15 +116,15 @@ describe('a conversation with tools', () => {
   ];
   it.each(apis.flatMap((api) => oddIds.map((row) => [api, ...row] as const)))(
     '%s: ids %s get others, of calls and results alike',
-    async (api, _what, turns, kept) => {
-      const said = turns.flatMap((given): Json[] => [
-        { role: 'assistant', content: null, tool_calls: given.map((id) => call(id, '{}')) },
-        ...given.map((id) => ({ role: 'tool', tool_call_id: id, content: 'Fine.' })),
+    async (api, _what, turns, expectedTexts) => {
+      const messages = turns.flatMap((texts): Json[] => [
+        { role: 'assistant', content: null, tool_calls: texts.map((id) => call(id, '{}')) },
+        ...texts.map((id) => ({ role: 'tool', tool_call_id: id, content: 'Fine.' })),
       ]);
-      const [calls, results] = ids(await sentBody(api, { messages: [user('?'), ...said], tools: [weather] }), api);
+      const [calls, results] = ids(await sentBody(api, { messages: [user('?'), ...messages], tools: [weather] }), api);
       expect(calls).toEqual(results);
       expect(new Set(calls).size).toBe(turns.flat().length);
-      expect(calls.filter((id) => turns.flat().includes(id))).toEqual(kept);
+      expect(calls.filter((id) => turns.flat().includes(id))).toEqual(expectedTexts);
       for (const id of calls) expect(id).toMatch(/^[\w-]{1,64}$/);
     },
   );
@@ -135,7 +135,7 @@ describe('a conversation with tools', () => {
     ['null', 'null', 'null'],
     ['nested too deep', `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, undefined],
     ['of more values than a conversation may hold', `{"a":[${'{},'.repeat(jsonValuesMax)}1]}`, undefined],
-  ])('keeps what a model wrote that is %s, as an object that says so', async (_what, args, said) => {
+  ])('keeps what a model wrote that is %s, as an object that says so', async (_what, args, expectedArgs) => {
     const messages = [
       user('?'),
       { role: 'assistant', tool_calls: [call('a', args), call('b', '{"city":"Köln"}')] },
@@ -148,7 +148,7 @@ describe('a conversation with tools', () => {
       const inputs = parts.map(
         (part: Any) => part.input ?? part.toolUse?.input ?? part.functionCall?.args ?? JSON.parse(part.arguments),
       );
-      expect(inputs).toEqual([{ rawInvalidInput: said ?? args }, { city: 'Köln' }]);
+      expect(inputs).toEqual([{ rawInvalidInput: expectedArgs ?? args }, { city: 'Köln' }]);
     }
   });
 
@@ -217,7 +217,7 @@ describe('thinking', () => {
   const claudes = [undefined, 'claude-opus-4-6', 'claude-opus-4-7'];
   it.each(forced)('is off if the request wants %s: Claude refuses both', async (_what, more, ...chosen) => {
     for (const messages of [[user('?')], called]) {
-      const asked = { messages, tools: [weather], reasoning: { effort: 'high' }, ...more };
+      const request = { messages, tools: [weather], reasoning: { effort: 'high' }, ...more };
       for (const [index, api] of (['messages', 'converse'] as const).entries()) {
         for (const claude of claudes) {
           const model = claude && api === 'converse' ? `eu.anthropic.${claude}-v1` : claude;
@@ -225,7 +225,7 @@ describe('thinking', () => {
             tool_choice: choice,
             toolConfig = { toolChoice: choice },
             ...sent
-          } = await sentBody(api, asked, model);
+          } = await sentBody(api, request, model);
           expect(sent.thinking ?? sent.additionalModelRequestFields?.thinking).toBeUndefined();
           expect([api, toolConfig.toolChoice]).toEqual([api, chosen[index]]);
         }
@@ -273,12 +273,12 @@ describe('thinking', () => {
 });
 
 it('an image of a kind that the provider does not take is a rejected request, not a fault', async () => {
-  const { outcome, sent } = await ask({
+  const { outcome, requests } = await ask({
     api: 'converse',
     body: { messages: [user([image('data:image/tiff;base64,AAAA')])] },
     answer: jsonAnswer({}),
   });
-  expect([failureOf(outcome), sent]).toEqual([
+  expect([failureOf(outcome), requests]).toEqual([
     { kind: 'invalid', reason: 'unsupported_image_format', cause: 'not_translatable' },
     [],
   ]);

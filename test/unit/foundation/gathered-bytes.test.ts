@@ -32,10 +32,10 @@ describe('gathered bytes', () => {
 
 describe('bytes that are freed', () => {
   it('are gone at once, unless they share their memory', () => {
-    const own = Buffer.from(new ArrayBuffer(1_000_000));
+    const bytes = Buffer.from(new ArrayBuffer(1_000_000));
     const before = process.memoryUsage().arrayBuffers;
-    freeBytes(own);
-    expect(own.length).toBe(0);
+    freeBytes(bytes);
+    expect(bytes.length).toBe(0);
     expect(before - process.memoryUsage().arrayBuffers).toBeGreaterThan(900_000);
     const shared = Buffer.from('a text in the pool');
     freeBytes(shared);

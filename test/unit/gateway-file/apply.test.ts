@@ -201,21 +201,24 @@ describe('a key', () => {
     }
   });
 
-  const given = `{ name: ci, key: ${exampleKey}, rpm: 60, spend_limit_usd: "5.00" }`;
+  const keyText = `{ name: ci, key: ${exampleKey}, rpm: 60, spend_limit_usd: "5.00" }`;
   const named = '{ name: ci, rpm: 60, spend_limit_usd: "5.00" }';
-  it.each([keyLine, given, named])('that is revoked while a file is being applied stays revoked: %#', async (line) => {
-    await apply(exampleText);
-    const text = spoiled('"2.50"', '"2.60"', spoiled(keyLine, line.replace('rpm: 60', 'rpm: 5')));
-    expect(
-      changed(
-        await apply(
-          text,
-          storeThatFirst('config', () => revoke(exampleKey)),
+  it.each([keyLine, keyText, named])(
+    'that is revoked while a file is being applied stays revoked: %#',
+    async (line) => {
+      await apply(exampleText);
+      const text = spoiled('"2.50"', '"2.60"', spoiled(keyLine, line.replace('rpm: 60', 'rpm: 5')));
+      expect(
+        changed(
+          await apply(
+            text,
+            storeThatFirst('config', () => revoke(exampleKey)),
+          ),
         ),
-      ),
-    ).toEqual(['catalogue: changed', 'key ci of team-a: changed']);
-    expect(await keys().read(publicIdOf(exampleKey))).toMatchObject({ status: 'revoked', rpm: 5 });
-  });
+      ).toEqual(['catalogue: changed', 'key ci of team-a: changed']);
+      expect(await keys().read(publicIdOf(exampleKey))).toMatchObject({ status: 'revoked', rpm: 5 });
+    },
+  );
 });
 
 it('the file with every field can be applied to a fresh store, and twice changes nothing', async () => {

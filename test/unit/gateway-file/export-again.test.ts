@@ -95,7 +95,7 @@ const models = fc
       .subarray([unlisted, listed('openai/gpt-5'), listed('openai/gpt-4.1-mini')] as fc.Arbitrary<object>[])
       .chain((chosen) => fc.tuple(...chosen)),
   )
-  .chain(([taken, own]) => fc.shuffledSubarray([...taken, ...own], { minLength: taken.length + own.length }));
+  .chain(([taken, others]) => fc.shuffledSubarray([...taken, ...others], { minLength: taken.length + others.length }));
 const file = fc.record({
   providers: fc.tuple(providerMembers, providerMembers).map(([one, other]) => [
     { id: 'openai', kind: 'openai', ...one },

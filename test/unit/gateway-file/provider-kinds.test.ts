@@ -286,8 +286,9 @@ describe('{ from, only }', () => {
       expect.arrayContaining(['openai/gpt-4.1', 'openai/gpt-4.1-mini', 'openai/text-embedding-3-small']),
     );
     expect(ids.every((id) => /gpt-4\.1|text-embedding-3-small/.test(id))).toBe(true);
-    const own = ', { id: openai/gpt-4.1, auto: true, providers: [{ provider: openai, input_price_per_million: "7" }] }';
-    const { models } = catalogueOf(from('only: ["gpt-4.1*"]', own));
+    const modelEntry =
+      ', { id: openai/gpt-4.1, auto: true, providers: [{ provider: openai, input_price_per_million: "7" }] }';
+    const { models } = catalogueOf(from('only: ["gpt-4.1*"]', modelEntry));
     expect(models.filter(({ id }) => id === 'openai/gpt-4.1')).toMatchObject([
       { auto: true, providers: [{ input_price_per_million: '7' }] },
     ]);
@@ -295,8 +296,10 @@ describe('{ from, only }', () => {
 
   it("takes Bedrock's and Google's embedding models, which serve embeddings alone", () => {
     const providers = 'providers: [{ id: bedrock, kind: bedrock, region: eu-west-1 }, { id: google, kind: google }]\n';
-    const own = '{ from: bedrock, only: ["*titan-embed*", "*cohere.embed*", "*nova-2-multimodal-embed*"] }';
-    const { models } = catalogueOf(`${providers}models: [${own}, { from: google, only: ["gemini-embedding*"] }]`);
+    const modelEntry = '{ from: bedrock, only: ["*titan-embed*", "*cohere.embed*", "*nova-2-multimodal-embed*"] }';
+    const { models } = catalogueOf(
+      `${providers}models: [${modelEntry}, { from: google, only: ["gemini-embedding*"] }]`,
+    );
     expect(models.length).toBeGreaterThan(7);
     expect(models.flatMap(({ providers: [entry] }) => entry?.apis ?? [])).toEqual(models.map(() => 'embeddings'));
     const chat = catalogueOf(`${providers}models: [{ from: google, only: [gemini-2.5-flash] }]`).models[0];
@@ -340,9 +343,9 @@ describe('{ from, only }', () => {
   });
 
   it('may make a name that two of them make if the file names that model itself', () => {
-    const own = ', { id: gpt-4.1, providers: [{ provider: openai }] }';
+    const modelEntry = ', { id: gpt-4.1, providers: [{ provider: openai }] }';
     const both = ', { from: openai, only: [gpt-4.1], as: "NAME" }';
-    expect(idsOf(from('only: [gpt-4.1], as: "NAME"', both + own))).toEqual(['gpt-4.1']);
+    expect(idsOf(from('only: [gpt-4.1], as: "NAME"', both + modelEntry))).toEqual(['gpt-4.1']);
   });
 
   it('is a fault at a provider without a kind, of an unlisted kind, or that is not there', () => {

@@ -46,8 +46,8 @@ describe('words', () => {
     ['between marks', ['secret'], '_secret_ **secret** (secret)', '_[names]_ **[names]** ([names])'],
     ['with marks in them', ['C++', 'AT&T'], 'C++, at&t', '[names], [names]'],
     ['of a script without spaces', ['禁止'], '被禁止的', '被[names]的'],
-  ])('are found %s', async (_how, listed, text, left) => {
-    expect(await masked(words(listed), text)).toBe(left);
+  ])('are found %s', async (_how, listed, text, maskedText) => {
+    expect(await masked(words(listed), text)).toBe(maskedText);
   });
 
   it.each([
@@ -189,9 +189,9 @@ describe('personal data', () => {
     ['credential', `sk-proj-${random(60)} sk-${random(48)}`, '[credential] [credential]'],
     ['credential', `"sk-ant-api03-${random(93)}-AA"`, '"[credential]"'],
     ['credential', `AIza${random(35)} ya29.${random(40)}`, '[credential] [credential]'],
-  ])('of type %s is masked: %s', async (type, text, left) => {
-    expect(await masked(pii(type), text)).toBe(left);
-    expect(await ask(pii(type), left)).toEqual({ action: 'pass' });
+  ])('of type %s is masked: %s', async (type, text, maskedText) => {
+    expect(await masked(pii(type), text)).toBe(maskedText);
+    expect(await ask(pii(type), maskedText)).toEqual({ action: 'pass' });
   });
 
   it.each<readonly [PersonalType, string]>([

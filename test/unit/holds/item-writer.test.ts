@@ -33,10 +33,10 @@ interface StartOptions {
 
 function start({ gatherMs, sharesCharges = false }: StartOptions = {}) {
   const clock = manualClock();
-  const asked: AskedChange[] = [];
+  const changes: AskedChange[] = [];
   const ask = <Result>(update: Update | undefined, read: (result: ConditionalResult) => Result): Promise<Result> =>
     new Promise((resolve, reject) => {
-      asked.push({
+      changes.push({
         update,
         answer: (result) => resolve(read(result)),
         fail: () => reject(new StoreUnavailable(new Error('no answer'))),
@@ -59,7 +59,7 @@ function start({ gatherMs, sharesCharges = false }: StartOptions = {}) {
       ({ kind }) => kind,
       (error: Error) => String((error.cause as Error).message),
     );
-  return { clock, asked, counters, take, kindOf };
+  return { clock, changes, counters, take, kindOf };
 }
 
 const written = (item?: Item): ConditionalResult => ({ kind: 'written', item });
@@ -71,221 +71,221 @@ const addedNames = ({ update }: AskedChange): string[] => Object.keys(update?.ch
 
 describe('requests that want one item', () => {
   it('alone are written at once, and those that come meanwhile, or in the turn of its answer, share the next write', async () => {
-    const { asked, take, kindOf } = start();
+    const { changes, take, kindOf } = start();
     const first = kindOf(take(1n).result);
-    expect(asked.map(takenBy)).toEqual([1n]);
+    expect(changes.map(takenBy)).toEqual([1n]);
     const others = Array.from({ length: 999 }, () => kindOf(take(1n, 10_000n).result));
     await gatheredWrite();
-    expect(asked).toHaveLength(1);
-    asked[0]?.answer(written({ b: -1n }));
+    expect(changes).toHaveLength(1);
+    changes[0]?.answer(written({ b: -1n }));
     // The caller gets the result at once, and calls that follow in the same turn of the event loop still join the next
     // write.
     expect(await first).toBe('taken');
     others.push(kindOf(take(1n, 10_000n).result));
-    expect(asked).toHaveLength(1);
+    expect(changes).toHaveLength(1);
     await gatheredWrite();
-    expect(asked.map(takenBy)).toEqual([1n, 1_000n]);
-    asked[1]?.answer(written({ b: -1_001n }));
+    expect(changes.map(takenBy)).toEqual([1n, 1_000n]);
+    changes[1]?.answer(written({ b: -1_001n }));
     expect(new Set(await Promise.all(others))).toEqual(new Set(['taken']));
-    expect(asked).toHaveLength(2);
+    expect(changes).toHaveLength(2);
   });
 
   it('are served in their order, and the rest refused with the numbers that are left, without another write', async () => {
-    const { asked, take, kindOf } = start();
+    const { changes, take, kindOf } = start();
     const first = take(10n);
     const results = [40n, 30n, 50n, 20n, 1n].map((amount) => take(amount).result);
-    asked[0]?.answer(written({ b: -10n }));
+    changes[0]?.answer(written({ b: -10n }));
     await gatheredWrite();
     // 90 are left: 40 and 30 fit, 50 does not, 20 does.
-    expect(asked.map(takenBy)).toEqual([10n, 90n]);
-    asked[1]?.answer(written({ b: -100n }));
+    expect(changes.map(takenBy)).toEqual([10n, 90n]);
+    changes[1]?.answer(written({ b: -100n }));
     expect((await first.result).kind).toBe('taken');
     const answers = await Promise.all(results);
     expect(answers.map(({ kind }) => kind)).toEqual(['taken', 'taken', 'insufficient', 'taken', 'insufficient']);
     expect(answers[2]).toMatchObject({ available: 0n });
-    expect(asked).toHaveLength(2);
+    expect(changes).toHaveLength(2);
     await Promise.all(results.map(kindOf));
   });
 
   it('of which none fits cost one look, not one each', async () => {
-    const { asked, take } = start();
+    const { changes, take } = start();
     const first = take(100n);
-    asked[0]?.answer(written({ b: -100n }));
+    changes[0]?.answer(written({ b: -100n }));
     await first.result;
     const results = Array.from({ length: 50 }, () => take(5n).result);
-    expect(asked).toHaveLength(2);
+    expect(changes).toHaveLength(2);
     // The next answer decides about requests that came after the write was sent.
-    asked[1]?.answer(written({ b: -100n }));
+    changes[1]?.answer(written({ b: -100n }));
     await gatheredWrite();
-    asked[2]?.answer(written({ b: -100n }));
+    changes[2]?.answer(written({ b: -100n }));
     const kinds = new Set((await Promise.all(results)).map(({ kind }) => kind));
     expect(kinds).toEqual(new Set(['insufficient']));
-    expect(asked).toHaveLength(3);
-    expect(asked.slice(1).map(({ update }) => update)).toEqual([undefined, undefined]);
+    expect(changes).toHaveLength(3);
+    expect(changes.slice(1).map(({ update }) => update)).toEqual([undefined, undefined]);
   });
 
   it('go together with settlements, under one mark, which the next write deletes', async () => {
-    const { asked, counters, take } = start();
+    const { changes, counters, take } = start();
     const holds = [take(10n), take(20n)];
-    const bucket = addedNames(asked[0] as AskedChange).find((name) => name.startsWith('H')) ?? '';
-    asked[0]?.answer(written({ b: -10n, [bucket]: 10n }));
+    const bucket = addedNames(changes[0] as AskedChange).find((name) => name.startsWith('H')) ?? '';
+    changes[0]?.answer(written({ b: -10n, [bucket]: 10n }));
     await gatheredWrite();
-    asked[1]?.answer(written());
+    changes[1]?.answer(written());
     await Promise.all(holds.map(({ result }) => result));
     const blocking = take(1n);
     const settled = holds.map(({ hold }) => counters.settle(counter(100n), hold, 3n));
     const more = take(4n);
-    asked[2]?.answer(written());
+    changes[2]?.answer(written());
     await gatheredWrite();
-    expect(asked).toHaveLength(4);
+    expect(changes).toHaveLength(4);
     // 27 are released, 6 of them were spent, and 4 are taken.
-    expect(takenBy(asked[3] as AskedChange)).toBe(-(30n - 6n) + 4n);
-    const mark = Object.values(asked[3]?.update?.changes.addElements ?? {});
+    expect(takenBy(changes[3] as AskedChange)).toBe(-(30n - 6n) + 4n);
+    const mark = Object.values(changes[3]?.update?.changes.addElements ?? {});
     expect(mark).toEqual([new Set([expect.any(String)])]);
-    expect(asked[3]?.update?.repeatable).toBe(false);
-    asked[3]?.answer(written());
+    expect(changes[3]?.update?.repeatable).toBe(false);
+    changes[3]?.answer(written());
     await Promise.all([blocking.result, more.result, ...settled]);
     void take(1n);
-    expect(Object.values(asked[4]?.update?.changes.removeElements ?? {})).toEqual(mark);
+    expect(Object.values(changes[4]?.update?.changes.removeElements ?? {})).toEqual(mark);
   });
 });
 
 describe('a request', () => {
   it('is refused when it has waited ten seconds in the process', async () => {
-    const { asked, take, kindOf, clock } = start();
+    const { changes, take, kindOf, clock } = start();
     const first = kindOf(take(1n).result);
     const second = kindOf(take(1n).result);
     // The process was busy with other work when the answer came.
     clock.advance(queueWaitMaxMs + 1);
-    asked[0]?.answer(written({ b: -1n }));
+    changes[0]?.answer(written({ b: -1n }));
     expect(await Promise.all([first, second])).toEqual(['taken', 'waited 10000 ms in the process for its turn']);
-    expect(asked).toHaveLength(1);
+    expect(changes).toHaveLength(1);
   });
 
   it('is served when it waited for less, however long the store may take for an admission', async () => {
-    const { asked, take, kindOf, clock } = start();
+    const { changes, take, kindOf, clock } = start();
     void take(1n);
     const second = kindOf(take(1n).result);
     clock.advance(queueWaitMaxMs);
-    asked[0]?.answer(written({ b: -1n }));
+    changes[0]?.answer(written({ b: -1n }));
     await gatheredWrite();
-    asked[1]?.answer(refused({ b: -1n }));
+    changes[1]?.answer(refused({ b: -1n }));
     await gatheredWrite();
-    asked[2]?.answer(written({ b: -2n }));
+    changes[2]?.answer(written({ b: -2n }));
     expect(await second).toBe('taken');
   });
 
   it('is refused within two seconds of a store that does not answer, though others were before it', async () => {
-    const { asked, take, kindOf, clock } = start();
+    const { changes, take, kindOf, clock } = start();
     const first = kindOf(take(1n).result);
     clock.advance(1);
     const second = kindOf(take(1n).result);
     clock.advance(799);
-    asked[0]?.fail();
+    changes[0]?.fail();
     await gatheredWrite();
     clock.advance(800);
-    asked[1]?.fail();
+    changes[1]?.fail();
     expect(await Promise.all([first, second])).toEqual(['no answer', 'no answer']);
-    expect(asked).toHaveLength(2);
+    expect(changes).toHaveLength(2);
   });
 
   it('beside a settlement whose write is not answered is sent again without it, once', async () => {
-    const { asked, counters, take, kindOf, clock } = start();
+    const { changes, counters, take, kindOf, clock } = start();
     const held = take(10n);
-    asked[0]?.answer(written({ b: -10n }));
+    changes[0]?.answer(written({ b: -10n }));
     await held.result;
     const blocking = take(1n);
     const settled = kindOf(counters.settle(counter(100n), held.hold, 3n));
     const beside = kindOf(take(5n).result);
-    asked[1]?.answer(written({ b: -11n }));
+    changes[1]?.answer(written({ b: -11n }));
     await blocking.result;
     await gatheredWrite();
-    expect(asked[2]?.update?.changes).toHaveProperty('addElements');
+    expect(changes[2]?.update?.changes).toHaveProperty('addElements');
     clock.advance(800);
-    asked[2]?.fail();
+    changes[2]?.fail();
     expect(await settled).toBe('no answer');
     await gatheredWrite();
-    expect(asked[3]?.update?.changes).not.toHaveProperty('addElements');
-    expect(takenBy(asked[3] as AskedChange)).toBe(5n);
+    expect(changes[3]?.update?.changes).not.toHaveProperty('addElements');
+    expect(takenBy(changes[3] as AskedChange)).toBe(5n);
     clock.advance(800);
-    asked[3]?.fail();
+    changes[3]?.fail();
     expect(await beside).toBe('no answer');
   });
 
   it('are answered without the item if a look of the last second knows it, and go by what they have made of it', async () => {
-    const { clock, asked, counters, take } = start();
+    const { clock, changes, counters, take } = start();
     const first = take(10n);
-    const bucket = addedNames(asked[0] as AskedChange).find((name) => name.startsWith('H')) ?? '';
-    asked[0]?.answer(written({ b: -10n, [bucket]: 10n }));
+    const bucket = addedNames(changes[0] as AskedChange).find((name) => name.startsWith('H')) ?? '';
+    changes[0]?.answer(written({ b: -10n, [bucket]: 10n }));
     await first.result;
     const settled = counters.settle(counter(100n), first.hold, 3n);
-    asked[1]?.answer(written());
+    changes[1]?.answer(written());
     expect(await settled).toMatchObject({ kind: 'settled', wasLate: false, item: { b: -3, s: 3, [bucket]: 0 } });
     const second = take(95n);
-    asked[2]?.answer(written());
+    changes[2]?.answer(written());
     expect((await second.result).kind).toBe('taken');
     // Two are left as far as the process knows, and only the store may refuse.
     const third = take(3n);
-    expect(asked.map(({ update }) => update?.returnsNoItem)).toEqual([false, true, true, undefined]);
-    asked[3]?.answer(written({ b: -40n, [bucket]: 37n }));
+    expect(changes.map(({ update }) => update?.returnsNoItem)).toEqual([false, true, true, undefined]);
+    changes[3]?.answer(written({ b: -40n, [bucket]: 37n }));
     await gatheredWrite();
     clock.advance(1_000);
-    asked[4]?.answer(written());
+    changes[4]?.answer(written());
     expect((await third.result).kind).toBe('taken');
     void take(1n);
-    expect(asked.slice(4).map(({ update }) => update?.returnsNoItem)).toEqual([true, false]);
+    expect(changes.slice(4).map(({ update }) => update?.returnsNoItem)).toEqual([true, false]);
   });
 
   it('and settlements that no caller waits for wait for the next one with a caller', async () => {
-    const { asked, counters, take } = start({ gatherMs: () => 50 });
+    const { changes, counters, take } = start({ gatherMs: () => 50 });
     const first = take(10n);
-    asked[0]?.answer(written({ b: -10n }));
+    changes[0]?.answer(written({ b: -10n }));
     await first.result;
     const settled = counters.settle(counter(100n), first.hold, 4n, { isAwaited: false });
     await gatheredWrite();
-    expect(asked).toHaveLength(1);
+    expect(changes).toHaveLength(1);
     const second = take(20n);
-    expect(asked).toHaveLength(2);
-    asked[1]?.answer(written());
+    expect(changes).toHaveLength(2);
+    changes[1]?.answer(written());
     expect([(await settled).kind, (await second.result).kind]).toEqual(['settled', 'taken']);
     const awaited = counters.settle(counter(100n), second.hold, 5n);
-    asked[2]?.answer(written());
+    changes[2]?.answer(written());
     expect((await awaited).kind).toBe('settled');
   });
 
   it('that settles is reported as written once, even if another of the same unanswered write has asked again first', async () => {
-    const { asked, counters, take, kindOf } = start();
+    const { changes, counters, take, kindOf } = start();
     const holds = [take(10n), take(20n)];
-    asked[0]?.answer(written({ b: -10n }));
+    changes[0]?.answer(written({ b: -10n }));
     await gatheredWrite();
-    asked[1]?.answer(written({ b: -30n }));
+    changes[1]?.answer(written({ b: -30n }));
     await Promise.all(holds.map(({ result }) => result));
     const blocking = take(1n);
     const settle = ({ hold }: (typeof holds)[number]) => kindOf(counters.settle(counter(100n), hold, 3n));
     const unanswered = holds.map(settle);
-    asked[2]?.answer(written({ b: -31n }));
+    changes[2]?.answer(written({ b: -31n }));
     await blocking.result;
     await gatheredWrite();
-    asked[3]?.fail();
+    changes[3]?.fail();
     expect(await Promise.all(unanswered)).toEqual(['no answer', 'no answer']);
     const [first, second] = holds as [(typeof holds)[0], (typeof holds)[0]];
     const again = settle(second);
-    asked[4]?.answer(written({ b: -7n }));
+    changes[4]?.answer(written({ b: -7n }));
     expect(await again).toBe('settled');
     expect(await settle(first)).toBe('settled');
     expect(await Promise.all(holds.map(settle))).toEqual(['gone', 'gone']);
-    expect(asked).toHaveLength(5);
+    expect(changes).toHaveLength(5);
   });
 
   it('that other writers always precede is given up after ten writes', async () => {
-    const { asked, take, kindOf } = start();
+    const { changes, take, kindOf } = start();
     const kind = kindOf(take(1n).result);
     for (let write = 0; write < 10; write += 1) {
-      asked[write]?.answer(refused({ b: 0n }));
+      changes[write]?.answer(refused({ b: 0n }));
       await gatheredWrite();
     }
     expect(await kind).toBe('other writes came first in every try');
-    expect(asked).toHaveLength(10);
+    expect(changes).toHaveLength(10);
   });
 });
 
@@ -294,13 +294,13 @@ describe('spending of a key that nothing limits', () => {
   const spentBy = ({ update }: AskedChange) => update?.changes.add?.spent_pico_usd;
 
   it('is written at once by a call that comes alone, and by one write for all that end in the second after it', async () => {
-    const { clock, asked, counters } = start({ sharesCharges: true });
+    const { clock, changes, counters } = start({ sharesCharges: true });
     const ended: string[] = [];
     const charge = (owner: string, publicId = 'k', amount = 2n) =>
       counters.chargeKey({ publicId, owner, known }, amount).then(() => ended.push(owner));
     void charge('a');
-    expect(asked.map(spentBy)).toEqual([2n]);
-    asked[0]?.answer(written(known));
+    expect(changes.map(spentBy)).toEqual([2n]);
+    changes[0]?.answer(written(known));
     await gatheredWrite();
     expect(ended).toEqual(['a']);
     for (const owner of ['b', 'c', 'd']) void charge(owner);
@@ -308,29 +308,29 @@ describe('spending of a key that nothing limits', () => {
     void charge('e', 'another');
     await gatheredWrite();
     clock.advance(999);
-    expect(asked.map(spentBy)).toEqual([2n, 2n]);
+    expect(changes.map(spentBy)).toEqual([2n, 2n]);
     clock.advance(1);
     await gatheredWrite();
-    expect(asked.map(spentBy)).toEqual([2n, 2n, 6n]);
-    asked[2]?.answer(written(known));
+    expect(changes.map(spentBy)).toEqual([2n, 2n, 6n]);
+    changes[2]?.answer(written(known));
     await gatheredWrite();
     expect(ended).toEqual(['a', 'nothing', 'b', 'c', 'd']);
   });
 
   it('counts once if its write was made and not answered, and waits for no second in a function', async () => {
-    const { asked, clock, counters } = start();
+    const { changes, clock, counters } = start();
     const charge = counters.chargeKey({ publicId: 'k', owner: 'a', known }, 2n);
-    asked[0]?.fail();
+    changes[0]?.fail();
     await gatheredWrite();
     clock.advance(1_000);
     await gatheredWrite();
     const mark = (change: AskedChange | undefined) => JSON.stringify([change?.update?.condition]);
-    expect(asked.map(spentBy)).toEqual([2n, 2n]);
-    expect(mark(asked[1])).toBe(mark(asked[0]));
-    asked[1]?.answer(refused({ ...known, ...asked[0]?.update?.changes.addElements }));
+    expect(changes.map(spentBy)).toEqual([2n, 2n]);
+    expect(mark(changes[1])).toBe(mark(changes[0]));
+    changes[1]?.answer(refused({ ...known, ...changes[0]?.update?.changes.addElements }));
     await charge;
     void counters.chargeKey({ publicId: 'k', owner: 'b', known }, 3n);
     await gatheredWrite();
-    expect(asked.map(spentBy)).toEqual([2n, 2n, 3n]);
+    expect(changes.map(spentBy)).toEqual([2n, 2n, 3n]);
   });
 });

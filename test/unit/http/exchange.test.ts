@@ -65,8 +65,8 @@ describe('a function URL event', () => {
     expect(request).toMatchObject({ method: 'POST', path: '/v1/chat/completions', query: 'a=1' });
     expect(request.headers).toEqual({ 'content-type': ['application/json'], authorization: ['Bearer sk-gw-1'] });
     // Lambda joins repeated values with a comma, so they arrive as one value.
-    const given = JSON.parse('{"X-A":"1","x-a":"2","x-gw-span-id":"a,b","__proto__":"x"}');
-    const { headers } = read(chatEvent({ headers: given }));
+    const eventHeaders = JSON.parse('{"X-A":"1","x-a":"2","x-gw-span-id":"a,b","__proto__":"x"}');
+    const { headers } = read(chatEvent({ headers: eventHeaders }));
     expect(Object.entries(headers)).toEqual([
       ['x-a', ['1', '2']],
       ['x-gw-span-id', ['a,b']],
@@ -131,8 +131,8 @@ describe('a function URL event', () => {
       { requiredKeys: [] },
     );
     fc.assert(
-      fc.property(fc.oneof(fc.anything(), event), (given) => {
-        const request = read(given);
+      fc.property(fc.oneof(fc.anything(), event), (event) => {
+        const request = read(event);
         expect(typeof request.method).toBe('string');
         expect(typeof request.path).toBe('string');
         expect(request.arrivedAtMs).toBe(startMs);

@@ -44,8 +44,8 @@ afterEach(async () => {
 });
 
 async function serve(gateway: Gateway, options: Parameters<typeof createNodeServer>[2] = {}) {
-  const given = adapterDependencies();
-  const server = createNodeServer(gateway, given.dependencies, options);
+  const adapter = adapterDependencies();
+  const server = createNodeServer(gateway, adapter.dependencies, options);
   servers.push(server);
   const port = await server.listen(0, host);
   const open = () => {
@@ -53,7 +53,7 @@ async function serve(gateway: Gateway, options: Parameters<typeof createNodeServ
     sessions.push(session);
     return session;
   };
-  return { ...given, server, port, open };
+  return { ...adapter, server, port, open };
 }
 
 /** Answers after the client has left. */
@@ -294,9 +294,9 @@ describe('an answer over HTTP/2', () => {
 
   it('is made no faster than its client reads it, while others of its connection go on', async () => {
     const chunk = 'x'.repeat(64 * 1024);
-    let made = 0;
+    let chunkCount = 0;
     async function* body() {
-      for (; made < 256; made += 1) yield chunk;
+      for (; chunkCount < 256; chunkCount += 1) yield chunk;
     }
     const { open } = await serve(async ({ path }) =>
       path === '/large'
@@ -307,7 +307,7 @@ describe('an answer over HTTP/2', () => {
     const large = openStream(session, { ':path': '/large' });
     await once(large, 'response');
     for (let calls = 0; calls < 20; calls += 1) expect((await callOn(session)).status).toBe(200);
-    expect(made).toBeLessThan(8);
+    expect(chunkCount).toBeLessThan(8);
     expect((await text(large)).length).toBe(256 * chunk.length);
   });
 

@@ -209,8 +209,8 @@ describe('an invocation', () => {
       order.push('finish is done');
     };
     const handler = createStreamingHandler(answering({ body: '{}', finish }), dependencies);
-    const running = invoke(handler, chatEvent(), {}, (given) => {
-      control = given;
+    const running = invoke(handler, chatEvent(), {}, (stream) => {
+      control = stream;
     }).then(() => order.push('invocation over'));
     await nextTurn();
     expect(order).toEqual(['finish begins, ended 1 times']);
@@ -273,12 +273,12 @@ describe('an invocation', () => {
     const { dependencies, clock } = adapterDependencies();
     const body = events('data: 1\n\n', 'data: 2\n\n', 'data: [DONE]\n\n');
     const handler = createStreamingHandler(answering({ ...eventStream, body }), dependencies);
-    const given = gate<StreamControl>();
+    const controlGate = gate<StreamControl>();
     const running = invoke(handler, chatEvent(), {}, (control) => {
       control.block();
-      given.open(control);
+      controlGate.open(control);
     });
-    const control = await given.opened;
+    const control = await controlGate.opened;
     await nextTurn();
     expect(control.invocation.bodyText()).toBe('data: 1\n\n');
     expect(control.waitingForDrain()).toBe(1);
@@ -395,12 +395,12 @@ describe('an invocation', () => {
     const body = events('data: 1\n\n', 'data: 2\n\n');
     const finish = async () => void finished++;
     const handler = createStreamingHandler(answering({ ...eventStream, body, finish }), dependencies);
-    const given = gate<StreamControl>();
+    const controlGate = gate<StreamControl>();
     const running = invoke(handler, chatEvent(), {}, (control) => {
       control.block();
-      given.open(control);
+      controlGate.open(control);
     });
-    const control = await given.opened;
+    const control = await controlGate.opened;
     await nextTurn();
     control.fail(new Error('ECONNRESET'));
     const invocation = await running;

@@ -27,10 +27,10 @@ afterEach(async () => {
 });
 
 async function serve(gateway: Gateway) {
-  const given = adapterDependencies();
-  const server = createNodeServer(gateway, given.dependencies);
+  const adapter = adapterDependencies();
+  const server = createNodeServer(gateway, adapter.dependencies);
   servers.push(server);
-  return { ...given, server, port: await server.listen(0, host) };
+  return { ...adapter, server, port: await server.listen(0, host) };
 }
 
 /**
@@ -39,11 +39,11 @@ async function serve(gateway: Gateway) {
  */
 function recorder() {
   const requests: GatewayRequest[] = [];
-  const refused: GatewayRequest[] = [];
+  const refusedRequests: GatewayRequest[] = [];
   const bodies: (Buffer | string)[] = [];
   const gateway: Gateway = async (request, { refusal }) => {
     if (refusal !== undefined) {
-      refused.push(request);
+      refusedRequests.push(request);
       return refuse(refusal);
     }
     requests.push(request);
@@ -55,7 +55,7 @@ function recorder() {
       return refuse(error as GatewayError);
     }
   };
-  return { requests, refused, bodies, gateway };
+  return { requests, refusedRequests, bodies, gateway };
 }
 
 const refuse = ({ entry: { status }, message }: GatewayError) => ({ status, headers: {}, body: message });
@@ -68,7 +68,7 @@ function counter() {
     count.value += 1;
     first.open();
   };
-  return { count, finish, called: first.opened };
+  return { count, finish, firstCall: first.opened };
 }
 
 /** Returns a stream that yields `first` and then waits for `opened`, and reports its release. */
@@ -275,14 +275,14 @@ describe('a request', () => {
   });
 
   it('that is refused has what could be read of its head, and no line of it that was cut', async () => {
-    const { refused, gateway } = recorder();
+    const { refusedRequests, gateway } = recorder();
     const { port } = await serve(gateway);
     const head = 'PUT //v1/models/?a=b HTTP/1.1\r\nX-Gw-Trace-Id:  t-1 \r\nx-gw-trace-id: t-2\r\n: no name\r\n';
     await exchangeBytes(port, `${head}A: ${'a'.repeat(17 * 1024)}`);
     await exchangeBytes(port, 'hello\r\n\r\n');
-    expect(refused[0]).toMatchObject({ method: 'PUT', path: '/v1/models', query: 'a=b', arrivedAtMs: startMs });
-    expect(refused[0]?.headers).toEqual({ 'x-gw-trace-id': ['t-1', 't-2'] });
-    expect(refused[1]).toMatchObject({ method: '', path: '/', query: '', headers: {} });
+    expect(refusedRequests[0]).toMatchObject({ method: 'PUT', path: '/v1/models', query: 'a=b', arrivedAtMs: startMs });
+    expect(refusedRequests[0]?.headers).toEqual({ 'x-gw-trace-id': ['t-1', 't-2'] });
+    expect(refusedRequests[1]).toMatchObject({ method: '', path: '/', query: '', headers: {} });
   });
 
   it.each([
@@ -559,7 +559,7 @@ describe('a listener on a loopback address', () => {
   });
 
   it('refuses what names anything else through the gateway, and nothing of it is served', async () => {
-    const { requests, refused, gateway } = recorder();
+    const { requests, refusedRequests, gateway } = recorder();
     const { port } = await serve(gateway);
     const names = [
       'attacker.example',
@@ -574,7 +574,7 @@ describe('a listener on a loopback address', () => {
       expect(answer.body).toMatch(/^The Host header must name a loopback address/);
     }
     expect(requests).toHaveLength(0);
-    expect(refused).toHaveLength(names.length);
+    expect(refusedRequests).toHaveLength(names.length);
   });
 
   it('takes any name if a proxy is in front of it', async () => {
@@ -634,7 +634,7 @@ describe('an answer', () => {
   });
 
   it('with a header that cannot be written is an internal_error envelope, its body released and finish run once', async () => {
-    const { finish, count, called } = counter();
+    const { finish, count, firstCall } = counter();
     let returned = 0;
     const body = {
       [Symbol.asyncIterator]: () => ({
@@ -650,19 +650,19 @@ describe('an answer', () => {
     expect(answer.status).toBe(500);
     expect(answer.headers.two).toBeUndefined();
     expect(JSON.parse(answer.body).error).toBe('internal_error');
-    await called;
+    await firstCall;
     expect([count.value, returned]).toEqual([1, 1]);
   });
 
   it('is made no faster than its client reads', async () => {
     const chunk = 'x'.repeat(1024 * 1024);
     const chunks = 64;
-    let made = 0;
+    let chunkCount = 0;
     let received = 0;
     let mostAhead = 0;
     async function* body() {
-      for (; made < chunks; made += 1) {
-        mostAhead = Math.max(mostAhead, made * chunk.length - received);
+      for (; chunkCount < chunks; chunkCount += 1) {
+        mostAhead = Math.max(mostAhead, chunkCount * chunk.length - received);
         yield chunk;
       }
     }
@@ -675,7 +675,7 @@ describe('an answer', () => {
   });
 
   it('to a reader that stopped for good is given up: body released, finish run once, connection destroyed', async () => {
-    const { finish, count, called } = counter();
+    const { finish, count, firstCall } = counter();
     const released = gate();
     async function* body() {
       try {
@@ -695,7 +695,7 @@ describe('an answer', () => {
       await nextTurn();
       clock.advance(10_000);
     }
-    await called;
+    await firstCall;
     expect(count.value).toBe(1);
     socket.resume();
     await once(socket, 'close');
@@ -704,7 +704,7 @@ describe('an answer', () => {
 
 describe('a client that hangs up', () => {
   it('from a stream that does not end is still finished with, after a bounded wait', async () => {
-    const { finish, count, called } = counter();
+    const { finish, count, firstCall } = counter();
     const { body } = waitingStream('data: 1\n\n', new Promise(() => {}));
     const gone = gate();
     const { port, clock, events } = await serve(async (_request, { clientGone }) => {
@@ -719,20 +719,20 @@ describe('a client that hangs up', () => {
       await nextTurn();
       clock.advance(2_000);
     }
-    await called;
+    await firstCall;
     expect(count.value).toBe(1);
     expect(events()).toEqual(['body_not_closed']);
   });
 
   it('after the answer has not aborted anything', async () => {
     let signal: AbortSignal | undefined;
-    const { finish, called } = counter();
+    const { finish, firstCall } = counter();
     const { port } = await serve(async (_request, { clientGone }) => {
       signal = clientGone;
       return { status: 200, headers: {}, body: '{}', finish };
     });
     await call(port, { agent: new Agent({ keepAlive: false }) });
-    await called;
+    await firstCall;
     await nextTurn();
     expect(signal?.aborted).toBe(false);
   });
@@ -752,13 +752,13 @@ describe('closing', () => {
   it('serves what clients had sent by then, on new connections and on kept ones, and nothing that comes later', async () => {
     const { requests, gateway } = recorder();
     const { port, server } = await serve(gateway);
-    const kept = await connected(port);
+    const idleSocket = await connected(port);
     const request = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`;
-    kept.write(request('/first'));
-    await once(kept, 'data');
+    idleSocket.write(request('/first'));
+    await once(idleSocket, 'data');
     const fresh = await connected(port);
-    for (const socket of [kept, fresh]) socket.write(request('/sent'));
-    const answers = [kept, fresh].map((socket) => text(socket));
+    for (const socket of [idleSocket, fresh]) socket.write(request('/sent'));
+    const answers = [idleSocket, fresh].map((socket) => text(socket));
     await server.close();
     for (const answer of answers) expect(await answer).toMatch(/^HTTP\/1.1 200 .*connection: close/is);
     // Another process may use this port by now.

@@ -18,10 +18,10 @@ afterEach(() => {
 async function serve(bounds: Parameters<typeof createNodeConnections>[2]) {
   const server = createServer({ requireHostHeader: false });
   const connections = createNodeConnections(server, withoutHttp2(), bounds);
-  const served: Duplex[] = [];
+  const servedSockets: Duplex[] = [];
   server.on('request', (incoming, outgoing) =>
     connections.begin(incoming, outgoing, () => {
-      served.push(incoming.socket);
+      servedSockets.push(incoming.socket);
       if (incoming.url === '/key') connections.markAuthenticated(incoming);
       if (incoming.url === '/fails') throw new Error('a fault of ours');
       if (incoming.url !== '/waits') outgoing.end('{}');
@@ -42,7 +42,7 @@ async function serve(bounds: Parameters<typeof createNodeConnections>[2]) {
     server.closeAllConnections();
     server.close();
   });
-  return { port, open, connections, served };
+  return { port, open, connections, servedSockets };
 }
 
 it('what is closed at a bound is reported as memory that is about to be free, and what a client closes is not', async () => {
@@ -144,12 +144,13 @@ describe('connections', () => {
 });
 
 it('refuses the heads of a hundred connections in one turn, and those of others in later ones', async () => {
-  const { open, connections, served } = await serve({});
+  const { open, connections, servedSockets } = await serve({});
   for (let opened = 0; opened < 250; opened += 1) await open('GET / HTTP/1.1\r\n\r\nGET /late HTTP/1.1\r\nA: ');
-  while (served.length < 250) await nextTurn();
+  while (servedSockets.length < 250) await nextTurn();
   for (let turn = 0; turn < 10; turn += 1) await nextTurn();
   const heads: string[] = [];
-  for (const connection of served) connections.refuse(connection, malformedRequest(), (head) => heads.push(head));
+  for (const connection of servedSockets)
+    connections.refuse(connection, malformedRequest(), (head) => heads.push(head));
   const counts = [heads.length];
   while (heads.length < 250) {
     await nextTurn();
@@ -158,7 +159,8 @@ it('refuses the heads of a hundred connections in one turn, and those of others 
   expect(counts.filter((count, at) => count !== counts[at - 1])).toEqual([100, 200, 250]);
   expect(new Set(heads)).toEqual(new Set(['GET /late HTTP/1.1\r\nA: ']));
   // Refusing a connection a second time has no effect.
-  for (const connection of served) connections.refuse(connection, malformedRequest(), (head) => heads.push(head));
+  for (const connection of servedSockets)
+    connections.refuse(connection, malformedRequest(), (head) => heads.push(head));
   for (let turn = 0; turn < 5; turn += 1) await nextTurn();
   expect(heads).toHaveLength(250);
 });

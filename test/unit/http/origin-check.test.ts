@@ -76,10 +76,10 @@ describe('the origin of a request', () => {
     clock.advance(300_000);
     const refreshing = check.accepts(sent(older));
     state.stored = newer;
-    const asked = check.accepts(sent(newer));
+    const verdict = check.accepts(sent(newer));
     await nextTurn();
     release();
-    expect(await Promise.all([refreshing, asked])).toEqual([true, true]);
+    expect(await Promise.all([refreshing, verdict])).toEqual([true, true]);
     expect(state.reads).toBe(3);
   });
 

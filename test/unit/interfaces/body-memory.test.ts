@@ -8,7 +8,7 @@ import {
 } from '../../../shared/protocol/memory-budget/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
-function kept(characters: number) {
+function memoryOf(characters: number) {
   const raw = {
     messages: [{ content: [{ text: 'Look.' }, { image_url: { url: 'A'.repeat(characters) } }] }],
     model: 'm',
@@ -22,7 +22,7 @@ function kept(characters: number) {
 }
 
 it('media of a long body are kept until they are measured, and those of a short one stay', () => {
-  const [long, short] = [kept(100_000), kept(20_000)];
+  const [long, short] = [memoryOf(100_000), memoryOf(20_000)];
   for (const { body } of [long, short]) body.letGoMedia();
   expect([long, short].map(({ request }) => JSON.stringify(request.raw).includes('AAAA'))).toEqual([false, true]);
 });
@@ -33,7 +33,7 @@ it('a long body gives all its memory back when it is let go, but for what others
     [100_000, 'translatedStream', (size: number) => size + 400],
     [20_000, undefined, (size: number) => size + 200],
   ] as const) {
-    const { body, budget, size } = kept(characters);
+    const { body, budget, size } = memoryOf(characters);
     await body.allocation.take('read', 'relayed', 'translated');
     expect(budget.bytesInUse()).toBe(requestBytes(['translated'], size));
     body.allocation.keep('relayedSent');

@@ -199,14 +199,14 @@ describe('what a message brings beside its text', () => {
   const small = image(png(280, 140, 90_000));
   const remote = { type: 'image', source: { type: 'url', url: 'https://pictures.example/1.png' } };
   const document = (source: object) => ({ type: 'document', source });
-  const given = (part: object) => ({ type: 'tool_result', tool_use_id: 't', content: [part] });
+  const toolResult = (part: object) => ({ type: 'tool_result', tool_use_id: 't', content: [part] });
 
   it.each<[string, object, number | undefined]>([
     ['an image, by its patches of 28 pixels and not by its bytes', small, 50],
-    ['one that a tool gave', given(small), 50],
+    ['one that a tool gave', toolResult(small), 50],
     ['a large one', image(png(8_000, 8_000)), 4_784],
     ['one at a URL', remote, 4_784],
-    ['one inside a document that a tool gave', given(document({ type: 'content', content: [remote] })), 4_784],
+    ['one inside a document that a tool gave', toolResult(document({ type: 'content', content: [remote] })), 4_784],
     ['a text', document({ type: 'text', media_type: 'text/plain', data: 'short' }), 0],
     [
       'a PDF, which may fill the context',

@@ -62,12 +62,12 @@ describe('an answer with log probabilities', () => {
   });
 
   it('of 16,384 tokens is read in many turns, whatever its text says of them', async () => {
-    const said = 'So "logprobs": [ and "logprobs": { are members, \\"logprobs": ["';
-    const text = longAnswer(said);
+    const content = 'So "logprobs": [ and "logprobs": { are members, \\"logprobs": ["';
+    const text = longAnswer(content);
     const { read, turns } = await inTurns(() => chatCompletions.readAnswer(text));
     expect(read).toMatchObject({
       kind: 'answer',
-      answer: { usage: { tokens: { output: 1_500 } }, outputBytes: said.length },
+      answer: { usage: { tokens: { output: 1_500 } }, outputBytes: content.length },
     });
     expect(turns).toBeGreaterThan(10);
   });

@@ -64,9 +64,9 @@ describe('the input of a relayed Responses call', () => {
   });
 
   it('keeps the bytes of the items beside one that is left out', () => {
-    const kept = '{"role":"user", "content":"Hi.", "n":1.10}';
-    const { text } = relayed(`{"model":"a","input":[${kept},${JSON.stringify(sealed)}]}`);
-    expect(text).toContain(`"input":[${kept}]`);
+    const item = '{"role":"user", "content":"Hi.", "n":1.10}';
+    const { text } = relayed(`{"model":"a","input":[${item},${JSON.stringify(sealed)}]}`);
+    expect(text).toContain(`"input":[${item}]`);
   });
 });
 

@@ -24,10 +24,10 @@ import { rejectsRequest } from '../../../shared/routing/providers/rejection-reas
 import { describeUnions, type SdkUnion } from '../../support/sdk-unions.ts';
 
 /** Returns whether every part is known: an unknown part needs `content_part`, which no format supports. */
-const takes = (asked: readonly HubNeed[]): boolean => !needs(asked, 'content_part');
-const needs = (asked: readonly HubNeed[], needed: HubNeed['kind']): boolean =>
-  asked.some(({ kind }) => kind === needed);
-const choosesTool = (asked: readonly HubNeed[]): boolean => !needs(asked, 'tools');
+const takes = (hubNeeds: readonly HubNeed[]): boolean => !needs(hubNeeds, 'content_part');
+const needs = (hubNeeds: readonly HubNeed[], needed: HubNeed['kind']): boolean =>
+  hubNeeds.some(({ kind }) => kind === needed);
+const choosesTool = (hubNeeds: readonly HubNeed[]): boolean => !needs(hubNeeds, 'tools');
 
 const parts: readonly SdkUnion[] = [
   {

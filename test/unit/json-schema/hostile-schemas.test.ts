@@ -302,7 +302,7 @@ describe('many distinct schemas', () => {
     // A weak reference keeps its object until the turn of the event loop has ended.
     await nextTurn();
     collectGarbage();
-    const kept = seen.filter((reference) => reference.deref() !== undefined).length;
-    expect(kept).toBeLessThan(10);
+    const aliveCount = seen.filter((reference) => reference.deref() !== undefined).length;
+    expect(aliveCount).toBeLessThan(10);
   });
 });

@@ -68,8 +68,8 @@ describe('at rest', () => {
       let hasRead = false;
       const hasReadBefore = createKeyStore({
         ...database.store,
-        async get(...asked) {
-          const item = hasRead ? await database.store.get(...asked) : undefined;
+        async get(...args) {
+          const item = hasRead ? await database.store.get(...args) : undefined;
           hasRead = true;
           return item;
         },
@@ -174,14 +174,14 @@ describe('at rest', () => {
       const keys = createKeyStore(database.store);
       const [{ record: rotated }, { record: revoked }] = [newKey(), newKey({ status: 'revoked' })];
       for (const record of [rotated, revoked]) await keys.write(record);
-      const made = next();
+      const keyRecord = next();
       // The second rotation repeats the first, as after a lost answer.
       const won = [];
-      for (const text of [made, made, next()]) won.push(await keys.rotate(rotated, text, endMs));
+      for (const text of [keyRecord, keyRecord, next()]) won.push(await keys.rotate(rotated, text, endMs));
       const late = next();
       expect([...won, await keys.rotate(revoked, late, endMs)]).toEqual([true, true, false, false]);
       expect(await keys.read(late.publicId)).toBeUndefined();
-      expect(await keys.read(rotated.publicId)).toMatchObject({ replacedBy: made.publicId });
+      expect(await keys.read(rotated.publicId)).toMatchObject({ replacedBy: keyRecord.publicId });
       expect(await keys.read(revoked.publicId)).toMatchObject({ status: 'revoked', replacedBy: null });
     });
 
@@ -190,10 +190,13 @@ describe('at rest', () => {
       const keys = createKeyStore(database.store);
       await keys.claimName(record, 0);
       await keys.write(record);
-      const made = next();
-      await keys.rotate(record, made, endMs);
+      const keyRecord = next();
+      await keys.rotate(record, keyRecord, endMs);
       const claimed = async (publicId: string) => keys.claimName({ ...record, publicId }, 20_000);
-      expect([await claimed('another'), await claimed(made.publicId)]).toEqual([made.publicId, made.publicId]);
+      expect([await claimed('another'), await claimed(keyRecord.publicId)]).toEqual([
+        keyRecord.publicId,
+        keyRecord.publicId,
+      ]);
     });
 
     it('takes one of the places of its owner for each text that has not ended', async () => {
@@ -210,9 +213,9 @@ describe('at rest', () => {
       await keys.write(record);
       let publicId = record.publicId;
       for (let turn = 0; turn < 9; turn += 1) {
-        const made = next();
-        await keys.rotate((await keys.read(publicId)) as KeyRecord, made, endMs);
-        publicId = made.publicId;
+        const keyRecord = next();
+        await keys.rotate((await keys.read(publicId)) as KeyRecord, keyRecord, endMs);
+        publicId = keyRecord.publicId;
         expect((await keys.read(record.publicId)) === undefined).toBe(turn === 8);
       }
       expect(await keys.read(publicId)).toMatchObject({ name: 'ci', replacedBy: null });

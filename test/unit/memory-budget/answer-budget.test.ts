@@ -295,14 +295,14 @@ describe('an unread answer', () => {
         const { budget, stand } = openBudget();
         const memory = budget.open();
         const allocation = memory.openAnswer();
-        let [kept, unread, hasEnded] = [0, 0, false];
+        let [keptBytes, unread, hasEnded] = [0, 0, false];
         for (const [step, bytes] of all) {
           if (step === 'take') {
             void allocation.take(bytes, { mayWait: false });
-            if (!hasEnded) kept = Math.max(kept, bytes);
+            if (!hasEnded) keptBytes = Math.max(keptBytes, bytes);
           } else if (step === 'keep') {
             allocation.keepOnly(bytes);
-            kept = Math.min(kept, bytes);
+            keptBytes = Math.min(keptBytes, bytes);
           } else if (step === 'stand') {
             stand('it', bytes, memory);
             unread = bytes;
@@ -311,9 +311,9 @@ describe('an unread answer', () => {
             unread = 0;
           } else {
             memory.end();
-            [kept, hasEnded] = [0, true];
+            [keptBytes, hasEnded] = [0, true];
           }
-          expect(budget.bytesInUse()).toBe(Math.max(kept, unread));
+          expect(budget.bytesInUse()).toBe(Math.max(keptBytes, unread));
         }
       }),
     );

@@ -106,12 +106,12 @@ describe('the memory of a request', () => {
     const { budget, enter } = openBudget();
     const first = enter('a', 600 * kib);
     const gone = new AbortController();
-    const [left, ended] = [enter('b', 100 * kib, { gone: gone.signal }), enter('c', 100 * kib)];
+    const [departing, ended] = [enter('b', 100 * kib, { gone: gone.signal }), enter('c', 100 * kib)];
     gone.abort();
     ended.memory.end();
     first.memory.end();
     await settled();
-    expect([left.value, ended.value, budget.bytesInUse()]).toEqual(['invalid_request', 'invalid_request', 0]);
+    expect([departing.value, ended.value, budget.bytesInUse()]).toEqual(['invalid_request', 'invalid_request', 0]);
   });
 
   it('waits in a line that is bounded for each workspace', async () => {
@@ -220,10 +220,10 @@ describe('workspaces that wait', () => {
 
   it('are served before one that has half; alone it may have all', async () => {
     const { enter } = openBudget();
-    const own = [enter('a', 200 * kib), enter('a', 100 * kib), enter('a', 150 * kib), enter('b', 150 * kib)];
-    expect(own.map(({ value }) => value)).toEqual(new Array(4).fill('at once'));
+    const entries = [enter('a', 200 * kib), enter('a', 100 * kib), enter('a', 150 * kib), enter('b', 150 * kib)];
+    expect(entries.map(({ value }) => value)).toEqual(new Array(4).fill('at once'));
     const [more, others] = [enter('a', 150 * kib), [enter('b', 100 * kib), enter('c', 100 * kib)]];
-    own[2]?.memory.end();
+    entries[2]?.memory.end();
     await settled();
     expect([more.value, others.map(({ value }) => value)]).toEqual(['waits', ['waits', 'later']]);
   });

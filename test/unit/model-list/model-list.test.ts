@@ -117,12 +117,12 @@ describe('the shipped model list', () => {
     ['xai', 20],
     ['openrouter', 100],
   ] as const)('has the models of %s, with features and bounds', (kind, least) => {
-    const own = models.filter((model) => model.kind === kind);
-    expect(own.length).toBeGreaterThanOrEqual(least);
+    const kindModels = models.filter((model) => model.kind === kind);
+    expect(kindModels.length).toBeGreaterThanOrEqual(least);
     for (const feature of ['tools', 'json_mode', 'streaming'] as const) {
-      expect(own.some(({ features }) => features.includes(feature))).toBe(true);
+      expect(kindModels.some(({ features }) => features.includes(feature))).toBe(true);
     }
-    expect(own.some(({ prices }) => prices.cachedInput !== undefined)).toBe(true);
+    expect(kindModels.some(({ prices }) => prices.cachedInput !== undefined)).toBe(true);
   });
 
   it('has models of Amazon Bedrock by their names, their inference profiles and their regional prices', () => {

@@ -99,9 +99,9 @@ describe('a call through a proxy', () => {
   });
 
   async function start({ isEncrypted = false } = {}) {
-    const received: string[] = [];
+    const receivedBodies: string[] = [];
     const answer: Parameters<typeof startTlsServer>[0] = (incoming, outgoing) => {
-      received.push(
+      receivedBodies.push(
         `${incoming.method} ${incoming.url} ${incoming.headers.host} ${incoming.headers['proxy-authorization']}`,
       );
       incoming.resume();
@@ -137,7 +137,7 @@ describe('a call through a proxy', () => {
       } as const;
       return readText((await calls.send(request)).body, 100);
     };
-    return { proxy, received, send, url };
+    return { proxy, receivedBodies, send, url };
   }
   const credential = `Basic ${Buffer.from('user:p@ss%').toString('base64')}`;
   const failureOf = (sent: Promise<unknown>) => sent.catch((error: unknown) => error) as Promise<ConnectionBroken>;
@@ -151,36 +151,36 @@ describe('a call through a proxy', () => {
   it.each([false, true])(
     'by https asks for a tunnel, once for all calls of its socket (a proxy by https: %s)',
     async (isEncrypted) => {
-      const { proxy, received, send } = await start({ isEncrypted });
+      const { proxy, receivedBodies, send } = await start({ isEncrypted });
       for (let call = 0; call < 3; call += 1) expect(await send('https://provider.example/v1?a=b')).toBe('served');
       expect(proxy.requests).toEqual(['CONNECT provider.example:443']);
       expect(proxy.authorizations).toEqual([credential]);
       expect(proxy.serverNames).toEqual(isEncrypted ? ['localhost'] : []);
       // The provider does not learn of the proxy.
-      expect(received).toEqual(Array(3).fill('POST /v1?a=b provider.example undefined'));
+      expect(receivedBodies).toEqual(Array(3).fill('POST /v1?a=b provider.example undefined'));
     },
   );
 
   it.each([false, true])('by http hands the whole request over (a proxy by https: %s)', async (isEncrypted) => {
-    const { proxy, received, send } = await start({ isEncrypted });
+    const { proxy, receivedBodies, send } = await start({ isEncrypted });
     expect(await send('http://plain.example/v1?a=b')).toBe('served');
     expect(proxy.requests).toEqual(['POST http://plain.example/v1?a=b']);
     expect(proxy.authorizations).toEqual([credential]);
     expect(proxy.serverNames).toEqual(isEncrypted ? ['localhost'] : []);
-    expect(received).toHaveLength(1);
+    expect(receivedBodies).toHaveLength(1);
   });
 
   it.each(['https://provider.example/v1', 'http://plain.example/v1'])(
     'that the proxy refuses breaks with its status, and nothing of its text or address: %s',
     async (address) => {
-      const { proxy, received, send } = await start();
+      const { proxy, receivedBodies, send } = await start();
       proxy.refuseWith(407);
       const error = await failureOf(send(address));
       expect(error).toBeInstanceOf(ConnectionBroken);
       expect(error.cause).toBeInstanceOf(ProxyFailed);
       expect(error.cause).toMatchObject({ code: 'proxy_status_407' });
       expectNothingOfTheProxy(error, proxy);
-      expect(received).toEqual([]);
+      expect(receivedBodies).toEqual([]);
       proxy.refuseWith(undefined);
       expect(await send(address)).toBe('served');
     },

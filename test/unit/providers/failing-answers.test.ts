@@ -383,8 +383,8 @@ describe('what a client reads of a provider that rejected its request', () => {
     ['<html><h1>400 Bad Request</h1></html>', '400 Bad Request'],
     ['a\u001b[31mb', 'a [31mb'],
     ['organization-wide and org-level rules of projects', 'organization-wide and org-level rules of projects'],
-  ])('holds nothing of the gateway and its accounts: %j', (message, told) => {
-    expect(read({ error: { message } })).toBe(told);
+  ])('holds nothing of the gateway and its accounts: %j', (message, expectedMessage) => {
+    expect(read({ error: { message } })).toBe(expectedMessage);
   });
 
   it('is nothing if nothing was said', () => {

@@ -335,8 +335,8 @@ describe('calls and overviews', () => {
       expect(quietAtFirst.counts.calls).toBeLessThan(9_000);
       const season = tableOf([nowMs - 80 * dayMs]);
       const workspaces = Array.from({ length: 10 }, (_none, at) => `w${at}`);
-      const asked = { ...range(season, nowMs - 90 * dayMs), workspaces, nowMs, limit: 50, matches: all };
-      const quiet = await readCallPage(asked);
+      const query = { ...range(season, nowMs - 90 * dayMs), workspaces, nowMs, limit: 50, matches: all };
+      const quiet = await readCallPage(query);
       expect([quiet.calls, quiet.next]).toEqual([[], expect.stringMatching(/^2026-1/)]);
       expect(season.counts.days).toBeLessThan(600);
     });
@@ -346,11 +346,11 @@ describe('calls and overviews', () => {
       let [running, most, turns] = [0, 0, 0];
       let isOver = false;
       const records: typeof table.records = {
-        async *read(...asked) {
+        async *read(...args) {
           running += 1;
           most = Math.max(most, running);
           await nextTurn();
-          yield* table.records.read(...asked);
+          yield* table.records.read(...args);
           running -= 1;
         },
       };
@@ -358,8 +358,8 @@ describe('calls and overviews', () => {
         for (; !isOver; turns += 1) await nextTurn();
       })();
       const workspaces = Array.from({ length: 5 }, (_none, at) => `w${at}`);
-      const asked = { ...range(table, nowMs - dayMs), records, workspaces };
-      await readCallPage({ ...asked, nowMs, limit: 50, matches: () => false });
+      const query = { ...range(table, nowMs - dayMs), records, workspaces };
+      await readCallPage({ ...query, nowMs, limit: 50, matches: () => false });
       isOver = true;
       await others;
       expect(most).toBe(2);
@@ -459,18 +459,18 @@ describe('calls and overviews', () => {
   });
 
   it('of several reports that are asked for at once each begins when the last has ended, even if that failed', async () => {
-    let [running, most, made] = [0, 0, 0];
+    let [running, most, runCount] = [0, 0, 0];
     const work = inTurn(async () => {
       running += 1;
       most = Math.max(most, running);
       await nextTurn();
       running -= 1;
-      made += 1;
-      if (made === 1) throw new Error('the store is unavailable');
+      runCount += 1;
+      if (runCount === 1) throw new Error('the store is unavailable');
       return { status: 200, body: {} };
     });
-    const asked = Array.from({ length: 3 }, () => work(...([] as unknown as Parameters<typeof work>)));
-    const ended = await Promise.allSettled(asked);
+    const runs = Array.from({ length: 3 }, () => work(...([] as unknown as Parameters<typeof work>)));
+    const ended = await Promise.allSettled(runs);
     expect([most, ...ended.map(({ status }) => status)]).toEqual([1, 'rejected', 'fulfilled', 'fulfilled']);
   });
 });

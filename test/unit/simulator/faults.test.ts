@@ -59,8 +59,8 @@ describe('instances of schemas', () => {
     [{ allOf: [{ properties: { a: { const: 1 } } }, { required: ['b'] }] }, { a: 1, b: 'text' }],
     [{ $defs: { a: { type: 'boolean' } }, properties: { x: { $ref: '#/$defs/a' } } }, { x: true }],
     [{ type: 'null' }, null],
-  ])('%j is satisfied by %j', (given, instance) => {
-    expect(schemaInstance(given)).toEqual(instance);
+  ])('%j is satisfied by %j', (schema, instance) => {
+    expect(schemaInstance(schema)).toEqual(instance);
   });
 
   it('ends for a schema that refers to itself', () => {

@@ -10,7 +10,7 @@ interface FormatCase {
   readonly name: string;
   readonly keyHeader?: string;
   /** The status that refuses an invalid credential. */
-  readonly refused: number;
+  readonly refusals: number;
   /** Text that only a complete stream contains. */
   readonly end?: string;
   readonly body: (model: string, isStream: boolean) => object;
@@ -20,29 +20,29 @@ interface FormatCase {
 const inBody = (members: object) => (model: string, isStream: boolean) => ({ model, ...members, stream: isStream });
 
 const formats: readonly FormatCase[] = [
-  { name: 'chat-completions', refused: 401, end: '[DONE]', body: inBody(chat), path: () => '/chat/completions' },
+  { name: 'chat-completions', refusals: 401, end: '[DONE]', body: inBody(chat), path: () => '/chat/completions' },
   {
-    ...{ name: 'messages', keyHeader: 'x-api-key', refused: 401, end: 'message_stop', path: () => '/messages' },
+    ...{ name: 'messages', keyHeader: 'x-api-key', refusals: 401, end: 'message_stop', path: () => '/messages' },
     body: inBody({ ...chat, max_tokens: 500 }),
   },
   {
     name: 'responses',
-    refused: 401,
+    refusals: 401,
     end: 'response.completed',
     body: inBody({ input: text }),
     path: () => '/responses',
   },
   {
-    ...{ name: 'generate-content', keyHeader: 'x-goog-api-key', refused: 400, end: '"finishReason":"STOP"' },
+    ...{ name: 'generate-content', keyHeader: 'x-goog-api-key', refusals: 400, end: '"finishReason":"STOP"' },
     body: () => ({ contents: [{ role: 'user', parts: [{ text }] }] }),
     path: (model, isStream) => `/models/${model}:${isStream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
   },
   {
-    ...{ name: 'converse', refused: 403, end: '"stopReason":"end_turn"' },
+    ...{ name: 'converse', refusals: 403, end: '"stopReason":"end_turn"' },
     body: () => ({ messages: [userMessage([{ text }])] }),
     path: (model, isStream) => `/model/${model}/converse${isStream ? '-stream' : ''}`,
   },
-  { name: 'embeddings', refused: 401, body: inBody({ input: text }), path: () => '/embeddings' },
+  { name: 'embeddings', refusals: 401, body: inBody({ input: text }), path: () => '/embeddings' },
 ];
 const streaming = formats.filter(({ end }) => end !== undefined);
 
@@ -68,11 +68,11 @@ describe.each(formats)('$name', (format) => {
   it('answers one credential alone, after Bearer or in the header that it has for it', () =>
     withSimulator(
       async (server) => {
-        const { keyHeader, refused } = format;
+        const { keyHeader, refusals } = format;
         const good = [{ authorization: 'Bearer sk-right' }, ...(keyHeader ? [{ [keyHeader]: 'sk-right' }] : [])];
         for (const headers of good) expect((await ask(format, 'echo', false, headers, server)).status).toBe(200);
         const bad = [{}, { authorization: 'sk-right' }, { [keyHeader ?? 'x-api-key']: 'sk-wrong' }];
-        for (const headers of bad) expect((await ask(format, 'reset', false, headers, server)).status).toBe(refused);
+        for (const headers of bad) expect((await ask(format, 'reset', false, headers, server)).status).toBe(refusals);
       },
       { credential: 'sk-right' },
     ));
@@ -118,7 +118,7 @@ describe('ConverseStream on the wire', () => {
   function eventsOf({ pieces }: WireAnswer) {
     const codec = new EventStreamCodec(
       (bytes) => Buffer.from(bytes as Uint8Array).toString('utf8'),
-      (said) => Buffer.from(said, 'utf8'),
+      (text) => Buffer.from(text, 'utf8'),
     );
     let rest = Buffer.concat(pieces);
     const events: { headers: Record<string, unknown>; text: string }[] = [];
@@ -128,7 +128,7 @@ describe('ConverseStream on the wire', () => {
       events.push({ headers: Object.fromEntries(values), text: Buffer.from(body).toString('utf8') });
       rest = rest.subarray(rest.readUInt32BE(0));
     }
-    return { events, left: rest.length };
+    return { events, remainder: rest.length };
   }
 
   it('is a row of whole binary messages with their names, padded', async () => {
@@ -138,15 +138,15 @@ describe('ConverseStream on the wire', () => {
     });
     expect(answer.headers['content-type']).toBe('application/vnd.amazon.eventstream');
     expect(answer.headers['x-amzn-requestid']).toMatch(/./);
-    const { events, left } = eventsOf(answer);
-    expect(left).toBe(0);
+    const { events, remainder } = eventsOf(answer);
+    expect(remainder).toBe(0);
     expect(events.map(({ headers }) => headers[':event-type'])).toEqual([
       'messageStart',
       ...['contentBlockStart', 'contentBlockDelta', 'contentBlockStop'],
       ...['contentBlockStart', 'contentBlockDelta', 'contentBlockStop'],
       ...['messageStop', 'metadata'],
     ]);
-    expect(events.every(({ text: said }) => typeof JSON.parse(said).p === 'string')).toBe(true);
+    expect(events.every(({ text: eventText }) => typeof JSON.parse(eventText).p === 'string')).toBe(true);
     expect(events[0]?.headers).toEqual({
       ':event-type': 'messageStart',
       ':content-type': 'application/json',

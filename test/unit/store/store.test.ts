@@ -77,7 +77,7 @@ describe('a throttled call', () => {
     const clock = steppedClock(0);
     const beganAtMs: number[] = [];
     const options = { clock, randomness: full, limitMs, throttledMaxMs, kind: 'once' } as const;
-    const asked = callWithAttempts(options, async () => {
+    const call = callWithAttempts(options, async () => {
       beganAtMs.push(clock.nowMs());
       clock.advance(5);
       const outcome = outcomes(beganAtMs.length);
@@ -85,7 +85,7 @@ describe('a throttled call', () => {
       return outcome;
     });
     let isOver = false;
-    const result = asked
+    const result = call
       .catch((error: Error) => error.name)
       .finally(() => {
         isOver = true;
@@ -157,17 +157,17 @@ function heldRuns() {
 
 describe('gathered runs', () => {
   it('begin with what the run before has left, in its order', async () => {
-    const runs: { readonly gathered: readonly number[]; readonly left: PromiseWithResolvers<number[]> }[] = [];
+    const runs: { readonly gathered: readonly number[]; readonly result: PromiseWithResolvers<number[]> }[] = [];
     const ask = batchRuns((gathered: readonly number[]) => {
-      const left = Promise.withResolvers<number[]>();
-      runs.push({ gathered, left });
-      return left.promise;
+      const result = Promise.withResolvers<number[]>();
+      runs.push({ gathered, result });
+      return result.promise;
     });
     for (const number of [1, 2, 3, 4]) ask(number);
-    runs[0]?.left.resolve([]);
+    runs[0]?.result.resolve([]);
     await gatheredWrite();
     ask(5);
-    runs[1]?.left.resolve([3, 4]);
+    runs[1]?.result.resolve([3, 4]);
     await gatheredWrite();
     expect(runs.map(({ gathered }) => gathered)).toEqual([[1], [2, 3, 4], [3, 4, 5]]);
   });

@@ -28,13 +28,13 @@ describe('spans that wait', () => {
   function start(answer: (batch: readonly Span[], signal: AbortSignal) => Promise<{ rejected: number }>) {
     const clock: ManualClock = manualClock();
     const lines: string[] = [];
-    const sent: (readonly Span[])[] = [];
+    const sentBatches: (readonly Span[])[] = [];
     const log = createLog({ clock, write: (line) => void lines.push(line) });
     const send = async (batch: readonly Span[], signal: AbortSignal) => {
-      sent.push(batch);
+      sentBatches.push(batch);
       return answer(batch, signal);
     };
-    return { clock, lines, sent, batches: createSpanBatches({ clock, log, send }) };
+    return { clock, lines, sentBatches, batches: createSpanBatches({ clock, log, send }) };
   }
   const takes = async () => ({ rejected: 0 });
   const settle = async () => {
@@ -43,25 +43,25 @@ describe('spans that wait', () => {
   const names = (batch: readonly Span[] | undefined) => batch?.map(({ name }) => name);
 
   it('are sent five seconds after the first of them, together', async () => {
-    const { clock, sent, batches } = start(takes);
+    const { clock, sentBatches, batches } = start(takes);
     batches.add(spans(2));
     clock.advance(4_999);
     batches.add(spans(1, 2));
-    expect(sent).toEqual([]);
+    expect(sentBatches).toEqual([]);
     clock.advance(1);
     await settle();
-    expect(sent.map(names)).toEqual([['s0', 's1', 's2']]);
+    expect(sentBatches.map(names)).toEqual([['s0', 's1', 's2']]);
     clock.advance(60_000);
     await settle();
-    expect(sent).toHaveLength(1);
+    expect(sentBatches).toHaveLength(1);
   });
 
   it('are sent at once if there are 512 of them, never more in one export; the rest waits for others', async () => {
-    const { clock, sent, batches } = start(takes);
-    const sizes = () => sent.map(({ length }) => length);
+    const { clock, sentBatches, batches } = start(takes);
+    const sizes = () => sentBatches.map(({ length }) => length);
     batches.add(spans(511));
     await settle();
-    expect(sent).toEqual([]);
+    expect(sentBatches).toEqual([]);
     batches.add(spans(600, 511));
     await settle();
     expect(sizes()).toEqual([512, 512]);
@@ -71,7 +71,7 @@ describe('spans that wait', () => {
   });
 
   it('are 4,096 at most: the oldest are dropped, and counted in one line a minute', async () => {
-    const { clock, lines, sent, batches } = start((_batch, signal) => untilGone(signal));
+    const { clock, lines, sentBatches, batches } = start((_batch, signal) => untilGone(signal));
     batches.add(spans(512));
     // The first spans are being sent to a collector that hangs.
     batches.add(spans(4_096, 512));
@@ -86,12 +86,12 @@ describe('spans that wait', () => {
     // The line counts the two spans, the batch that hung, and others that hung since then.
     expect(lines).toHaveLength(2);
     expect(messageOf(lines[1])).toMatch(/^\d{4} spans were dropped: the collector did not answer in time$/);
-    expect(sent[1]?.[0]?.name).toBe('s517');
+    expect(sentBatches[1]?.[0]?.name).toBe('s517');
   });
 
   it('are not sent for a while after a failure, each time for longer, up to a minute; a success ends that', async () => {
     let isUp = false;
-    const { clock, sent, batches } = start(async () => {
+    const { clock, sentBatches, batches } = start(async () => {
       if (!isUp) throw new Error('down');
       return { rejected: 0 };
     });
@@ -100,11 +100,11 @@ describe('spans that wait', () => {
     clock.advance(5_000);
     await settle();
     for (let failure = 1; failure <= 6; failure += 1) {
-      const { length } = sent;
+      const { length } = sentBatches;
       const startedAtMs = clock.nowMs();
       batches.add(spans(1));
       if (failure === 6) isUp = true;
-      while (sent.length === length) {
+      while (sentBatches.length === length) {
         clock.advance(1_000);
         await batches.flush();
         await settle();
@@ -114,12 +114,12 @@ describe('spans that wait', () => {
     expect(waits).toEqual([5, 10, 20, 40, 60, 60]);
     batches.add(spans(1));
     await batches.flush();
-    expect(sent).toHaveLength(8);
+    expect(sentBatches).toHaveLength(8);
   });
 
   it('are sent a last time when the process stops, also during a pause, and nothing after that', async () => {
     let isUp = false;
-    const { clock, sent, batches } = start(async () => {
+    const { clock, sentBatches, batches } = start(async () => {
       if (!isUp) throw new Error('down');
       return { rejected: 0 };
     });
@@ -128,10 +128,10 @@ describe('spans that wait', () => {
     batches.add(spans(2, 1));
     isUp = true;
     await batches.close();
-    expect(sent.map(names)).toEqual([['s0'], ['s1', 's2']]);
+    expect(sentBatches.map(names)).toEqual([['s0'], ['s1', 's2']]);
     clock.advance(600_000);
     await settle();
-    expect(sent).toHaveLength(2);
+    expect(sentBatches).toHaveLength(2);
   });
 
   it.each<[what: string, limitMs: number, end: (batches: SpanBatches) => Promise<void>]>([

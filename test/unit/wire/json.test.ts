@@ -301,10 +301,10 @@ describe('a provider’s JSON answer', () => {
       const written = textWithoutReasoning(json, new Map([['usage', { cost: 1 }]]));
       return [JSON.parse((await withoutReasoning(json)).text), JSON.parse(written)];
     };
-    const left = { id: 'x', choices: [choice({ content: 'a' }), choice({}), 7] };
+    const chunk = { id: 'x', choices: [choice({ content: 'a' }), choice({}), 7] };
     expect(await strip(body)).toEqual([
-      { ...left, usage: body.usage },
-      { ...left, usage: { cost: 1 } },
+      { ...chunk, usage: body.usage },
+      { ...chunk, usage: { cost: 1 } },
     ]);
     expect(await strip({ choices: 'odd' })).toEqual([{ choices: 'odd' }, { choices: 'odd', usage: { cost: 1 } }]);
   });

@@ -111,8 +111,8 @@ describe('a preset and a request', () => {
   });
 
   it('are held to the data policy of the preset and of the workspace together', () => {
-    const policyOf = (preset: Json, own: WorkspaceDocument['data_policy']) =>
-      merge({ provider: preset }, {}, own).workspace.data_policy;
+    const policyOf = (preset: Json, dataPolicy: WorkspaceDocument['data_policy']) =>
+      merge({ provider: preset }, {}, dataPolicy).workspace.data_policy;
     const both = { zdr: true, data_collection: 'deny', data_residency: ['eu'] } as const;
     const preset = { zdr: true, data_residency: ['eu', 'us'] };
     expect(policyOf(preset, { data_collection: 'deny', data_residency: ['eu'] })).toEqual(both);

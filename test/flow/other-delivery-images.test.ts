@@ -96,8 +96,8 @@ describe('images in the other form', () => {
     return all;
   };
   const image = () => toFile(Buffer.from('one'), 'one.png', { type: 'image/png' });
-  const asked = { prompt: 'p', n: 2 };
-  const stream = { ...asked, stream: true } as const;
+  const request = { prompt: 'p', n: 2 };
+  const stream = { ...request, stream: true } as const;
 
   it.each([
     ['image_generation', 'application/json', async (model: string) => client.images.generate({ model, ...stream })],
@@ -119,11 +119,11 @@ describe('images in the other form', () => {
   });
 
   it.each([
-    ['image_generation', 'text/event-stream', async (model: string) => client.images.generate({ model, ...asked })],
+    ['image_generation', 'text/event-stream', async (model: string) => client.images.generate({ model, ...request })],
     [
       'image_edit',
       'application/json',
-      async (model: string) => client.images.edit({ model, image: await image(), ...asked }),
+      async (model: string) => client.images.edit({ model, image: await image(), ...request }),
     ],
   ] as const)('are whole if they come as events of %s, and usage of each is added up', async (prefix, type, ask) => {
     answered = { type, body: events(prefix, pictures, usageOf(1)) };
@@ -138,17 +138,17 @@ describe('images in the other form', () => {
     const streamed = await charged(async () => collect(await client.images.generate({ model: 'images', ...stream })));
     expect(streamed.answer.map(({ usage }) => usage)).toEqual([undefined, undefined]);
     answered = { type: 'text/event-stream', body: events('image_generation', ['b25l']) };
-    const made = await charged(() => client.images.generate({ model: 'images', ...asked }));
-    expect(made.answer.data).toEqual([{ b64_json: 'b25l' }]);
-    expect([streamed.cost, made.cost]).toEqual([80_000n * micro, 40_000n * micro]);
+    const result = await charged(() => client.images.generate({ model: 'images', ...request }));
+    expect(result.answer.data).toEqual([{ b64_json: 'b25l' }]);
+    expect([streamed.cost, result.cost]).toEqual([80_000n * micro, 40_000n * micro]);
   });
 
   it('say what a provider leaves open as open, and keep what else they say of an image', async () => {
     const data = [{ b64_json: 'b25l', revised_prompt: 'A "cat"' }, { url: 'https://images.example/2' }];
     answered = jsonReply({ created: 7, data });
-    const told = await collect(await client.images.generate({ model: 'images', ...stream }));
+    const events = await collect(await client.images.generate({ model: 'images', ...stream }));
     const open = { background: 'auto', output_format: 'png', quality: 'auto', size: 'auto', created_at: 7 };
-    expect(told).toEqual(data.map((item) => ({ type: 'image_generation.completed', ...item, ...open })));
+    expect(events).toEqual(data.map((item) => ({ type: 'image_generation.completed', ...item, ...open })));
   });
 
   it('are those of their own items, whatever fields these and their answer have beside them', async () => {
@@ -178,11 +178,17 @@ describe('images in the other form', () => {
   it('of tens of megabytes go through in both forms', async () => {
     const large = 'A'.repeat(8 * 1024 * 1024);
     answered = jsonReply(whole([large, large, large]));
-    const told = await collect(await client.images.generate({ model: 'images', prompt: 'p', n: 3, stream: true }));
-    expect(told.map(({ b64_json }) => (b64_json as string).length)).toEqual([large.length, large.length, large.length]);
+    const imageEvents = await collect(
+      await client.images.generate({ model: 'images', prompt: 'p', n: 3, stream: true }),
+    );
+    expect(imageEvents.map(({ b64_json }) => (b64_json as string).length)).toEqual([
+      large.length,
+      large.length,
+      large.length,
+    ]);
     answered = { type: 'text/event-stream', body: events('image_generation', [large, large, large]) };
-    const made = await client.images.generate({ model: 'images', prompt: 'p', n: 3 });
-    expect(made.data?.map(({ b64_json }) => b64_json?.length)).toEqual([large.length, large.length, large.length]);
+    const images = await client.images.generate({ model: 'images', prompt: 'p', n: 3 });
+    expect(images.data?.map(({ b64_json }) => b64_json?.length)).toEqual([large.length, large.length, large.length]);
   });
 
   it.each([

@@ -160,18 +160,20 @@ const streams: Readonly<Record<string, readonly object[]>> = {
 const tellings: Readonly<Record<string, (isStream: boolean) => Promise<readonly unknown[]>>> = {
   async messages(isStream) {
     const client = anthropicOf(gateway).messages;
-    const asked = { model: 'late', max_tokens: 100, messages };
-    const { content, stop_reason } = isStream ? await client.stream(asked).finalMessage() : await client.create(asked);
-    const said = content.map((block) => {
+    const request = { model: 'late', max_tokens: 100, messages };
+    const { content, stop_reason } = isStream
+      ? await client.stream(request).finalMessage()
+      : await client.create(request);
+    const texts = content.map((block) => {
       if (block.type === 'text') return block.text;
       return block.type === 'tool_use' ? [block.name, block.input] : JSON.stringify(block).includes('Hm.');
     });
-    return [stop_reason, ...said];
+    return [stop_reason, ...texts];
   },
   async 'chat-completions'(isStream) {
     const client = openaiOf(gateway).chat.completions;
-    const asked = { model: 'late', messages };
-    const { choices } = isStream ? await client.stream(asked).finalChatCompletion() : await client.create(asked);
+    const request = { model: 'late', messages };
+    const { choices } = isStream ? await client.stream(request).finalChatCompletion() : await client.create(request);
     const { content, refusal, tool_calls: calls = [] } = choices[0]?.message ?? {};
     const called = calls.map(
       (one) => one.type === 'function' && [one.function.name, JSON.parse(one.function.arguments)],
@@ -179,7 +181,7 @@ const tellings: Readonly<Record<string, (isStream: boolean) => Promise<readonly 
     return [choices[0]?.finish_reason, content, refusal, ...called];
   },
 };
-const told: Readonly<Record<string, readonly unknown[]>> = {
+const expectedTexts: Readonly<Record<string, readonly unknown[]>> = {
   messages: ['tool_use', true, 'Let me look.', 'But not below.', ['look', { at: 'sky' }]],
   'chat-completions': ['tool_calls', 'Let me look.', 'But not below.', ['look', { at: 'sky' }]],
 };
@@ -191,12 +193,12 @@ describe.each(Object.keys(tellings))(
 
     it.each(Object.entries(streams))('streamed, with its items %s', async (_where, events) => {
       answered = eventsReply(...events);
-      expect(await tell(true)).toEqual(told[name]);
+      expect(await tell(true)).toEqual(expectedTexts[name]);
     });
 
     it('whole', async () => {
       answered = jsonReply(completed.response);
-      expect(await tell(false)).toEqual(told[name]);
+      expect(await tell(false)).toEqual(expectedTexts[name]);
     });
 
     it('and is none as a stream without any item, although it says that it is completed', async () => {
@@ -216,7 +218,7 @@ describe('a Claude on Converse with tools and a schema', () => {
   const tools = [
     { type: 'function' as const, name: 'look', parameters: { type: 'object', properties: {} }, strict: false },
   ];
-  const asked = {
+  const request = {
     model: 'claude',
     input: 'How many?',
     tools,
@@ -237,9 +239,9 @@ describe('a Claude on Converse with tools and a schema', () => {
       [{ text: 'I look.' }, { toolUse: { toolUseId: 'tooluse_1', name: 'look', input: {} } }],
       ['I look.', 'look'],
     ],
-  ])('hands on %s as it was said, whole and streamed', async (_what, content, said) => {
+  ])('hands on %s as it was said, whole and streamed', async (_what, content, texts) => {
     answered = jsonReply(says(...content));
-    const whole = await openaiOf(gateway).responses.create(asked);
+    const whole = await openaiOf(gateway).responses.create(request);
     const wordsOf = ({ output: items }: { readonly output: readonly object[] }) =>
       (items as readonly Json[]).flatMap((item) =>
         item.type === 'message'
@@ -248,7 +250,7 @@ describe('a Claude on Converse with tools and a schema', () => {
             ? [item.name]
             : [],
       );
-    expect([whole.status, wordsOf(whole)]).toEqual(['completed', said]);
+    expect([whole.status, wordsOf(whole)]).toEqual(['completed', texts]);
     const { bytes, contentType } = frames(
       ['messageStart', { role: 'assistant' }],
       ...content.flatMap((block, contentBlockIndex): [string, Json][] =>
@@ -272,10 +274,10 @@ describe('a Claude on Converse with tools and a schema', () => {
     answered = { type: contentType, body: Buffer.concat(bytes) };
     // The SDK's helper rejects prose, so the test reads the events as they come.
     const events: Json[] = [];
-    for await (const event of await openaiOf(gateway).responses.create({ ...asked, stream: true }))
+    for await (const event of await openaiOf(gateway).responses.create({ ...request, stream: true }))
       events.push({ ...event });
     expect(events.at(-1)?.type).toBe('response.completed');
-    expect(wordsOf(events.at(-1)?.response as { output: object[] })).toEqual(said);
+    expect(wordsOf(events.at(-1)?.response as { output: object[] })).toEqual(texts);
     expect(provider.bodies.at(-1)).toContain('JSON schema');
   });
 

@@ -42,9 +42,9 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 afterEach(() => gateway.simulator.clear());
 
-const said = { messages: [{ role: 'user', content: 'Hi.' }] };
-const chat = (body: Json) => ['/chat/completions', { max_tokens: 10, ...said, ...body }] as const;
-const messages = (body: Json) => ['/messages', { max_tokens: 10, ...said, ...body }] as const;
+const history = { messages: [{ role: 'user', content: 'Hi.' }] };
+const chat = (body: Json) => ['/chat/completions', { max_tokens: 10, ...history, ...body }] as const;
+const messages = (body: Json) => ['/messages', { max_tokens: 10, ...history, ...body }] as const;
 const responses = (body: Json) => ['/responses', { max_output_tokens: 16, input: 'Hi.', ...body }] as const;
 const inChat = (part: Json) => chat({ messages: [{ role: 'user', content: [part] }] });
 const inMessage = (part: Json) => messages({ messages: [{ role: 'user', content: [part] }] });
@@ -100,7 +100,7 @@ const references: readonly (readonly [string, readonly [string, Json]])[] = [
     [`messages[0].content[0].${type}`, inChat({ type, [type]: { url: 'gs://bucket/1' } })],
     ['messages[0].content[0]', inChat({ type, [type]: 's3://bucket/1' })],
   ]),
-  ['messages[1]', chat({ messages: [...said.messages, { role: 'assistant', audio: { id: 'audio_1' } }] })],
+  ['messages[1]', chat({ messages: [...history.messages, { role: 'assistant', audio: { id: 'audio_1' } }] })],
   ['audio.voice', chat({ modalities: ['text', 'audio'], audio: { format: 'wav', voice: { id: 'voice_1' } } })],
   ['tools[0]', tool({ type: 'mcp', server_label: 'a', tunnel_id: 'tunnel_1' })],
   [
@@ -158,11 +158,11 @@ describe.each(references)('%s, as in %j', (member, request) => {
   });
 
   it('goes to the provider on the key of its own client, and if the operator shares what the provider keeps', async () => {
-    const own = await ask(fresh(request), { provider: { only: 'acme' } }, { 'x-byok-key': 'sk-own' });
+    const answer = await ask(fresh(request), { provider: { only: 'acme' } }, { 'x-byok-key': 'sk-own' });
     const shared = await ask(fresh(request), { model: 'on/shared' });
     // The simulator refuses some of these requests for reasons of its own.
     expect(called()).toEqual(['acme', 'shared']);
-    for (const { text } of [own, shared]) expect(text).not.toContain('has made through this gateway');
+    for (const { text } of [answer, shared]) expect(text).not.toContain('has made through this gateway');
   });
 });
 
@@ -172,7 +172,7 @@ it('an unknown thread is reported with the word by which clients begin a new one
 });
 
 describe('what a workspace has made', () => {
-  const made = async (stream: boolean) => {
+  const idsOfAnswer = async (stream: boolean) => {
     const { text } = await ask(responses({ stream }), { provider: { only: 'globex' } });
     gateway.simulator.clear();
     const find = (prefix: string) => new RegExp(`${prefix}_[0-9a-f]+`).exec(text)?.[0];
@@ -182,7 +182,7 @@ describe('what a workspace has made', () => {
   it.each([false, true])(
     'is reached at the provider that keeps it: the response, the one after it, and its items (stream: %s)',
     async (stream) => {
-      const { response, item } = await made(stream);
+      const { response, item } = await idsOfAnswer(stream);
       const { text } = await ask(responses({ stream, previous_response_id: response }));
       for (const request of [
         responses({ stream, previous_response_id: /resp_[0-9a-f]+/.exec(text)?.[0] }),
@@ -196,7 +196,7 @@ describe('what a workspace has made', () => {
   );
 
   it('is refused to another workspace, to a request that names something else beside it, and after thirty days', async () => {
-    const { response, item } = await made(false);
+    const { response, item } = await idsOfAnswer(false);
     const request = responses({ previous_response_id: response });
     const other = { authorization: `Bearer ${otherKey}` };
     expect(await ask(request, {}, other)).toMatchObject({ status: 400, code: 'invalid_request' });

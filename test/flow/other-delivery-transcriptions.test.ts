@@ -147,8 +147,8 @@ it.each([
 ])('that fails in the other form fails, and pays nothing: %s, %s', async (model, type, stream, text) => {
   answered = { type, body: text };
   const { answer, cost, calls } = await charged(async () => {
-    const asked = client.audio.transcriptions.create({ model, file: await file(), stream });
-    return asked.catch((error: unknown) => error);
+    const call = client.audio.transcriptions.create({ model, file: await file(), stream });
+    return call.catch((error: unknown) => error);
   });
   expect(answer).toMatchObject({ status: 502 });
   expect([cost, calls]).toEqual([0n, 1]);
@@ -219,8 +219,10 @@ it.each(foreign)('is in OpenAI’s words if it streams in those of %s, once', as
 
 it.each(foreign)('is one text if %s streams although none was asked for', async (_host, body, more, cost) => {
   answered = { type: 'text/event-stream', body };
-  const asked = await charged(async () => client.audio.transcriptions.create({ model: 'seconds', file: await file() }));
-  expect(asked).toEqual({ answer: { text: 'Good day.', ...more }, cost: cost * micro, calls: 1 });
+  const result = await charged(async () =>
+    client.audio.transcriptions.create({ model: 'seconds', file: await file() }),
+  );
+  expect(result).toEqual({ answer: { text: 'Good day.', ...more }, cost: cost * micro, calls: 1 });
 });
 
 it('is a broken stream if chunks end without a word, and nothing says that it is whole', async () => {

@@ -35,14 +35,14 @@ describe('a long request', () => {
     const entries = (...providers: readonly string[]) => providers.map((id) => ({ provider: id, upstream: 'm' }));
     gateway = await startHarness({
       models: {
-        'acme/own': entries('own'),
+        'acme/own': entries('chat'),
         'acme/other': entries('other'),
         'acme/two': [
           { provider: 'other', upstream: 'm' },
-          { provider: 'own', upstream: 'm', more: { input_price_per_million: '9' } },
+          { provider: 'chat', upstream: 'm', more: { input_price_per_million: '9' } },
         ],
       },
-      providers: { own: { base_url: provider.url }, other: { base_url: provider.url, apis: ['messages'] } },
+      providers: { chat: { base_url: provider.url }, other: { base_url: provider.url, apis: ['messages'] } },
       replace: () => ({ memory: budget }),
     });
   });

@@ -151,18 +151,19 @@ describe('settings', () => {
       changed.push((await first.console.send('PATCH', `/workspaces/${slug(name)}`, part)).body);
     }
     expect(changed.filter((answer) => !Object.hasOwn(answer as object, 'data'))).toEqual([]);
-    const left = settingsIn(await exported(first));
-    for (const [at, [name, value]] of left.entries()) expect([name, value]).not.toEqual([name, written[at]?.[1]]);
+    const settingsAfter = settingsIn(await exported(first));
+    for (const [at, [name, value]] of settingsAfter.entries())
+      expect([name, value]).not.toEqual([name, written[at]?.[1]]);
     await first.stop();
 
     const again = await start();
-    expect(settingsIn(await exported(again))).toEqual(left);
-    expect(toldOf(again)).toEqual([differing(left.length)]);
+    expect(settingsIn(await exported(again))).toEqual(settingsAfter);
+    expect(toldOf(again)).toEqual([differing(settingsAfter.length)]);
     await again.stop();
 
     const reapplied = await start({ reapply: true });
     expect(settingsIn(await exported(reapplied))).toEqual(written);
-    expect(toldOf(reapplied)).toHaveLength(left.length);
+    expect(toldOf(reapplied)).toHaveLength(settingsAfter.length);
     expect(toldOf(reapplied).every((line) => line.startsWith('changes: '))).toBe(true);
   });
 });
@@ -185,12 +186,12 @@ describe('a start with a file that did not change', () => {
     });
     await first.console.send('POST', '/providers/acme/disable');
     await first.console.send('PATCH', `/keys/${public_id}`, { status: 'revoked' });
-    const kept = await exported(first);
-    expect(kept.models.map(({ id }: { id: string }) => id)).toEqual(['acme/small', 'globex/new']);
+    const exportBefore = await exported(first);
+    expect(exportBefore.models.map(({ id }: { id: string }) => id)).toEqual(['acme/small', 'globex/new']);
     await first.stop();
 
     const again = await start();
-    expect(await exported(again)).toEqual(kept);
+    expect(await exported(again)).toEqual(exportBefore);
     expect(toldOf(again)).toEqual([
       'note: key ci of team was revoked and stays revoked',
       expect.stringMatching(/^note: \d+ settings differ from /),

@@ -38,9 +38,9 @@ describe('a model that cannot be made to call a tool', () => {
       const named = { type: 'function', function: { name: 'weather' } };
       const some = { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [named] } };
       for (const choice of ['required', named, some]) {
-        const asked = { tools: [tool('weather')], tool_choice: choice };
-        const { outcome, sent } = await ask({ api, model, answer: fineAnswer(api), body: asked });
-        expect([failureOf(outcome).param, sent]).toEqual(['tool_choice', []]);
+        const request = { tools: [tool('weather')], tool_choice: choice };
+        const { outcome, requests } = await ask({ api, model, answer: fineAnswer(api), body: request });
+        expect([failureOf(outcome).param, requests]).toEqual(['tool_choice', []]);
       }
       for (const choice of ['auto', 'none', undefined]) {
         const { outcome } = await ask({
@@ -61,12 +61,12 @@ describe('a model that cannot be made to call a tool', () => {
   it.each(models)(
     '%s %s: is requested as JSON, and by a schema that leaves something open, with tools and without',
     async (api, model) => {
-      for (const [asked, words] of [
+      for (const [fields, words] of [
         [{ response_format: { type: 'json_object' } }, /answer with one JSON object and nothing else/],
         [asking(schemaOf({ additionalProperties: true })), /JSON.*city/],
       ] as const) {
         for (const tools of [[], [tool('weather')]]) {
-          const body = await sentBody(api, { ...asked, tools }, model);
+          const body = await sentBody(api, { ...fields, tools }, model);
           expect(JSON.stringify(body.system)).toMatch(words);
           expect(JSON.stringify(body)).not.toMatch(/"name":"json"|"any"/);
           expect(body.output_config?.format).toBeUndefined();
@@ -86,11 +86,11 @@ it.each(['messages', 'converse'] as const)(
   async (api) => {
     const body = { tools: [tool('json')], response_format: { type: 'json_object' } };
     const blocks = [{ text: 'I look.' }, { id: 'a', name: 'json', args: { city: 'Rome' } }];
-    const { outcome, sent } = await ask({ api, body, answer: jsonAnswer(jsonOf(api, { blocks })) });
+    const { outcome, requests } = await ask({ api, body, answer: jsonAnswer(jsonOf(api, { blocks })) });
     const { message, finish_reason: reason } = completionOf(outcome).choices[0];
     expect([message.content, reason]).toEqual(['I look.', 'tool_calls']);
     expect(message.tool_calls[0].function).toEqual({ name: 'json', arguments: '{"city":"Rome"}' });
-    expect(JSON.stringify(sent[0]?.body.system)).toContain('answer with one JSON object');
+    expect(JSON.stringify(requests[0]?.body.system)).toContain('answer with one JSON object');
   },
 );
 
@@ -106,9 +106,9 @@ it.each([
 describe.each(apis)('arguments of %s', (api) => {
   // JSON.parse rounds these numbers, and packages refuse an answer with these names.
   const named = '{"__proto__":{"a":1},"constructor":{"prototype":{}}}';
-  const given = [{ n: rawNumber('12345678901234567890.10'), e: rawNumber('1.0e5') }, JSON.parse(named)];
+  const inputs = [{ n: rawNumber('12345678901234567890.10'), e: rawNumber('1.0e5') }, JSON.parse(named)];
   const texts = ['{"n":12345678901234567890.10,"e":1.0e5}', named];
-  const blocks = given.map((args, index) => ({ id: `c${index}`, name: 'weather', args }));
+  const blocks = inputs.map((args, index) => ({ id: `c${index}`, name: 'weather', args }));
 
   it('keep their digits and their names, whole, streamed, and in the history', async () => {
     const tools = [tool('weather')];
@@ -136,10 +136,10 @@ describe.each(apis)('arguments of %s', (api) => {
     expect(forced).toMatch(/("name":|"allowedFunctionNames":\[)"constructor__"/);
     const body = { tools };
     const sent = (await ask({ api, body, answer: fineAnswer(api) })).texts[0] ?? '';
-    const given = ['constructor__', 'toString_', '__proto___'];
-    expect(sent.match(/"name":"\w+"/g)).toEqual([...given, 'constructor_'].map((name) => `"name":"${name}"`));
+    const givenNames = ['constructor__', 'toString_', '__proto___'];
+    expect(sent.match(/"name":"\w+"/g)).toEqual([...givenNames, 'constructor_'].map((name) => `"name":"${name}"`));
     // The provider calls the tools by the names that were sent.
-    const answered = calls.map((call, index) => ({ ...call, name: given[index] ?? '' }));
+    const answered = calls.map((call, index) => ({ ...call, name: givenNames[index] ?? '' }));
     const whole = await ask({ api, body, answer: jsonAnswer(jsonOf(api, { blocks: answered })) });
     const stream = await ask({ api, body, stream: true, answer: streamOf(api, { blocks: answered }) });
     const { message } = completionOf(whole.outcome).choices[0];
@@ -201,11 +201,11 @@ it('a block that is new, with pieces and events that are new, is left out of an 
   const fresh = { type: 'hologram', rays: [1] };
   const message = jsonOf('messages', { blocks: [{ text: 'Hello.' }] }) as Any;
   const delta = (index: number, piece: Json) => ({ type: 'content_block_delta', index, delta: piece });
-  const asked = { api: 'messages', body: {} } as const;
-  const whole = await ask({ ...asked, answer: jsonAnswer({ ...message, content: [fresh, ...message.content] }) });
+  const options = { api: 'messages', body: {} } as const;
+  const whole = await ask({ ...options, answer: jsonAnswer({ ...message, content: [fresh, ...message.content] }) });
   expect(completionOf(whole.outcome).choices[0].message.content).toBe('Hello.');
   const stream = await ask({
-    ...asked,
+    ...options,
     stream: true,
     answer: eventStream(
       { type: 'message_start', message: { ...message, content: [], stop_reason: null } },
@@ -249,9 +249,9 @@ describe('Gemini', () => {
     usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
   });
   const both = async (answer: Json, more: Partial<SentRequest> = {}) => {
-    const asked = { api: 'generate-content', body: {}, ...more } as const;
-    const whole = await ask({ ...asked, answer: jsonAnswer(answer) });
-    const stream = await ask({ ...asked, stream: true, answer: eventStream(answer) });
+    const options = { api: 'generate-content', body: {}, ...more } as const;
+    const whole = await ask({ ...options, answer: jsonAnswer(answer) });
+    const stream = await ask({ ...options, stream: true, answer: eventStream(answer) });
     return { whole: whole.outcome, stream: await readTexts(stream.outcome) };
   };
 
@@ -294,24 +294,24 @@ describe('Gemini', () => {
     ['STOP', [{ text: '' }, { text: '' }]],
   ])('that ends with %s and has only the parts %j has failed, whichever client asks', async (reason, parts) => {
     for (const interfaceId of ['chat-completions', 'messages', 'responses'] as const) {
-      const asked = { interfaceId, body: interfaceId === 'responses' ? { input: '?' } : {} };
-      const { whole, stream } = await both(answerOf(parts, reason), asked);
+      const options = { interfaceId, body: interfaceId === 'responses' ? { input: '?' } : {} };
+      const { whole, stream } = await both(answerOf(parts, reason), options);
       expect(failureOf(whole)).toEqual({ kind: 'failed', cause: 'no_output' });
       expect(stream.error).toMatchObject({ failure: { kind: 'failed', cause: 'no_output' } });
       expect(stream.texts.join()).not.toMatch(/completed|message_stop|"stop"/);
     }
-    const said = await both(answerOf([{ text: 'So.' }], reason));
-    expect([completionOf(said.whole).choices[0].finish_reason, said.stream.error]).toEqual(['stop', undefined]);
+    const outcomes = await both(answerOf([{ text: 'So.' }], reason));
+    expect([completionOf(outcomes.whole).choices[0].finish_reason, outcomes.stream.error]).toEqual(['stop', undefined]);
   });
 
   it.each([[[{ text: '' }]], [[]]])(
     'with the parts %j is an answer if the client gave stops: the first word may be one',
     async (parts) => {
-      const asked = { body: { stop: ['END'] } };
-      const { whole, stream } = await both(answerOf(parts, 'STOP'), asked);
+      const options = { body: { stop: ['END'] } };
+      const { whole, stream } = await both(answerOf(parts, 'STOP'), options);
       expect(completionOf(whole).choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: '' } });
       expect([readChunks(stream.texts).finishReason, stream.error]).toEqual(['stop', undefined]);
-      const other = await both(answerOf(parts, 'MALFORMED_RESPONSE'), asked);
+      const other = await both(answerOf(parts, 'MALFORMED_RESPONSE'), options);
       expect(failureOf(other.whole)).toMatchObject({ kind: 'failed' });
     },
   );

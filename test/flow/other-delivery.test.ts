@@ -38,14 +38,14 @@ const calls = [
   { id: 'call_a', type: 'function', function: { name: 'look', arguments: '{"place":"Zürich","depth":2}' } },
   { id: 'call_b', type: 'function', function: { name: 'look', arguments: '{"place":"Bern"}' } },
 ];
-const said = { content: 'Pick "Zürich".', reasoning_content: 'I look it up.' };
+const message = { content: 'Pick "Zürich".', reasoning_content: 'I look it up.' };
 const chatJson = {
   ...chatHead,
   object: 'chat.completion',
   choices: [
     {
       index: 0,
-      message: { role: 'assistant', ...said, tool_calls: calls },
+      message: { role: 'assistant', ...message, tool_calls: calls },
       logprobs: null,
       finish_reason: 'tool_calls',
     },
@@ -195,8 +195,8 @@ const comparable = (answer: object, stream: boolean): unknown =>
     JSON.stringify(answer, (name, value) => {
       if (changing.has(name) || (stream && lastPieceOnly.has(name))) return undefined;
       if (!Array.isArray(value)) return value;
-      const said = value.filter((item) => !isSignatureAlone(item));
-      return name === 'reasoning_details' ? said.map(({ index: _place, ...detail }) => detail) : said;
+      const items = value.filter((item) => !isSignatureAlone(item));
+      return name === 'reasoning_details' ? items.map(({ index: _place, ...detail }) => detail) : items;
     }),
   );
 /** Returns whether an item has only the signature of a text, which streams of Gemini send in a part of its own. */
@@ -213,7 +213,7 @@ const isSignatureAlone = (item: {
 const rows = clients.flatMap((client) => formats.map((format) => [client, format] as const));
 
 /** Makes one call and checks that one provider was called, once. */
-async function asked(client: Client, format: Format, stream: boolean): Promise<unknown> {
+async function answerTo(client: Client, format: Format, stream: boolean): Promise<unknown> {
   const [before, backupsBefore] = [provider.bodies.length, good];
   const answer = await ask[client](`on/${format}`, stream);
   expect([provider.bodies.length - before, good - backupsBefore]).toEqual([1, 0]);
@@ -226,19 +226,19 @@ describe.each(rows)('a client of %s, at a provider of %s', (client, format) => {
     const isUnread = client === 'responses' && format === 'responses';
     if (isUnread) answerJson(jsonText(format));
     else answerStream(streamBytes(format), streamTypes(format)[0]);
-    const expected = await asked(client, format, !isUnread);
+    const expected = await answerTo(client, format, !isUnread);
     for (const type of ['application/json', 'text/event-stream', 'text/plain']) {
       answerJson(jsonText(format), type);
-      expect(await asked(client, format, true)).toEqual(expected);
+      expect(await answerTo(client, format, true)).toEqual(expected);
     }
   });
 
   it('gets the JSON that it asked for, if the provider answers with a stream', async () => {
     answerJson(jsonText(format));
-    const expected = await asked(client, format, false);
+    const expected = await answerTo(client, format, false);
     for (const type of streamTypes(format)) {
       answerStream(streamBytes(format), type);
-      expect(await asked(client, format, false)).toEqual(expected);
+      expect(await answerTo(client, format, false)).toEqual(expected);
     }
   });
 });
@@ -323,8 +323,8 @@ it('is a list of chunks of Gemini, in both forms', async () => {
     .flatMap((event) => (event.startsWith('data: ') ? [event.slice('data: '.length)] : []));
   for (const stream of [true, false]) {
     answerStream(streamBytes('generate-content'));
-    const expected = await asked('messages', 'generate-content', stream);
+    const expected = await answerTo('messages', 'generate-content', stream);
     answerJson(`[${chunks.join(',\n')}]`);
-    expect(await asked('messages', 'generate-content', stream)).toEqual(expected);
+    expect(await answerTo('messages', 'generate-content', stream)).toEqual(expected);
   }
 });

@@ -37,7 +37,12 @@ const interpreted = {
   container_id: 'cntr_9',
   status: 'completed',
 };
-const said = { type: 'message', id: 'msg_9', role: 'assistant', content: [{ type: 'output_text', text: 'Hi.' }] };
+const outputMessage = {
+  type: 'message',
+  id: 'msg_9',
+  role: 'assistant',
+  content: [{ type: 'output_text', text: 'Hi.' }],
+};
 const response = { id: 'resp_9', object: 'response', created_at: 1, model: 'm', status: 'completed', usage };
 
 interface Row {
@@ -106,14 +111,14 @@ const rows: readonly Row[] = [
     title: 'a container of a response that is not stored',
     path: '/responses',
     first: { input: 'Hi.', store: false, max_output_tokens: 16 },
-    answer: { ...response, store: false, output: [interpreted, said] },
+    answer: { ...response, store: false, output: [interpreted, outputMessage] },
     later: { input: [interpreted, { role: 'user', content: 'And?' }], store: false, max_output_tokens: 16 },
   },
   {
     title: 'a response and its items',
     path: '/responses',
     first: { input: 'Hi.', max_output_tokens: 16 },
-    answer: { ...response, output: [interpreted, said] },
+    answer: { ...response, output: [interpreted, outputMessage] },
     later: { input: [{ id: 'ci_9' }, { id: 'msg_9' }], previous_response_id: 'resp_9', max_output_tokens: 16 },
   },
 ];
@@ -162,13 +167,13 @@ async function ask(path: string, body: Json, key = gateway.key, at: ServedGatewa
 }
 
 describe.each(rows)('$title', ({ path, first, later, ...row }) => {
-  const made = async () => {
+  const makeFirst = async () => {
     answer = row.answer;
     expect(await ask(path, first)).toMatchObject({ status: 200 });
   };
 
   it('reaches the provider from the workspace that made it, from every process, however often', async () => {
-    await made();
+    await makeFirst();
     answer = rows.find((one) => one.path === path)?.answer ?? {};
     for (const at of [gateway, await gateway.open(), await gateway.open()]) {
       expect(await ask(path, later, gateway.key, at)).toMatchObject({ status: 200, sent: [expect.anything()] });
@@ -176,12 +181,12 @@ describe.each(rows)('$title', ({ path, first, later, ...row }) => {
   });
 
   it('reaches no provider from another workspace', async () => {
-    await made();
+    await makeFirst();
     expect(await ask(path, later, otherKey)).toMatchObject({ status: 400, sent: [] });
   });
 
   it('is remembered by one write', async () => {
-    await made();
+    await makeFirst();
     expect(writes).toEqual(['batchPut']);
   });
 });
@@ -220,7 +225,7 @@ describe('an answer to compare with', () => {
   });
 
   it('is a stored response, of this workspace', async () => {
-    answer = { ...response, id: 'resp_7', output: [said] };
+    answer = { ...response, id: 'resp_7', output: [outputMessage] };
     const compared = {
       input: 'Hi.',
       max_output_tokens: 16,
@@ -234,10 +239,10 @@ describe('an answer to compare with', () => {
 });
 
 it('thinking that brings its text refers to nothing, nor do results of tools', async () => {
-  answer = { ...response, id: 'resp_5', store: false, output: [said] };
+  answer = { ...response, id: 'resp_5', store: false, output: [outputMessage] };
   const thought = { type: 'reasoning', id: 'rs_open', summary: [], content: [{ type: 'reasoning_text', text: 'Hm.' }] };
   const cited = {
-    ...said,
+    ...outputMessage,
     id: 'msg_x',
     content: [
       { type: 'output_text', text: 'Hi.', annotations: [{ type: 'file_citation', file_id: 'file-x', index: 0 }] },
