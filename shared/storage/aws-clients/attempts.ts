@@ -6,8 +6,8 @@ import { type Clock, sleep, startTimeBudget } from '../../foundation/time/index.
 import { neverConnected } from '../store/index.ts';
 
 /**
- * Maximum attempts. One retry is for a socket that died while the process was frozen, and there is one more retry. A
- * service in trouble needs less load, not more.
+ * Maximum number of attempts: one retry for a socket that died while the process was frozen, and one more. Further
+ * retries would add load to a service in trouble.
  */
 const attemptsMax = 3;
 /** Base of the pauses: 0 to 20 ms before the second attempt, 0 to 40 ms before the third; a call takes 5 to 10 ms. */
@@ -20,14 +20,15 @@ const throttledPauseMaxMs = 400;
 const throttledAttemptsMax = 16;
 
 /**
- * Whether a call may run twice. 'repeatable' calls do no harm then. They are every read, and writes that are marked so.
+ * Whether a call may run twice. Every read is repeatable, and so is a write that is marked as harmless when it runs
+ * twice.
  */
 export type CallKind = 'repeatable' | 'once';
 
 export interface AttemptOptions {
   readonly clock: Clock;
   readonly randomness: Randomness;
-  /** Limit of all attempts together, throttled ones excepted. */
+  /** Time limit of all attempts together, except throttled attempts. */
   readonly limitMs: number;
   /** Time for which a throttled call is repeated. Default: a throttle is an error like any other. */
   readonly throttledMaxMs?: number;
@@ -88,7 +89,7 @@ async function callInTime<Value>(
       signal.throwIfAborted();
     }
   };
-  // Budget and signal both bound work that ignores the signal too, such as credentials that do not arrive.
+  // Budget and signal also end work that ignores the signal, such as a wait for credentials.
   return budget.wait(callerSignal === undefined ? attempts() : Promise.race([attempts(), rejectionOf(signal)]));
 }
 

@@ -4,7 +4,10 @@ import { storeCallTimeoutMs } from '../../foundation/constants/index.ts';
 import { readRegion } from '../../foundation/environment/index.ts';
 import { type Clock, systemClock } from '../../foundation/time/index.ts';
 
-/** Returns credentials; called for each signature. It caches them, and replaces those of a role before they expire. */
+/**
+ * Returns credentials; called for each signature. It caches them, and replaces the credentials of a role before they
+ * expire.
+ */
 export type AwsCredentialProvider = ReturnType<typeof fromNodeProviderChain>;
 
 export interface AwsAccess {
@@ -17,8 +20,8 @@ export interface AwsAccess {
 }
 
 /**
- * Time limit for connecting. Inside a region connecting takes some 10 ms, on a small function that was just thawed ten
- * times that.
+ * Time limit for connecting. Inside a region connecting takes some 10 ms, or some 100 ms on a small function that was
+ * just thawed.
  */
 const connectTimeoutDefaultMs = 500;
 

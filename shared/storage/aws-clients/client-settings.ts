@@ -22,8 +22,8 @@ export const awsClientSettings = (
   ({
     region,
     credentials,
-    // The SDK never repeats a request, because a second try would repeat conditional writes, which their own first try
-    // then refuses.
+    // The SDK never repeats a request, because a repeated conditional write may be refused as a result of its own first
+    // attempt.
     maxAttempts: 1,
     // The mode is set here, so that the first call does not look for it in files.
     retryMode: 'standard',
@@ -36,8 +36,8 @@ export const awsClientSettings = (
   }) as const;
 
 /**
- * Collects the body of an answer; closes the connection of one that is too large. It uses events, not an iterator,
- * because every call runs it.
+ * Collects the body of an answer, and closes the connection if the body is too large. This uses events, not an
+ * iterator, because every call runs it.
  */
 const boundedCollector =
   (maxBytes: number) =>
@@ -58,9 +58,9 @@ const boundedCollector =
 type Endpoint = Awaited<ReturnType<typeof getEndpointFromInstructions>>;
 
 /**
- * Middleware that finds the endpoint of each kind of command once, for a client that keeps its middleware, and with it
- * their context. The SDK reads the ten values that determine an endpoint again for each request, although none is of
- * the request if no account has an endpoint of its own.
+ * Middleware that finds the endpoint of each kind of command once, for a client that caches its middleware. For each
+ * request the SDK reads again the ten values that determine an endpoint, although no value depends on the request
+ * unless accounts have endpoints of their own.
  */
 export const endpointOnce =
   (config: object, command: Parameters<typeof getEndpointFromInstructions>[1]) =>

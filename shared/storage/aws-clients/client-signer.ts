@@ -1,7 +1,7 @@
 // Signs what a client of the SDK sends to one service at the root of its host (AWS Signature Version 4). The SDK's own
 // signer takes a quarter of a small request's time: it derives OpenSSL's key from the secret twice for each request,
-// looks up a hash of the credentials, and sorts and cleans each header. This one makes the key of a day and the list of
-// headers once.
+// looks up a hash of the credentials, and sorts and cleans each header. This signer makes the key of a day and the list
+// of headers once.
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
 import { Sha256 } from '@smithy/core/checksum';
 import { SignatureV4 } from '@smithy/signature-v4';

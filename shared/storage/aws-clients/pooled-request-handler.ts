@@ -1,5 +1,6 @@
-// Runs the SDK's own request handler on sockets that survive the freezing of a process. Small requests of a caller who
-// can give them up are sent here: the SDK's way makes four timers for each, and listens for what only large ones need.
+// Runs the SDK's own request handler on sockets that survive the freezing of a process. Small requests with an abort
+// signal are sent without that handler, which makes four timers for each request and listens for events that only large
+// requests need.
 import { HttpResponse } from '@smithy/core/protocols';
 import { isTransientError } from '@smithy/core/retry';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
@@ -55,13 +56,13 @@ export class PooledRequestHandler extends NodeHttpHandler {
       const { statusCode = -1, headers } = body;
       return { response: new HttpResponse({ statusCode, headers: headers as Record<string, string>, body }) };
     } catch (error) {
-      // The SDK's name of it, by which it is repeated.
+      // Name by which the SDK recognizes an error that may be repeated.
       if (isConnectTimeout(error)) error.name = 'TimeoutError';
       throw error;
     }
   }
 }
 
-/** A POST to the root of a host by name, as every operation of the services with JSON is. */
+/** True for a POST to the root of a host that has a name. Every operation of a service with JSON is such a request. */
 const isWholeText = ({ body, path, query = {}, hostname }: Request): boolean =>
   typeof body === 'string' && path === '/' && Object.keys(query).length === 0 && !hostname.startsWith('[');

@@ -8,7 +8,8 @@ const socketsMax = 2;
 const answerMaxBytes = 512 * 1024;
 
 /**
- * Returns a function that reads the secret with one try, because its caller calls again. `secretId` is the name or ARN.
+ * Returns a function that reads the secret with one try, because the function's caller repeats the call. `secretId` is
+ * the name or ARN.
  */
 export function secretText(access: AwsAccess, secretId: string): () => Promise<string> {
   const client = new SecretsManagerClient(awsClientSettings(access, { socketsMax, answerMaxBytes }));

@@ -28,7 +28,7 @@ export interface BlobStore {
    * a used key are a mistake of the caller.
    */
   put(key: string, bytes: Uint8Array, options?: BlobCallOptions): Promise<void>;
-  /** Returns undefined when there is no value, or no longer one. */
+  /** Returns undefined if there is no value, or if it has expired. */
   get(key: string, options?: BlobCallOptions): Promise<Uint8Array | undefined>;
   /** Deletes expired blobs; undefined if the storage does so by itself. Never rejects. */
   readonly sweep?: (() => Promise<void>) | undefined;

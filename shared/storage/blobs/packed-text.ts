@@ -1,5 +1,5 @@
-// Compresses long texts at rest, and is the only file that does. Of the common formats gzip makes a JSON answer as
-// small as brotli in half the time, every tool can read it, and its own checksum detects most damage.
+// Compresses long texts that are stored, and is the only file that does. gzip is used because it makes a JSON answer as
+// small as brotli in half the time, every tool can read it, and its checksum detects most damage.
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { freeBytes, textOfBytes } from '../../foundation/heap/index.ts';
@@ -38,8 +38,8 @@ const lengthBytes = 4;
 const chunkMinBytes = 64 * 1024;
 
 /**
- * Returns undefined when these are not the bytes that were packed. Without `sha256` the caller proves it by another
- * value next to the text.
+ * Returns undefined if the bytes differ from the packed bytes. Without `sha256` the caller proves them by another value
+ * next to the text.
  */
 export async function unpackText({ bytes, sha256 }: Partial<PackedText>): Promise<string | undefined> {
   if (bytes === undefined || (sha256 !== undefined && sha256Hex(bytes) !== sha256)) return undefined;

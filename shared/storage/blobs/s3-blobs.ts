@@ -5,8 +5,8 @@ import { type BlobStore, checkBlobKey } from './blob-store.ts';
 import type { S3Objects, S3ObjectsOptions } from './s3-objects.ts';
 
 /**
- * Bound of a blob. The largest answer of a provider hardly shrinks when it is an image, and a function of 512 MB has
- * memory for two.
+ * Bound of a blob. The largest answer of a provider hardly shrinks if it is an image, and a function of 512 MB has
+ * memory for two such blobs.
  */
 const blobMaxBytes = 32 * 1024 * 1024;
 

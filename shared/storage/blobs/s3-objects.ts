@@ -5,14 +5,14 @@ import type { Randomness } from '../../foundation/ids/index.ts';
 import { type AttemptOptions, type AwsAccess, awsClientSettings, callWithAttempts } from '../aws-clients/index.ts';
 
 /**
- * Time limit of a write. It is enough for some megabytes from a small function, and no longer, because it delays the
- * end of a complete answer.
+ * Time limit of a write. It is enough for some megabytes from a small function. It is no longer, because the write
+ * delays the end of a complete answer.
  */
 const putTimeoutMs = 3_000;
 /** Time limit of a read. With the call's other reads it fits into the time after which a call is refused. */
 const getTimeoutMs = 1_500;
 const socketsMax = 64;
-/** Bound of answers that are not an object, such as errors. */
+/** Bound of answers without an object, such as errors. */
 const answerMaxBytes = 64 * 1024;
 
 export interface S3ObjectsOptions {

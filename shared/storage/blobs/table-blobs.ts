@@ -1,5 +1,5 @@
-// Stores blobs as items of the table whose records name them, split to the size of an item. They are for gateways that
-// share only a DynamoDB server. The head names the number of parts, and is written after all of them.
+// Stores blobs as items of the table whose records name them, split to the size of an item. Gateways that share only a
+// DynamoDB server store blobs in this way. The head names the number of parts, and is written after all of them.
 import type { Item, Store } from '../store/index.ts';
 import { type BlobStore, blobLifeMs, checkBlobKey } from './blob-store.ts';
 

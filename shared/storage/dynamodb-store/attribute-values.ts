@@ -12,7 +12,7 @@ class JsonBytes extends Uint8Array {
   }
 }
 
-/** Leaves out what is undefined. */
+/** Omits undefined attributes. */
 export function attributesOf(item: Readonly<Record<string, unknown>>): ItemAttributes {
   const attributes: ItemAttributes = {};
   for (const name in item) {

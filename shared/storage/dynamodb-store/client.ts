@@ -1,7 +1,7 @@
-// Creates the SDK's clients of DynamoDB, made for many small conditional writes on the path of a request. A command
-// whose values are DynamoDB's already goes through the plain client, which keeps the middleware of its commands and
-// reads and writes JSON as it is. A command of the document client, which converts values, makes its middleware again
-// each time: only operators' calls use it.
+// Creates the SDK's clients of DynamoDB for many small conditional writes on the path of a request. The plain client
+// sends commands whose values are DynamoDB's attribute values; it caches its middleware, and reads and writes JSON
+// without conversion. The document client converts values and makes its middleware again for each command, so only
+// operators' calls use it.
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import {
@@ -32,12 +32,12 @@ const accessOutsideAws = {
 };
 
 /**
- * Middleware that costs time in every command: a log that is off, a list of features in the user agent, an X-Ray
- * header.
+ * Middleware that is removed, because it costs time in every command: a log that is off, a list of features in the user
+ * agent, an X-Ray header.
  */
 const notNeeded = ['loggerMiddleware', 'getUserAgentMiddleware', 'recursionDetectionMiddleware'];
 
-/** Operations whose answers have nothing but items, texts and numbers: others have times. */
+/** Operations whose answers contain only items, texts and numbers. Answers of other operations contain times. */
 const itemOperations = ['GetItem', 'PutItem', 'UpdateItem', 'BatchWriteItem', 'BatchExecuteStatement'];
 
 /** A client that sends each command once. */
@@ -71,7 +71,7 @@ export function createDynamoClient(clientOptions: DynamoClientOptions = {}): Dyn
     return documents;
   };
 
-  // The SDK asks again for each request which of its ways to sign applies, and for which identity.
+  // This middleware decides again for each request how it is signed, and for which identity.
   plain.middlewareStack.remove('httpAuthSchemeMiddleware');
   const signing = (next: (sending: Sending) => Promise<unknown>) => async (sending: Sending) => {
     const signingDate = new Date(access.clock.nowMs());
@@ -84,7 +84,7 @@ export function createDynamoClient(clientOptions: DynamoClientOptions = {}): Dyn
     override: true,
   });
   plain.middlewareStack = withOneEndpoint(plain);
-  // A client that keeps its middleware is given no options of a call.
+  // A client that caches its middleware does not pass on the options of a call, so signals are found by the input.
   const signals = new WeakMap<object, AbortSignal>();
   plain.middlewareStack.add(
     () =>
@@ -103,7 +103,10 @@ export function createDynamoClient(clientOptions: DynamoClientOptions = {}): Dyn
   return { send: send as DynamoClient['send'], destroy: () => settings.requestHandler.destroy() };
 }
 
-/** Returns the middleware of the client with `endpointOnce` in place of the SDK's own, which each command brings. */
+/**
+ * Returns the client's middleware with `endpointOnce` in place of the SDK's endpoint middleware, which each command
+ * adds.
+ */
 function withOneEndpoint({ middlewareStack: stack, config }: DynamoDBClient): DynamoDBClient['middlewareStack'] {
   return {
     ...stack,
@@ -120,7 +123,7 @@ function withOneEndpoint({ middlewareStack: stack, config }: DynamoDBClient): Dy
   };
 }
 
-/** What a step of the SDK's middleware is given. */
+/** Arguments of a step of the SDK's middleware. */
 interface Sending {
   readonly request: Parameters<ReturnType<typeof clientSigner>['sign']>[0];
 }

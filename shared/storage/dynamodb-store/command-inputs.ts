@@ -63,8 +63,8 @@ export const scanInput = (nameOf: NameTable, table: TableName, startAfter: Item 
 });
 
 /**
- * Maximum number of items of a query's page, which must arrive within one call's 800 ms while three more are on their
- * way.
+ * Maximum number of items of a query's page. A page must arrive within the 800 ms of a call while three other pages are
+ * being sent.
  */
 const queryPageItemsMax = 250;
 
@@ -99,7 +99,7 @@ export function queryInput(
   };
 }
 
-/** Returns the condition on the sort key, of which DynamoDB allows one, not two. */
+/** Returns the condition on the sort key. DynamoDB allows one such condition, not two. */
 function rangeCondition({ from, to }: Pick<QueryOptions, 'from' | 'to'>): string | undefined {
   if (from !== undefined && to !== undefined) return '#sk BETWEEN :from AND :to';
   if (from !== undefined) return '#sk >= :from';

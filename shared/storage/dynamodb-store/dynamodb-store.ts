@@ -153,7 +153,7 @@ async function conditional(write: () => Promise<Item | undefined>): Promise<Cond
 
 interface Page {
   readonly Items?: Item[] | undefined;
-  /** Position of the next page; DynamoDB omits it on the last one. */
+  /** Position of the next page; DynamoDB omits it on the last page. */
   readonly LastEvaluatedKey?: Item | undefined;
 }
 

@@ -36,7 +36,7 @@ class Placeholders implements ConditionTerms {
   /** A Map, because it distinguishes 1, 1n and '1', and finds objects by identity. */
   readonly #values = new Map<unknown, string>();
 
-  /** Undefined if there are none. */
+  /** Undefined if there are no names. */
   get names(): Record<string, string> | undefined {
     if (this.#names.size === 0) return undefined;
     const names: Record<string, string> = {};
@@ -44,7 +44,7 @@ class Placeholders implements ConditionTerms {
     return names;
   }
 
-  /** Undefined if there are none. */
+  /** Undefined if there are no values. */
   get values(): ItemAttributes | undefined {
     if (this.#values.size === 0) return undefined;
     const values: ItemAttributes = {};

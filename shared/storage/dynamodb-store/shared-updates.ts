@@ -1,7 +1,7 @@
-// Sends updates of the same turn of the event loop to DynamoDB in one request. Each has its own condition and its own
-// outcome, as if it were sent alone, and uses the same write units. Some updates are still sent alone: an update of an
-// item that may not exist, because a statement creates none, and every update on an engine that refuses the statements'
-// syntax.
+// Sends updates of the same turn of the event loop to DynamoDB in one request. Each update has its own condition and
+// outcome, and uses as many write units as if it were sent alone. Some updates are still sent alone: an update of an
+// item that may not exist, because a statement creates no item, and every update on an engine that refuses the
+// statements' syntax.
 import { createCache } from '../../foundation/cache/index.ts';
 import type { NameTable, TableName } from '../../foundation/constants/index.ts';
 import { atTurnEnd } from '../../foundation/time/index.ts';
@@ -11,7 +11,7 @@ import { type Statement, statementOf } from './statement.ts';
 
 /** Maximum number of statements of a request, which is DynamoDB's limit. */
 const statementsMax = 25;
-/** Maximum number of items that are remembered as existing; an update of any other is sent alone once more. */
+/** Maximum number of items that are remembered as existing; an update of another item is first sent alone. */
 const knownItemsMax = 5_000;
 
 /** The outcome of one statement in DynamoDB's answer. */
@@ -27,7 +27,7 @@ interface SharedUpdatesOptions {
 }
 
 interface SharedUpdates {
-  /** Makes one attempt. Rejects as an attempt that is sent alone does. */
+  /** Makes one attempt. Rejects as if the update were sent alone. */
   send(update: Update, signal: AbortSignal): Promise<ConditionalResult>;
   /** Reports that an answer contained the item. */
   exists(table: TableName, key: string): void;
@@ -46,7 +46,7 @@ export function createSharedUpdates({ nameOf, sendOne, sendAll }: SharedUpdatesO
   const known = createCache<true>({ sizeMax: knownItemsMax });
   let waiting: Waiting[] = [];
   /**
-   * Set once this engine, or the rights of this process, refused a shared request while allowing the same update alone.
+   * True once this engine, or the rights of this process, refused a shared request but allowed the same update alone.
    */
   let isRefused = false;
 
@@ -73,8 +73,8 @@ export function createSharedUpdates({ nameOf, sendOne, sendAll }: SharedUpdatesO
     const item = itemOf(error.Item);
     if (code in errorNames) throw errorOf(code);
     if (code !== 'ConditionalCheckFailed') return sendRefused(each);
-    // Without an item it may be absent. An item that satisfies the condition means that the engine evaluated the
-    // statement differently from a single request.
+    // If no item is returned, the item may be absent. An item that satisfies the condition means that the engine
+    // evaluated the statement differently from a single request.
     const isRefusal = item !== undefined && update.condition !== undefined && !holds(update.condition, item);
     return isRefusal ? { kind: 'refused', item } : sendAlone(update, name, signal);
   }

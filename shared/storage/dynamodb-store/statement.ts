@@ -1,6 +1,6 @@
-// Writes an update as a statement of PartiQL, so that several are sent to DynamoDB in one request. Pure. Names are
-// quoted, values are parameters in the order of their use. PartiQL's reference does not mention `if_not_exists`, but
-// DynamoDB Local 2.9 accepts it.
+// Writes an update as a statement of PartiQL, because DynamoDB accepts several statements in one request. Pure. Names
+// are quoted, values are parameters in the order of their use. PartiQL's reference does not mention `if_not_exists`,
+// but DynamoDB Local 2.9 accepts it.
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type NameTable, tableDefinitions } from '../../foundation/constants/index.ts';
 import { type Changes, removedBy, type Update } from '../store/index.ts';

@@ -1,4 +1,4 @@
-// Waits for a file that another process has locked. The work is tried again by the clock, and the event loop runs
+// Waits for a file that another process has locked. The work is tried again after pauses, and the event loop runs
 // meanwhile.
 import { type Clock, sleep } from '../../foundation/time/index.ts';
 

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { CheckpointFile } from './checkpoints.ts';
 
-/** Time for which readers and writers are waited for at the end of a checkpoint; writers wait as long. */
+/** Time for which the end of a checkpoint waits for readers and writers. Writers wait no longer. */
 const lockWaitMs = 20;
 /** Maximum passes. Each pass copies the pages that were written during the pass before. */
 const passesMax = 4;

@@ -1,5 +1,5 @@
-// Writes are in the log next to the file until a checkpoint copies them into the file. A checkpoint syncs the disk, so
-// a thread with a connection of its own makes it.
+// Runs checkpoints in a thread with a connection of its own, because a checkpoint syncs the disk. Until a checkpoint
+// copies writes into the file, they are in the log next to it.
 import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
@@ -11,7 +11,7 @@ const workerFile = join(import.meta.dirname, `checkpoint-worker${extname(import.
 /** Memory of the thread; its connection is outside its heap. */
 const resourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2, stackSizeMb: 1 };
 
-/** The file, as the thread needs it. The thread imports nothing else of the gateway, so it stays small. */
+/** Settings that the thread needs. The thread imports nothing else of the gateway, so it stays small. */
 export interface CheckpointFile {
   readonly path: string;
   readonly formatVersion: number;

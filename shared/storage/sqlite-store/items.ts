@@ -1,5 +1,5 @@
-// Reads and writes the items of a file as one transaction sees them. It sees its own writes, then items in memory, then
-// the rows. Its writes go into the file at its end, each item once.
+// Reads and writes the items of a file as one transaction sees them. A read finds the transaction's own writes first,
+// then items in memory, then the rows. At the end of the transaction its writes go into the file, each item once.
 import type { DatabaseSync } from 'node:sqlite';
 import { createCache } from '../../foundation/cache/index.ts';
 import { type TableName, tableNames } from '../../foundation/constants/index.ts';
@@ -9,13 +9,13 @@ import { addedCharactersMax, isSurelySmall, readItem, writeItem } from './stored
 import { createTableRows, type RowAddress, type TableRows } from './table-rows.ts';
 
 /**
- * Maximum number of expired items that are removed with one transaction. If there were as many, the next transaction
- * removes more.
+ * Maximum number of expired items that are removed with one transaction. If more items have expired, the next
+ * transaction removes more.
  */
 const expiredPerTransactionMax = 50;
 /** Interval at which a process looks for expired items. */
 const expiryLookMs = 60_000;
-/** Pages of the file that one row changes in the table and its indices, besides the pages of its text. */
+/** Pages of the file that one row changes in the table and its indices, without the pages of its text. */
 const pagesPerRow = 3;
 const pageBytes = 4096;
 
@@ -23,9 +23,12 @@ interface ItemWrite {
   readonly address: RowAddress;
   /** The new item; undefined when it is removed. */
   readonly item: Item | undefined;
-  /** Made at the end of the transaction when others may still change the item; '' when it is removed. */
+  /**
+   * Text of the item; '' if it is removed. Undefined until the end of the transaction if later calls may change the
+   * item.
+   */
   text: string | undefined;
-  /** At least the length of the text. */
+  /** Upper bound of the text's length. */
   readonly charactersMax: number;
 }
 
@@ -84,7 +87,7 @@ export function createItems({ database, isShared, clock, freezes }: ItemsOptions
     /** Returns the write of `item`, which is a stored form. Throws a TypeError if it is too large. */
     writeOf: (address: RowAddress, item: Item): ItemWrite => writeNow(address, snapshotOf(item)),
 
-    /** Writes `item`, which these changes have made of the item that was read. Throws a TypeError if it is too large. */
+    /** Writes `item`, which is the read item after these changes. Throws a TypeError if it is too large. */
     change(address: RowAddress, item: Item, changes: Changes): void {
       const id = addressText(address);
       const formerCharacters = written.get(id)?.charactersMax ?? hot.get(id)?.characters ?? Number.POSITIVE_INFINITY;
@@ -99,7 +102,7 @@ export function createItems({ database, isShared, clock, freezes }: ItemsOptions
 
     end(): void {
       for (const write of written.all.values()) writeRow(rows, write);
-      // Expired items are removed after the writes, some of which may give an item a longer life.
+      // Expired items are removed after the writes, because a write may extend the life of an item.
       if (written.all.size > 0) removed = nextExpired();
     },
 
@@ -197,8 +200,8 @@ function createExpiry(rows: Readonly<Record<TableName, TableRows>>, clock: Clock
 }
 
 /**
- * True for items that are cached. A partition of many items is a list that calls append to and hardly read. It would
- * displace items that every call reads.
+ * True for items that are cached. Partitions with many items are not cached, because calls append to such a partition
+ * and hardly read it, and it would displace items that every call reads.
  */
 const isCached = ({ sortKey }: RowAddress): boolean => sortKey === '';
 
@@ -213,7 +216,7 @@ function frozen<Value>(value: Value): Value {
 // has written to it, which SQLite's `data_version` shows.
 
 /**
- * Maximum number of characters of their texts, which is enough for some thousand accounts and keys with their
+ * Maximum number of characters of the items' texts, which is enough for some thousand accounts and keys with their
  * reservations.
  */
 const charactersMax = 8 * 1024 * 1024;
@@ -224,7 +227,7 @@ const addressText = ({ table, key, sortKey }: RowAddress): string => `${table}\0
 
 interface ReadItem {
   readonly item: Item;
-  /** Length of its text. */
+  /** Length of the item's text. */
   readonly characters: number;
 }
 

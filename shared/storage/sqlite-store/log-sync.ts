@@ -1,11 +1,11 @@
 // Syncs committed writes to the disk before they are answered, for a store that survives a loss of power. SQLite's own
-// way (`synchronous=FULL`) syncs inside the commit, for which the event loop, and every process on the file, would wait
-// for the disk.
+// sync (`synchronous=FULL`) runs inside the commit, so the event loop and every process on the file would wait for the
+// disk.
 import { type FileHandle, open } from 'node:fs/promises';
 import { coalesceRuns } from '../store/index.ts';
 
 interface LogSync {
-  /** Resolves once everything committed before is on the disk. Callers that ask during a sync share the next one. */
+  /** Resolves once everything committed before is on the disk. Calls during a sync share the next sync. */
   untilSynced(): Promise<void>;
   /** Throws once a sync has failed. */
   throwIfFailed(): void;

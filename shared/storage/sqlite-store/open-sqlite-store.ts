@@ -17,13 +17,15 @@ interface SqliteStoreOptions {
   readonly clock?: Clock;
   /** Time for which a call waits for a file that another process has locked. Default `storeCallTimeoutMs`. */
   readonly callTimeoutMs?: number;
-  /** Makes an attempt to change an item of the store throw, for tests: callers never change one. */
+  /** True in tests. An attempt to change an item of the store then throws, because callers must not change items. */
   readonly freezesItems?: boolean;
 }
 
 interface SqliteStore {
   readonly store: Store;
-  /** Returns the number of a table's items and the bytes of their texts. It reads all rows: for the operator only. */
+  /**
+   * Returns the number of a table's items and the bytes of their texts. It reads all rows, so only operators use it.
+   */
   countItems(table: TableName): { readonly items: number; readonly bytes: number };
   /** Finishes earlier calls. Each later call is refused. */
   close(): Promise<void>;

@@ -35,7 +35,7 @@ interface SqliteStoreParts {
   readonly items: Items;
   readonly transactions: Transactions;
   readonly wait: BusyWait;
-  /** Returns the error with a text for the operator in place of one of SQLite's. */
+  /** Returns an error with a text for the operator in place of SQLite's error. */
   readonly describe: (error: unknown) => unknown;
 }
 

@@ -1,5 +1,5 @@
-// Opens the file of the store: it is made if it is missing, recognized as the gateway's, and never changed if it is
-// another program's.
+// Opens the file of the store, and makes it if it is missing. The file of another program is recognized, and never
+// changed.
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -16,7 +16,9 @@ const fileMode = 0o600;
 /** Size to which the log is cut after a checkpoint, if a burst made it longer. */
 const logMaxBytes = 16 * 1024 * 1024;
 
-/** Thrown for a file that is not used. The message is one line for the person at the terminal. Nothing was changed. */
+/**
+ * Thrown for a file that cannot be used. Nothing was changed. The message is one line for the person at the terminal.
+ */
 export class StoreFileRefused extends Error {
   override readonly name = 'StoreFileRefused';
 }

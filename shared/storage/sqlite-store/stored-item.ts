@@ -51,7 +51,7 @@ function setForm(value: ReadonlySet<unknown>): ReadonlySet<unknown> {
 }
 
 export function toStoredMap(map: Item): Item {
-  // A copy at once costs a third of one that grows with each attribute.
+  // Copying at once takes a third of the time of a copy that grows with each attribute.
   const stored = { ...map };
   for (const name in stored) {
     if (stored[name] === undefined) return withoutAbsent(map);
@@ -90,7 +90,7 @@ const escapeCharacters = 6;
 
 /** Returns a bound of the characters by which these changes lengthen the text of an item. */
 export function addedCharactersMax({ set, setIfAbsent, copyIfAbsent, add, addElements }: Changes): number {
-  // What is copied is as long as an attribute that is not known here.
+  // The length of a copied attribute is not known here.
   for (const _name in copyIfAbsent) return Number.POSITIVE_INFINITY;
   return charactersMaxOf(set) + charactersMaxOf(setIfAbsent) + charactersMaxOf(add) + charactersMaxOf(addElements);
 }

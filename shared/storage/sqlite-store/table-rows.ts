@@ -55,7 +55,7 @@ export function createTableRows(database: DatabaseSync, table: TableName) {
   const write = `INSERT INTO "${table}" (${columns}, item, expires) VALUES (${isSorted ? '?, ?' : '?'}, ?, ?)
     ON CONFLICT (${columns}) DO UPDATE SET item = excluded.item, expires = excluded.expires`;
   const remove = `DELETE FROM "${table}" WHERE ${isThis}`;
-  // The oldest rows are removed first, so that none stays forever after a stream of newer ones.
+  // The oldest rows are removed first, so that a stream of newer rows cannot keep an old row forever.
   const removeExpired = `DELETE FROM "${table}" WHERE rowid IN
     (SELECT rowid FROM "${table}" WHERE expires <= ? ORDER BY expires LIMIT ?) RETURNING ${columns}`;
   const scan = isSorted

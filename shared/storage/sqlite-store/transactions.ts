@@ -10,10 +10,10 @@ const transactionWeightMax = 500;
 interface StoreWork<Value> {
   /** Number of items that the work may write. */
   readonly weight: number;
-  /** Does the work. Throws if it cannot be done, and has then changed nothing. */
+  /** Does the work. If it throws, it has changed nothing. */
   readonly run: () => Value;
   readonly signal?: AbortSignal | undefined;
-  /** Makes the error with which the call rejects of its cause. */
+  /** Converts the cause to the error with which the call rejects. */
   readonly toError?: (cause: unknown) => Error;
 }
 
@@ -43,7 +43,7 @@ interface Waiting extends Omit<StoreWork<unknown>, 'toError'> {
   /** Resolves with the result of `run`. */
   readonly resolve: (value: unknown) => void;
   readonly reject: (cause: unknown) => void;
-  /** Time at which it first found the file locked. */
+  /** Time at which the work first found the file locked. */
   metBusyAtMs?: number;
 }
 
@@ -52,7 +52,7 @@ export function createTransactions(options: TransactionsOptions): Transactions {
   const transact = openTransact(options);
   let waiting: Waiting[] = [];
   let serving: Promise<void> | undefined;
-  /** The answers of the last transaction, which come after the answers of earlier ones. */
+  /** The answers of the last transaction, which come after the answers of earlier transactions. */
   let unanswered: Promise<void> | undefined;
 
   /** Takes the work of the next transaction. */

@@ -1,4 +1,4 @@
-// Batches work. While one run is active, new requests wait and share the next. A single request waits for no other,
+// Batches work. While one run is active, new requests wait and share the next run. A single request waits for no other,
 // unless its caller does not wait and the process is busy.
 import { type Clock, nextTurn } from '../../foundation/time/index.ts';
 

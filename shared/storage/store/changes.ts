@@ -1,6 +1,6 @@
-// Changes of an update as values. An attribute occurs in only one of the fields, except that `remove` may name it too:
-// `remove` is skipped if another change writes the attribute, which is still in use, and takes precedence over
-// `removeElements`.
+// Changes of an update as values. An attribute occurs in one field only, or in one field and in `remove`. Then `remove`
+// is skipped if the other change writes the attribute, because the attribute is still in use, and `remove` takes
+// precedence over `removeElements`.
 import type { Item } from './item.ts';
 
 export interface Changes {
@@ -8,16 +8,17 @@ export interface Changes {
   /** Sets attributes only if they are absent. A stored null is not absent. */
   readonly setIfAbsent?: Item;
   /**
-   * Sets an attribute to the value that another attribute has before this write, unless it has a value itself. Names
-   * the source by the attribute; the source exists.
+   * Gives an absent attribute the value that another attribute had before this write. Maps the attribute to its source,
+   * which exists.
    */
   readonly copyIfAbsent?: Readonly<Record<string, string>>;
-  /** Adds to a number; an absent one counts as 0. Integers have up to 38 digits. */
+  /** Adds to a number; an absent number counts as 0. Integers have up to 38 digits. */
   readonly add?: Readonly<Record<string, number | bigint>>;
-  /** Adds elements to a set of texts, which is created with the first one. Never empty. */
+  /** Adds elements to a set of texts, which is created with its first element. At least one element. */
   readonly addElements?: Readonly<Record<string, ReadonlySet<string>>>;
   /**
-   * Removes elements from a set, which is removed with its last element, because there are no empty sets. Never empty.
+   * Removes elements from a set. A set is removed with its last element, because there are no empty sets. At least one
+   * element.
    */
   readonly removeElements?: Readonly<Record<string, ReadonlySet<string>>>;
   /** Removes attributes; an absent one stays absent. */

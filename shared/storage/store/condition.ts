@@ -9,7 +9,7 @@ export type AttributePath = string | readonly [attribute: string, field: string]
 type Ordered = string | number | bigint;
 
 /**
- * A condition on the item under the key; if there is none, every attribute is absent. A stored null is not absent.
+ * A condition on the item under the key; if there is no item, every attribute is absent. A stored null is not absent.
  */
 export type Condition =
   | { readonly kind: 'exists' | 'absent'; readonly at: AttributePath }
@@ -27,13 +27,16 @@ export const exists = (at: AttributePath): Condition => ({ kind: 'exists', at })
 export const absent = (at: AttributePath): Condition => ({ kind: 'absent', at });
 /** Tests equality. False if the attribute is absent. */
 export const equals = (at: AttributePath, value: unknown): Condition => ({ kind: 'equals', at, value });
-/** Tests the order. False if the attribute is absent, as are the three below. */
+/** Tests the order. This test and the three below are false if the attribute is absent. */
 export const less = (at: AttributePath, value: Ordered): Condition => ({ kind: 'less', at, value });
 export const atMost = (at: AttributePath, value: Ordered): Condition => ({ kind: 'atMost', at, value });
 export const atLeast = (at: AttributePath, value: Ordered): Condition => ({ kind: 'atLeast', at, value });
 /** Tests a set of texts for an element. False if the attribute is absent. */
 export const contains = (at: AttributePath, element: string): Condition => ({ kind: 'contains', at, element });
-/** Tests whether the attribute is as it was read: `value`, or absent if that is undefined. */
+/**
+ * Tests whether the attribute still has the value that was read. An undefined `value` means that the attribute was
+ * absent.
+ */
 export const unchanged = (at: AttributePath, value: unknown): Condition =>
   value === undefined ? absent(at) : equals(at, value);
 /** Combines at least one condition. */

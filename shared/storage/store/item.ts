@@ -8,7 +8,7 @@ export const isNumber = (value: unknown): value is number | bigint =>
 /** Compares by value, as DynamoDB does: lists in order, maps and sets without order, numbers whatever their type. */
 export function isEqual(left: unknown, right: unknown): boolean {
   if (left === right) return true;
-  // The comparison uses the order, in which a bigint equals the number of its value.
+  // `<` compares a bigint and a number by their values.
   if (isNumber(left) && isNumber(right)) return !(left < right) && !(left > right);
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
   if (left instanceof Uint8Array || right instanceof Uint8Array)

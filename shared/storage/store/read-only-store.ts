@@ -1,5 +1,5 @@
-// Stores for commands that write nothing. Each names every operation of the store's interface, so that a new operation
-// is refused until it is added here.
+// Stores for commands that write nothing. Each store names every operation of the interface, so that a new operation is
+// refused until it is added here.
 import type { Item } from './item.ts';
 import type { Store } from './store.ts';
 

@@ -5,8 +5,8 @@ import { StoreUnavailable } from './store.ts';
 import { WriteRefused } from './write-refused.ts';
 
 /**
- * Tries, with pauses of 50 to 800 ms between tries, within the 10 s of `finish`, for store calls that end within their
- * 800 ms. A throttle may last longer.
+ * Number of tries, with pauses of 50 to 800 ms. If store calls end within their 800 ms, all tries fit into the 10 s of
+ * `finish`. A throttle may last longer.
  */
 const triesDefault = 5;
 const firstPauseMs = 50;
@@ -39,7 +39,7 @@ export function retryWrite(
   return attempt(1);
 }
 
-// Writes by optimistic locking: read, plan, write on condition that nothing was written in between, and else repeat.
+// Writes by optimistic locking: reads, plans, writes if nothing was written in between, and repeats otherwise.
 
 /**
  * Maximum tries. A try is refused only if another write was made, so up to this many writers at the same moment all
@@ -49,8 +49,8 @@ export function retryWrite(
 const triesMax = 64;
 
 /**
- * Writes by `tryOnce`, which reads again on each call and returns undefined if its write was refused. `what` begins
- * the sentence for the operator if other writes continue to arrive between: `the catalogue is`.
+ * Writes by `tryOnce`, which reads again on each call and returns undefined if its write was refused. `what` begins the
+ * message for the operator if other writes prevent every try: `the catalogue is`.
  */
 export async function writeOptimistically<Value extends object | string>(
   what: string,

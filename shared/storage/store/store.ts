@@ -9,15 +9,15 @@ export type ConditionalResult =
   | {
       readonly kind: 'written';
       /**
-       * The item after the write. With `returnOld` the item before it: when there was none, it is undefined, or has
-       * only the key (engines differ).
+       * The item after the write. With `returnOld` the item before the write; if there was none, undefined or only the
+       * key, depending on the engine.
        */
       readonly item: Item | undefined;
     }
   /** `item` is the item for which the condition was false, if there is one. */
   | { readonly kind: 'refused'; readonly item: Item | undefined };
 
-/** Options of every call. All calls end within `storeCallTimeoutMs`; the signal may end one earlier. */
+/** Options of every call. All calls end within `storeCallTimeoutMs`; the signal may end a call earlier. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }

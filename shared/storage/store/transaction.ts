@@ -4,11 +4,11 @@ import type { Store, TransactionItems } from './store.ts';
 
 export interface StoreTransaction {
   /**
-   * Adds a write. `write` runs with the others in the order of their additions and does not wait; if one throws, no
-   * write of any is made. Rejects if the transaction was not made. Throws once the transaction has begun.
+   * Adds a write. The writes run in the order of their additions, and do not wait. If one write throws, no write is
+   * made. Rejects if the transaction was not made. Throws once the transaction has begun.
    */
   add<Value>(write: (items: TransactionItems) => Value, end?: TransactionEnd<Value>): Promise<Value>;
-  /** Begins the transaction. Its outcome is that of the additions. */
+  /** Begins the transaction. The promises of `add` report its outcome. */
   commit(): void;
 }
 
