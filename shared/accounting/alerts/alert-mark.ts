@@ -9,7 +9,7 @@ export const triesMax = 3;
 
 export interface MarkPlace extends ItemAddress {
   readonly attribute: string;
-  /** Lifetime of its item from the write on, if items of its table expire. */
+  /** Lifetime of the item from this write on, if items of the table expire. */
   readonly lifeSeconds?: number | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface AlertMark {
 }
 
 export interface ShareMark extends AlertMark {
-  /** The period, or another text with whose change the shares begin again. */
+  /** Period, or another text. When the scope changes, the shares begin again. */
   readonly scope: string;
   readonly percent: number;
   readonly spent: bigint;
@@ -36,7 +36,7 @@ export interface ShareMark extends AlertMark {
 /** The state of a provider since the last alert. */
 export interface ProviderMark extends AlertMark {
   readonly state: 'refused' | 'empty' | 'failing' | 'back';
-  /** Model of the call that showed it. */
+  /** Model of the call that showed the state. */
   readonly model: string;
 }
 
@@ -52,10 +52,7 @@ export function readShareMark(item: Item, attribute: string): ShareMark | undefi
   };
 }
 
-/**
- * Claims a try. `seen` is the mark that it follows. Returns the item that was in the way if the try does not belong to
- * the caller.
- */
+/** Claims a try. `seen` is the last mark before this try. Returns the stored item if another process has the try. */
 export async function claimMark(
   store: Pick<Store, 'update'>,
   { table, key, attribute, lifeSeconds }: MarkPlace,

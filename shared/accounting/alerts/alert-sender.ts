@@ -80,7 +80,7 @@ export function createAlertSender(options: AlertsOptions): Alerts {
 const tryMaxMs = 10_000;
 /** Pauses before the second and the third try of a process. */
 const pausesMs = [5_000, 20_000] as const;
-/** Time after which another process may follow a try whose process died. */
+/** Time after which another process may make the next try, if the process of a try died. */
 const leaseMs = tryMaxMs + pausesMs[0];
 /** Maximum number of alerts that a process sends or has to try again. Further alerts are not claimed, and stay due. */
 const underWayMax = 100;
@@ -88,11 +88,14 @@ const underWayMax = 100;
 const closeMaxMs = 1_500;
 /** Maximum number of marks that a process remembers. */
 const marksMax = 1_000;
-/** Maximum number of claims of an alert. Each claim after the first follows another process that was faster. */
+/** Maximum number of claims of an alert. A claim is repeated if another process was faster. */
 const claimsMax = 4;
 
 interface AlertTries {
-  /** Begins to send. Undefined if too many alerts are being sent, or this alert is. The promise never rejects. */
+  /**
+   * Begins to send the alert. Undefined if this alert, or too many others, are being sent already. The promise never
+   * rejects.
+   */
   begin(due: DueAlert, receiver: AlertReceiver, limitMs: number): Promise<void> | undefined;
   /** Returns the last mark, as far as this process knows, of an attribute that few items have. */
   latest(attribute: string): AlertMark | undefined;
@@ -211,7 +214,7 @@ function createPauses(clock: AlertsOptions['clock']) {
 
 interface DueAlert {
   readonly place: MarkPlace;
-  /** The mark that the alert follows. */
+  /** The last mark before the alert. */
   readonly seen: AlertMark | undefined;
   readonly mark: AlertMark;
   readonly alert: Alert;
@@ -277,8 +280,8 @@ function dueProvider(attempt: EndedAttempt, seen: ProviderMark | undefined, time
 }
 
 /**
- * Returns the new state; undefined if nothing changed. A provider has recovered when the model answers whose call
- * failed, because other models may have answered all the time.
+ * Returns the new state; undefined if nothing changed. A provider has recovered when the model of the failed call
+ * answers, because other models may have answered all the time.
  */
 function nextState(
   { outcome, model, startedAtMs, coolsForAll }: EndedAttempt,

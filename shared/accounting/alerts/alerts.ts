@@ -8,7 +8,7 @@ import type { CreditHold, CreditPayments } from '../credit/index.ts';
 import type { Counter } from '../holds/index.ts';
 import type { Cooldowns } from '../provider-health/index.ts';
 
-/** A charged counter with its item after the charge; {} if that is unknown. */
+/** A charged counter with its item after the charge; {} if the item is unknown. */
 export type ChargedCounter = { readonly item: Item } & (
   | { readonly of: 'key'; readonly publicId: string }
   | { readonly of: 'credit'; readonly hold: CreditHold; readonly actual: PicoUsd }
@@ -18,7 +18,7 @@ export type ChargedCounter = { readonly item: Item } & (
 /** A call of a provider with a credential of the gateway. */
 export interface EndedAttempt {
   readonly provider: string;
-  /** Position of its credential, if the provider has several. */
+  /** Position of the credential, if the provider has several. */
   readonly credential: number | undefined;
   /** Name of the credential in marks. */
   readonly account: string;

@@ -4,7 +4,7 @@ import type { ProviderMark, ShareMark } from './alert-mark.ts';
 
 interface LastAlert {
   readonly atMs: number;
-  /** False while it is tried, or if it was abandoned after three tries. */
+  /** False while tries continue, or if the alert was abandoned after three tries. */
   readonly isDelivered: boolean;
 }
 

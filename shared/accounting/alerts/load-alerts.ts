@@ -1,6 +1,6 @@
 // Sends alerts to the operator's own receiver. A mark in the item of the money, or of the cooldowns, is claimed by a
 // conditional write before an alert is sent. So only one process sends the alert, however many processes observe the
-// same. The code that decides and sends is loaded with the first call of a gateway that has a receiver.
+// same state. The code that decides and sends is loaded with the first call of a gateway that has a receiver.
 import type { Alerts, AlertsOptions } from './alerts.ts';
 
 export function createAlerts(options: AlertsOptions): Alerts {

@@ -5,14 +5,14 @@ import { idBytes } from './alert.ts';
 import type { AlertReceiver } from './alerts.ts';
 import { faultOfReceiver, postAlert } from './post-alert.ts';
 
-/** Time limit, for which a person waits. */
+/** Time limit. A person waits for the result. */
 const limitMs = 10_000;
 
 interface TestAlert {
   readonly id: string;
   /** Status of the answer, if there was one. */
   readonly status: number | null;
-  /** Reason why it did not arrive, or null. */
+  /** Reason why the alert did not arrive, or null. */
   readonly fault: string | null;
 }
 

@@ -102,8 +102,8 @@ async function creditSpendings(
 }
 
 /**
- * Returns the spending since credit was last added, with which shares begin again, counted from the amount spent at the
- * last alert before.
+ * Returns the spending since credit was last added, because the shares then begin again. The spending is counted from
+ * the amount that was spent at the last alert before the addition.
  */
 function sinceAddition(granted: PicoUsd, spent: PicoUsd, mark: ShareMark | undefined) {
   const scope = String(granted);
@@ -112,7 +112,7 @@ function sinceAddition(granted: PicoUsd, spent: PicoUsd, mark: ShareMark | undef
   return { mark, scope, spent: spent - from, limit: granted - from, ...(from === 0n ? {} : { from }) };
 }
 
-/** Fraction of a shard's part, of which each further one spent makes all shards be read. */
+/** All shards are read whenever a further fiftieth of a shard's part is spent. */
 const looksPerPart = 50n;
 
 function passesPart(item: Item, actual: PicoUsd, spendLimit: PicoUsd | null, shards: number): boolean {
@@ -123,7 +123,9 @@ function passesPart(item: Item, actual: PicoUsd, spendLimit: PicoUsd | null, sha
   return step <= 0n || spent / step !== (spent - actual) / step;
 }
 
-/** Returns the highest share that is passed and was not at the last alert; undefined for none. */
+/**
+ * Returns the highest share that the spending passes, and did not pass at the last alert; undefined if there is none.
+ */
 export function passedShare(
   { spent, limit, scope, mark }: Pick<WatchedSpending, 'spent' | 'limit' | 'scope' | 'mark'>,
   at: readonly number[],

@@ -23,7 +23,7 @@ type AttemptDocument = Omit<CallAttempt, 'providerText' | 'schemaMismatch' | 're
 interface DerivedMembers {
   /** Code of the error that the client got, or that ended its stream. */
   readonly error_code: ErrorCode | null;
-  /** Status of the answer; 200 for a stream that broke. Null when the client left before. */
+  /** Status of the answer; 200 for a stream that broke. Null when the client left before the answer. */
   readonly status: number | null;
   readonly attempts: readonly AttemptDocument[];
   /** The guardrail that blocked the request or the answer. */
@@ -41,7 +41,7 @@ interface DocumentMember {
 
 type Derived = {
   readonly [Name in keyof DerivedMembers]: {
-    /** The record's field after which it is shown. */
+    /** The record's field after which this field is shown. */
     readonly after: keyof CallRecord;
     readonly schema: Schema;
     readonly toJson: (record: CallRecord) => DerivedMembers[Name];

@@ -26,9 +26,7 @@ export const partitionOf = (workspace: string, day: string, shard: number): stri
 export const sortKeyAt = (epochMs: number | undefined): string | undefined =>
   epochMs === undefined ? undefined : new Date(epochMs).toISOString();
 
-/**
- * Returns the shard by hash, not at random, because a repeated write would go to another shard and be counted twice.
- */
+/** Returns the shard, which is a hash of the id. With a random shard, a repeated write could be counted twice. */
 const shardOf = (executionId: string): number => Number.parseInt(sha256Hex(executionId).slice(0, 8), 16) % shardCount;
 
 /** Returns the time in an execution id; undefined for an id that no record can have. */
@@ -52,7 +50,7 @@ export const callPosition = ({ executionId, arrivedAtMs }: Pick<CallRecord, 'exe
 
 export function recordPut(record: CallRecord, lifeDays: number) {
   const { workspace, executionId, arrivedAtMs, content } = record;
-  // A record lives as long as the bodies, which are found through it.
+  // A record lives as long as its bodies, because they are found through the record.
   const days = content === undefined ? lifeDays : Math.max(lifeDays, daysOf(content.keep));
   return {
     table: 'records',

@@ -23,13 +23,13 @@ export interface CallAttempt {
   readonly status?: number | undefined;
   readonly ms: number;
   /**
-   * Catalogue id. Set only if a call went to a model other than the last one that answered, or other than the requested
-   * model.
+   * Catalogue id. Set only if a call went to a model other than the last model that answered, or other than the
+   * requested model.
    */
   readonly model?: string | undefined;
   /** Describes where and by which rule the answer fails the schema of the call, such as `/items/0/price: required`. */
   readonly schemaMismatch?: string | undefined;
-  /** Reason why its server was not reached, in one word, such as `tls_expired`. For the operator only. */
+  /** Reason why the provider's server was not reached, in one word, such as `tls_expired`. For the operator only. */
   readonly reason?: string | undefined;
   /** The provider's text about its failure, as `describeProviderText` returns it. For the operator only. */
   readonly providerText?: string | undefined;
@@ -37,10 +37,10 @@ export interface CallAttempt {
 
 /** State of the bodies of a call whose workspace stores them. */
 export interface ContentPlace {
-  /** `failed` means that the storage did not accept them. */
+  /** `failed` means that the storage did not accept the bodies. */
   readonly state: 'kept' | 'failed';
   readonly keep: ContentKeep;
-  /** True if they were longer than the bound for a call. */
+  /** True if the bodies were longer than the bound for a call. */
   readonly cut: boolean;
 }
 

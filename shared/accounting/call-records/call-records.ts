@@ -42,9 +42,9 @@ interface ReadOptions<Name extends MemberName> extends CallOptions {
 /** The records; every call throws StoreUnavailable. */
 export interface CallRecords {
   /**
-   * Resolves when the record is written. Records that arrive during a write share the next one. It may be repeated, and
-   * the last record counts, because its key follows from the call. The writes of `transaction` are made together with
-   * the record, or not at all. Throws a TypeError for a record without a required field.
+   * Resolves when the record is written. Records that arrive during a write share the next write. A write may be
+   * repeated, and the last record counts, because its key follows from the call. The writes of `transaction` are made
+   * together with the record, or not at all. Throws a TypeError for a record without a required field.
    */
   write(record: CallRecord, transaction?: StoreTransaction): Promise<void>;
   /**
@@ -69,7 +69,7 @@ interface CallRecordsOptions {
   readonly clock?: Clock;
   /** Lifetime in days from the arrival, a whole number from 1; for records written from now on. */
   readonly lifeDays?: number;
-  /** Delay of single records; if absent, each is written at once. */
+  /** Delay of single records; if absent, each record is written at once. */
   readonly gathering?: BatchDelay | undefined;
 }
 
@@ -114,8 +114,8 @@ export function createCallRecords(options: CallRecordsOptions): CallRecords {
 
 export interface RefusalQuota {
   /**
-   * Returns whether one more refused call of this key is recorded, which are at most `refusalRecordsPerSecond` in any
-   * second.
+   * Returns whether one more refused call of this key is recorded. At most `refusalRecordsPerSecond` calls are recorded
+   * in any second.
    */
   take(keyPublicId: string): boolean;
 }

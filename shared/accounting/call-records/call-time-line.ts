@@ -1,4 +1,4 @@
-// Lists the start and the duration of each part of a call by its record, as the console draws them.
+// Lists the start and the duration of each part of a call, as its record stores and the console draws them.
 import type { GuardrailCheck } from '../../protocol/router/index.ts';
 import type { StoredKind } from './stored-kinds.ts';
 

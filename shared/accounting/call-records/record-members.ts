@@ -104,7 +104,7 @@ const sessionText = text(256);
 const attributionMaxCharacters = 512;
 /** Kind of model names. Catalogue ids have at most 128 characters, and function aliases have at most 141. */
 const modelText = text(160);
-/** Bound of an error message. The longest messages list paths or names, and the answer has the rest. */
+/** Bound of an error message. The longest messages list paths or names, and the answer contains the rest. */
 const errorMessageMaxCharacters = 512;
 /** Maximum number of guardrails of a workspace and a key, in both directions. */
 const guardrailsMax = 64;
@@ -139,7 +139,8 @@ export const members = {
   /** Catalogue id of the model that answered, if any. */
   modelServed: optional('model', modelText),
   /**
-   * The requested model, `auto` and function aliases included; undefined when the body names none that could be read.
+   * The requested model, `auto` and function aliases included; undefined when the body has no name of a model that
+   * could be read.
    */
   modelAsked: optional('model_asked', modelText),
   /** Undefined when no provider answered. */
@@ -151,9 +152,9 @@ export const members = {
    * see this field.
    */
   unlistedModel: optional('unlisted_model', flag, hidden),
-  /** Undefined if none of its bodies is stored. The bodies of a replay are those of its first call. */
+  /** Undefined if no body of the call is stored. The bodies of a replay are those of its first call. */
   content: optional('content', content),
-  /** Execution id of the call whose stored answer this is. For this call nothing was done or charged. */
+  /** Execution id of the call whose stored answer was returned. For the replay itself nothing was done or charged. */
   replayOf: optional('replay_of', id),
   /** All attempts in their order; undefined when not recorded. */
   attemptLog: optional('attempt_log', attempts(attemptsMax), hidden),
@@ -163,7 +164,10 @@ export const members = {
   attemptCauses: required('attempt_causes', words(attemptsMax), hidden),
   /** Undefined in records of a release that had chat completions only. */
   interfaceId: optional('interface', interfaceId),
-  /** Interface of the provider that answered; undefined when none did, or in records of a release without the field. */
+  /**
+   * Interface of the provider that answered; undefined when no provider answered, or in records of a release without
+   * the field.
+   */
   format: optional('format', providerApi),
   /** Paths of fields of the request that this format cannot express. */
   leftOut: optional('left_out', paths(leftOutMax)),
@@ -181,15 +185,12 @@ export const members = {
   promptTokens: required('prompt_tokens', count),
   /** Part of promptTokens. */
   cachedTokens: required('cached_tokens', count),
-  /**
-   * Part of promptTokens, not of cachedTokens. Undefined, as is the field after the next, in records of a release
-   * without the field.
-   */
+  /** Part of promptTokens, not of cachedTokens. Undefined in records of a release without the field. */
   cacheWriteTokens: optional('cache_write_tokens', count),
   completionTokens: required('completion_tokens', count),
-  /** Tokens as reported; part of completionTokens. */
+  /** Tokens as reported; part of completionTokens. Undefined in records of a release without the field. */
   reasoningTokens: optional('reasoning_tokens', count),
-  /** Units besides tokens. If these determine the price, tokens without a report are 0. */
+  /** Units other than tokens. If units determine the price, tokens without a report are 0. */
   units: optional('units', callUnits),
   /** True if a count is estimated from bytes. */
   estimated: required('estimated', flag, { usual: false }),
@@ -217,10 +218,10 @@ export const members = {
   title: optional('title', text(attributionMaxCharacters)),
   /** The HTTP-Referer header as sent, without credentials, query and fragment, which may contain secrets. */
   referer: optional('referer', address(attributionMaxCharacters)),
-  /** Tags of its key, and tags of the request under other names, if any. */
+  /** Tags of the key, and tags of the request with other names, if any. */
   tags: optional('tags', tags(2 * tagsMax)),
   traceId: required('trace_id', correlationText),
-  /** Header as sent, as are the next two. */
+  /** This field and the next two are headers as sent. */
   spanId: optional('span_id', correlationText),
   parentSpanId: optional('parent_span_id', correlationText),
   sessionId: optional('session_id', sessionText),

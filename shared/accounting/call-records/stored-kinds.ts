@@ -54,7 +54,7 @@ export const address = (maxCharacters: number): StoredKind<string, string> => {
   };
 };
 
-/** Kind of one of a fixed set of texts, or of texts with a fixed pattern; they are never cut. */
+/** Kind of texts from a fixed set, or with a fixed pattern. These texts are never cut. */
 export const textLike = <Text extends string>(fits: (value: string) => boolean): StoredKind<Text, Text> => ({
   ...shownAsText,
   toJson: asItIs,
@@ -139,8 +139,8 @@ type StoredAttempt = [
 ];
 
 /**
- * Kind of attempts, stored as one text: a JSON list of `provider:outcome:status:ms`, each followed by its model, the
- * provider's text, where its answer fails the schema, and why it was not reached, as far as these are stored. An
+ * Kind of attempts, stored as one text: a JSON list of `provider:outcome:status:ms`. Each element is followed by the
+ * model, the provider's text, the schema mismatch and the reason of an unreached provider, if the attempt has them. An
  * outcome that is not a short word is replaced by a mark; an attempt without a provider is dropped.
  */
 export const attempts = (countMax: number): StoredKind<readonly CallAttempt[], undefined> => ({

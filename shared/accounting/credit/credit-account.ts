@@ -81,6 +81,6 @@ export function readBalance(account: CreditAccount, shard: number, item: Item): 
 
 export const isInDebt = ({ credit, headroom }: ShardBalance): boolean => credit < 0n || (headroom ?? 0n) < 0n;
 
-/** Returns the smaller of the two; credit is always limited. */
+/** Returns the smaller amount of credit and headroom. Credit is always limited. */
 export const readSpendable = (account: CreditAccount, shard: number, item: Item): PicoUsd =>
   readAvailable(creditCounter(account, shard).balances, item) ?? 0n;

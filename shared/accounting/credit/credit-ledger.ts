@@ -71,21 +71,21 @@ export function createCreditLedger(options: CreditOptions): CreditLedger {
   };
 }
 
-// Grants credit when a workspace is created, and adds or removes some for an operator. Each may be called twice.
+// Grants credit when a workspace is created, and adds or removes credit for an operator. Both may be called twice.
 //
-// Additions are remembered by id in an item of their own, so that the counter's item stays small however many there
-// are. An added amount moves from there to the counter like a transfer between shards: noted under the next number,
-// added unless that number was seen, and the note deleted. An addition whose process died is finished by the next one.
-// An amount that the credit does not cover is not removed: its number is skipped, and its id forgotten.
+// Additions are remembered by id in a separate item, so that the counter's item stays small. An added amount moves from
+// this item to the counter like a transfer between shards: it is noted under the next number and added unless the
+// counter has seen that number, and then the note is deleted. If a process dies during an addition, the next addition
+// finishes it. A removal that the credit does not cover is not made: its number is skipped, and its id forgotten.
 
 /** Time for which an addition is remembered by its id. An operator who repeats an addition does so within days. */
 const additionLifeMs = 30 * 86_400_000;
-/** Number of old additions that one further addition forgets. */
+/** Maximum number of old additions that are forgotten with one further addition. */
 const forgottenPerAdditionMax = 20;
 const additionPrefix = 'addition#';
 /**
- * Attribute with the numbers of the last addition that arrived in the counter or was skipped, and of the last one that
- * was skipped.
+ * Attribute with two numbers: of the last addition that arrived in the counter or was skipped, and of the last addition
+ * that was skipped.
  */
 const receivedAttribute = 'received#additions';
 const passedAttribute = 'passed#additions';
@@ -114,7 +114,7 @@ interface Addition {
 
 const additionsKey = (workspace: string): string => `ADDITIONS#${workspace}`;
 
-/** Sets the credit of a workspace that has none yet, and changes no other. */
+/** Sets the credit of a workspace that has no credit yet. Other workspaces stay unchanged. */
 async function createCredit(
   store: Store,
   workspace: string,
@@ -129,9 +129,9 @@ async function createCredit(
 }
 
 /**
- * Adds the amount. 'known': this id was added before; 'other_amount': it was, with another amount. 'absent': the
- * workspace has no credit yet, create it first. 'insufficient': less than the amount to remove is free; nothing was
- * removed.
+ * Adds the amount. 'known': this id was added before. 'other_amount': this id was added before with another amount.
+ * 'absent': the workspace has no credit yet, and needs a first grant. 'insufficient': less than the amount to remove is
+ * free; nothing was removed.
  */
 async function addCredit(
   context: Omit<ShardContext, 'account'>,
@@ -258,7 +258,7 @@ async function readAdditions(store: Store, workspace: string): Promise<RecordedA
     const credit = (await store.get('ledger', creditKey(workspace, 0))) ?? {};
     if (credit[creditAttributes.granted] === undefined) return [];
     const received = Number(credit[receivedAttribute] ?? 0);
-    // It arrived in the counter between the two reads.
+    // The addition arrived in the counter between the two reads.
     if (received > Number(additionsItem.addition_number ?? 0)) continue;
     const underWay = additionsItem.addition_out as AdditionUnderWay | undefined;
     const isOut =

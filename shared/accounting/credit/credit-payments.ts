@@ -63,8 +63,8 @@ export function createCreditPayments(options: CreditOptions): CreditPayments {
 async function evenOut(context: ShardContext, hold: CreditHold, item: Item): Promise<void> {
   try {
     if (isInDebt(readBalance(context.account, hold.shard, item))) {
-      // After a late cost, a cost above the reservation, or a lower limit, other shards' headroom pays before a call
-      // reserves it.
+      // After a late cost, a cost above the reservation, or a lower limit, this shard takes headroom of other shards
+      // before a call reserves that headroom.
       await gather(context, await readShards(context), hold.shard, 0n);
     } else if (hold.shortShard !== undefined) {
       await level(context, hold.shard, hold.shortShard, item, hold.amount);

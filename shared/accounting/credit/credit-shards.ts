@@ -1,4 +1,4 @@
-// Levels the shards of an account, so that credit in one can be used by a call at another.
+// Levels the shards of an account, so that a call at one shard can use the credit of another shard.
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import type { Item } from '../../storage/store/index.ts';
 import type { Counters } from '../holds/index.ts';
@@ -12,7 +12,7 @@ import {
 } from './credit-account.ts';
 import { finishTransfer, move, readTransfer, type TransferContext } from './transfer.ts';
 
-/** Number of reservations for which half of a shard's headroom must suffice before a short shard gets it. */
+/** A shard gives half of its headroom to a short shard only if that half covers this number of reservations. */
 const levelledFromHolds = 8n;
 
 export interface Shard {

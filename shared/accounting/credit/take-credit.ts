@@ -110,7 +110,7 @@ export function createCreditTake({ store, counters, randomness }: CreditTakeOpti
     return takeGathered(account, hold);
   }
 
-  /** Throws a RangeError for an account that cannot be. */
+  /** Throws a RangeError for an impossible account. */
   function drawShard(account: CreditAccount, hold: Hold): number {
     const shards = shardCount(account);
     if (hold.slot === true && shards > 1) throw new RangeError('slots stand in one item');

@@ -1,8 +1,9 @@
-// Moves credit, and headroom under the spend limit, from one item to another in writes that can neither lose nor create
-// money: the first takes it out of the source and notes it there as the one pending transfer, with the next number of
-// the source; the second adds it to the target unless that has seen the number; the third deletes the note. Any process
-// that finds a pending transfer may finish it, at any time and repeatedly: numbers only rise, so a stale writer with an
-// old one is refused. A process that dies in between leaves the money in a pending transfer, which is never lost.
+// Moves credit, and headroom under the spend limit, from one item to another in three writes that can neither lose nor
+// create money. The first write takes the amount out of the source and notes it there as the only pending transfer,
+// with the next number of the source. The second adds the amount to the target, unless the target has seen the number.
+// The third deletes the note. Any process that finds a pending transfer may finish it, at any time and repeatedly:
+// numbers only rise, so a late writer with an old number is refused. If a process dies in between, the money is in a
+// pending transfer and never lost.
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import {
   absent,

@@ -14,7 +14,8 @@ export interface Counter extends ItemAddress {
   /** Attribute that sums up settled amounts. Absent if nothing is consumed, as with slots. */
   readonly spentAttribute?: string;
   /**
-   * Maximum number of calls that may have a slot at the same time, besides their amounts. Null or absent: any number.
+   * Maximum number of calls that may have a slot at the same time, in addition to their amounts. Null or absent: any
+   * number.
    */
   readonly slotsMax?: number | null;
   /**

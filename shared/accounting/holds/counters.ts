@@ -1,6 +1,6 @@
-// Reservations in counters, called holds: the most that a call may consume is reserved before, and settled to its real
-// use after. Credit, budgets, spend limits of keys and concurrency slots use them. They are created once per process,
-// because concurrent calls of one counter share its writes.
+// Reserves amounts in counters. Such a reservation is called a hold: the most that a call may consume is reserved
+// before the call, and settled to the real use after it. Credit, budgets, spend limits of keys and concurrency slots
+// are counters. Counters are created once per process, because concurrent calls share the writes of a counter.
 import { createCache } from '../../foundation/cache/index.ts';
 import { holdLifeMs as holdLifeDefaultMs } from '../../foundation/constants/index.ts';
 import { createEveryNth, type Randomness } from '../../foundation/ids/index.ts';
@@ -60,7 +60,8 @@ export interface Counters {
    */
   chargeKey(charge: KeyCharge, amount: bigint, options?: Pick<SettlementOptions, 'transaction'>): Promise<void>;
   /**
-   * True if enough of its slots are free, as far as this process knows, that the release of a slot may be delayed.
+   * True if, as far as this process knows, enough slots of the counter are free that the release of a slot may be
+   * delayed.
    */
   hasSpareSlots(counter: Counter): boolean;
   /** Writer for counters of other modules. */
@@ -87,9 +88,9 @@ interface CountersOptions extends ItemWriterOptions {
  */
 const spareSlotsMinDefault = 25n;
 /**
- * Maximum number of requests for which one is counted. A default rate keeps one caller from slowing others: if it
- * would be the only reason for a write, one of ten requests is counted for all of them, of a smaller rate more. Six
- * hundred counts a minute are exact to a few percent.
+ * Maximum number of requests for which one request is counted. The default rate only keeps one caller from slowing
+ * others, so if it is the only reason for a write, one of ten requests is counted for all ten, and at a smaller rate
+ * one of fewer. Six hundred counts a minute are exact to a few percent.
  */
 const requestsPerCountMax = 10;
 const countsPerMinuteMin = 600;
@@ -200,7 +201,7 @@ function createSampling(
   return (publicId) => {
     const isNth = samplers.get(publicId) ?? createEveryNth(requestsPerCount, randomness);
     samplers.set(publicId, isNth);
-    /** The answer stays the same if the question is asked again because other writes came first. */
+    /** The decision is made once, and stays the same when other writes come first and the request is assessed again. */
     let isOne: boolean | undefined;
     return {
       requestsPerCount,
@@ -215,9 +216,9 @@ function createSampling(
 const requestsPerCountOf = (requestsPerMinute: number): number =>
   Math.min(requestsPerCountMax, Math.max(1, Math.floor(requestsPerMinute / countsPerMinuteMin)));
 
-// Spending of keys that nothing limits, which is shown and never refuses: it is charged after the call, in a write of
-// its own. In a process that outlives its calls, calls of one key share a write a second; a single charge is written at
-// once. A store that has transactions writes it with the call's record.
+// Charges the spending of keys without a limit, which is shown and never refuses a call. The charge is a separate write
+// after the call. In a process that outlives its calls, calls of one key share a write a second; a single charge is
+// written at once. A store with transactions writes the charge together with the call's record.
 
 /** Longest delay of a key's shown spending. */
 const chargeEveryMs = 1_000;
@@ -239,8 +240,8 @@ interface KeyChargesOptions {
 }
 
 /**
- * Returns a function that charges once each time it is called; after a failure it must not be repeated, except with its
- * transaction.
+ * Returns a function that charges once each time it is called; after a failure a charge must not be repeated, except
+ * with its transaction.
  */
 function createKeyCharges({ writer, clock, isShared }: KeyChargesOptions) {
   const queues = createCache<(charge: KeyCharge & { readonly amount: bigint }) => Promise<void>>({

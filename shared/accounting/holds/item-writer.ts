@@ -44,7 +44,7 @@ export interface ItemWriter {
   /**
    * Reserves. Throws StoreUnavailable, also for a request that waited too long for its turn. Then the amount may have
    * been taken; it cannot be settled, and expires. `owner` is the owner of the later settlement. `known` is an older
-   * copy of the item, which saves a read and decides nothing. `toResult` makes the result of the outcome.
+   * copy of the item, which saves a read and decides nothing. `toResult` converts the outcome to the result.
    */
   reserve<Assessed extends Assessment, Result = ReservationOutcome<Assessed>>(
     address: ItemAddress & { readonly owner?: string | undefined; readonly known?: Item | undefined },
@@ -61,21 +61,26 @@ export interface ItemWriter {
     settlement: AfterCall,
     options?: SettlementOptions,
   ): Promise<SettlementOutcome>;
-  /** Returns the item as this process knows it; undefined if it does not. */
+  /** Returns the item as this process knows it; undefined if the process does not know it. */
   seen(address: ItemAddress): Item | undefined;
 }
 
 export interface SettlementOptions {
-  /** Default true. False in a busy process lets it be written together with the next request of the item. */
+  /**
+   * Default true. If false in a busy process, the settlement may be written together with the next request of the item.
+   */
   readonly isAwaited?: boolean | undefined;
-  /** True if its outcome needs the item as the store then has it. Default false. */
+  /** True if the outcome must contain the item as the store has it after the write. Default false. */
   readonly needsItem?: boolean | undefined;
   /**
    * Transaction that makes the write together with its own writes, or not at all. The write then needs no mark to count
    * once.
    */
   readonly transaction?: StoreTransaction | undefined;
-  /** The part of a reservation of both that is settled now; the slot is never the last part. Absent: both are. */
+  /**
+   * The part of a reservation with amount and slot that is settled now. The slot is never the last part. Absent: both
+   * parts.
+   */
   readonly part?: 'slot' | 'amount' | undefined;
 }
 
@@ -94,7 +99,7 @@ interface ItemQueue extends WrittenItem {
 export function createItemWriter({ store, clock, randomness, gathering }: ItemWriterOptions): ItemWriter {
   const queues = createCache<ItemQueue>({ sizeMax: rememberedItemsMax });
   const settleOnce = createSettleOnce({ store, clock });
-  /** Number of the last request or store call, which are numbered in their sequence. */
+  /** Number of the last request or store call. Requests and store calls are numbered in one sequence. */
   let lastNumber = 0;
   const nextNumber = () => {
     lastNumber += 1;
@@ -174,7 +179,7 @@ export function createItemWriter({ store, clock, randomness, gathering }: ItemWr
   };
 }
 
-/** Returns a promise of the result that `toResult` makes of an outcome. */
+/** Returns a promise of the outcome as `toResult` converts it. */
 function resultsOf<Result>(toResult: (outcome: ReservationOutcome) => Result) {
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
   return {
@@ -207,7 +212,7 @@ function answersOf(ended: WriteEnded) {
 }
 
 /**
- * Decides by the item as the transaction has it, so that no other write comes in between, and none has to be waited
+ * Decides by the item as the transaction has it, so that no other write comes in between, and no write has to be waited
  * for.
  */
 function settleIn(
@@ -268,12 +273,12 @@ function isRefused({ arrivedAtMs, asks, reject }: QueuedRequest, nowMs: number):
 /** Time limit when the store does not answer, so that one more call fits into the time of an admission. */
 const unansweredMaxMs = admissionTimeoutMs - storeCallTimeoutMs;
 /**
- * Interval: if the item was read less than a second ago, a write does not ask for the item back; its conditions still
- * hold. Changes by others are seen at the next read.
+ * If the item was read within this time, a write does not request the item back, because its conditions are checked in
+ * any case. Changes by other processes are seen at the next read.
  */
 const lookEveryMs = 1_000;
 
-/** The knowledge of this process of an item that it writes. */
+/** State of an item that this process writes, as far as the process knows it. */
 interface WrittenItem extends ItemAddress {
   seen: (SeenItem & { readonly number: number }) | undefined;
   /** Mark of this process's last settlement of the item, whose write was answered. */
@@ -299,7 +304,7 @@ interface WriteMoment {
 }
 
 function createItemQuestions({ store, clock, randomness, settleOnce, nextNumber }: QuestionOptions) {
-  /** Remembers the returned item. `made` is the item as the write makes it from the last read, and as old as that. */
+  /** Remembers the returned item. `made` is the result of the write on the last read item, and as old as that read. */
   async function ask(
     written: WrittenItem,
     asking: readonly QueuedRequest[],
@@ -341,8 +346,8 @@ function createItemQuestions({ store, clock, randomness, settleOnce, nextNumber 
         for (const { owner } of reserved) if (owner !== undefined) settleOnce.taken(written, owner);
         return { kind: 'written', item };
       } catch (error) {
-        // The write may have been made. Together with settlements it was sent once: a reservation is sent again without
-        // settlements, and at worst it is taken twice.
+        // The write may have been made. A write with settlements is sent only once. Reservations of such a write are
+        // sent again without the settlements, and at worst are taken twice.
         const settlements = settled.map(({ waiting }) => waiting);
         if (mark !== undefined) settleOnce.markUncertain(written, mark, settlements);
         for (const { reject } of settlements) reject(error);

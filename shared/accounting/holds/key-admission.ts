@@ -22,11 +22,11 @@ export interface KeyRequest {
   readonly known?: Item | undefined;
   /** Default true. False if an earlier call has counted this request and only the reservation is needed. */
   readonly countsRequest?: boolean;
-  /** Limit for keys that set none; no limit if absent. */
+  /** Limit for keys without a limit of their own; no limit if absent. */
   readonly defaultRequestsPerMinute?: number | undefined;
   /**
-   * Counts one request for a number of them, if only the default limit would make the request a write. If absent,
-   * each is counted.
+   * Counts one request for several, if the default limit is the only reason for a write. If absent, each request is
+   * counted.
    */
   readonly sampling?: { readonly requestsPerCount: number; readonly isCounted: () => boolean } | undefined;
 }
@@ -34,7 +34,7 @@ export interface KeyRequest {
 export interface PaidKeyRequest extends KeyRequest {
   /** The amount is reserved if the key has a spend limit, the slot if the key has a concurrency. */
   readonly hold?: Hold | undefined;
-  /** Limit for keys that set none. Null or absent: no limit. */
+  /** Limit for keys without a limit of their own. Null or absent: no limit. */
   readonly defaultConcurrency?: number | null | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface PaidKeyRequest extends KeyRequest {
 export interface KeyHold extends Hold {
   /** Public id of the item. */
   readonly publicId: string;
-  /** Maximum of its slots, if there is one. */
+  /** Maximum number of slots, if there is one. */
   readonly slotsMax?: number | null | undefined;
 }
 
@@ -65,7 +65,7 @@ type KeyRefusal =
 export type KeyCount = { readonly kind: 'counted'; readonly item: Item } | KeyRefusal;
 
 export type KeyAdmission =
-  /** `hold` is undefined if none was requested, or nothing of it is limited. */
+  /** `hold` is undefined if no reservation was requested, or nothing of the reservation is limited. */
   | { readonly kind: 'admitted'; readonly item: Item; readonly hold: KeyHold | undefined }
   | {
       readonly kind: 'spend_limit';
@@ -73,7 +73,7 @@ export type KeyAdmission =
       readonly available: bigint;
       readonly item: Item;
     }
-  /** Maximum number of its concurrent calls. */
+  /** Maximum number of the key's concurrent calls. */
   | { readonly kind: 'concurrency'; readonly concurrency: number; readonly item: Item }
   | KeyRefusal;
 
@@ -124,7 +124,7 @@ function admissionOf(
     return { kind: 'concurrency', concurrency: concurrencyOf(request, item) ?? 0, item };
   if (outcome.kind !== 'reserved') return refusalOf(request, outcome);
   if (hold === undefined) return { kind: 'admitted', item, hold };
-  // The write required that the limits are still those for which it was made.
+  // The write required that the limits had not changed.
   const { amount, slot } = limitedHold(request, hold, item);
   const slotsMax = concurrencyOf(request, item);
   const isHeld = amount > 0n || slot;
@@ -133,7 +133,7 @@ function admissionOf(
 
 const itemIdOf = ({ publicId, known }: KeyRequest): string => String(known?.pk ?? publicId);
 
-/** True if a request writes to the key whatever else is limited. */
+/** True if limits of the key itself make a request write to its item. */
 export const hasOwnLimits = (item: Item): boolean =>
   [keyAttributes.concurrency, keyAttributes.requestsPerMinute, keyAttributes.spendLimitUsd].some(
     (attribute) => item[attribute] != null,

@@ -19,7 +19,7 @@ export const keyAttributes = {
   spendLimitReset: 'spend_limit_reset',
   /** Expiry; null or absent: never. */
   expiresAtMs: 'expires_at_ms',
-  /** Public id of its text, if a rotation made that; if absent, that of the item. */
+  /** Public id of the key's text, if a rotation made that text. If absent, the text has the public id of the item. */
   publicId: 'public_id',
   /** Texts that rotations replaced, the newest first, each with an expiry. */
   formerSecrets: 'former_secrets',

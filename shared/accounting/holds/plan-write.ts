@@ -36,15 +36,16 @@ interface PlannedWrite<Reservation, Settling> {
   readonly drafted: DraftedWrite;
   readonly reserved: readonly Reservation[];
   readonly settled: readonly { readonly waiting: Settling; readonly wasLate: boolean }[];
-  /** True if one of them needs the item as the store has it afterwards. */
+  /** True if one of the requests needs the item as the store has it after the write. */
   readonly needsItem: boolean;
 }
 
 /**
  * Plans a write. Settlements and corrections always fit. Reservations join in order of arrival, as long as they fit. A
  * reservation that does not fit is refused if the item was read after the reservation arrived. Otherwise it waits for
- * the answer of this write: alone if others of this write are in its way, with everything that arrived after it if the
- * known item may be too old. If nothing is refused and nothing written, the item must be read first.
+ * the answer of this write. It waits alone if other requests of this write are in its way. If the known item may be too
+ * old, all requests that arrived later wait too. If nothing is refused and nothing written, the item must be read
+ * first.
  */
 export function planWrite<Reservation extends WaitingReservation, Settling extends WaitingSettlement>(
   reservations: readonly Reservation[],

@@ -12,7 +12,7 @@ export interface Demand {
   readonly counts?: readonly Count[];
   /** Adds conditions and changes to the same write. */
   readonly prepare?: (draft: UpdateDraft) => void;
-  /** True if its outcome needs the item as the store then has it, not as this process knows it. */
+  /** True if the outcome must contain the item as the store has it after the write, not as this process knows it. */
   readonly needsItem?: boolean;
 }
 
@@ -26,13 +26,13 @@ export interface Count {
   readonly window: Window;
   readonly amount: bigint;
   readonly limit: bigint;
-  /** Default true. False if another demand is counted for it, and it is only checked against the limit. */
+  /** Default true. False if another demand is counted for this demand, which is then only checked against the limit. */
   readonly isCounted?: boolean;
 }
 
 export interface Refusal<Reason = unknown> {
   readonly reason: Reason;
-  /** True if no newer copy of the item would change it. */
+  /** True if no newer copy of the item would change the refusal. */
   readonly isFinal: boolean;
 }
 
@@ -42,7 +42,7 @@ export type Assessment = Demand | Refusal | 'look';
 /** Returns the demand of a reservation by the item as it was last seen; undefined if it is not known. */
 export type Assess<Assessed extends Assessment = Assessment> = (seen: SeenItem | undefined, nowMs: number) => Assessed;
 
-/** `atMs` is the moment to which its counts belong. `item` is described at `needsItem`. */
+/** `atMs` is the moment to which the counts belong. `item` is described at `needsItem`. */
 export interface CounterReserved {
   readonly kind: 'reserved';
   readonly item: Item;
@@ -90,7 +90,7 @@ export interface Settlement {
   readonly bucket: string;
   readonly held: bigint;
   readonly actual: bigint;
-  /** Bucket of the slot that was taken together with it. */
+  /** Bucket of the slot that was taken together with the amount. */
   readonly slotBucket?: string | undefined;
   readonly prepare?: ((draft: UpdateDraft, item: Item) => void) | undefined;
   readonly needsItem?: boolean | undefined;
@@ -101,9 +101,9 @@ export interface UnreservedCharge {
   readonly kind: 'charge';
   readonly counter: Counter;
   readonly amount: bigint;
-  /** Attribute that every item of its kind has, so that a deleted item is not created again. */
+  /** Attribute that every item of this kind has, so that a deleted item is not created again. */
   readonly requiredAttribute: string;
-  /** The item as its caller has seen it. Its configuration counts if the writer does not know the item. */
+  /** The item as the caller has seen it. The item's configuration counts if the writer does not know the item. */
   readonly known: Item;
   readonly prepare?: Settlement['prepare'];
 }

@@ -15,8 +15,8 @@ const writesMax = 10;
 /** Time within which a reservation may be settled; a process may have been suspended. Calls run for minutes at most. */
 const openHoldMaxMs = 86_400_000;
 /**
- * Maximum number of remembered settlements of unanswered writes that were found to be made, and may be requested once
- * more.
+ * Maximum number of remembered settlements whose unanswered write turned out to be made. Their callers may request them
+ * once more.
  */
 const resolvedMax = 1_000;
 

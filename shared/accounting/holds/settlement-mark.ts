@@ -1,18 +1,15 @@
-// Defines the mark by which a settlement counts once: its write adds a mark to the item and requires that the mark is
-// absent, so the same write sent again is refused by its own first try. The process deletes it with its next write to
-// the item, once the first try was answered. A mark whose write needed a second try stays, because the first may still
-// arrive; every mark is removed, by any process, when it is older than any retry can be.
+// Defines the mark by which a settlement counts once. The write adds a mark to the item and requires that the mark is
+// absent, so the same write sent again is refused by its own first try. Once the first try was answered, the process
+// deletes the mark with its next write to the item. If a second try was needed, the mark stays, because the first try
+// may still arrive. Any process removes marks that are older than any retry can be.
 import type { Randomness } from '../../foundation/ids/index.ts';
 import { and, contains, type Item, not } from '../../storage/store/index.ts';
 import { timedName } from './counter.ts';
 import type { DraftedWrite } from './update-draft.ts';
 
-/** Lifetime of a mark, which is the retries of 30 s, and twice that for differences between clocks. */
+/** Lifetime of a mark: 30 s for retries, and twice as long for differences between clocks. */
 const lifeMs = 90_000;
-/**
- * Length of a slot. Marks that expire together share an attribute, and a write that removes it needs one name for all
- * of them.
- */
+/** Length of a slot. Marks that expire in one slot share an attribute, so that a write removes them by one name. */
 const slotMs = 15_000;
 /** Random bytes of a mark, unique among the marks of one slot, of which there are some hundreds at most. */
 const idBytes = 5;

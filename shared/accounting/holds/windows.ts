@@ -18,7 +18,8 @@ export interface Window {
   readonly lengthMs: number;
   readonly partMs: number;
   /**
-   * Time after the beginning of a part in which its count may be corrected, so that an older copy of it proves nothing.
+   * Time after the beginning of a part in which its count may be corrected. Until this time is over, an older copy of
+   * the count proves nothing.
    */
   readonly correctableMs: number;
 }

@@ -27,7 +27,10 @@ import { type DraftedWrite, UpdateDraft } from './update-draft.ts';
 import { addCount, correctCount, readWindow, type Window, type WindowUse, waitMs } from './windows.ts';
 
 type Coverage = 'covered' | 'late' | 'gone';
-/** 'wait': it would fit without the others of this write, which may not be written. 'look': the item is not known. */
+/**
+ * 'wait': the demand would fit without the other demands of this write, which may not be made. 'look': the item is not
+ * known.
+ */
 type Verdict = 'fits' | 'wait' | 'look' | CounterReserved | Limited | Insufficient;
 
 type Spending = Pick<UnreservedCharge, 'counter' | 'amount' | 'prepare'>;
@@ -119,7 +122,7 @@ export class WriteGroup {
     }
   }
 
-  /** Judges a demand. `isWriting` concerns this write only, because other writes are made in any case. */
+  /** Judges a demand. `isWriting` is true if other requests have this write made in any case. */
   judge(demand: Demand, isWriting: boolean): Verdict {
     const { hold, balances = [], slot, counts = [] } = demand;
     const takesNothing =
@@ -132,7 +135,7 @@ export class WriteGroup {
     if (retryAfterMs > 0) return { kind: 'limited', item, retryAfterMs };
     if (wantsNoWrite) return { kind: 'reserved', item, atMs: this.#nowMs };
     const slotTaken = slot && { balances: [slotBalance(slot.limit)], bucket: slot.bucket, amount: 1n };
-    // Their order is the precedence of their refusals.
+    // The order of these checks is the precedence of their refusals.
     const amounts = hold && this.#amounts.available(balances);
     if (hold && amounts && amounts.now < hold.amount)
       return { kind: 'insufficient', item, short: 'amount', available: amounts.now };

@@ -13,8 +13,8 @@ import {
 } from '../../storage/store/index.ts';
 
 /**
- * Maximum number of names that are claimed at the same time. Beyond it claims of one name are not shared, and are as
- * correct.
+ * Maximum number of names that are claimed at the same time. Beyond this number claims of one name are not shared,
+ * which is as correct.
  */
 const queuesMax = 5_000;
 

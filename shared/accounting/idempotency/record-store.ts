@@ -72,8 +72,9 @@ type CompletionOutcome = { readonly kind: 'completed' } | { readonly kind: 'fenc
 /** The store; every call throws StoreUnavailable. */
 export interface IdempotencyStore {
   /**
-   * Claims a key. A claim that throws StoreUnavailable may have been written nevertheless. Release it like a granted
-   * claim. Throws an Error when the stored result is lost for good (`loadBody` says why the call does not run again).
+   * Claims a key. A claim that throws StoreUnavailable may have been written nevertheless. Release such a claim like a
+   * granted claim. Throws an Error when the stored result is lost for good (`loadBody` says why the call does not run
+   * again).
    */
   claim(claim: Claim, options?: LoadOptions): Promise<ClaimOutcome>;
   complete(completion: Completion, options?: CallOptions): Promise<CompletionOutcome>;
@@ -168,7 +169,7 @@ interface LoadOptions extends CallOptions {
 /**
  * Loads a body. Throws StoreUnavailable when the blob store does not answer, RATE_LIMITER_UNAVAILABLE if there is no
  * memory for it. Throws an Error when the body is gone or damaged: the call is not run again, because that would charge
- * twice for a key whose whole purpose is that it is charged once.
+ * twice, which the key must prevent.
  */
 async function loadBody(blobs: BlobStore, body: PackedBody, { allocation, ...options }: LoadOptions): Promise<string> {
   const textBytes = 'bytes' in body ? textBytesIn(body.bytes) : (body.textBytes ?? unknownTextBytes);
@@ -210,8 +211,8 @@ const isFree = (nowMs: number): Condition =>
 const isMineAndRunning = (owner: string): Condition => and(equals('owner', owner), equals('state', 'running'));
 
 /**
- * Returns one write that creates, takes over or is refused. The whole item is new, so that no part of a former result
- * remains.
+ * Returns the write of a claim, which creates the record, takes it over or is refused. The whole item is new, so that
+ * no part of a former result remains.
  */
 const claimPut = (pk: string, { fingerprint, owner, nowMs, leaseUntilMs }: Claimant & { leaseUntilMs: number }) =>
   ({

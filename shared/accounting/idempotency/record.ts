@@ -26,7 +26,7 @@ export interface StoredResult {
   readonly provider?: string | undefined;
   /** Execution id, for function calls only. */
   readonly executionId?: string | undefined;
-  /** Ids of the guardrails that have checked it. Absent if none did. */
+  /** Ids of the guardrails that have checked the answer, if any. */
   readonly guardrails?: readonly string[] | undefined;
 }
 
@@ -48,7 +48,7 @@ interface CommonMembers {
 
 interface RunningRecord extends CommonMembers {
   readonly state: 'running';
-  /** The call that runs. Undefined once it was released. */
+  /** The call that runs. Undefined once the record was released. */
   readonly owner: string | undefined;
   readonly leaseUntilMs: number;
 }
@@ -57,7 +57,7 @@ export interface DoneRecord extends CommonMembers {
   readonly state: 'done';
   readonly owner: string;
   readonly result: Omit<StoredResult, 'body'>;
-  /** Undefined when it was too long to be stored. */
+  /** Undefined when the body was too long to be stored. */
   readonly body: PackedBody | undefined;
 }
 

@@ -15,13 +15,13 @@ interface Inputs {
   readonly body: JsonText;
   readonly headers: SentHeaders;
   readonly passedOn: PassedOn | undefined;
-  /** Fields of the body that ask for nothing. */
+  /** Fields of the body that have no effect. */
   readonly unusedFields: ReadonlySet<string> | undefined;
   /** Set if the path names the model. */
   readonly path: CallPath | undefined;
 }
 
-/** Hashes of the inputs. Stored ones name their version. */
+/** Hashes of the inputs. Stored hashes name their version. */
 export interface Fingerprint {
   readonly version: number;
   readonly hash: string;

@@ -5,8 +5,8 @@
 //     |----- used ------------------------|----- free ...
 //                |-- released ------------|        ← free for the same fingerprint or Idempotency-Key, exactly once
 //
-// While it is used the same Idempotency-Key passes, and changes nothing: the record of the key decides whether its call
-// may run, and a call that may not run must not release the span of the one that does.
+// While a span is used, a claim with the same Idempotency-Key passes and changes nothing: the record of the key decides
+// whether its call may run, and a call that may not run must not release the span of the running call.
 import { sha256Hex } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import {
@@ -119,7 +119,9 @@ const isOfKey = (claim: SpanClaim): Condition[] => {
   return key === undefined ? [] : [equals('idempotency_key_sha256', key)];
 };
 
-/** Tests for the same inputs, by whichever version of fingerprints the release knew that claimed the span first. */
+/**
+ * Tests for the same inputs, in each version of fingerprints, because another release may have claimed the span first.
+ */
 const isOfSameInputs = ({ fingerprint }: SpanClaim): Condition[] =>
   fingerprintVersions.flatMap((version) => {
     const hash = fingerprint.hashOf(version);
@@ -134,8 +136,8 @@ const isFreeFor = (claim: SpanClaim): Condition =>
   );
 
 /**
- * Tests for an item that has the claim already, because the answer to its first try was lost, or it has the
- * Idempotency-Key of that call.
+ * Tests for an item that already has this claim: the answer to a first try was lost, or the item has the same
+ * Idempotency-Key.
  */
 const isClaimed = (claim: SpanClaim): Condition =>
   and(equals('state', 'used'), or(equals('owner', claim.owner), ...isOfKey(claim)));

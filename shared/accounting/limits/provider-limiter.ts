@@ -33,14 +33,14 @@ export type Admission =
   | { readonly kind: 'admitted'; readonly permit: Permit }
   /**
    * `retryAfterMs` is the time until this same demand fits, if no other call is admitted before: hours if a day's
-   * tokens are used up, infinite if it has more requests than a whole minute.
+   * tokens are used up, infinite if the demand has more requests than a whole minute.
    */
   | { readonly kind: 'limited'; readonly retryAfterMs: number };
 
 /**
  * The limiter. All three calls reject with StoreUnavailable. `settle` and `release` count once per permit, whichever
- * comes first, and do nothing after that; a rejected one may be called again. A permit that is never settled counts
- * until its window is over.
+ * comes first, and do nothing after that; a rejected call may be repeated. A permit that is never settled counts until
+ * its window is over.
  */
 export interface ProviderLimiter {
   /** Admits a call. Without any limit the store is not called. An estimate of tokens above a limit is cut to it. */

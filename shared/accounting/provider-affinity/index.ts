@@ -1,6 +1,6 @@
 // Remembers which provider stores objects that later requests refer to: a response, its items, a conversation, a
-// prompt. Each object has a separate item, because a later call may refer to any of them; like a span the item is a
-// name within a workspace for thirty days.
+// prompt. Each object has a separate item, because a later call may refer to any of them; like a span, an item is valid
+// within its workspace for thirty days.
 import { createCache } from '../../foundation/cache/index.ts';
 import { sha256Hex } from '../../foundation/ids/index.ts';
 import { mapParallel } from '../../foundation/parallel/index.ts';
@@ -13,7 +13,7 @@ const readsAtOnce = 32;
 /** Maximum number of ids that an instance remembers. The value of an id never changes. */
 const knownMax = 20_000;
 
-/** The account that stores it, and the call that created it. */
+/** The account that stores an object, and the call that created the object. */
 interface StateOwner {
   /** The provider's account, if it has several. */
   readonly provider: string;
@@ -24,7 +24,7 @@ interface StateOwner {
 }
 
 interface StoredState extends StateOwner {
-  /** True if the workspace created it by a call of its own, and did not only refer to it. */
+  /** True if a call of the workspace created the object, and did not only refer to it. */
   readonly isMade: boolean;
 }
 

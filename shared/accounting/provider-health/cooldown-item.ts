@@ -57,7 +57,7 @@ interface CooldownItem {
   /** Returns the marks by provider, as of the last read or write, expired ones included. */
   unreached(): [provider: string, mark: UnreachedMark][];
   writeUnreached(provider: string, mark: UnreachedMark): Promise<void>;
-  /** Writes the mark, and returns the entry's marks before it. */
+  /** Writes the mark, and returns the entry's marks before this write. */
   writeMark(mark: NamedMark): Promise<FailureMark[]>;
 }
 
@@ -88,13 +88,13 @@ type Value =
 export function createCooldownItem({ store, clock }: { readonly store: Store; readonly clock: Clock }): CooldownItem {
   let item: Item = {};
 
-  /** Writes a value. Returns the item before, or as it is if it has something later. */
+  /** Writes a value. Returns the item before the write, or the current item if it has a later value. */
   async function write(attribute: string, value: Value): Promise<Item> {
     const nowMs = clock.nowMs();
     const over = Object.entries(item).filter(([name, seen]) => name !== attribute && isOver(name, seen, nowMs));
     const removed = over.slice(0, removedPerWriteMax);
     const result = await send(attribute, value, removed);
-    // The write may have been refused because of the attributes to be removed: another instance has written one again.
+    // The write may have been refused because another instance has rewritten an attribute that is to be removed.
     const last = result.kind === 'written' || removed.length === 0 ? result : await send(attribute, value, []);
     const before = last.item ?? {};
     item = last.kind === 'written' ? applyChanges(before, last.changes) : before;

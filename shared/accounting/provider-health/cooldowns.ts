@@ -1,7 +1,7 @@
-// Providers that limited a call, or failed two, are last in plans for a while: in the plans of one workspace as long as
-// only its calls failed, in all plans once those of two did. So no workspace changes the plans of another one.
-// Instances share their observations through one item. Losing it only makes first tries slower, so no failure of the
-// store is reported.
+// Puts providers that limited a call, or failed two calls, last in plans for a while: in the plans of one workspace as
+// long as only its calls failed, in all plans once calls of two workspaces failed. So no workspace changes the plans of
+// another workspace. Instances share their observations through one item. Losing the item only makes first tries
+// slower, so no failure of the store is reported.
 import { type Cache, createCache } from '../../foundation/cache/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import type { Store } from '../../storage/store/index.ts';
@@ -25,9 +25,9 @@ interface ReportedFailure {
   /** Id that is unique to the client's call, so that the failures of one call count once. */
   readonly callId: string;
   readonly isRateLimited: boolean;
-  /** Reason why the provider was not reached, in one word; absent if it was. */
+  /** Reason why the provider was not reached, in one word; absent if the provider was reached. */
   readonly unreached?: string | undefined;
-  /** Wait that the provider named; 0 or absent when it named none. */
+  /** Wait that the provider named; 0 or absent if the provider named no wait. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -59,7 +59,7 @@ const cooldownMs = 10_000;
  * plans, not switched off.
  */
 const cooldownMaxMs = 600_000;
-/** Maximum number of entries that an instance remembers. Only failing ones are remembered at all. */
+/** Maximum number of entries that an instance remembers. Only failing entries are remembered. */
 const entriesMax = 1_000;
 /** Shortest time between two shared reasons for one provider. */
 const unreachedAgainMs = 10_000;
@@ -214,7 +214,10 @@ export function createCooldowns(options: { readonly store: Store; readonly clock
     if (!isUnderWay) noteCooling(name);
   }
 
-  /** Notes why a provider was not reached; without a reason it was reached, and failed in another way. */
+  /**
+   * Notes why a provider was not reached. An empty reason means that the provider was reached, and failed in another
+   * way.
+   */
   function noteReason(provider: string, reason = ''): void {
     const known = unreachedAt(provider);
     const atMs = clock.nowMs();

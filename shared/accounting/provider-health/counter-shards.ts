@@ -1,7 +1,7 @@
-// Decides over how many items the counts of a group are spread, which are as many as its writes need. No process knows
-// the rate of all writes, but each item counts its writes, so a process that reads an item now and then sees how fast
-// it is written. A process that finds it too fast spreads its writes further, and writes the number of shards into
-// every item; other processes follow, and a rebuild reads that many.
+// Decides over how many items (shards) the counts of a group are spread: as many as its writes need. No process knows
+// the rate of all writes, but each item counts its writes, so a process that reads an item at times can measure the
+// rate. If the rate is too high, the process spreads its writes over more shards, and writes the number of shards into
+// every item. Other processes adopt the number, and a rebuild reads as many shards.
 import type { Clock } from '../../foundation/time/index.ts';
 import type { Changes, Item } from '../../storage/store/index.ts';
 import { readShards, shardsMax, shardsMin, shardsName, windowMs, windowOf, writesName } from './layout.ts';
@@ -18,7 +18,7 @@ const measuredMinMs = 5_000;
 interface CounterWritePlace {
   readonly window: number;
   readonly shard: number;
-  /** Changes besides the counts. */
+  /** Changes other than the counts. */
   readonly changes: Changes;
   /** True if the answer must contain the item. */
   readonly returnsItem: boolean;

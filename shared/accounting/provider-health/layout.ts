@@ -1,19 +1,23 @@
-// Places and names of the counts. Every key follows from the clock alone, so a rebuild knows its reads without a list.
-// Attribute names are short hashes of ids, because the cost of a write depends on the item's size.
+// Defines the places and names of the counts. Every key follows from the clock alone, so a rebuild knows its reads
+// without a list. Attribute names are short hashes of ids, because the cost of a write depends on the item's size.
 import { sha256Hex } from '../../foundation/ids/index.ts';
 import type { Item } from '../../storage/store/index.ts';
 
 /** Part of every key, so that instances with another layout, during a deployment, use other items. */
 const layoutVersion = 1;
 
-/** Length of a window. The running window and the window before it are read, which are the last 15 to 30 minutes. */
+/**
+ * Length of a window. The running window and the window before it are read, so the statistics cover the last 15 to 30
+ * minutes.
+ */
 export const windowMs = 15 * 60_000;
 const windowsRead = 2;
 /**
  * Number of groups. Groups keep items small (a write costs one unit per KB of its item), shards keep their write rate
  * low: an item of 2 KB takes 500 writes a second, so a group takes 8,000 at most, each of which may be many calls.
  * Writes throttled above that are lost at random: medians and uptime stay true, the throughput reads too low. A rebuild
- * reads all items, and a small Lambda function spends about 3 ms on each, so a group that is written slowly has few.
+ * reads all items, and a small Lambda function spends about 3 ms on each, so a group that is written slowly has few
+ * shards.
  */
 const groupCount = 32;
 export const shardsMin = 2;
@@ -34,7 +38,7 @@ interface CountersPlace {
   readonly shard: number;
 }
 
-/** Returns the 128 counters in force; with the shards that they name, these are the reads of one rebuild. */
+/** Returns the places of the 128 current counters. A rebuild reads them and the shards that they name. */
 export function countersPlaces(nowMs: number): CountersPlace[] {
   const windows = Array.from({ length: windowsRead }, (_, back) => windowOf(nowMs) - back);
   const groups = Array.from({ length: groupCount }, (_, group) => group);
@@ -50,7 +54,7 @@ const shardsPrefix = 'shards ';
 
 /**
  * Returns the attribute that says how many shards its group has. Each number has an attribute of its own, so that a
- * writer that knows of fewer removes none.
+ * writer that knows of fewer shards removes no larger number.
  */
 export const shardsName = (shards: number): string => shardsPrefix + shards;
 
@@ -69,8 +73,8 @@ const modelNameLength = 6;
 const providerNameLength = 3;
 
 /**
- * Returns a name of 36 bits: among a thousand models, two share a name, and then their statistics, once in 100,000
- * gateways.
+ * Returns a name of 36 bits. In one of 100,000 gateways with a thousand models, two models share a name, and with it
+ * their statistics.
  */
 export const modelNameOf = (model: string): string => shortHash(model, modelNameLength);
 

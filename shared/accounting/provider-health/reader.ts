@@ -1,5 +1,5 @@
-// Serves the statistics as one instance sees them. No schedule makes them: requests do, one at a time in the whole
-// fleet. Served statistics are never older than 60 seconds; having none is not an error.
+// Serves the statistics as one instance sees them. Requests make the statistics, one request at a time in the whole
+// fleet; there is no schedule. Served statistics are never older than 60 seconds; having none is not an error.
 //
 //   age    0 s ........... 30 s ........................................ 60 s ...
 //          served, no I/O  served; looked up, or rebuilt, meanwhile      not served: the request waits, a second at most
@@ -92,7 +92,7 @@ export function createStatisticsReader(options: StatisticsReaderOptions): Statis
   }
 
   async function rebuild(owner: string): Promise<void> {
-    // The time is taken before the first read, because the age is that of the oldest.
+    // The time is taken before the first read, because the age is the age of the oldest read.
     const measuredAtMs = clock.nowMs();
     const tables = await measure(store, clock, measuredAtMs);
     copy = createStatistics(measuredAtMs, tables);
@@ -140,8 +140,8 @@ export function createStatisticsReader(options: StatisticsReaderOptions): Statis
 // that makes the next figures.
 
 /**
- * Duration of the lease. It is longer than a rebuild may take (5 s) with its writes; a dead rebuilder costs the others
- * this long.
+ * Duration of the lease. It is longer than a rebuild may take (5 s) with its writes; after a rebuilder has died, the
+ * others wait this long.
  */
 const leaseMs = 10_000;
 /** Lifetime of the item. A snapshot is not served after a minute, but operators may read it later. */
@@ -221,11 +221,12 @@ export function createSnapshotStore(store: Pick<Store, 'get' | 'put' | 'update'>
   };
 }
 
-// One rebuild: reads every counter that still counts and computes figures from them. It succeeds as a whole or fails,
-// because figures from half of the shards would look like half of the traffic.
+// Makes one rebuild: reads every counter that still counts and computes figures from them. It succeeds as a whole or
+// fails, because figures from half of the shards would look like half of the traffic.
 
 /**
- * Number of reads at a time, of 128 and more, so that the other requests of the process still get sockets, and turns.
+ * Number of concurrent reads, of 128 and more in all, so that other requests of the process still get sockets and turns
+ * of the event loop.
  */
 const parallelReads = 16;
 /** Time limit of the whole rebuild; below the lease, so that its snapshot can still be published. */

@@ -16,9 +16,10 @@ interface ObservedCall {
   /** Time to the first chunk with real output, for a stream. It counts however the stream ended. */
   readonly firstTokenMs?: number | undefined;
   /**
-   * 'ok' and 'failed' make the uptime. 'rate_limited' does not count there: a quota that is used up says nothing about
-   * whether the provider works, and routing has limits and cooldowns for it. 'invalid' is the caller's own mistake.
-   * 'refused' is a failure too: the provider refused the gateway's credential, or its account has no quota left.
+   * 'ok' and 'failed' determine the uptime. 'rate_limited' does not count for the uptime: a quota that is used up says
+   * nothing about whether the provider works, and routing has limits and cooldowns for it. 'invalid' is the caller's
+   * own mistake. 'refused' is a failure too: the provider refused the gateway's credential, or its account has no quota
+   * left.
    */
   readonly outcome: 'ok' | 'failed' | 'refused' | 'rate_limited' | 'invalid';
 }
@@ -28,8 +29,8 @@ export interface StatisticsRecorder {
   record(call: ObservedCall): void;
   /**
    * Resolves when everything noted before it was written or abandoned, within two store calls' time. Awaited after the
-   * last byte. One write runs at a time, and the calls that end meanwhile share the next. Never rejects. A count whose
-   * write failed is lost: it may have been made, and counting it twice would be worse.
+   * last byte. One write runs at a time, and the calls that end meanwhile share the next write. Never rejects. A count
+   * whose write failed is lost: it may have been made, and counting it twice would be worse.
    */
   flush(): Promise<void>;
 }
@@ -43,8 +44,8 @@ interface StatisticsRecorderOptions {
   /** Delay of counts. If absent, they are written at once while no other write runs. */
   readonly gathering?: BatchDelay | undefined;
   /**
-   * Number of calls that one noted call counts for: if a process has one call at a time, each would be a write of
-   * its own. Default: 1.
+   * Number of calls for which one noted call counts, because in a process with one call at a time each noted call is a
+   * separate write. Default: 1.
    */
   readonly callsPerSample?: number | undefined;
 }

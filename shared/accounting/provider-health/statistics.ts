@@ -13,8 +13,8 @@ const growth = 1.12;
 const lastBucket = 99;
 
 /**
- * Returns the bucket of a duration. Number n covers 1.12^n up to 1.12^(n+1) milliseconds, the first and last also
- * everything beyond.
+ * Returns the bucket of a duration. Number n covers 1.12^n up to 1.12^(n+1) milliseconds, and the first and last bucket
+ * also cover everything beyond.
  */
 export const bucketOf = (durationMs: number): number =>
   durationMs >= 1 ? Math.min(lastBucket, Math.floor(Math.log(durationMs) / Math.log(growth))) : 0;

@@ -1,12 +1,12 @@
 // Reads one page of calls, the newest first, and the position of the next page. However many calls there are, and
-// however few of them match, a page reads a bounded number; it may then have fewer than requested, and the next one
-// continues.
+// however few of them match, a page reads a bounded number of calls. The page may then have fewer calls than requested,
+// and the next page continues.
 import { type CallRecord, callPosition } from '../call-records/index.ts';
 import { type CallRange, keepCalls, readNewestFirst } from './newest-first.ts';
 
 /**
- * Approximate number of calls that one page reads: it stops with the window that reaches it. As many are read within a
- * second.
+ * Approximate number of calls that one page reads: it stops with the window that reaches this number. The reads take
+ * about a second.
  */
 const pageCallsMax = 4_000;
 const windowCallsMax = 2_000;
@@ -26,7 +26,7 @@ export interface CallPageQuery extends Omit<CallRange, 'beforeMs'> {
 
 interface CallPage {
   readonly calls: readonly CallRecord[];
-  /** Position of the next page; undefined on the last one. */
+  /** Position of the next page; undefined on the last page. */
   readonly next: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Finds calls among their records: the newest, most expensive or slowest matching ones, or one by its id.
+// Finds calls among their records: the newest, most expensive or slowest matching ones, or a call by its id.
 
 import { timeOfUuidv7 } from '../../foundation/ids/index.ts';
 import { hasText } from '../../foundation/lines/index.ts';
@@ -86,7 +86,7 @@ export interface CallFilter {
   readonly interface?: string | undefined;
   /** Session as its client sent it. */
   readonly session?: string | undefined;
-  /** Name or public id of its key. */
+  /** Name or public id of the call's key. */
   readonly key?: string | undefined;
   /** The model that was requested, or that answered. */
   readonly model?: string | undefined;
@@ -95,7 +95,7 @@ export interface CallFilter {
   readonly totalMsMin?: number | undefined;
   /** Tags that the call must have. */
   readonly tags?: Tags | undefined;
-  /** Text within a name or id of it, in upper or lower case. */
+  /** Text within a name or id of the call, in upper or lower case. */
   readonly search?: string | undefined;
 }
 

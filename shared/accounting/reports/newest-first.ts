@@ -13,7 +13,8 @@ export interface CallRange {
 }
 
 /**
- * A reader's accumulator for the calls of a window, while they are read. If its window is truncated, it is dropped.
+ * A reader's accumulator for the calls of a window, while they are read. If the window is truncated, the accumulator is
+ * dropped.
  */
 interface Keeper<Name extends MemberName = MemberName> {
   add(call: Pick<CallRecord, Name>): void;
@@ -29,7 +30,7 @@ interface CallWindow<WindowKeeper> {
   readonly sinceMs: number;
   readonly keeper: WindowKeeper;
   readonly keptCallCount: number;
-  /** Number of days of workspaces that were read for it. */
+  /** Number of days of workspaces that were read. */
   readonly daysRead: number;
   /** Number of calls read, truncated windows included. */
   readonly callsRead: number;
@@ -51,7 +52,7 @@ interface Reading<Name extends MemberName> {
    * use.
    */
   readonly firstCallsMax?: number;
-  /** Bound of any window: its calls, and days of workspaces. It has at least one of each. */
+  /** Bound of the calls, and of the days of workspaces, in any window. A window has at least one of each. */
   readonly callsMax?: number;
   readonly daysMax?: number;
   /** Fields to read; all if absent. */

@@ -1,16 +1,16 @@
-// Says in one word the state of each provider of each model, which an operator sees first in an outage. Pure.
+// Determines the state of each provider of each model, as one word that an operator sees first in an outage. Pure.
 import type { Cooldowns, HealthFigures, Statistics } from '../provider-health/index.ts';
 
 /** A model at one of its providers, as it is configured. */
 export interface ConfiguredProvider {
   readonly model: string;
   readonly provider: string;
-  /** Name of its credential in counters and marks. */
+  /** Name of the provider's credential in counters and marks. */
   readonly account: string;
   /** Position of the credential; undefined when the provider has one. */
   readonly credential?: number | undefined;
   readonly isDisabled: boolean;
-  /** True if the gateway has no credential for it, and skips it. */
+  /** True if the gateway has no credential for the provider, and skips it. */
   readonly lacksCredential: boolean;
 }
 
@@ -19,9 +19,9 @@ export type ProviderState = 'serving' | 'failing' | 'limited' | 'refusing' | 'no
 
 export interface ProviderHealth extends ConfiguredProvider {
   readonly state: ProviderState;
-  /** Workspaces in whose plans it is last, or all, because it failed or was rate limited recently. */
+  /** Workspaces in whose plans the provider is last, or 'all', because it failed or was rate limited recently. */
   readonly coolingFor: 'all' | readonly string[];
-  /** Reason why it was not reached, in one word, if it fails or cools down for that. */
+  /** Reason in one word why the provider was not reached, if it fails or cools down for this reason. */
   readonly reason: string | undefined;
   /** Figures; undefined when no call succeeded, failed or was limited recently. */
   readonly figures: HealthFigures | undefined;
@@ -67,7 +67,7 @@ function stateOf(
   return mostFrequent(figures) === 'refusing' ? 'refusing' : cause;
 }
 
-/** Returns the most frequent state; of equally frequent ones the one on which the operator must act. */
+/** Returns the most frequent state; of equally frequent states the state on which the operator must act. */
 function mostFrequent({ unsuccessful }: HealthFigures): ProviderState {
   const { refused, rateLimited } = unsuccessful;
   const failed = unsuccessful.failed - refused;

@@ -1,5 +1,6 @@
 // Sums up calls in one reading: totals, a series over time, and groups by model, provider and key. The reading goes
-// from the newest back and is bounded: if there are more calls, it says from which time on all are counted.
+// from the newest back and is bounded: if there are more calls, the overview says from which time on all calls are
+// counted.
 import { type CallRange, readNewestFirst } from './newest-first.ts';
 import { type CountedCall, countedMembers, shareOf, sharesOf } from './usage-shares.ts';
 import { createUsageGroups, dearestFirst, type UsageSummary } from './usage-summary.ts';
@@ -13,7 +14,7 @@ const overviewDaysMax = 2_000;
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** Longest time that is shown by hour; longer ones are shown by day. */
+/** Longest time that is shown by hour; longer times are shown by day. */
 const hourlyMaxDays = 3;
 
 interface KeyUsage extends UsageSummary {
@@ -24,7 +25,7 @@ interface KeyUsage extends UsageSummary {
 
 interface UsageOverview {
   readonly interval: 'hour' | 'day';
-  /** Time from which on all calls are counted, and before which none is. */
+  /** Time from which on all calls are counted. Earlier calls are not counted. */
   readonly countedSinceMs: number;
   readonly isComplete: boolean;
   readonly total: UsageSummary;

@@ -1,5 +1,5 @@
-// Divides one call record among the groups of a report: usually it counts in one group, and by model and by provider in
-// one for each that took part in the call.
+// Divides one call record among the groups of a report. Usually a record counts in one group. By model and by provider
+// it counts in one group for each model or provider that took part in the call.
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import { tagNameShape, tagOf } from '../../protocol/wire/index.ts';
 import { type CallAttempt, type CallRecord, type CallShare, classOf, utcDayOf } from '../call-records/index.ts';
@@ -46,10 +46,10 @@ export type CountedCall = Pick<CallRecord, (typeof countedMembers)[number]> &
 
 export interface UsageShare {
   /**
-   * Group by model: those that answered, else the requested one; null if the call was refused before any was called.
-   * By key: its public id. By day: the arrival, in UTC. By provider: null if none answered. By function, user,
-   * title, tag: null if the call has none. By model and provider attempts count at the one that was called,
-   * everything else at the one that answered.
+   * Group of the share. By model: a model that answered, else the requested model; null if the call was refused before
+   * any model was called. By key: its public id. By day: the arrival, in UTC. By provider: null if no provider
+   * answered. By function, user, title, tag: null if the call has no such value. By model and provider, attempts count
+   * for the called model or provider, and everything else counts for the model or provider that answered.
    */
   readonly group: string | null;
   readonly calls: number;
@@ -74,7 +74,7 @@ export interface UsageShare {
   readonly byokCostPicoUsd: PicoUsd;
   /** Duration of a call with a complete answer, until its end. By provider, of each of these attempts. */
   readonly latenciesMs: readonly number[];
-  /** Time of such a call from its arrival to its first output. */
+  /** Time from arrival to first output, of a call with a complete answer. */
   readonly firstOutputMs: number | undefined;
 }
 
@@ -89,7 +89,7 @@ const groupOf: Readonly<Record<NamedGrouping, (record: CountedCall) => string | 
   title: ({ title }) => title ?? null,
 };
 
-/** True if nothing was called for it, and its model may be in no catalogue. */
+/** True if no provider was called for the call. Its model may be in no catalogue. */
 const isRefused = ({ outcome, attempts }: CountedCall): boolean =>
   attempts === 0 && outcome !== 'ok' && outcome !== 'client_gone';
 
@@ -101,7 +101,7 @@ export function sharesOf(record: CountedCall, by: UsageGrouping): UsageShare[] {
 
 /** Returns the whole call as one share. */
 export function shareOf(record: CountedCall, group: string | null): UsageShare {
-  // A stored answer says nothing of how fast answers are.
+  // A stored answer says nothing about the speed of answers.
   const isAnswered = record.outcome === 'ok' && !record.cacheHit && record.replayOf === undefined;
   return {
     group,

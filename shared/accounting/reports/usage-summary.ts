@@ -37,8 +37,8 @@ interface GroupedUsage {
 }
 
 /**
- * Summarizes shares. Pure, and the sequence of the records does not matter. It takes them one by one, so that a day of
- * millions needs no more memory than its groups.
+ * Summarizes shares. Pure, and the sequence of the records does not matter. The records are read one by one, so that a
+ * day with millions of calls needs no more memory than its groups.
  */
 export async function summarizeUsage(
   records: Iterable<CountedCall> | AsyncIterable<CountedCall>,
@@ -193,7 +193,7 @@ function addDuration(durations: Durations, durationMs: number, times = 1): void 
   durations.set(value, (durations.get(value) ?? 0) + times);
 }
 
-/** Returns the shortest duration that `share` of all do not exceed; undefined if there are none. */
+/** Returns the shortest duration that the given share of all durations does not exceed; undefined if there are none. */
 function percentileOf(durations: Durations, share: number): number | undefined {
   const total = durations.values().reduce((sum, count) => sum + count, 0);
   const rank = Math.ceil(total * share);

@@ -24,7 +24,7 @@ interface CacheKeyParts {
   readonly order?: readonly string[] | undefined;
   /** The fields of the request, with a preset merged in. */
   readonly body: JsonText;
-  /** Values besides the body that providers get. */
+  /** Values that providers get in addition to the body. */
   readonly passedOn?: PassedOn | undefined;
   /** Guardrails that have checked the answer. */
   readonly guardrails?: readonly object[] | undefined;
@@ -43,13 +43,13 @@ export interface CacheKey {
 type HashOfModel = (model: string) => string;
 
 /**
- * Versions of the key, the newest first: an answer is stored under it, and the others find answers that an earlier
- * release has stored. A change of the key, or of the structure of an answer, makes a new version; the one before it
- * stays for as long as an answer lives.
+ * Versions of the key, the newest first. An answer is stored under the newest version, and the other versions find
+ * answers that an earlier release has stored. A change of the key, or of the structure of an answer, makes a new
+ * version. The version before it stays for as long as an answer lives.
  */
 const versions: readonly (readonly [number, (parts: CacheKeyParts) => HashOfModel])[] = [[1, hashParts]];
 
-/** Opens the keys. It reads the body at once, which may be dropped before its answer is stored. */
+/** Opens the keys. The body is read at once, because it may be dropped before the answer is stored. */
 export function openCacheKeys(parts: CacheKeyParts): (model: string) => readonly CacheKey[] {
   const opened = versions.map(([version, open]) => [version, open(parts)] as const);
   return (model) => opened.map(([version, hash]) => ({ version, hash: hash(model) }));

@@ -128,7 +128,7 @@ export interface CachedAnswer {
   readonly content:
     | { readonly kind: 'json'; readonly text: string }
     | { readonly kind: 'stream'; readonly chunks: CacheableEvents };
-  /** Id of the provider that answered; below, of the catalogue model. */
+  /** Id of the provider that answered. `model` is the id of the catalogue model. */
   readonly provider: string;
   readonly model: string;
   readonly usage: CachedUsage;

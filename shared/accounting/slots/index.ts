@@ -25,7 +25,10 @@ export interface SlotPool {
   readonly key: string;
   /** Number of slots, at least 1. */
   readonly slots: number;
-  /** True if a call that finds no slot takes another pool's: all shards are tried in few steps. Default: false. */
+  /**
+   * True if a call that finds no slot here takes a slot of another pool. All shards are then tried in few steps.
+   * Default: false.
+   */
   readonly hasSubstitute?: boolean;
 }
 
@@ -41,7 +44,7 @@ export interface SlotPools {
    * expires.
    */
   take(pool: SlotPool, holder: Pick<Hold, 'owner' | 'expiresAtMs'>): Promise<SlotHold | undefined>;
-  /** True if this process has found it full within the last second, which is only a hint. */
+  /** True if this process has found the pool full within the last second, which is only a hint. */
   wasFull(pool: SlotPool): boolean;
   /** Releases a slot once, however often it is called. Throws StoreUnavailable, and may be called again. */
   release(slot: SlotHold, options?: SettlementOptions): Promise<void>;
@@ -104,7 +107,7 @@ export interface CallsUnderWay {
   readonly of: (publicId: string) => number;
   /** Returns the number of calls of all keys. */
   readonly all: () => number;
-  /** True if enough calls of all keys run that batching their work pays. On Lambda a process has one. */
+  /** True if enough calls of all keys run that batching their work pays. On Lambda a process has one call. */
   readonly isBusy: () => boolean;
   /** Counts a call. Returns a function that ends it. */
   readonly enter: (publicId: string) => () => void;
