@@ -1,4 +1,4 @@
-// Access rules of the management interface: `access` of the gateway file.
+// Defines the access rules of the management interface, which are `access` in the gateway file.
 
 import {
   type DocumentWrite,
@@ -62,8 +62,8 @@ export const inLowerCase = (email: string): string => email.replace(/[A-Z]/g, (l
 export const ownerOf = ({ email, subject }: Pick<Person, 'email' | 'subject'>): string =>
   email === undefined ? `subject:${subject}` : inLowerCase(email);
 
-// The rights from all grants of one operator or person. Pure, because they are evaluated with every request of the
-// management interface.
+// Defines the rights from all grants of one operator or person. Pure, because rights are evaluated with every request
+// of the management interface.
 export interface Rights {
   /** True if the role, or a higher one, applies in this workspace. */
   holds(role: Role, workspace: string): boolean;

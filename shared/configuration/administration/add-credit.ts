@@ -1,4 +1,4 @@
-// Reads the credit of workspaces, and adds or removes some for an operator.
+// Reads the credit of workspaces, and adds or removes credit for an operator.
 import type { CreditSummary } from '../../accounting/credit/index.ts';
 import { formatUsd, type PicoUsd } from '../../foundation/money/index.ts';
 import { mapParallel, parallelReads } from '../../foundation/parallel/index.ts';

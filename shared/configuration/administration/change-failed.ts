@@ -2,8 +2,8 @@ import { StoreUnavailable } from '../../storage/store/index.ts';
 
 /**
  * Why a change was not made:
- * absent       its subject does not exist
- * taken        another one has the name
+ * absent       the resource does not exist
+ * taken        another resource has the name
  * invalid      the change is impossible for what is stored
  * conflict     another writer changed it at this moment, or in another way under this id
  * insufficient less credit is free, which means neither spent nor reserved

@@ -50,7 +50,7 @@ export async function readKey({ keys }: Pick<Dependencies, 'keys'>, publicId: st
   return record;
 }
 
-/** Applies all changes or, if ChangeFailed is thrown, none. They take effect from the next request on. */
+/** Applies all changes, or none if ChangeFailed is thrown. Changes take effect from the next request on. */
 export async function updateKey(
   deps: Dependencies,
   publicId: string,
@@ -79,11 +79,11 @@ export interface KeyFigures extends KeyRecord {
   /** Amount reserved by running calls; 0 without a spend limit. */
   readonly held: PicoUsd;
   readonly lastAlert: LastShareAlert | null;
-  /** True if its `expiresAtMs` has passed. */
+  /** True if the key's `expiresAtMs` has passed. */
   readonly isExpired: boolean;
 }
 
-/** Returns every key, or those of one workspace, sorted by workspace and name. */
+/** Returns every key, or the keys of one workspace, sorted by workspace and name. */
 export async function readKeys({ keys, clock }: Readers, workspace?: string): Promise<KeyFigures[]> {
   const all = await collect(keys.list());
   const records = all.filter((record) => workspace === undefined || record.workspace === workspace);

@@ -7,7 +7,7 @@ import type { AdministrationDependencies } from './operator-stores.ts';
 
 type Dependencies = Pick<AdministrationDependencies, 'operators' | 'clock' | 'randomness' | 'cell'>;
 
-/** Returns every operator by name, revoked ones included. */
+/** Returns every operator by name, revoked operators included. */
 export async function readOperators({ operators }: Pick<Dependencies, 'operators'>): Promise<OperatorRecord[]> {
   const records = await collect(operators.list());
   return records.sort((a, b) => (a.name === b.name ? a.createdAtMs - b.createdAtMs : a.name < b.name ? -1 : 1));

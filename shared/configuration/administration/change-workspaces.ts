@@ -40,7 +40,7 @@ interface Written {
   readonly credit: Pick<OperatorStores['credit'], 'create'>;
 }
 
-/** Makes a workspace, or changes the one that was read. */
+/** Makes a workspace, or changes the workspace that was read. */
 export async function writeWorkspace(
   { workspaceStore, credit }: Written,
   former: WorkspaceDocument | undefined,

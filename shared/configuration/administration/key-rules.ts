@@ -36,8 +36,8 @@ export function checkContentLog({ content_log }: Pick<WorkspaceDocument, 'conten
 }
 
 /**
- * Makes a key, or changes the differences from the one that was read. Throws ChangeFailed if another active key of
- * the workspace has the name, or gets it at the same time.
+ * Makes a key, or writes the differences from the key that was read. Throws ChangeFailed if another active key of the
+ * workspace has the name, or gets it at the same time.
  */
 export async function writeKey(
   keys: KeyStore,

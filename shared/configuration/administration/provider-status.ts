@@ -1,5 +1,5 @@
-// Switches providers on and off. Running gateways read the status with the catalogue's pointer, so it reaches all of
-// them without a deployment or a restart.
+// Switches providers on and off. Running gateways read the status with the catalogue's pointer, so a change reaches all
+// of them without a deployment or a restart.
 import type { ConfiguredProvider } from '../../accounting/reports/index.ts';
 import { nearestOf } from '../../errors/index.ts';
 import {
@@ -55,7 +55,7 @@ export const modelsServedBy = (document: CatalogueDocument | undefined, id: stri
 
 /**
  * Returns each model at each of its providers, once per credential. `lacksCredential` says whether the gateway skips
- * it.
+ * the provider.
  */
 export function configuredProviders(
   document: CatalogueDocument | undefined,
@@ -95,7 +95,10 @@ function onlyServedBy({ providers, models }: CatalogueDocument, id: string): str
   });
 }
 
-/** Returns the catalogue with the new status, because the file may have been applied again in between. */
+/**
+ * Returns the catalogue with the new status. Throws if the provider is gone, because the file may have been applied
+ * again in between.
+ */
 function withStatus(former: CatalogueDocument | undefined, id: string, status: Status): CatalogueDocument {
   if (former?.providers.some((provider) => provider.id === id) !== true) throw absent(id);
   return {

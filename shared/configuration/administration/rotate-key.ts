@@ -10,13 +10,13 @@ type Dependencies = Pick<AdministrationDependencies, 'keys' | 'catalogues' | 'cl
 
 interface Rotation {
   readonly workspace: string;
-  /** The key, if known; if absent, the only active one with the name. */
+  /** The key; if absent, the only active key with the name. */
   readonly publicId?: string | undefined;
-  /** Name of the replaced key, which the new one has too. */
+  /** Name of the replaced key, which is also the name of the new key. */
   readonly name: string;
   /** Time for which the former key stays valid. */
   readonly graceMs: number;
-  /** Expiry of the new key; if absent, that of the former one. */
+  /** Expiry of the new key; if absent, the expiry of the former key. */
   readonly expiresAtMs?: number | null | undefined;
   /** Called with the public id of the new key before the key is made. Throws if the key may not be made. */
   readonly claim?: ((publicId: string) => Promise<void>) | undefined;

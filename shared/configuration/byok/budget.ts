@@ -1,12 +1,12 @@
-// Budgets of connections: decides which calls must be priced before their provider is called, and in which counter.
-// Reservations and settlements follow the rules of every counter.
+// Decides which calls must be priced before their provider is called, because their connection has a budget, and in
+// which counter. Reservations and settlements follow the rules of every counter.
 import { fail, type GatewayError } from '../../errors/index.ts';
 import { formatUsd, type PicoUsd } from '../../foundation/money/index.ts';
 import type { Connection } from './connection.ts';
 
 /**
  * The counter of a connection with a budget: one item, made by its first reservation. The budget itself stays in the
- * connection, so that a changed one counts at once: the rest is `limit` + balance. A removed connection leaves its
+ * connection, so that a changed budget counts at once: the rest is `limit` + balance. A removed connection leaves its
  * counter, and a connection that is added again continues with it.
  */
 interface BudgetCounter {
@@ -38,7 +38,7 @@ export function quoteBudget(connection: Budgeted, worstCase: PicoUsd | null): Bu
   return { kind: 'held', counter: budgetCounter(connection, limit), amount: worstCase };
 }
 
-/** Returns the error of a refused reservation. Its message names both amounts, like that of every 402. */
+/** Returns the error of a refused reservation. Its message names both amounts, like the message of every 402. */
 export const budgetExceeded = (needed: PicoUsd, available: PicoUsd): GatewayError =>
   fail('byok_budget_exceeded', {
     message: `The request may cost ${formatUsd(needed)} USD, and ${formatUsd(atLeastNothing(available))} USD of the BYOK budget is available.`,

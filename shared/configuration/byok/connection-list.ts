@@ -1,6 +1,6 @@
-// Connections as they are stored, with sealed keys, for one instance and the workspaces it served recently; and for a
-// call the clear key of the connection that is used. As with workspaces, an old copy is never served while the store is
-// down: a connection decides whose money is spent.
+// Reads stored connections, with sealed keys, for one instance and the workspaces that it served recently, and opens
+// the key of a connection that a call uses. As with workspaces, an old copy is never served while the store is down,
+// because a connection decides whose money is spent.
 import { createReadCache } from '../../foundation/cache/index.ts';
 import { cachedWorkspacesMax, configFreshMs } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
@@ -12,15 +12,15 @@ import type { KeyVault } from './key-vault.ts';
 export interface ConnectionList {
   /** Returns connections that are at most `configFreshMs` old; empty if there are none. Throws StoreUnavailable. */
   connectionsOf(workspace: string): Promise<readonly Connection[]>;
-  /** The same from memory; undefined if they would have to be read. */
+  /** Returns the connections from memory; undefined if they would have to be read. */
   known(workspace: string): readonly Connection[] | undefined;
 }
 
 export interface ConnectionReader extends ConnectionList {
   /**
-   * Returns the clear key of a connection whose candidate was chosen: for its header and nothing else. Throws
-   * StoreUnavailable, and SealBroken if it cannot be opened here: then this connection serves no call until the file
-   * is applied again.
+   * Returns the clear key of a connection whose candidate was chosen. The key is for its header and nothing else.
+   * Throws StoreUnavailable, and SealBroken if the key cannot be opened here. The connection then serves no call until
+   * the file is applied again.
    */
   openKey(connection: Connection): Promise<string>;
 }

@@ -1,5 +1,5 @@
 // Reads and writes the connections of a workspace as one item. Encrypted texts differ each time, so a changed key is
-// found by decrypting the stored one: no hash of a key, which could be guessed, is stored.
+// found by decrypting the stored key. No hash of a key is stored, because a key could be guessed by its hash.
 import { canonicalJson, equalInConstantTime } from '../../foundation/ids/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import { absent, equals, type Store, WriteRefused, writeOptimistically } from '../../storage/store/index.ts';

@@ -9,7 +9,10 @@ import { formatUsd, type PicoUsd, parseUsd } from '../../foundation/money/index.
 import type { Item } from '../../storage/store/index.ts';
 import type { SealedKey } from './key-vault.ts';
 
-/** `always`: plain calls may use stored connections only. `allowed`: it is used when its provider is chosen. */
+/**
+ * `always`: plain calls may use stored connections only. `allowed`: a stored connection is used when its provider is
+ * chosen.
+ */
 export type ConnectionPolicy = 'always' | 'allowed';
 
 /** Place of the key, as the file names it. It is a name, never the key. */
@@ -20,7 +23,7 @@ export interface Connection {
   /** Provider, which identifies the connection, because a workspace has at most one connection per provider. */
   readonly provider: string;
   readonly policy: ConnectionPolicy;
-  /** Cap on everything that is spent through it; null: no cap. */
+  /** Cap on everything that is spent through the connection; null: no cap. */
   readonly budgetPicoUsd: PicoUsd | null;
   /**
    * Undefined when no key was available as the file was applied. Then the policy applies, but no call can use the

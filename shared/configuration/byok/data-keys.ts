@@ -19,9 +19,9 @@ const dataKeysMax = 1_000;
 
 interface DataKeys {
   /**
-   * Runs `work` with the clear key, which is overwritten some time after `work` has returned: it must not refer to the
-   * key afterwards. Throws SealBroken, and StoreUnavailable if the master key does not answer within the time of a
-   * store call.
+   * Runs `work` with the clear key. The key is overwritten some time after `work` has returned, so `work` must not
+   * refer to it afterwards. Throws SealBroken, and StoreUnavailable if the master key does not answer within the time
+   * of a store call.
    */
   use<Value>(wrapped: Uint8Array, context: SealContext, work: (clear: Buffer) => Value): Promise<Value>;
 }

@@ -12,12 +12,13 @@ import { contextText, type KeyWrapper, type SealContext } from './key-wrapper.ts
 const formatVersion = 1;
 
 /**
- * The stored form, field by field. It cannot be compared, because one key encrypted twice gives two different texts.
+ * The stored form, field by field. Stored forms cannot be compared, because one key encrypted twice gives two different
+ * texts.
  */
 export interface SealedKey {
   readonly v: number;
   readonly wrapped_key: Uint8Array;
-  /** The ARN of the KMS key that wrapped it. Absent if a local master key did. */
+  /** The ARN of the KMS key that wrapped the data key. Absent if a local master key wrapped it. */
   readonly wrapped_by?: string;
   readonly iv: Uint8Array;
   readonly tag: Uint8Array;

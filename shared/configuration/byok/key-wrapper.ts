@@ -16,7 +16,7 @@ export interface DataKey {
   readonly clear: Buffer;
   /** The wrapped data key, which is safe to store. */
   readonly wrapped: Uint8Array;
-  /** The ARN of the KMS key that wrapped it, which a new deployment must adopt. */
+  /** The ARN of the KMS key that wrapped the data key, which a new deployment must adopt. */
   readonly wrappedBy?: string | undefined;
 }
 

@@ -1,12 +1,12 @@
-// Wraps data keys with the master key in KMS: it never leaves the service, every use of it is in CloudTrail, and the
-// place of a data key is authenticated as its encryption context.
+// Wraps data keys with the master key in KMS. The master key never leaves the service, every use of it is in
+// CloudTrail, and the place of a data key is authenticated as its encryption context.
 import { once } from '../../foundation/cache/index.ts';
 import { SealBroken } from './aes-gcm.ts';
 import type { DataKey, KeyWrapper } from './key-wrapper.ts';
 import type { KmsCalls, KmsCallsOptions } from './kms-calls.ts';
 
 const dataKeyBytes = 32;
-/** Bound of a wrapped key; KMS refuses longer ones like any malformed request. */
+/** Bound of a wrapped key; KMS refuses longer keys like any malformed request. */
 const wrappedMaxBytes = 6144;
 
 interface KmsKeyWrapperOptions extends KmsCallsOptions {
@@ -44,7 +44,9 @@ function readDataKey(bytes: Uint8Array | undefined): Buffer {
   return key;
 }
 
-/** Returns a buffer on the same memory, because a copy of a clear key would not be overwritten with it. */
+/**
+ * Returns a buffer on the same memory, because a copy of a clear key would not be overwritten together with the key.
+ */
 function readBytes(bytes: Uint8Array | undefined): Buffer {
   if (bytes === undefined || bytes.byteLength === 0) throw new Error('KMS answered without the bytes of a key');
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

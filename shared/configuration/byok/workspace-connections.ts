@@ -7,7 +7,7 @@ import type { Connection, ConnectionPolicy } from './connection.ts';
 export interface PlannedConnection {
   readonly provider: string;
   readonly policy: ConnectionPolicy;
-  /** True if a key is stored. Without one the policy still applies, and the connection serves no call. */
+  /** True if a key is stored. Without a key the policy still applies, and the connection serves no call. */
   readonly isAuthorised: boolean;
 }
 

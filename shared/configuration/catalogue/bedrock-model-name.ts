@@ -10,7 +10,7 @@ interface BedrockName {
 }
 
 const arn = /^arn:aws[\w-]*:bedrock:[^:]*:[^:]*:(?:foundation-model|inference-profile)\/(.+)$/;
-/** Matches a region's prefix; a vendor's name is longer, except for these words. */
+/** Matches a region's prefix, which has two letters or is one of these words. Names of vendors are longer. */
 const regionPrefix = /^(global|apac|[a-z]{2}(?:-gov)?)\.(.+\..+)$/;
 
 /** Parses a name. ARNs of anything other than a model stay unchanged. */
@@ -24,7 +24,7 @@ export type NamedAtBedrock =
   /** `model` has the candidates that may serve the name. */
   | { readonly kind: 'found'; readonly model: CatalogueModel }
   | { readonly kind: 'several'; readonly ids: readonly string[] }
-  /** No entry has the prefix. `regions` are the existing prefixes, and AWS regions of entries without one. */
+  /** No entry has the prefix. `regions` are the existing prefixes, and AWS regions of entries without a prefix. */
   | { readonly kind: 'elsewhere'; readonly regions: readonly string[] }
   | { readonly kind: 'unknown' };
 

@@ -56,9 +56,9 @@ export interface ProviderDocument {
   base_url: string;
   /** The interfaces of the provider. */
   apis: ProviderApi[];
-  /** Authentication; if there are several credentials, with the first one. */
+  /** Authentication; if there are several credentials, with the first credential. */
   auth: ProviderAuth;
-  /** Secrets of several accounts, in place of the one in `auth`. Absent if it has one. */
+  /** Secrets of several accounts, in place of the secret in `auth`. Absent if the provider has one account. */
   credentials?: SecretReference[] | undefined;
   /** Headers that are sent unchanged with each call. Their names are in lower case, and no header is a credential. */
   headers?: Record<string, string> | undefined;
@@ -70,9 +70,9 @@ export interface ProviderDocument {
   connect_timeout_ms: number;
   /** Absent: `effort`, and no reasoning options for unknown models. */
   reasoning_style?: 'effort' | 'object' | 'none' | undefined;
-  /** False if it refuses `stream_options.include_usage`, so that a stream is billed by estimate. */
+  /** False if the provider refuses `stream_options.include_usage`, so that a stream is billed by estimate. */
   stream_usage?: boolean | undefined;
-  /** Betas of Anthropic and fields, of a body or inside one of its fields, that it never gets. */
+  /** Betas of Anthropic and fields, of a body or inside one of its fields, that the provider never gets. */
   drops?: { betas?: string[] | undefined; members?: string[] | undefined } | undefined;
   /** New names of a body's fields, by the names that clients or packages use. */
   renames?: Record<string, string> | undefined;
@@ -87,13 +87,13 @@ export interface SupportedParams {
   vision: boolean;
   json_mode: boolean;
   json_schema: boolean;
-  /** False if it supports tools only in whole answers, which the gateway writes as streams. */
+  /** False if the model supports tools only in whole answers, which the gateway writes as streams. */
   tools_in_streams?: boolean | undefined;
   /** Extras that the entry allows. Absent: none. */
   extras?: Extra[] | undefined;
 }
 
-/** Prices of tokens other than text; those of text if absent. */
+/** Prices of tokens other than text; the prices of text if absent. */
 export interface MediaPrices {
   audio_input_price_per_million?: string | undefined;
   image_input_price_per_million?: string | undefined;
@@ -103,7 +103,7 @@ export interface MediaPrices {
 
 /** Prices of a call with a longer prompt. The whole call is priced by the last tier that it reaches. */
 export interface PriceTierDocument extends MediaPrices {
-  /** Bound in tokens, cached and written ones included. */
+  /** Bound in tokens, cached and written tokens included. */
   above_prompt_tokens: number;
   input_price_per_million: string;
   output_price_per_million: string;
@@ -116,15 +116,15 @@ export interface PriceTierDocument extends MediaPrices {
 export interface ModelProviderDocument extends MediaPrices, UnitPricesDocument {
   provider: string;
   upstream_model: string;
-  /** Model of the list whose prices, bounds and features it has: NAME of the provider's kind, or KIND/NAME. */
+  /** Model of the list whose prices, bounds and features the entry has: NAME of the provider's kind, or KIND/NAME. */
   list_model?: string | undefined;
-  /** Price in USD per million tokens. A call with null cannot be billed, so it needs BYOK. */
+  /** Price in USD per million tokens. Null means that calls cannot be billed, so they need BYOK. */
   input_price_per_million: string | null;
   output_price_per_million: string | null;
   cached_input_price_per_million?: string | undefined;
   /** Price of input that the provider writes into its cache. */
   cache_write_input_price_per_million?: string | undefined;
-  /** Price of input that it caches for an hour. */
+  /** Price of input that the provider caches for an hour. */
   cache_write_1h_input_price_per_million?: string | undefined;
   /** Tiers with rising bounds. */
   price_tiers?: PriceTierDocument[] | undefined;
@@ -134,7 +134,7 @@ export interface ModelProviderDocument extends MediaPrices, UnitPricesDocument {
   default_output_tokens?: number | undefined;
   /** `auto` means that the gateway marks prompts for the provider's cache. Default: the model's value. */
   prompt_cache?: PromptCache | undefined;
-  /** Share of the calls among entries with a weight. Absent: it follows these, sorted by price. */
+  /** Share of the calls among entries with a weight. Absent: the entry follows these entries, sorted by price. */
   weight?: number | undefined;
   /** Interfaces of its provider that the entry supports; all if absent. */
   apis?: ProviderApi[] | undefined;
@@ -200,7 +200,7 @@ interface AlertsDocument {
 interface ListedModelsDocument {
   from: string;
   only?: string[] | undefined;
-  /** If set, their ids are their names, without the provider's before it. */
+  /** If set, the ids of the models are their names alone, without the provider. */
   as?: 'NAME' | undefined;
 }
 

@@ -1,5 +1,6 @@
 // Reads the catalogue for one instance. A copy in memory costs no I/O while it is fresh, then one small read follows,
-// and the whole body is read only when it has changed. While the store is down an old catalogue is better than none.
+// and the whole body is read only when it has changed. While the store is down an old catalogue is better than no
+// catalogue.
 import { fail } from '../../errors/index.ts';
 import { configFreshMs } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
@@ -24,7 +25,7 @@ export interface CatalogueReader {
    * refuses while the gateway is paused.
    */
   current(): Promise<Catalogue>;
-  /** The same from memory; undefined if it would have to be read, or calls are refused. */
+  /** Returns the catalogue from memory; undefined if it would have to be read, or calls are refused. */
   known(): Catalogue | undefined;
 }
 
@@ -59,7 +60,7 @@ function served({ pointer, catalogue }: CatalogueRead): Catalogue {
 }
 
 interface Copy extends CatalogueRead {
-  /** Time at which the store last confirmed that it is current. */
+  /** Time at which the store last confirmed that the copy is current. */
   readonly confirmedAtMs: number;
   /**
    * Time before which no read is made. A failure moves this time too, so that a store that is down is not called with
@@ -82,7 +83,7 @@ export function createCatalogueReader({ catalogues, clock }: CatalogueReaderOpti
       failed = undefined;
     } catch (error) {
       if (copy === undefined || requestedAtMs - copy.confirmedAtMs > catalogueStaleMaxMs) {
-        // The first failure is ignored, because it may be that of the start.
+        // The first failure causes no wait, because it may be the failure of the start.
         const waitMs = failed === undefined ? 0 : failedAskAgainMs;
         failed = { error: asUnavailable(error), askAgainAtMs: clock.nowMs() + waitMs };
         throw failed.error;
@@ -111,7 +112,7 @@ async function readCurrent(
 ): Promise<CatalogueRead> {
   const pointer = await catalogues.readPointer();
   if (pointer === undefined) throw new Error('no gateway file was ever applied');
-  // Half of its document's references may point to newer data by now.
+  // The document is not loaded while calls are refused, because its references may point to newer data by now.
   if (pointer.refusesCalls) return { pointer, catalogue: undefined };
   if (known !== undefined && isSamePointer(pointer, known.pointer)) return known;
   const document = await catalogues.readDocument(pointer);

@@ -41,16 +41,17 @@ export interface CataloguePointer {
 
 export interface CatalogueStore {
   /**
-   * Writes the document of `plan` as the current one, unless it already is. Throws WriteRefused when the document is
-   * too large or other writes continue to arrive between, StoreUnavailable like any call.
+   * Writes the document of `plan` as the current document, unless it already is the current document. Throws
+   * WriteRefused when the document is too large or other writes continue to arrive between, StoreUnavailable like any
+   * call.
    */
   write(plan: (former: CatalogueDocument | undefined) => CatalogueDocument, nowMs: number): Promise<CatalogueWrite>;
   /** Returns the current document; undefined if none was ever written. */
   read(): Promise<CatalogueDocument | undefined>;
   readPointer(): Promise<CataloguePointer | undefined>;
   /**
-   * Makes every process refuse calls, or serve them again, within seconds. Returns false if that was so before.
-   * Throws WriteRefused if no file was ever applied.
+   * Makes every process refuse calls, or serve them again, within seconds. Returns false if nothing changed. Throws
+   * WriteRefused if no file was ever applied.
    */
   setPaused(isPaused: boolean): Promise<boolean>;
   readDocument(pointer: CataloguePointer): Promise<CatalogueDocument | undefined>;
@@ -92,7 +93,7 @@ export function createCatalogueStore(store: Store): CatalogueStore {
         if (former !== undefined && isSamePointer(former, next)) return { version, change: 'unchanged' };
         const isNewVersion = former?.version !== version;
         // The whole item is replaced, so that a restored version loses its expiry. The body is written first, so that
-        // the pointer always names an existing one.
+        // the pointer always names an existing body.
         if (isNewVersion) {
           const body = await packBody(json);
           await store.put({ table: 'config', item: { pk: bodyKey(version), body_gzip: body }, repeatable: true });

@@ -19,11 +19,11 @@ import { readUnitPrices, type UnitPrices } from './unit-prices.ts';
 export interface TokenPrices {
   readonly input: TokenPrice | null;
   readonly output: TokenPrice | null;
-  /** Price of cached prompt tokens; the input price if the entry names none. */
+  /** Price of cached prompt tokens; the input price if the entry has no such price. */
   readonly cachedInput: TokenPrice | null;
-  /** Price of prompt tokens that are written into a cache; the input price if the entry names none. */
+  /** Price of prompt tokens that are written into a cache; the input price if the entry has no such price. */
   readonly cacheWrite: TokenPrice | null;
-  /** Price of tokens cached for an hour; `cacheWrite` if the entry names none. */
+  /** Price of tokens cached for an hour; `cacheWrite` if the entry has no such price. */
   readonly cacheWrite1h: TokenPrice | null;
   /** Prices that the entry names; other media are priced like text. */
   readonly media: Readonly<Partial<Record<MediaKind, TokenPrice>>>;
@@ -35,9 +35,9 @@ interface PriceTier extends TokenPrices {
 
 /** Prices of short prompts, which plans compare. */
 export interface CandidatePrices extends TokenPrices {
-  /** Tiers with rising bounds. Empty for most. */
+  /** Tiers with rising bounds. Empty for most entries. */
   readonly tiers: readonly PriceTier[];
-  /** Prices besides or in place of those of tokens; undefined for most. */
+  /** Prices in addition to, or in place of, prices of tokens; undefined for most entries. */
   readonly units?: UnitPrices | undefined;
 }
 
@@ -47,15 +47,15 @@ export interface Candidate {
   readonly provider: CalledProvider;
   readonly entry: ModelProviderDocument;
   readonly prices: CandidatePrices;
-  /** True if only clients of chat completions reach it in another interface than their own. */
+  /** True if only clients of chat completions reach the candidate in another interface than their own. */
   readonly isTranslationOff?: boolean | undefined;
 }
 
-/** True if its provider has an interface that can serve this one of a client. */
+/** True if the provider has an interface that can serve this client interface. */
 export const serves = (candidate: Candidate, interfaceId: InterfaceId): boolean =>
   hasClientInterface(candidate, interfaceId) || hubApisFor(candidate, interfaceId).length > 0;
 
-/** True if a call of this interface is relayed to it unchanged. */
+/** True if a call of this interface is relayed to the provider unchanged. */
 export const hasClientInterface = ({ provider }: Pick<Candidate, 'provider'>, interfaceId: InterfaceId): boolean =>
   provider.apis.includes(servingApis[interfaceId].native) && apiOfKind(provider, interfaceId) === undefined;
 
@@ -63,7 +63,7 @@ export const hasClientInterface = ({ provider }: Pick<Candidate, 'provider'>, in
 const openAiPath = /\/open(ai|api)(\/|$)/;
 
 /**
- * Returns the interface whose package writes the format that its provider's kind has for this one; undefined for the
+ * Returns the interface whose package writes the format of this provider kind for a client interface; undefined for the
  * usual format.
  */
 function apiOfKind({ kind, base_url }: CalledProvider, interfaceId: InterfaceId): HubApi | undefined {
@@ -73,8 +73,8 @@ function apiOfKind({ kind, base_url }: CalledProvider, interfaceId: InterfaceId)
 }
 
 /**
- * Returns the interfaces of its provider to which a call of this one is translated, ordered by how much they can
- * express.
+ * Returns the interfaces of the provider to which a call of this client interface is translated, ordered by how much
+ * they can express.
  */
 export function hubApisFor(
   { provider, isTranslationOff }: Pick<Candidate, 'provider' | 'isTranslationOff'>,
@@ -134,7 +134,8 @@ function toCandidate(
   if (provider === undefined) return [];
   const base = readPrices(entry);
   const tiers = base.input === null ? [] : (entry.price_tiers ?? []).map(readTier);
-  // An entry narrows the interfaces of its provider, so readers of the provider's get the narrower list.
+  // An entry may narrow the interfaces of its provider. Readers of the provider's interfaces then get the narrower
+  // list.
   const narrowed = entry.apis === undefined ? provider : { ...provider, apis: entry.apis };
   const isTranslationOff = translation === 'disabled' ? { isTranslationOff: true } : {};
   // An entry without a price of its input cannot be billed.
@@ -222,18 +223,18 @@ interface NamedCandidate {
 }
 
 /**
- * Returns the names at the provider and in the list of models, because the name of a deployment or a profile does not
- * show its model.
+ * Returns the names at the provider and in the list of models, because the name of a deployment or a profile need not
+ * contain the model's name.
  */
 const namesOfEntry = ({ upstream_model, list_model }: NamedCandidate['entry']): readonly string[] =>
   list_model === undefined ? [upstream_model] : [upstream_model, list_model];
 
-/** Returns the names by which a model is known, the catalogue's last. */
+/** Returns the names by which a model is known, with the catalogue's name last. */
 export const modelNames = ({ entry, model }: NamedCandidate): readonly string[] => [...namesOfEntry(entry), model.id];
 
 /**
- * Returns the names by which a model may be one of OpenAI's. The catalogue's name counts if names are those of
- * deployments; at other hosts it may be any word of the operator's.
+ * Returns the names that show whether a model is an OpenAI model. The catalogue's name counts if the provider's names
+ * are names of deployments. At other hosts the catalogue's name may be any word.
  */
 export const openAiNames = ({
   provider: { kind },
@@ -242,8 +243,8 @@ export const openAiNames = ({
   kind === 'openai' || kind === 'azure' ? modelNames(named) : namesOfEntry(named.entry);
 
 /**
- * Returns the name by which a vendor's package knows the model, which is the list's name without its kind, if the file
- * has a name of the list.
+ * Returns the name by which a vendor's package knows the model. If the file names a model of the list, this is the
+ * list's name without its kind.
  */
 export const listedName = ({ upstream_model, list_model }: NamedCandidate['entry']): string =>
   list_model === undefined ? upstream_model : list_model.slice(list_model.lastIndexOf('/') + 1);
@@ -259,7 +260,7 @@ export const isOpenAiReasoningModel = (...names: readonly string[]): boolean =>
 export const thinksWithToolsInResponsesOnly = (...names: readonly string[]): boolean =>
   names.some((name) => /(^|[./])gpt-(5-([4-9]|\d\d)(?!\d)|[6-9])/.test(plainModelName(name)));
 
-/** True for models whose thinking can be switched off. The others call tools on Responses only. */
+/** True for models whose thinking can be switched off. Other models call tools on Responses only. */
 export const canBeKeptFromThinking = (...names: readonly string[]): boolean =>
   names.some((name) =>
     /(^|[./])gpt-(5-\d{1,2}(?!\d)(?!-(pro|codex|chat))|6-(sol|luna)|6-1-terra)/.test(plainModelName(name)),

@@ -1,5 +1,5 @@
-// Splits a provider with several credentials. A provider with several credentials is called with each credential as if
-// it were several providers. Each credential cools down and is limited separately.
+// Splits a provider with several credentials into one provider for each credential. Each credential cools down and is
+// limited separately.
 import type { ProviderAuth, ProviderDocument, SecretReference } from './catalogue-document.ts';
 
 /** A provider with one of its credentials, which is in `auth`. */
@@ -36,7 +36,7 @@ function withSecretName({ id, auth }: Account): string {
   return `${id}#${'env' in reference ? reference.env : `secret:${reference.secret}`}`;
 }
 
-/** Returns the place of the secret, as the gateway file names it, if it does. */
+/** Returns the place of the secret, as the gateway file names it; undefined if the file names no place. */
 export function secretReferenceOf(auth: ProviderAuth): SecretReference | undefined {
   if (auth === 'none' || 'sigv4' in auth) return undefined;
   if ('gcp' in auth) return auth.gcp;

@@ -10,7 +10,7 @@ export interface ModelReasoning {
    * `switch`: on or off. `none`: no options.
    */
   readonly kind: 'budget' | 'adaptive' | 'effort' | 'switch' | 'none';
-  /** The names of efforts that it knows, the lowest first. */
+  /** The names of efforts that the model knows, the lowest first. */
   readonly efforts: readonly Effort[];
   /** The lowest option, if thinking cannot be turned off. */
   readonly least: Effort | 'between_tools' | 'budget' | undefined;
@@ -23,7 +23,7 @@ export type Thinking =
   | { readonly kind: 'off' | 'on' }
   | { readonly kind: 'between_tools' }
   | { readonly kind: 'budget'; readonly tokens: number }
-  /** `isLeast` means that the client asked for none. */
+  /** `isLeast` means that the client asked for no thinking. */
   | { readonly kind: 'adaptive' | 'effort'; readonly effort: Effort; readonly isLeast: boolean };
 
 /** The smallest budget that Claude accepts. */
@@ -105,8 +105,8 @@ const models: readonly (readonly [RegExp, ModelReasoning])[] = [
 ];
 
 /**
- * Returns the options. `names` are the names of one model, at its provider and in the catalogue, because the name of a
- * host's profile does not show its model.
+ * Returns the options. `names` are the names of one model, at its provider and in the catalogue, because the name of an
+ * inference profile need not contain the model's name.
  */
 export function reasoningOf(...names: readonly string[]): ModelReasoning | undefined {
   for (const name of names) {
@@ -150,8 +150,8 @@ export function thinkingOf(
 }
 
 /**
- * Returns the effort for a relayed chat completion; undefined if its model gets none. A host with budgets or a
- * switch converts an effort itself.
+ * Returns the effort for a relayed chat completion; undefined if no effort is sent to the model. A host with budgets or
+ * a switch converts an effort itself.
  */
 export function relayedEffort(preference: ReasoningPreference, ...names: readonly string[]): string | undefined {
   const model = reasoningOf(...names) ?? anyEffortReasoning;

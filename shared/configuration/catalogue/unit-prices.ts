@@ -41,7 +41,7 @@ export interface UnitPrices {
 
 const otherImages = 'default';
 
-/** Returns undefined if an entry has none. */
+/** Returns undefined if an entry has no such prices. */
 export function readUnitPrices(written: UnitPricesDocument): UnitPrices | undefined {
   if (unitPriceMembers.every((member) => written[member] === undefined)) return undefined;
   const { [otherImages]: other, ...listed } = written.image_prices ?? {};
@@ -66,7 +66,7 @@ export const isOpenWord = (word: string | undefined): boolean => word === undefi
 type ImageWords = Pick<ImageCount, 'size' | 'quality'>;
 
 /**
- * Returns the price of one image; undefined if images have none. If size or quality is unknown, or the provider
+ * Returns the price of one image; undefined if images have no price. If size or quality is unknown, or the provider
  * chooses it, the highest matching price.
  */
 export const imagePriceOf = (prices: UnitPrices, image: ImageWords): PicoUsd | undefined =>

@@ -20,7 +20,7 @@ export interface AppliedFile {
   readonly file: GatewayFile;
   /** Hashes of key texts, by `keyNameIn`. */
   readonly keyHashes: ReadonlyMap<string, string>;
-  /** Ids of the models that it made; a later model list may make more. */
+  /** Ids of the models that the file made; a later model list may make more. */
   readonly modelIds: ReadonlySet<string>;
 }
 
@@ -33,7 +33,7 @@ interface StoredFile {
 
 const keyNameIn = (workspace: string, key: string): string => `${workspace}/${key}`;
 
-/** Returns undefined if no file was stored, or one that this release no longer accepts. */
+/** Returns undefined if no file was stored, or if this release no longer accepts the stored file. */
 export async function readAppliedFile(store: Pick<Store, 'get'>): Promise<AppliedFile | undefined> {
   const item = await store.get('config', itemKey);
   if (item === undefined) return undefined;

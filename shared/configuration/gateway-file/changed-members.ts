@@ -1,5 +1,5 @@
-// Differences between two documents, field by field. Pure. List items are matched by their names, not by their
-// positions, so that one more model is one line and not a list of renamed ones.
+// Finds the differences between two documents, field by field. Pure. List items are matched by their names, not by
+// their positions, so that an added model is one difference, and not a list of renamed models.
 
 import { canonicalJson } from '../../foundation/ids/index.ts';
 import type { JsonObject } from '../../protocol/wire/index.ts';
@@ -57,7 +57,10 @@ function byName(list: unknown, member: string): ReadonlyMap<string, JsonObject> 
   return named;
 }
 
-/** Compares the sequence, which counts, because of equal prices the provider listed first is called first. */
+/**
+ * Compares the sequence. The sequence counts, because among equal prices the provider that is listed first is called
+ * first.
+ */
 function compareOrder(before: readonly string[], after: readonly string[], path: string): MemberChange[] {
   const commonNames = before.filter((name) => after.includes(name));
   const reordered = after.filter((name) => before.includes(name));

@@ -179,7 +179,7 @@ function checkWorkspace(workspace: Node, known: Known, report: Report): void {
   checkUnique([presets], 'slug', report);
   for (const preset of entries(presets)) checkUnique([member(preset, 'versions')], 'version', report);
   const connections = member(member(workspace, 'byok'), 'connections');
-  // A workspace has one stored credential for a provider, because with two a call could not choose.
+  // A workspace has one stored credential for a provider, because a call could not choose between two.
   checkUnique([connections], 'provider', report);
   for (const connection of entries(connections)) {
     // A connection to a provider that is no longer in the file can still be removed.

@@ -1,5 +1,5 @@
-// Builds the new catalogue from a file and the stored one: complete providers and models, with all absent fields filled
-// in. A value that cannot be filled in is a problem of the file.
+// Builds the new catalogue from a file and the stored catalogue: complete providers and models, with all absent fields
+// filled in. A value that cannot be filled in is a problem of the file.
 import type {
   CatalogueDocument,
   ModelDocument,

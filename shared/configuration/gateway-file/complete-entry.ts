@@ -85,7 +85,7 @@ export function entryMembers(entry: EntryInFile | ModelProviderDocument): JsonOb
   return Object.fromEntries(listableMembers.map((member) => [member, all[member]]));
 }
 
-/** Adds token prices of 0, if something else has a price. */
+/** Adds token prices of 0, if another unit has a price. */
 export const withTokenPrices = (values: JsonObject): JsonObject =>
   unitPriceMembers.every((member) => values[member] === undefined)
     ? values
@@ -100,7 +100,8 @@ const orZero = (price: unknown): unknown => (price === undefined ? '0' : price);
 interface CompletedMembers {
   readonly values: JsonObject;
   /**
-   * Fields that the file wrote itself; undefined when the list did not know the model, so that it wrote all of them.
+   * Fields that the file wrote itself; undefined when the list did not know the model, so that the file wrote all
+   * fields.
    */
   readonly written: readonly string[] | undefined;
 }

@@ -29,7 +29,7 @@ export function completeProviders(
 
 const kindMembers = ['base_url', 'apis', 'auth', 'headers', 'reasoning_style', 'stream_usage'] as const;
 
-/** Returns values of its kind that are not stored. */
+/** Returns values of the provider's kind that are not stored. */
 function membersOfKind(provider: Omit<ProviderDocument, 'status'>, stored: ProviderDocument | undefined) {
   if (provider.kind === undefined) return {};
   const bare = bareProvider(provider);
@@ -50,7 +50,7 @@ export interface CatalogueSources {
   readonly nowMs: number;
 }
 
-/** Fields that a file omits and that are filled in when it is applied, at one place of it. */
+/** Fields that a file omits and that are filled in when it is applied, at one place of the file. */
 export interface FilledMembers {
   /** Place such as `models[openai/gpt-5.4].providers[openai]`. */
   readonly place: string;

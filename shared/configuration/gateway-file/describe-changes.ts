@@ -1,5 +1,5 @@
-// Compares the two sides of a change, by the file's names. Neither contains a secret: keys and credentials are compared
-// in their stores.
+// Compares the two sides of a change, by the file's names. Neither side contains a secret: keys and credentials are
+// compared in their stores.
 import { formatUsd } from '../../foundation/money/index.ts';
 import type { Connection, ConnectionChange } from '../byok/index.ts';
 import { type KeyRecord, type WantedKey, writtenKey } from '../keys/index.ts';
@@ -61,8 +61,8 @@ function valueText(value: unknown): string {
   return text.length <= valueMaxCharacters ? text : `${text.slice(0, valueMaxCharacters)}…`;
 }
 
-// Changes of a plan that remove access, or restore revoked access: the former may affect someone at work, and a revoked
-// key may be in wrong hands. A person must confirm both if one can be asked; a start reports the former.
+// Finds the changes of a plan that remove access or restore revoked access. A removal may affect someone at work, and a
+// revoked key may be in wrong hands. A person must confirm both if a person can be asked; a start reports removals.
 
 const switches = new Set(['status', 'function_execution', 'byok', 'presets']);
 const offValues = new Set<unknown>(['revoked', 'disabled', false]);

@@ -17,7 +17,7 @@ interface WrittenModel {
   readonly path: Path;
 }
 
-/** Returns the items that describe a model, and those that items of the list add. */
+/** Returns the items that describe a model, and the models that items of the list add. */
 export function writtenModels(
   items: readonly (ModelInFile | ListedModelsInFile)[],
   sources: ExpansionSources,
@@ -27,7 +27,8 @@ export function writtenModels(
   for (const [index, item] of items.entries()) {
     const path = ['models', index];
     if (!isListedModels(item)) {
-      // It takes precedence over an item of the list, and has its position if the list added the id before.
+      // A written model takes precedence over an item of the list, and has the position of that item if the item added
+      // the id before.
       byId.set(item.id, { model: item, path });
       continue;
     }

@@ -1,5 +1,5 @@
 // Exports the store as a gateway file. It contains no secret: keys have only their limits, and keys of BYOK connections
-// have the names that the file gave them. Applied to the same store it changes nothing.
+// have the names that the file gave them. Applied to the same store, the file changes nothing.
 import { canonicalJson } from '../../foundation/ids/index.ts';
 import { formatUsd } from '../../foundation/money/index.ts';
 import { collect } from '../../foundation/parallel/index.ts';
@@ -84,7 +84,7 @@ const connectionsInFile = async ({ connectionStore }: ExportStores, workspace: s
     budget_usd: formatUsd(budgetPicoUsd),
   }));
 
-/** Returns a name such as `BYOK_TEAM_A_ACME`, for a connection that was stored before the place of its key was. */
+/** Returns a name such as `BYOK_TEAM_A_ACME`, for a connection of a release that did not store the place of its key. */
 const variableName = (workspace: string, provider: string): string =>
   `BYOK_${workspace}_${provider}`.toUpperCase().replace(/[^A-Z0-9]/g, '_');
 
@@ -111,7 +111,7 @@ function keysInFile(records: readonly KeyRecord[], workspace: WorkspaceDocument,
   });
 }
 
-/** Returns why a file could not contain the content log of a key that narrows the one of its workspace. */
+/** Returns why a file could not contain the content log of a key that narrows the content log of its workspace. */
 function narrowingLost(
   { content_log: ofWorkspace }: WorkspaceDocument,
   ofKey: KeyRecord['contentLog'],
@@ -122,11 +122,14 @@ function narrowingLost(
   return isNarrower ? `content_log.${fault.member} ${fault.message}` : undefined;
 }
 
-/** A workspace that was narrowed later leaves keys that would be a fault in a file: left out, they stay as they are. */
+/**
+ * If a workspace was narrowed later, settings of its keys may be a fault in a file. They are omitted, so that they stay
+ * as they are.
+ */
 const withEffect = (record: KeyRecord, { content_log }: WorkspaceDocument): KeyRecord =>
   contentLogFault(content_log, record.contentLog) === undefined ? record : { ...record, contentLog: null };
 
-/** Fields that are always written; others only if they differ from their default. */
+/** Fields that are always written; other fields only if they differ from their default. */
 const alwaysExported: readonly string[] = ['name', 'rpm', 'spend_limit_usd'] satisfies (keyof WrittenKey)[];
 const isTold = ([member, value]: readonly [string, unknown]): boolean =>
   alwaysExported.includes(member) || canonicalJson(initialKey[member as keyof WrittenKey]) !== canonicalJson(value);
@@ -170,8 +173,8 @@ function leaveOutMissing(file: Exported, catalogue: CatalogueDocument | undefine
   if (issues.length === 0) return [];
   const parts = [...new Map(issues.map((issue) => [formatPath(partOf(issue.path)), issue])).values()];
   const workspaces = parts.filter((issue) => isWorkspace(partOf(issue.path)));
-  // The last parts are removed first, so that the positions of the others stay valid: those inside workspaces only once
-  // no workspace is removed.
+  // The last parts are removed first, so that the positions of the others stay valid. Parts inside workspaces are
+  // removed once no workspace has to be removed.
   const first = (workspaces.length > 0 ? workspaces : parts).toSorted((a, b) => lastStep(b) - lastStep(a));
   const lines = first.map((issue) => leaveOut(file, issue));
   return [...lines, ...leaveOutMissing(file, catalogue)].sort();
@@ -179,7 +182,7 @@ function leaveOutMissing(file: Exported, catalogue: CatalogueDocument | undefine
 
 /**
  * Number of steps of the path to the omitted part: a name in the list of models, a key, a connection, a revision. A
- * key, and a workspace whose guardrail no longer exists, are omitted completely, since elsewhere they would be made
+ * key, and a workspace whose guardrail no longer exists, are omitted completely, because another store would make them
  * without the restriction.
  */
 const stepsByList: Readonly<Record<string, number>> = { guardrails: 2, models: 4, keys: 4, byok: 5, functions: 6 };
@@ -213,7 +216,8 @@ function nameOf([, , list]: Path, item: Item | undefined): string {
 const itemAt = (file: Exported, path: Path): Item | undefined =>
   path.reduce<unknown>((item, step) => (item as Item | undefined)?.[step], file) as Item | undefined;
 
-// The catalogue as a part of a gateway file, for exports. Values that applying it would fill in again may be omitted.
+// Writes the catalogue as a part of a gateway file, for exports. Values that applying the file would fill in again may
+// be omitted.
 
 type Members = Record<string, unknown>;
 
@@ -240,7 +244,7 @@ const guardrailInFile = (guardrail: GuardrailDocument, isShort: boolean): Member
   isShort ? without({ ...guardrail }, guardrailDefaults) : { ...guardrail };
 
 /**
- * Omits the status of an enabled provider, because a file with it would enable a provider again that was disabled
+ * Omits the status of an enabled provider. A file with this status would enable the provider again if it was disabled
  * since.
  */
 function providerInFile({ status, ...provider }: ProviderDocument, isShort: boolean): Members {
@@ -280,7 +284,8 @@ interface ListedItem {
 }
 
 /**
- * Returns items by the stored models that each adds. If the list has more of them by now, the stored ones are named.
+ * Returns items by the stored models that each item adds. If the list has further such models by now, the item names
+ * the stored models.
  */
 function listedItems({ providers, models, listed = [] }: CatalogueDocument, list: ModelList): Map<string, ListedItem> {
   const byId = new Map(providers.map((provider) => [provider.id, provider]));
@@ -293,7 +298,7 @@ function listedItems({ providers, models, listed = [] }: CatalogueDocument, list
       byId,
       report: () => {},
     });
-    // The list may have more of them by now, which an earlier item makes too.
+    // The list may have more such models by now, which an earlier item also adds.
     const storedModels = listedModels.filter(({ id }) => stored.has(id) && !itemById.has(id));
     const names = storedModels.map(({ providers: [entry] }) => entry?.upstream_model);
     const inFile = withoutUndefined({ from, only: storedModels.length === listedModels.length ? only : names, as });
@@ -302,7 +307,7 @@ function listedItems({ providers, models, listed = [] }: CatalogueDocument, list
   return itemById;
 }
 
-/** True if it equals what an item of the list adds, at any time. */
+/** True if the model equals the model that an item of the list adds, at any time. */
 const isBare = (
   { id: _id, created: _created, providers, ...others }: Members,
   { from, upstream }: ListedItem,

@@ -37,7 +37,7 @@ function placeMembers(place: string, schema: z.core.$ZodType): void {
   }
 }
 
-/** Returns one issue per unknown field, and one per any other issue of zod. */
+/** Returns one issue per unknown field, and one for each other issue of zod. */
 export const toIssues = (issues: readonly z.core.$ZodIssue[]): Issue[] =>
   issues.flatMap(({ path, message, ...issue }) =>
     issue.code === 'unrecognized_keys'
@@ -65,7 +65,7 @@ export const runsDespiteOtherIssues = {
   when: ({ value }: { readonly value: unknown }) => isMapping(value) || Array.isArray(value),
 };
 
-/** Returns the names of the fields at fault, for a rule that reads others. */
+/** Returns the names of the fields at fault, for a rule that reads other fields. */
 export const faultyFields = ({ issues }: z.core.ParsePayload): ReadonlySet<unknown> =>
   new Set(issues.map(({ path }) => path?.[0]));
 

@@ -1,4 +1,5 @@
-// Differences of the shipped list from the stored catalogue, and the catalogue with the list's values.
+// Finds the differences between the shipped list and the stored catalogue, and builds the catalogue with the list's
+// values.
 import type { CatalogueDocument, ModelDocument, ModelProviderDocument, ProviderDocument } from '../catalogue/index.ts';
 import type { ListedModel, ModelList } from '../model-list/index.ts';
 import { findListed } from './complete-catalogue.ts';
@@ -15,7 +16,7 @@ export interface ListDifference {
   readonly isWritten: boolean;
 }
 
-/** Returns the differences in catalogue order. A model that is not in the list has none. */
+/** Returns the differences in catalogue order. A model that is not in the list has no differences. */
 export const listDifferences = (document: CatalogueDocument, list: ModelList): ListDifference[] =>
   document.models.flatMap((model) => {
     const known = knownEntries(document, model, list);

@@ -1,5 +1,5 @@
-// Walks the values of a file with their places. The checks across sections walk these, not the parsed result, so that
-// one wrong field never hides faults elsewhere.
+// Walks the values of a file with their places. The checks across sections walk these values, not the parsed result, so
+// that one wrong field never hides faults elsewhere.
 import { resolveListedIds } from '../catalogue/index.ts';
 import { looksLikeCredential, type Path, quote, suggest } from './problems.ts';
 import { isMapping } from './yaml-source.ts';
@@ -29,7 +29,7 @@ export const textOf = (node: Node): string | undefined => (typeof node.value ===
 export const namesIn = (list: Node, name: string): Set<string> =>
   new Set(entries(list).flatMap((entry) => textOf(member(entry, name)) ?? []));
 
-/** Reports every entry of a list whose `name` an earlier one has. */
+/** Reports every entry of a list whose `name` an earlier entry has. */
 export function checkUnique(lists: readonly Node[], name: string, report: Report): void {
   const seen = new Set<string>();
   for (const at of lists.flatMap(entries).map((entry) => member(entry, name))) {
@@ -42,15 +42,15 @@ export function checkUnique(lists: readonly Node[], name: string, report: Report
 }
 
 /**
- * The known models. `own` are the models of the workspace, among which a bare name is searched first; undefined when it
- * has all.
+ * The known models. `own` are the models of the workspace, among which a bare name is searched first; undefined if the
+ * workspace has all models.
  */
 export interface KnownModels {
   readonly all: ReadonlySet<string>;
   readonly ofWorkspace: readonly string[] | undefined;
 }
 
-/** Reports a name of no model, or of more than one. `models` is undefined while they are unknown. */
+/** Reports a name of no model, or of more than one. `models` is undefined while the models are unknown. */
 export function checkModel(at: Node, models: KnownModels | undefined, report: Report): void {
   const written = textOf(at);
   if (written === undefined || models === undefined) return;
@@ -60,7 +60,10 @@ export function checkModel(at: Node, models: KnownModels | undefined, report: Re
   else if (meantIds[0] === written) checkKnown(at, known, 'model', 'models', report);
 }
 
-/** Reports a written name that is not among the known ones of `place`. `known` is undefined while these are unknown. */
+/**
+ * Reports a written name that is not among the known names of `place`. `known` is undefined while the names are
+ * unknown.
+ */
 export function checkKnown(
   at: Node,
   known: ReadonlySet<string> | undefined,

@@ -1,5 +1,5 @@
 // Applies a checked file to a stage, in two steps: the plan compares the file with the store and writes nothing, which
-// is the whole dry run; `apply` carries it out. Applying a file twice writes nothing the second time.
+// is the whole dry run; `apply` carries out the plan. Applying a file twice writes nothing the second time.
 import { canonicalJson } from '../../foundation/ids/index.ts';
 import type { JsonObject } from '../../protocol/wire/index.ts';
 import { writeKey } from '../administration/index.ts';
@@ -45,7 +45,7 @@ export interface GatewayFilePlan {
   readonly filled: readonly FilledMembers[];
   /** Requests of the file without effect, one line each with the reason. */
   readonly notes: readonly string[];
-  /** Keys of the file that were revoked and that it does not revoke, as `key ci of team`. */
+  /** Keys of the file that were revoked and that the file does not revoke, as `key ci of team`. */
   readonly revokedKeys: readonly string[];
   /** Applies the plan. Throws ApplyInterrupted. */
   apply(): Promise<ApplyReport>;
@@ -180,7 +180,7 @@ function planCatalogue(
 
 type Sources = Pick<PlanningContext, 'modelList' | 'region' | 'nowMs' | 'former'>;
 
-/** Returns the catalogue of the file, or with the file's changes since it was last applied. */
+/** Returns the catalogue of the file, or the stored catalogue with the file's changes since it was last applied. */
 function onStored(sources: Sources, ofFile: CatalogueDocument, stored: CatalogueDocument | undefined) {
   const { former } = sources;
   if (former === undefined || stored === undefined) return ofFile;
@@ -201,7 +201,7 @@ function changedPart(
   return withoutUnchanged(withoutFormerKeyTexts(file, former), withModelIds(former.file, models));
 }
 
-/** Plans the access rules. A file that has `access` replaces all of them, one without leaves them unchanged. */
+/** Plans the access rules. A file with `access` replaces all rules; a file without it leaves the rules unchanged. */
 async function planAccess({ file: { access: rules }, stores: { access } }: PlanningContext): Promise<ApplyStep[]> {
   if (rules === undefined) return [];
   const former = await access.read();
@@ -220,7 +220,9 @@ const sourcesOf = (
   nowMs,
 });
 
-/** Returns the catalogue without the way in which a file wrote listed models, which changes nothing. */
+/**
+ * Returns the catalogue without its items of the list, because the way in which a file writes models changes nothing.
+ */
 const shownCatalogue = ({ models, listed: _listed, ...rest }: CatalogueDocument): unknown => ({
   ...rest,
   models: models.map(({ written: _written, providers, ...model }) => ({
@@ -271,10 +273,11 @@ function withModelIds<File extends Pick<GatewayFile, 'workspaces'>>(
   return { ...file, workspaces };
 }
 
-// The catalogue of a start: the file's changes since it was last applied, merged into what operators have stored since.
-// Pure. All three catalogues are complete, so a field that a file omits has the same value in both of its versions.
+// Merges the file's changes since it was last applied into the catalogue that operators have stored since, for a start.
+// Pure. All three catalogues are complete, so a field that a file omits has the same value in both versions of the
+// file.
 
-/** `former` is that of the file when it was last applied. `next` is that of the file now. */
+/** `former` is from the file as it was last applied, `next` from the file as it is now. */
 interface CatalogueVersions<Part> {
   readonly former: Part;
   readonly next: Part;
@@ -326,8 +329,8 @@ function mergeValue(name: string, { former, next, stored }: CatalogueVersions<un
 }
 
 /**
- * Merges lists. An item that the file changed is restored if operators removed it; one that it did not change stays
- * removed. If the file's order changed, it determines the order of the items, with those of operators last.
+ * Merges lists. An item that operators removed is restored if the file changed it, and stays removed otherwise. If the
+ * file's order changed, it determines the order of the items, with the items of operators last.
  */
 function mergeItems<Name extends string, Item extends { readonly [name in Name]: string }>(
   name: Name,

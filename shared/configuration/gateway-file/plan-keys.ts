@@ -1,5 +1,5 @@
-// Finds the keys that a file asks for. A key with a text is the key with that text; one without is found by workspace
-// and name, and made when there is none.
+// Finds the keys that a file describes. An item with a text means the key with that text. An item without a text means
+// the key with this name in the workspace, which is made if there is none.
 import type { Randomness } from '../../foundation/ids/index.ts';
 import {
   changedSettings,
@@ -19,7 +19,7 @@ import { formatPath, type Issue, type Path, quote } from './problems.ts';
 interface PlannedKey {
   readonly former: KeyRecord | undefined;
   readonly wanted: WantedKey;
-  /** Text of a key that is made here; absent for others. */
+  /** Text of a key that is made here; absent for other keys. */
   readonly createdText?: string;
 }
 
@@ -65,7 +65,7 @@ export async function planKeys({
   const planned: PlannedKey[] = [];
   const [notes, revokedKeys]: [string[], string[]] = [[], []];
   for (const { key: written, workspace, path } of wanted) {
-    // Without a status a key keeps its own, and a new one is active.
+    // Without a status a key keeps its own, and a new key is active.
     const key = keepsRevoked && written.status === 'active' ? { ...written, status: undefined } : written;
     const found =
       key.key === undefined
@@ -138,7 +138,7 @@ function planNamed(
     const wanted = { publicId, secretSha256, workspace, name: key.name, ...settingsIn(key, undefined) };
     return [{ former: undefined, wanted, createdText }];
   }
-  // Revoked keys keep their name. Settings apply to active ones, and never reactivate an older one.
+  // Revoked keys keep their name. Settings apply to active keys, and never reactivate an older key.
   const active = named.filter(({ status }) => status === 'active');
   if (active.length === 0 && named.length > 1 && key.status === 'active') {
     const message =
@@ -151,7 +151,7 @@ function planNamed(
     return { former, wanted: { publicId, workspace, secretSha256, name, ...settingsIn(key, former) } };
   });
   if (active.length > 0) return planned;
-  // The first is the key that the file has revoked before, so that a second run changes no other.
+  // The first is the key that the file has revoked before, so that a second run changes no other key.
   const [first] = planned;
   return [planned.find(({ former, wanted }) => changedSettings(former, wanted).length === 0) ?? first].flatMap(
     (one) => one ?? [],

@@ -16,7 +16,7 @@ interface ListUpdate {
   write(nowMs: number): Promise<void>;
 }
 
-/** Plans the update. Empty `models` select all stored ones. Throws ChangeFailed if one is not stored. */
+/** Plans the update. Empty `models` select all stored models. Throws ChangeFailed if a model is not stored. */
 export async function planListUpdate(
   catalogues: Pick<CatalogueStore, 'read' | 'write'>,
   models: readonly string[] = [],

@@ -1,4 +1,4 @@
-// Plans a revision that an operator publishes without a gateway file around it, but with the same field names.
+// Plans the publication of a revision outside of a gateway file. The names of its fields are those of the file.
 import { autoModelId } from '../../foundation/constants/index.ts';
 import type { JsonObject } from '../../protocol/wire/index.ts';
 import { type AdministrationDependencies, readFunction, readWorkspace, refuseAs } from '../administration/index.ts';
@@ -17,11 +17,11 @@ interface Publication {
   readonly kind?: FunctionDocument['kind'];
   /** The revision as the file writes it: its fields, or their text (YAML or JSON), which may contain its kind too. */
   readonly revision: string | JsonObject;
-  /** Id of the revision, if its text has none or another one. */
+  /** Id of the revision, if its text has no id or another id. */
   readonly revisionId?: string | undefined;
-  /** True if it becomes the active revision. */
+  /** True if the revision becomes the active revision. */
   readonly activates: boolean;
-  /** True if it becomes active even though its test cases have not passed. */
+  /** True if the revision becomes active even though its test cases have not passed. */
   readonly skipsCases: boolean;
 }
 
@@ -31,15 +31,15 @@ interface PublicationPlan {
   readonly ok: true;
   readonly revision: FunctionDocument['revisions'][number];
   /**
-   * Writes the revision. Throws ChangeFailed for one that no call could use, for one whose activated text differs, and
-   * for one that would become active before its test cases have passed.
+   * Writes the revision. Throws ChangeFailed if no call could use the revision, if it was activated with another text,
+   * or if it would become active before its test cases have passed.
    */
   write(): Promise<{ readonly change: 'created' | 'changed' | 'unchanged'; readonly record: FunctionRecord }>;
 }
 
 /**
- * Plans a publication. A problem of the revision has a path below `revision`, a problem of the text as a whole has
- * none. Throws ChangeFailed.
+ * Plans a publication. A problem of the revision has a path below `revision`, a problem of the text as a whole has no
+ * path. Throws ChangeFailed.
  */
 export async function planPublication(
   deps: Pick<AdministrationDependencies, 'catalogues' | 'workspaceStore' | 'functionStore' | 'clock'>,

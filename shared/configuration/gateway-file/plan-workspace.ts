@@ -1,4 +1,4 @@
-// Changes of a workspace in the file: its settings, its BYOK connections, its functions.
+// Plans the changes of a workspace: its settings, its BYOK connections and its functions.
 
 import { canonicalJson } from '../../foundation/ids/index.ts';
 import { parseUsd } from '../../foundation/money/index.ts';

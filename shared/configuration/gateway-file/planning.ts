@@ -26,7 +26,7 @@ export interface FileApplyOptions {
   /** Finds the lines of problems. */
   readonly lineOf?: LineOf | undefined;
   readonly stores: ConfigurationStores;
-  /** Reads a variable that the file names, for keys of BYOK connections. If absent, none is read. */
+  /** Reads a variable that the file names, for keys of BYOK connections. If absent, no variable is read. */
   readonly readVariable?: ((name: string) => string | undefined) | undefined;
   readonly randomness: Randomness;
   readonly nowMs: number;
@@ -35,8 +35,8 @@ export interface FileApplyOptions {
   /** AWS region in which the gateway of this store runs; the variable AWS_REGION if absent. */
   readonly region?: string | undefined;
   /**
-   * Catalogue that the writer of the file had read; later changes of it are preserved. If absent, the file is applied
-   * as it is.
+   * Catalogue that the writer of the file had read; later changes of the catalogue are preserved. If absent, the file
+   * is applied as it is.
    */
   readonly readBefore?: ReadBefore | undefined;
   /** The file as it was last applied. Only its changes since then are applied. If absent, the whole file is applied. */

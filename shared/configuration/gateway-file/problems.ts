@@ -1,6 +1,6 @@
-// Problems of a gateway file, with their places. A path is written as a person would write it. Messages quote names (of
-// models, providers, steps …) and plain words in the place of a name, never other values: a secret may have been
-// written in the wrong place.
+// Defines the problems of a gateway file, with their places. A path is written as a person would write it. Messages
+// quote names (of models, providers, steps …) and plain words in the place of a name, never other values: a secret may
+// have been written in the wrong place.
 import * as z from 'zod';
 import { nearestOf } from '../../errors/index.ts';
 
@@ -29,7 +29,7 @@ export const toProblem = ({ path, message }: Issue, line?: number): Problem => (
 /** Returns the line of a path in the file, counted from 1. */
 export type LineOf = (path: Path) => number | undefined;
 
-/** Sorts problems in the order of the file; those without a line are last. */
+/** Sorts problems in the order of the file; problems without a line are last. */
 export const sortProblems = (problems: readonly Problem[]): Problem[] =>
   problems.toSorted((a, b) => lineOrLast(a) - lineOrLast(b));
 
@@ -138,7 +138,7 @@ const nameShownMax = 64;
 export const quote = (name: string): string =>
   JSON.stringify(name.length <= nameShownMax ? name : `${name.slice(0, nameShownMax)}…`);
 
-/** Returns the end of a message about a name that is not among the known ones. */
+/** Returns the end of a message about a name that is not among the known names. */
 export function suggest(name: string, known: readonly string[]): string {
   const nearest = nearestName(name, known);
   if (nearest !== undefined) return `did you mean ${nearest}?`;
@@ -146,7 +146,7 @@ export function suggest(name: string, known: readonly string[]): string {
   return `known are ${known.slice(0, namesShownMax).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** Returns the shortest known name that begins with this one, else the nearest. */
+/** Returns the shortest known name that begins with this name, else the nearest name. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const longer = known.filter((candidate) => candidate.startsWith(`${name}_`));
   if (longer.length > 0)

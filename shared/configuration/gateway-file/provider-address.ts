@@ -1,4 +1,5 @@
-// Addresses of providers in a gateway file: the paths that can be called there, and the interfaces that a kind serves.
+// Checks addresses of providers in a gateway file: the paths that can be called there, and the interfaces that a kind
+// serves.
 import * as z from 'zod';
 import { calledPaths, type ProviderApi } from '../../foundation/constants/index.ts';
 import { type ProviderKind, providerKinds } from '../model-list/index.ts';
@@ -35,12 +36,12 @@ export function faultOfUrl(written: string): string | undefined {
 
 interface ServedHost {
   readonly host: RegExp;
-  /** Matches paths that can be called there. */
+  /** Matches paths that can be called at the host. */
   readonly path: RegExp;
   readonly message: string;
 }
 
-/** Hosts that have other addresses besides the one that can be called (from their references, November 2026). */
+/** Hosts with further addresses, which cannot be called (from their references, November 2026). */
 const servedHosts: readonly ServedHost[] = [
   {
     // docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-openai-compatible.html

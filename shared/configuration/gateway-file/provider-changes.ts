@@ -1,6 +1,6 @@
-// Checks a provider's deviations from its format, as the operator writes them: fields that it does not get, and fields
-// with other names. No change may let a call cost more than its reservation, or let a provider store data that it must
-// not.
+// Checks a provider's deviations from its format, as the operator writes them: fields that the provider does not get,
+// and fields with other names. No change may let a call cost more than its reservation, or let a provider store data
+// that it must not store.
 import * as z from 'zod';
 import type { ProviderApi } from '../../foundation/constants/index.ts';
 import { outputBoundNames } from '../../protocol/interfaces/chat-completions/index.ts';

@@ -156,7 +156,7 @@ export const awsRegion = region.regex(/^[a-z]{2}(-[a-z]+)+-\d$/, {
 });
 
 /**
- * A provider in a file. Without a status it keeps the stored one. Its address and its signature may lack the region,
+ * A provider in a file. Without a status it keeps the stored status. Its address and its signature may lack the region,
  * which is filled in when the file is applied.
  */
 type ProviderInFile = Omit<ProviderDocument, 'status' | 'base_url' | 'auth'> & {
@@ -195,7 +195,7 @@ type WrittenProvider = z.infer<typeof writtenProvider>;
 export const provider = writtenProvider
   .superRefine((written, context) => {
     const faulty = faultyFields(context);
-    // These fields determine which values of the others are valid.
+    // These fields determine which values of the other fields are valid.
     if (faulty.has('kind') || faulty.has('auth') || faulty.has('apis')) return;
     const right = Object.fromEntries(Object.entries(written).filter(([name]) => !faulty.has(name)));
     for (const { path, message } of faultsOf(right as WrittenProvider)) {
@@ -259,7 +259,7 @@ function authOf(kind: ProviderKind | undefined): ProviderAuth | undefined {
   return known.scheme === 'header' ? { header: { name: known.name, env: known.env } } : undefined;
 }
 
-/** Returns the written or usual authentication, with the first of the credentials; undefined when there are none. */
+/** Returns the written or usual authentication, with the first of `credentials`; undefined without `credentials`. */
 function authOfCredentials({ kind, auth, credentials }: WrittenProvider): ProviderAuth | undefined {
   const first = credentials?.[0];
   if (first === undefined) return undefined;
@@ -270,7 +270,7 @@ function authOfCredentials({ kind, auth, credentials }: WrittenProvider): Provid
   return withReference(schema, first);
 }
 
-/** Fills in the values of its kind; written values take precedence. */
+/** Fills in the values of the provider's kind; written values take precedence. */
 function withKind({ display_name, region: writtenRegion, ...written }: WrittenProvider): ProviderInFile {
   const known = written.kind && providerKinds[written.kind];
   const headers = known?.headers === undefined ? written.headers : { ...known.headers, ...written.headers };
@@ -334,7 +334,7 @@ export function bareProvider({
   return { ...bare, ...inRegion(bare, undefined, region) };
 }
 
-// Headers that a provider entry names: the one with its credential, and constant ones.
+// Checks the headers that a provider entry names: the header with its credential, and constant headers.
 
 /** Returns undefined when the gateway can send a header of this name (lower case). */
 function faultOfName(name: string): string | undefined {

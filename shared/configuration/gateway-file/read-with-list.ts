@@ -1,4 +1,5 @@
-// Reads a file as an operator gives it, and reports faults that only the model list reveals together with all others.
+// Reads a file as an operator gives it, and reports faults that only the model list reveals together with all other
+// faults.
 import { loadModelList, type ModelList } from '../model-list/index.ts';
 import { completeCatalogue } from './complete-catalogue.ts';
 import { gatewayFileSchema, type ReadResult, readSource } from './gateway-file.ts';

@@ -1,5 +1,6 @@
-// Changes of a file since the one that its writer had read. Pure. Absent fields of workspaces keep their stored values:
-// so fields that the writer only repeated do not undo other operators' changes.
+// Finds the changes of a file since the version that its writer had read. Pure. Unchanged fields of workspaces are
+// omitted and so keep their stored values. So fields that the writer only repeated do not undo other operators'
+// changes.
 import type { JsonObject } from '../../protocol/wire/index.ts';
 import type { GatewayFile, WorkspaceInFile } from './gateway-file.ts';
 import type { Path } from './problems.ts';

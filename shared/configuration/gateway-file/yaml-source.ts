@@ -32,7 +32,7 @@ export type YamlSource =
       readonly value: unknown;
       /** Issues of values that JSON cannot express; the other checks can still run. */
       readonly issues: Issue[];
-      /** Finds the line; for a field that is not written, the line of the nearest written one around it. */
+      /** Finds the line; for a field that is not written, the line of the nearest written field around it. */
       readonly lineOf: LineOf;
     };
 
@@ -82,7 +82,7 @@ function syntaxFaults(all: readonly YAMLError[]): readonly YAMLError[] {
 
 const tooDeep = 'is nested too deeply';
 
-/** Advice if the parser's message has none. */
+/** Advice if the parser's message has no advice. */
 const adviceByCode: Partial<Record<ErrorCode, string>> = {
   TAB_AS_INDENT: 'a tab stands where YAML takes spaces only: indent with spaces',
   BLOCK_AS_IMPLICIT_KEY: 'a text with a colon in it must stand in quotes, or the line is indented wrongly',

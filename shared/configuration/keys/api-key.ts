@@ -26,7 +26,7 @@ export function parseApiKey(text: string): ApiKey | undefined {
 
 /**
  * Makes a new key. The text is shown once and never stored. `cell` is the prefix of its public id, two characters of a
- * stage for an edge that chooses among several; no gateway reads them.
+ * stage for an edge that chooses among several; no gateway reads these characters.
  */
 export function createApiKey(randomness: Randomness, cell = ''): string {
   const publicId = cell + base62(randomness, publicIdLength - cell.length);

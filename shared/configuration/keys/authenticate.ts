@@ -1,5 +1,5 @@
-// Finds the key of a request. Its pattern is checked before any I/O; the record is read on every request and never
-// cached, so a revoked key ends with the next one.
+// Finds the key of a request. The key's pattern is checked before any I/O; the record is read on every request and
+// never cached, so a revoked key ends with the next request.
 
 import { isSecretActive, type KeySecret } from '../../accounting/holds/index.ts';
 import { fail, type GatewayError } from '../../errors/index.ts';
@@ -20,7 +20,7 @@ interface CredentialReading {
 
 /**
  * Returns the key of this gateway among those sent; a key of another service next to it is ignored. Throws UNAUTHORIZED
- * if none is of this gateway, or two that differ are.
+ * if no key, or two different keys, are of this gateway.
  */
 export function readCredential(
   request: AuthenticatedRequest,
@@ -41,16 +41,16 @@ export function readCredential(
   return key;
 }
 
-/** True for one `Authorization` that is a key of this gateway by itself, or has another scheme than `Bearer`. */
+/** True for a single `Authorization` header that is only a key of this gateway, or has another scheme than `Bearer`. */
 function isWithoutScheme({ [headerNames.authorization]: values = [] }: AuthenticatedRequest['headers']): boolean {
   const [header = '', ...more] = values;
   return more.length === 0 && header !== '' && !/^bearer( |$)/i.test(header);
 }
 
-/** Matches the scheme without a key, which SDKs send that were given an empty key. */
+/** Matches the scheme without a key. SDKs with an empty key send it. */
 const emptyShape = /^(bearer)? *$/i;
 
-/** Returns undefined when none was sent, and an empty text, which is not a key, for a malformed one. */
+/** Returns undefined when no key was sent, and an empty text, which is not a key, for a malformed one. */
 function textIn(
   values: readonly string[] | undefined,
   read: (header: string) => string | undefined,

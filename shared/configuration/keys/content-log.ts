@@ -1,4 +1,4 @@
-// Decides how much of its calls' bodies a workspace stores, and how a key narrows that.
+// Decides how much of its calls' bodies a workspace stores, and how a key reduces this share.
 import { type ContentKeep, daysOf } from '../../foundation/constants/index.ts';
 
 interface ContentLog {

@@ -21,7 +21,7 @@ export interface KeyRecord extends KeySettings {
   readonly workspace: string;
   /** SHA-256 of the secret part, hex. */
   readonly secretSha256: string;
-  /** Public id of the text that replaced it in a rotation. Null: none. */
+  /** Public id of the text that replaced this text in a rotation. Null: none. */
   readonly replacedBy: string | null;
 }
 

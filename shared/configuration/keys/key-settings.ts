@@ -27,7 +27,7 @@ type ValueOf<Member extends keyof Rows> = Rows[Member]['kind'] extends keyof Rec
 type RowSettings = { readonly [Member in keyof Rows as NameOf<Member>]: ValueOf<Member> };
 
 export interface KeySettings extends Pick<WrittenKey, 'name' | 'status'>, RowSettings {
-  /** Person who made it for themselves. Null: an operator made it. */
+  /** Person who made the key for themselves. Null: an operator made it. */
   readonly owner: string | null;
 }
 

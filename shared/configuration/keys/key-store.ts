@@ -46,14 +46,14 @@ export interface KeyStore {
    */
   write(wanted: WantedKey): Promise<KeyWrite>;
   /**
-   * Writes these settings of a stored key and no other, so that concurrent changes of different settings all apply; of
-   * two changes of one setting the later one applies. `stored` is the key as it was read. Status and expiry are those
-   * of its text, and a replaced text keeps an expiry; everything else belongs to the key with all its texts.
+   * Writes only these settings of a stored key, so that concurrent changes of different settings all apply; of two
+   * changes of one setting the later change applies. `stored` is the key as it was read. Status and expiry belong to
+   * its text, and a replaced text keeps an expiry; every other setting belongs to the key with all its texts.
    */
   update(stored: KeyRecord, changes: KeySettingChanges): Promise<KeyWrite>;
   /**
-   * Gives a key its next text and the former one its expiry, in one write. Returns false if `stored` is not active
-   * any more or was rotated, and nothing is changed.
+   * Gives a key its next text and the former text its expiry, in one write. Returns false if `stored` is not active any
+   * more or was rotated, and nothing is changed.
    */
   rotate(stored: KeyRecord, next: NextText, formerEndsAtMs: number): Promise<boolean>;
   /**
@@ -107,7 +107,7 @@ export function createKeyStore(store: Store): KeyStore {
 export const isSameKey = (left: WantedKey, right: WantedKey): boolean =>
   left.workspace === right.workspace && left.secretSha256 === right.secretSha256;
 
-/** Settings to write; undefined ones keep their stored values. */
+/** Settings to write; undefined settings keep their stored values. */
 type KeySettingChanges = { readonly [Name in keyof KeySettings]?: KeySettings[Name] | undefined };
 
 /** Returns the differences from the stored record, by setting. */

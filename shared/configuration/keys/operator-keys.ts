@@ -1,5 +1,5 @@
 // Defines operator keys, which have the format of API keys, but another purpose. They have a table of their own, which
-// the functions that serve clients cannot reach, so that neither kind of key opens what the other one does:
+// the functions that serve clients cannot reach, so that neither kind of key opens the interfaces of the other:
 //
 //   pk             the 16 characters after `sk-gw-`
 //   name, status   active | revoked
@@ -34,7 +34,8 @@ export interface OperatorStore {
   /** Replaces the record that is stored under the public id. */
   write(record: OperatorRecord): Promise<void>;
   /**
-   * Claims a name before an operator is made. Returns its public id, or that of another active operator with the name.
+   * Claims a name before an operator is made. Returns its public id, or the public id of another active operator with
+   * the name.
    */
   claimName(operator: Pick<OperatorRecord, 'name' | 'publicId'>, nowMs: number): Promise<string>;
   /** Yields every operator, including revoked operators. There are only as many as were made by hand. */
@@ -98,7 +99,7 @@ const apiKeyRefusal =
 
 /**
  * Returns the operator. Throws UNAUTHORIZED for a header without a key, and for a key that is not an operator's or was
- * revoked. The refusal of an API key says that it is one.
+ * revoked. The refusal of an API key says that the key is an API key.
  */
 export async function authenticateOperator(
   operators: Pick<OperatorStore, 'read'>,

@@ -48,9 +48,9 @@ export const listUpdateSchema = z.strictObject({
 export const activationSchema = z.strictObject({ revision: id });
 
 /**
- * A publication: a revision as in the gateway file, its fields or their text (YAML or JSON), and whether it becomes
- * active: one with cases only after they have passed, or with `skip_cases`. `kind` is the function's, `id` that of a
- * revision with none or another one.
+ * A publication: a revision as in the gateway file (its fields, or their text as YAML or JSON), and whether it becomes
+ * active. A revision with cases becomes active only after the cases have passed, or with `skip_cases`. `kind` is the
+ * kind of the function. `id` is the id of the revision if its text has no id or another id.
  */
 export const publicationSchema = z.strictObject({
   kind: z.enum(['prompt', 'workflow']),
@@ -62,8 +62,8 @@ export const publicationSchema = z.strictObject({
 
 const answersMax = 1_024;
 /**
- * Models' answers to the calls of the cases, by the `call` that identifies each: a text, null for none, or the reason
- * why the call failed.
+ * Models' answers to the calls of the cases, by the `call` that identifies each: a text, null for no text, or the
+ * reason why the call failed.
  */
 export const caseAnswersSchema = z.strictObject({
   revision: id,

@@ -1,4 +1,4 @@
-// Schemas of values in the management interface's answers.
+// Defines the schemas of values in the management interface's answers.
 import * as z from 'zod/mini';
 
 export const text = z.string();

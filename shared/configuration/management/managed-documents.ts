@@ -1,5 +1,6 @@
-// Answers of the management interface. Its description and the types of the console's page are generated from these
-// schemas, and the code that builds the documents is checked against their types. Money is exact decimal text.
+// Defines the answers of the management interface. The description of the interface and the types of the console's page
+// are generated from these schemas, and the code that builds the documents is checked against their types. Money is
+// exact decimal text.
 import * as z from 'zod/mini';
 import type { operatorCallDocument } from '../../accounting/call-records/index.ts';
 import { policySchema } from '../workspaces/index.ts';

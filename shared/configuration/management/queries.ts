@@ -69,7 +69,7 @@ export const keysQuery = z.strictObject({
     .optional(
       z.pipe(
         matching(/^\S{1,320}$/, 'an e-mail address'),
-        // Owners are stored in lower case; a person without an e-mail by the identity provider's subject.
+        // Owners are stored in lower case. A person without an e-mail is stored by the identity provider's subject.
         z.transform((text: string) => (text.startsWith('subject:') ? text : inLowerCase(text))),
       ),
     )

@@ -14,7 +14,7 @@ export interface ManagementRoute {
   readonly commands?: readonly string[];
   /**
    * The required role, checked before anything of a request is read: in any workspace, if the work itself checks the
-   * workspace; in all of them; or in the one that the path names first.
+   * workspace; in all workspaces; or in the workspace that the path names first.
    */
   readonly role: Role | `${Role} of all` | `${Role} there`;
   /** Schema of the query, which is not read if absent. */

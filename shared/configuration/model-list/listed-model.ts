@@ -35,21 +35,21 @@ export type ListedModality = (typeof listedModalities)[number];
 
 export interface ListedModel {
   readonly kind: ProviderKind;
-  /** The provider's name of the model, which is its `upstream_model`. */
+  /** The model's name at the provider, which is `upstream_model` of an entry. */
   readonly name: string;
   readonly prices: ListedPrices;
   readonly contextLength: number;
   readonly maxOutputTokens: number;
   readonly features: readonly ListedFeature[];
   readonly modalities: readonly ListedModality[];
-  /** False if it supports tools only in whole answers. */
+  /** False if the model supports tools only in whole answers. */
   readonly toolsInStreams?: false | undefined;
   readonly apis: readonly ProviderApi[];
   readonly tiers: readonly ListedTier[];
   readonly media: ListedMediaPrices;
   /** Prices per unit, by their fields in the gateway file; absent for most. */
   readonly units?: ListedUnitPrices | undefined;
-  /** The day on which its provider ends it, if that is announced. */
+  /** The day on which the provider ends the model, if the provider has announced it. */
   readonly endsOn?: string | undefined;
 }
 
@@ -122,7 +122,7 @@ export function toRow({ prices, tiers, media, units, ...model }: ListedModel): L
   ];
 }
 
-/** Returns the last cells of a row, without those after which nothing follows. */
+/** Returns the last cells of a row, without empty cells at its end. */
 function lastCells(
   media: ListedMediaPrices,
   units: ListedUnitPrices | undefined,

@@ -41,10 +41,11 @@ interface KindDefaults {
     | { readonly scheme: 'written'; readonly example: string };
   readonly headers?: Readonly<Record<string, string>>;
   readonly reasoningStyle?: 'effort' | 'object' | 'none';
-  /** False if it refuses `stream_options`, and reports usage without it. */
+  /** False if the provider refuses `stream_options`, and reports usage without it. */
   readonly streamUsage?: false;
   /**
-   * Interfaces for which it has an address, besides the usual ones; absent: any, at an address that the file writes.
+   * Interfaces for which the provider has an address, in addition to the usual interfaces. Absent: any interface, at an
+   * address that the file writes.
    */
   readonly furtherApis?: readonly ProviderApi[];
   /** Set if names of models are those of the account's own deployments. */

@@ -4,13 +4,13 @@ import { fromRow, type ListDocument, type ListedModel } from './listed-model.ts'
 import { type ProviderKind, providerKinds } from './provider-kinds.ts';
 
 export interface ModelList {
-  /** The day on which it was generated. */
+  /** The day on which the list was generated. */
   readonly date: string;
-  /** Finds a model. `region` is an AWS provider's, if prices of some models differ by region. */
+  /** Finds a model. `region` is the region of an AWS provider, if prices of some models differ by region. */
   find(kind: ProviderKind, name: string, region?: string): ListedModel | undefined;
   /**
-   * Returns models that a provider of the kind offers; for Amazon Bedrock, those callable from the region. Models that
-   * had ended when the list was generated are omitted.
+   * Returns models that a provider of the kind offers; for Amazon Bedrock, models that are callable from the region.
+   * Models that had ended when the list was generated are omitted.
    */
   offered(kind: ProviderKind, region?: string): readonly ListedModel[];
   names(kind: ProviderKind): readonly string[];

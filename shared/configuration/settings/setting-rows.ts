@@ -15,7 +15,7 @@ export interface Setting {
   readonly attribute?: string;
   /** Text in the API description. */
   readonly description?: string;
-  /** Lowest role that sets it, if the owner of a key may not. */
+  /** Lowest role that may set the value, if the owner of a key may not. */
   readonly role?: 'editor';
   /** Option of the command line. */
   readonly option: readonly [flags: `--${string}`, help: string];

@@ -1,8 +1,9 @@
 // Reads the secret of a store. The processes that serve calls on the store share the secret, so that each recognizes
-// the signatures of the others. The first process that needs it makes it. If all processes have one master key (KMS) it
-// wraps the secret; others store it unwrapped, since gateways on several machines share no other key.
+// the signatures of the others. The first process that needs the secret makes it. If all processes have one master key
+// (KMS), the secret is wrapped with it. Otherwise the secret is stored unwrapped, because gateways on several machines
+// share no other key.
 //
-// It is one item in the table `spans`, of which every gateway reads and writes items already:
+// The secret is one item in the table `spans`, whose items every gateway already reads and writes:
 //
 //   pk            STOREKEY
 //   wrapped_key   base64   or   key   base64
@@ -40,9 +41,10 @@ export function createStoreKey({ store, wrapper, stage, clock, randomness }: Sto
       throw error instanceof SealBroken || error instanceof StoreUnavailable ? error : new StoreUnavailable(error);
     });
 
-  /** Returns undefined when there is no key, or a lost master key wrapped it. */
+  /** Returns undefined if there is no key, or if it was wrapped by a master key that is lost. */
   async function openItem(item: Item | undefined): Promise<Uint8Array | undefined> {
-    // If a master key wraps it, a key that is not wrapped was put there without it.
+    // An unwrapped key is not accepted if all processes have a master key, because it was stored without the master
+    // key.
     if (!wrapper.isShared && typeof item?.key === 'string') return Buffer.from(item.key, 'base64');
     if (typeof item?.wrapped_key !== 'string') return undefined;
     try {

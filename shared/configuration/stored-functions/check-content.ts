@@ -14,7 +14,7 @@ interface ContentFault {
   readonly message: string;
 }
 
-/** Thrown for revisions that no call could use, with everything that is wrong with them. */
+/** Thrown for revisions that no call could use, with all faults of the revisions. */
 export class UnusableRevisions extends Error {
   override readonly name = 'UnusableRevisions';
   readonly faults: readonly ContentFault[];

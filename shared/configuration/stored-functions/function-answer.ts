@@ -65,7 +65,7 @@ export function outputTextOf({ choices }: JsonObject): string | undefined {
   const message = isJsonObject(choice) && isJsonObject(choice.message) ? choice.message : {};
   if (typeof message.content === 'string') return message.content;
   if (!Array.isArray(message.content)) return undefined;
-  // Some providers answer in parts; those with visible thinking have parts of other types before the text.
+  // Some providers answer in parts; providers with visible thinking have parts of other types before the text.
   const parts = message.content.filter(isJsonObject).filter(({ type }) => type === 'text');
   const texts = parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
   return texts.length === 0 ? undefined : texts.join('');

@@ -1,5 +1,5 @@
-// Lists the functions of a workspace in one item, because records are found by their whole name only. The item follows
-// the records: it is written after each, and if that write was lost, by the next one of the function.
+// Lists the functions of a workspace in one item, because records are found by their whole name only. The item is
+// written after each record. If that write is lost, the next write of the function repeats it.
 //
 //   FUNCTIONS#<workspace>   id:<function>   the listed fields of the function, and the version of the record with them
 import { createReadCache } from '../../foundation/cache/index.ts';

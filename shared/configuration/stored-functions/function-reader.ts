@@ -1,5 +1,5 @@
 // Reads functions for one instance. A record is read at most once per `configFreshMs`; a content never changes under
-// its name, so it is read once and cached while there is space. So a first call costs two reads, a later one none or
+// its name, so it is read once and cached while there is space. So a first call costs two reads, a later call none or
 // one. As with workspaces, an old record is never served while the store is down: the function may be disabled by now.
 import { createReadCache } from '../../foundation/cache/index.ts';
 import { configFreshMs } from '../../foundation/constants/index.ts';
@@ -31,7 +31,9 @@ export const createFunctionReads = (store: Pick<Store, 'get'>): FunctionReads =>
 
 /** Maximum number of cached records, which have some kilobytes each. */
 const cachedFunctionsMax = 1_000;
-/** Maximum bytes of cached content text; parsed it is a few times as large, which fits into a function of 512 MB. */
+/**
+ * Maximum bytes of cached content text; parsed content is a few times as large, which fits into a function of 512 MB.
+ */
 const cachedContentBytesMax = 16 * 1024 * 1024;
 
 export interface FunctionReader {

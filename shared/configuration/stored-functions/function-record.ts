@@ -16,7 +16,7 @@ export interface RevisionRecord {
   /** Expiry. Null: never, or unknown until it is qualified or activated. */
   readonly expiresAtMs: number | null;
   readonly validForMs: number | null;
-  /** True if it has test cases, so that a command activates it only when it is qualified. */
+  /** True if the revision has test cases, so that a command activates it only when it is qualified. */
   readonly hasCases: boolean;
   readonly qualifiedAtMs: number | null;
   readonly activatedAtMs: number | null;

@@ -112,9 +112,9 @@ export function createFunctionStore(store: Store): FunctionStore {
   return functions;
 }
 
-// Reads, plans and writes; and repeats that if another write came in between. Contents are written first: a record
-// never names a missing one. The former content of a draft stays, some kilobytes that no record names: deleting it
-// could remove content that another write has just named again.
+// Reads, plans and writes, and starts again if another write came in between. Contents are written first, so that a
+// record never names a missing content. The former content of a draft stays, as some kilobytes that no record names.
+// Deleting it could remove content that another write has just named again.
 
 type FunctionWriteOutcome = 'created' | 'changed' | 'unchanged';
 
@@ -163,7 +163,8 @@ function changeOf(former: FunctionRecord | undefined, next: FunctionRecord): Fun
 
 interface FunctionApplyOptions {
   /**
-   * True if a draft with test cases is activated only after they have passed. A gateway file activates it without.
+   * True if a draft with test cases is activated only after they have passed. A gateway file activates a draft without
+   * this condition.
    */
   readonly needsQualified?: boolean;
 }

@@ -35,10 +35,10 @@ export interface FoundFunction {
 interface RevisionInput {
   /** Setting `service.function_execution` of the gateway file. */
   readonly executionEnabled: boolean;
-  /** The function in the workspace of the key; undefined when there is none there. */
+  /** The function in the workspace of the key; undefined if the workspace has no such function. */
   readonly found: FoundFunction | undefined;
   readonly alias: FunctionAlias;
-  /** Ids of the workspace's functions, for the message if this one is not among them. */
+  /** Ids of the workspace's functions, for the message if this id is not among them. */
   readonly knownIds: readonly string[];
   readonly nowMs: number;
 }
@@ -51,8 +51,8 @@ export interface OpenRevision {
 
 /**
  * Returns the revision. Throws execution_disabled, function_not_found, function_disabled, revision_not_available or
- * qualification_expired. To a client a pinned revision that does not exist and one that was never activated are the
- * same.
+ * qualification_expired. To a client a pinned revision that does not exist and a revision that was never activated are
+ * the same.
  */
 export function openRevision({ executionEnabled, found, alias, knownIds, nowMs }: RevisionInput): OpenRevision {
   if (!executionEnabled) throw fail('execution_disabled');
@@ -77,7 +77,7 @@ function failUnknownFunction({ functionId }: FunctionAlias, knownIds: readonly s
   return fail('function_not_found', { message: `The workspace has no such function. ${hint}` });
 }
 
-/** Returns the message, which is the same for a revision that does not exist and one that was never activated. */
+/** Returns the message, which does not show whether a revision exists that was never activated. */
 function unavailableMessage({ revisions }: FunctionRecord, pinned: string | undefined): string {
   if (pinned === undefined) return 'The function has no active revision.';
   const callable = [...revisions.values()].filter(({ state }) => state === 'activated').map(({ id }) => id);
@@ -85,6 +85,6 @@ function unavailableMessage({ revisions }: FunctionRecord, pinned: string | unde
   return `The function has no such activated revision. ${hint}`;
 }
 
-/** Returns the pinned revision, else the active one. */
+/** Returns the pinned revision, else the active revision. */
 export const wantedRevision = (record: FunctionRecord, pinned: string | undefined): RevisionRecord | undefined =>
   record.revisions.get(pinned ?? record.active ?? '');

@@ -27,8 +27,8 @@ export async function readDeclaredInput(
 }
 
 /**
- * Checks an input, also one that is not the text of a message, such as a test case's. Every path that a template needs
- * is looked up before any step of a workflow is paid for. Throws invalid_function_request.
+ * Checks an input, which may also be the input of a test case. Every path that a template needs is looked up before any
+ * step of a workflow is paid for. Throws invalid_function_request.
  */
 export async function checkInput(content: RevisionContent, input: FunctionInput, work?: SchemaWork): Promise<void> {
   if (content.input.type === 'object') {
@@ -69,7 +69,7 @@ function wayToCall(fixed: readonly MessageTemplate[]): string {
   return `Send one user message that holds the input, alone or after ${prefix} of the function`;
 }
 
-/** Compares messages; the sent message is read no deeper than the fixed one. */
+/** Compares messages; the sent message is read no deeper than the fixed message. */
 const isSameMessage = (expected: MessageTemplate, sent: unknown): boolean =>
   isDeepStrictEqual(plain(expected), plain(sent));
 

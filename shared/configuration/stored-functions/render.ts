@@ -15,7 +15,7 @@ const renderedMaxBytes = plainBodyMaxBytes;
 export interface StepOutput {
   /** The answer of the step, unchanged. */
   readonly text: string;
-  /** The JSON in the answer, if a template asks for a part of it, if there is any. */
+  /** The JSON in the answer, if there is any and a template needs a part of it. */
   readonly json: unknown;
 }
 
@@ -28,8 +28,8 @@ export interface RenderScope {
 export const noSteps: RenderScope['steps'] = new Map();
 
 /**
- * Renders messages. Throws invalid_function_request if the input lacks a path, execution_failed if the answer of
- * a step does.
+ * Renders messages. Throws invalid_function_request if the input lacks a path, execution_failed if the answer of a step
+ * lacks a path.
  */
 export function renderMessages(messages: readonly MessageTemplate[], scope: RenderScope): MessageTemplate[] {
   const fill = createFiller(scope);

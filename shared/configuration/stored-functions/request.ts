@@ -10,7 +10,7 @@ import { messageReferences } from './template.ts';
 export interface FunctionRequest {
   /** Body with `model`, `messages`, the fixed options, `response_format`, and the fields that the client may add. */
   readonly body: Record<string, unknown>;
-  /** Models that are tried in this order, after `model`, when no provider of it has a result. */
+  /** Models that are tried in this order, after `model`, if no provider of `model` has a result. */
   readonly fallbackModels: readonly string[];
 }
 

@@ -32,7 +32,7 @@ const contentMaxBytes = 1024 * 1024;
 
 export interface StoredContent {
   readonly content: RevisionContent;
-  /** Bytes of its text, which are about its size in memory. */
+  /** Bytes of the text, which are about its size in memory. */
   readonly bytes: number;
 }
 

@@ -86,7 +86,7 @@ export async function runWorkflow<Answer extends StepAnswer>(
 const outputOf = ({ output }: WorkflowRevision, scope: RenderScope): string =>
   typeof output === 'string' ? renderTemplate(output, scope) : (scope.steps.get(output.step)?.text ?? '');
 
-/** Returns the steps of whose answer some template needs a part. The others need not answer JSON. */
+/** Returns the steps of whose answer some template needs a part. The answers of other steps need not be JSON. */
 const stepsReadInto = (content: WorkflowRevision): ReadonlySet<string> =>
   new Set(
     revisionReferences(content).flatMap(({ step, path }) => (step === undefined || path.length === 0 ? [] : step)),
@@ -99,7 +99,7 @@ export const stepsMax = 32;
 
 export interface StepNeeds {
   readonly id: string;
-  /** Ids of the steps whose output it uses. */
+  /** Ids of the steps whose output the step uses. */
   readonly needs: readonly string[];
 }
 

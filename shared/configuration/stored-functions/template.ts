@@ -6,7 +6,7 @@ export interface Reference {
   readonly source: 'input' | 'step';
   /** Id of the step; absent for the input. */
   readonly step?: string;
-  /** Path below the input or the step's output; empty for the whole of it. */
+  /** Path below the input or the step's output; empty for the whole value. */
   readonly path: readonly string[];
 }
 

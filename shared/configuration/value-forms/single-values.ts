@@ -1,5 +1,5 @@
-// Schemas of values that operators write, in a gateway file or in a change over HTTP. Each message names the valid
-// form; the value itself is never repeated.
+// Defines the schemas of values that operators write, in a gateway file or in a change over HTTP. Each message names
+// the valid form; the value itself is never repeated.
 import * as z from 'zod/mini';
 import { contentKeeps, idPattern, spendLimitResets } from '../../foundation/constants/index.ts';
 import { parseUsd } from '../../foundation/money/index.ts';
@@ -43,7 +43,7 @@ export const usdChange = exactDecimal.check(
 
 export const reset = z.enum(spendLimitResets);
 
-/** An ISO instant. A date alone means its beginning, UTC. */
+/** An ISO instant. A date alone means the beginning of the day, UTC. */
 export const instant = z.pipe(
   z.union([z.iso.datetime({ offset: true }), z.iso.date()], {
     error: 'must be a date that exists, such as 2027-01-01 or 2027-01-01T00:00:00Z',

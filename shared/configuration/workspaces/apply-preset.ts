@@ -1,5 +1,5 @@
 // Merges a preset, which is a stored part of a workspace's requests, into a request. Pure: the merged body is read and
-// checked like one that the client sent. The request takes precedence, field by field, but it cannot loosen a data
+// checked like a body that the client sent. The request takes precedence, field by field, but it cannot loosen a data
 // policy.
 import { fail, GatewayError, quote, suggest } from '../../errors/index.ts';
 import { gatewayMembers, outputBoundNames, readChatRequest } from '../../protocol/interfaces/chat-completions/index.ts';
@@ -20,15 +20,15 @@ interface AppliedPreset<Workspace> {
   /** The merged body, without `preset`. */
   readonly body: Record<string, unknown>;
   /**
-   * The workspace for this call, with its data policy and the preset's together, so a request that loosens either is
-   * refused if every loosening is, after unknown models.
+   * The workspace for this call. Its data policy includes the policy of the preset, so a request that loosens either
+   * policy is refused like any other loosening, after unknown models.
    */
   readonly workspace: Workspace;
 }
 
 /**
- * Returns preset_not_found (no such slug or version, or presets are off in the workspace), and for a stored preset that
- * cannot be part of any request the error of such a request.
+ * Returns preset_not_found if there is no such slug or version, or presets are off in the workspace. For a stored
+ * preset that cannot be part of any request, returns the error of such a request.
  */
 export function applyPreset<Workspace extends PresetOwner>(
   body: Record<string, unknown>,
@@ -52,7 +52,7 @@ export function applyPreset<Workspace extends PresetOwner>(
 
 interface NamedPreset {
   readonly slug: string;
-  /** Version; undefined for the designated one. */
+  /** Version; undefined for the designated version. */
   readonly version: string | undefined;
 }
 
@@ -68,7 +68,7 @@ function findConfig({ presets }: PresetOwner, { slug, version }: NamedPreset): J
   return preset?.versions.find((known) => known.version === wanted)?.config;
 }
 
-/** Returns the error, which quotes the requested name and suggests the nearest. */
+/** Returns the error, which quotes the requested name and suggests the nearest name. */
 function failUnknownPreset({ presets }: PresetOwner, { slug, version }: NamedPreset): GatewayError {
   const preset = presets.find((known) => known.slug === slug);
   if (preset === undefined) {
@@ -100,8 +100,8 @@ export function presetFault(config: JsonObject) {
 }
 
 /**
- * Returns the weakest policy that satisfies both. Regions without a common one leave an empty list, for which no
- * provider fits.
+ * Returns the weakest policy that satisfies both. If there is no common region, the list is empty, and no provider
+ * fits.
  */
 const strictest = (enforced: DeclaredPolicy, added: PolicyOptions): DeclaredPolicy => ({
   zdr: added.zdr === true ? true : enforced.zdr,
@@ -117,7 +117,10 @@ function commonRegions(enforced: string[] | undefined, added: readonly string[] 
 // Merges a preset and a request. Fields of the request replace fields of the preset completely, but `provider` is
 // merged field by field, so that a request that sorts keeps the providers and the policies that the preset names.
 
-/** Names of the same setting. With two in the body, the preset's setting could override the request's setting. */
+/**
+ * Names of the same setting. With two of these names in the body, the preset's setting could override the request's
+ * setting.
+ */
 const sameSetting: readonly (readonly string[])[] = [outputBoundNames, ['reasoning', 'reasoning_effort']];
 
 function mergeBodies(preset: JsonObject, request: JsonObject): Record<string, unknown> {

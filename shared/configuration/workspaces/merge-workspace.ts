@@ -39,7 +39,7 @@ export function mergeWorkspace(former: WorkspaceDocument | undefined, changes: W
   };
 }
 
-/** Merges the setting, whose one field is the whole of it. */
+/** Merges the setting, which has one field. */
 const mergeIdempotency = (change: WorkspaceChanges['idempotency']) =>
   change === null || change?.zdr !== undefined ? { idempotency: change?.zdr ? { zdr: change.zdr } : null } : {};
 
@@ -58,8 +58,8 @@ const mergeFields = (base: Pick<WorkspaceDocument, keyof typeof begun>, changes:
   );
 
 /**
- * Returns the credit, which is set only when a workspace is created. In fewer shards, credit of the others would be
- * lost.
+ * Returns the credit, which is set only when a workspace is created. With fewer shards, the credit in the other shards
+ * would be lost.
  */
 function creditOf(former: WorkspaceDocument | undefined, { id, credit_shards }: WorkspaceChanges) {
   if (former === undefined) return {};

@@ -25,7 +25,7 @@ export interface WorkspaceDocument extends Pick<WorkspaceSettings, Always>, Some
   member_keys?: MemberKeys | null | undefined;
 }
 
-/** Limits of the keys that members make for themselves. An absent or null one does not apply. */
+/** Limits of the keys that members make for themselves. An absent or null limit does not apply. */
 type MemberKeys = Partial<NonNullable<WorkspaceSettings['member_keys']>> & { max: number };
 
 /** A preset as a gateway file writes it. Absent fields keep their stored values. */

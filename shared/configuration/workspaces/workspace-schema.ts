@@ -57,7 +57,9 @@ export type WorkspaceSettings = z.output<typeof workspaceSettings>;
 
 type Stored<Settings> = { readonly [Name in keyof Settings]?: unknown };
 
-/** Returns complete settings of a stored workspace. Settings that did not exist when it was stored are null. */
+/**
+ * Returns complete settings of a stored workspace. Settings that did not exist when the workspace was stored are null.
+ */
 export const settingsOf = (workspace: Stored<WorkspaceSettings>): WorkspaceSettings => {
   const settings = filled(workspaceSettings, workspace) as WorkspaceSettings;
   const { member_keys: members } = settings;

@@ -49,8 +49,8 @@ export function createWorkspaceStore(store: Store): WorkspaceStore {
   };
 }
 
-// Recently used workspaces as one instance sees them. Unlike the catalogue, an old copy is never served while the store
-// is down, because a workspace decides what a caller may spend and where its data may go.
+// Reads recently used workspaces for one instance. Unlike the catalogue, an old copy is never served while the store is
+// down, because a workspace decides what a caller may spend and where its data may go.
 
 export interface WorkspaceReader {
   /**
@@ -58,7 +58,7 @@ export interface WorkspaceReader {
    * does not exist, because ids come from keys, and a key is only made for a workspace.
    */
   read(id: string): Promise<WorkspaceDocument>;
-  /** The same from memory; undefined if it would have to be read. */
+  /** Returns the workspace from memory; undefined if it would have to be read. */
   known(id: string): WorkspaceDocument | undefined;
 }
 
