@@ -77,11 +77,16 @@ const formOf = (model: string, file: string, bytes: number): string =>
   '--x\r\nContent-Disposition: form-data; name="prompt"\r\n\r\nWider.\r\n' +
   `--x\r\nContent-Disposition: form-data; name="${file}"; filename="a"\r\nContent-Type: image/png\r\n\r\n${'a'.repeat(bytes)}\r\n--x--\r\n`;
 
-const bytesOf = (gateway: Gateway, key: string, body: object, headers: Record<string, string> = {}): string => {
+const bytesOf = (
+  gateway: Gateway,
+  key: string,
+  body: object,
+  { path = '/v1/chat/completions', ...headers }: Record<string, string> = {},
+): string => {
   const text = JSON.stringify(body);
   const { host } = new URL(gateway.url);
   const lines = Object.entries({ host, authorization: `Bearer ${key}`, ...headers });
-  const head = `POST /v1/chat/completions HTTP/1.1\r\n${lines.map((line) => `${line.join(': ')}\r\n`).join('')}`;
+  const head = `POST ${path} HTTP/1.1\r\n${lines.map((line) => `${line.join(': ')}\r\n`).join('')}`;
   return `${head}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
 };
 
@@ -170,6 +175,8 @@ const cached = chat('bench/large', { cache: { ttl: 3_600 } });
 const replayed = { 'idempotency-key': 'the-same' };
 
 const streamed = chat('bench/events', { stream: true });
+const conversed = { messages: [{ role: 'user', content: [{ text: 'Hello' }] }] };
+const conversePath = '/bedrock/model/bench%2Fframes/converse-stream';
 const mixed = (model: string) =>
   chat(model, { messages: [{ role: 'user', content: `漢字 ${'word '.repeat(740_000)}` }] });
 const parts = Array.from({ length: 24_000 }, (_none, at) => ({ type: 'text', text: `${'word '.repeat(20)}${at}` }));
@@ -182,6 +189,10 @@ const attacks: readonly Attack[] = [
   {
     name: '1,200 streams of 65 KB events that are not read',
     run: (gateway, key) => unread(gateway, 1_200, bytesOf(gateway, key, streamed), unreadMs),
+  },
+  {
+    name: '1,200 streams of Converse of 65 KB events that are not read',
+    run: (gateway, key) => unread(gateway, 1_200, bytesOf(gateway, key, conversed, { path: conversePath }), unreadMs),
   },
   {
     name: '8 edits of 24 MB, translated',
@@ -375,8 +386,9 @@ providers:
   - { id: fast, display_name: Relayed, base_url: "${url}", auth: none, apis: [chat-completions, embeddings] }
   - { id: sounds, display_name: Sounds, base_url: "${url}", auth: none, apis: [transcriptions] }
   - { id: google, kind: google, display_name: Edits, base_url: "${url}", auth: none, apis: [images, generate-content] }
+  - { id: framed, display_name: Frames, base_url: "${url}", auth: none, apis: [converse] }
   - { id: other, display_name: Translated, base_url: "${url}", auth: none, apis: [messages] }
-models: ${['small', 'large', 'slow', 'vectors', 'events'].map((name) => model(name)).join('')} ${model('slow-message', 'other')} ${model('sound', 'sounds')} ${model('gemini-edits-image', 'google')}
+models: ${['small', 'large', 'slow', 'vectors', 'events'].map((name) => model(name)).join('')} ${model('slow-message', 'other')} ${model('frames', 'framed')} ${model('sound', 'sounds')} ${model('gemini-edits-image', 'google')}
 workspaces:
   - { id: attackers, credit_usd: "1000.00", keys: [{ name: a, key: ${key} }] }
   - { id: more-attackers, credit_usd: "1000.00", keys: [{ name: c, key: ${secondKey} }] }

@@ -2,7 +2,9 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { frameStreamType } from '../../../shared/foundation/constants/index.ts';
 import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
+import { frameOf } from '../../../shared/protocol/event-frames/index.ts';
 
 const megabyte = 1_000_000;
 
@@ -45,12 +47,16 @@ const eventOf = (bytes: number) =>
     ...{ id: 'a', object: 'chat.completion.chunk', created: 1_760_000_000, model: 'a' },
     choices: [{ index: 0, delta: { content: text.slice(0, bytes) }, finish_reason: null }],
   })}\n\n`;
-/** Events of endless streams, by the name of the model. */
-const events: Readonly<Record<string, string>> = { events: eventOf(65_000), 'long-events': eventOf(longEventBytes) };
+const delta = { contentBlockIndex: 0, delta: { text: text.slice(0, 65_000) } };
+/** Events of endless streams, by the name of the model. Frames are those of Converse. */
+const events: Readonly<Record<string, string | Uint8Array>> = {
+  ...{ events: eventOf(65_000), 'long-events': eventOf(longEventBytes) },
+  frames: frameOf({ name: 'contentBlockDelta', text: JSON.stringify(delta) }),
+};
 
 /** Writes events as fast as they are read. */
-async function streamEvents(outgoing: ServerResponse, event: string): Promise<void> {
-  outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
+async function streamEvents(outgoing: ServerResponse, event: string | Uint8Array): Promise<void> {
+  outgoing.writeHead(200, { 'content-type': typeof event === 'string' ? 'text/event-stream' : frameStreamType });
   const closed = once(outgoing, 'close');
   while (!outgoing.destroyed) {
     if (!outgoing.write(event)) await Promise.race([once(outgoing, 'drain'), closed]);
@@ -85,7 +91,8 @@ export async function startHostileProvider() {
       if (start.length < 1_000) start += piece.slice(0, 1_000);
       end = piece.slice(-1_000);
     }
-    const [, name = 'small'] = /"model":\s*"([\w-]+)"/.exec(start + end) ?? [];
+    const [, name = 'small'] =
+      /\/model\/([\w-]+)\/converse/.exec(incoming.url ?? '') ?? /"model":\s*"([\w-]+)"/.exec(start + end) ?? [];
     const isCheck = incoming.url?.endsWith('/guardrail') === true;
     if (isCheck ? bytes > checkedMaxBytes : incoming.url?.includes('/silent/')) {
       silentCalls += 1;

@@ -7,9 +7,17 @@ import type { AddressInfo } from 'node:net';
 import { frameStreamType, type ProviderApi } from '../../../shared/foundation/constants/index.ts';
 import { frameOf } from '../../../shared/protocol/event-frames/index.ts';
 
+/** Size of a JSON text. */
+export interface JsonSize {
+  readonly bytes: number;
+  readonly values: number;
+}
+
 interface SentAnswer {
   readonly type: string;
   readonly body: string | Uint8Array;
+  /** Size of the answer, or of the longest event of a stream. */
+  readonly size: JsonSize;
 }
 
 /** A text, or a call of a tool by its arguments. */
@@ -156,20 +164,39 @@ const answerForms = {
 } satisfies Partial<Record<ProviderApi, AnswerForm>>;
 type Spoken = keyof typeof answerForms;
 
-const jsonOf = (whole: object): SentAnswer => ({ type: 'application/json', body: JSON.stringify(whole) });
+/** Returns the size of a value and of its text. */
+export const sizeOf = (value: object, text: string): JsonSize => ({
+  bytes: Buffer.byteLength(text),
+  values: valuesIn(value),
+});
+
+function valuesIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  let values = 1;
+  for (const inner of Object.values(value)) values += valuesIn(inner);
+  return values;
+}
+
+function jsonOf(whole: object): SentAnswer {
+  const body = JSON.stringify(whole);
+  return { type: 'application/json', body, size: sizeOf(whole, body) };
+}
 
 function streamOf(api: Spoken, events: readonly object[]): SentAnswer {
+  const sizes = events.map((event) => sizeOf(event, JSON.stringify(event)));
+  const size = sizes.reduce((longest, one) => (one.bytes > longest.bytes ? one : longest));
   if (api === 'converse') {
     const frames = (events as ReturnType<typeof named>[]).map(({ name, event }) =>
       frameOf({ name, text: JSON.stringify(event) }),
     );
-    return { type: frameStreamType, body: Buffer.concat(frames) };
+    return { type: frameStreamType, body: Buffer.concat(frames), size };
   }
   const lines = events.map((event) => {
     const name = 'type' in event ? `event: ${event.type}\n` : '';
     return `${name}data: ${JSON.stringify(event)}\n\n`;
   });
-  return { type: 'text/event-stream', body: lines.join('') + (api === 'chat-completions' ? 'data: [DONE]\n\n' : '') };
+  const body = lines.join('') + (api === 'chat-completions' ? 'data: [DONE]\n\n' : '');
+  return { type: 'text/event-stream', body, size };
 }
 
 /** An answer whose length its provider chooses. */
