@@ -202,10 +202,9 @@ describe('of very many parts each is looked at a few times only', () => {
     expect(await looksOf(run)).toBeLessThan(looksMax);
   });
 
-  it('a relayed history is read to its first break before it is written, and not at all if its target takes any', () => {
+  it('a relayed history is read to its first break, then from the client only if its body has it once, and not at all if its target takes any', () => {
     const messages = Array.from({ length: 1_000 }, () => ({ role: 'user', content: 'x' }));
-    const text = JSON.stringify({ messages });
-    const readOf = (rules: typeof mistral) => {
+    const readOf = (rules: typeof mistral, body: JsonObject) => {
       const sent = jsonTextOf({ messages });
       const inside = sent.inside.bind(sent);
       let read = 0;
@@ -215,14 +214,20 @@ describe('of very many parts each is looked at a few times only', () => {
           yield inner;
         }
       };
-      const written = withRuledMessages(text, sent, rules).text;
-      return { read, turns: (JSON.parse(written) as { messages: unknown[] }).messages.length };
+      const { text } = withRuledMessages(JSON.stringify(body), sent, rules);
+      return { read, written: JSON.parse(text) as JsonObject };
     };
-    expect(readOf(mistral)).toEqual({ read: 2, turns: 1 });
-    expect(readOf({ ...mistral, acceptsConsecutiveTurns: true, acceptsDeveloperRole: true, callIds: 'any' })).toEqual({
-      read: 0,
-      turns: 1_000,
+    const joined = (content: string) => [{ role: 'user', content: Array(1_000).fill(content).join('\n\n') }];
+    expect(readOf(mistral, { model: 'a', messages, stop: 'b' })).toEqual({
+      read: 1_002,
+      written: { model: 'a', messages: joined('x'), stop: 'b' },
     });
+    const metadata = { messages };
+    expect(readOf(mistral, { metadata, messages })).toEqual({ read: 2, written: { metadata, messages: joined('x') } });
+    const changed = messages.map((message) => ({ ...message, content: 'y' }));
+    expect(readOf(mistral, { messages: changed })).toEqual({ read: 2, written: { messages: joined('y') } });
+    const lenient = { ...mistral, acceptsConsecutiveTurns: true, acceptsDeveloperRole: true, callIds: 'any' } as const;
+    expect(readOf(lenient, { messages })).toEqual({ read: 0, written: { messages } });
   });
 
   it('the path of a block is made if it has a field to report', () => {

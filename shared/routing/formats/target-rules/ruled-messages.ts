@@ -67,10 +67,26 @@ export function withRuledMessages(
   rules: TargetRules,
 ): { readonly text: string; readonly leftOut: readonly string[] } {
   if (!breaksRules(sent, rules)) return { text, leftOut: [] };
+  const known = ruledInPlace(text, sent, rules);
+  if (known !== undefined) return known;
   const scanned = scanJson(text, { depthMax: bodyDepthMax });
   const ruled = scanned.kind === 'json' ? ruledMessages(scanned.json, rules) : undefined;
   if (scanned.kind !== 'json' || ruled === undefined) return { text, leftOut: [] };
   return { text: replaceValues(scanned.json, [[ruled.value, ruled.text]]), leftOut: ruled.leftOut };
+}
+
+/**
+ * Does the same without another scan, which takes as long as the rest. Returns undefined if the text has other messages
+ * than the client's body, or has these messages twice.
+ */
+function ruledInPlace(text: string, sent: JsonText, rules: TargetRules) {
+  const value = listToRule(sent, rules);
+  if (value === undefined) return undefined;
+  const list = sent.slice(value);
+  const start = text.indexOf(list);
+  if (start < 0 || start !== text.lastIndexOf(list)) return undefined;
+  const ruled = ruledMessages(sent, rules);
+  return ruled && { text: text.slice(0, start) + ruled.text + text.slice(start + list.length), leftOut: ruled.leftOut };
 }
 
 /** A message to send, which is parsed only if a part of it changes. */
