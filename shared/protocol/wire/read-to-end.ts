@@ -1,5 +1,6 @@
 // Reads a stream of events up to its end, and the one event after the end that still counts, which is the usage, or the
 // end marker.
+import { inOneTurn, nextTurn } from '../../foundation/time/index.ts';
 import type { EventText } from '../server-sent-events/index.ts';
 
 export interface PlacedRead<Read> {
@@ -17,18 +18,30 @@ export interface EndReading {
   readonly onEnd: () => void;
 }
 
-/** Yields events that arrived together, parsed. Throws if the stream breaks before its end. */
+/**
+ * Yields events that arrived together, parsed, as many as are read in one turn of the event loop. Throws if the stream
+ * breaks before its end.
+ */
 export async function* readToEnd<Read>(
   batches: AsyncIterable<readonly EventText[]>,
   read: (event: EventText) => PlacedRead<Read>,
   { isWanted, onEnd }: EndReading,
 ): AsyncGenerator<Read[], void, undefined> {
   let isEnded = false;
+  let turnCharacters = 0;
   try {
     for await (const batch of batches) {
-      const together: Read[] = [];
+      let together: Read[] = [];
       const wasEnded = isEnded;
       for (const event of batch) {
+        // The texts are divided, and not the bytes of the stream, because a text in several pieces would be copied.
+        if (turnCharacters >= inOneTurn.eventBytes) {
+          if (together.length > 0) yield together;
+          together = [];
+          turnCharacters = 0;
+          await nextTurn();
+        }
+        turnCharacters += event.text.length;
         const one = read(event);
         if (isEnded && one.isAddition !== true) continue;
         together.push(one.read);

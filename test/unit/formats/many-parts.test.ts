@@ -4,7 +4,7 @@ import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { beforeEach, describe, expect, it } from '#jest';
 import { parseInSteps } from '../../../functions/gateway/routing/route.ts';
 import type { CallBody, IdentifiedCall } from '../../../functions/gateway/stages.ts';
-import type { HubApi } from '../../../shared/foundation/constants/index.ts';
+import { type HubApi, upstreamEventMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { inOneTurn } from '../../../shared/foundation/time/index.ts';
 import {
   addResults,
@@ -18,6 +18,7 @@ import {
   toInputSchema,
   withCacheMarksMax,
 } from '../../../shared/protocol/hub/index.ts';
+import { chatCompletions } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import { chatSource } from '../../../shared/protocol/interfaces/chat-completions/translation/index.ts';
 import { openConverseFold } from '../../../shared/protocol/interfaces/converse/stream-fold.ts';
 import { converseSource } from '../../../shared/protocol/interfaces/converse/translation/index.ts';
@@ -29,6 +30,7 @@ import { providerStateIn } from '../../../shared/protocol/interfaces/provider-st
 import { responseSettings } from '../../../shared/protocol/interfaces/responses/index.ts';
 import { readHubNeeds } from '../../../shared/protocol/interfaces/responses/response-hub-needs.ts';
 import { responsesSource } from '../../../shared/protocol/interfaces/responses/translation/index.ts';
+import { readEvents } from '../../../shared/protocol/server-sent-events/index.ts';
 import { createEnvelopes, type JsonObject, jsonTextOf, noEnvelopes } from '../../../shared/protocol/wire/index.ts';
 import { boundedSend } from '../../../shared/routing/formats/hub/bounded-send.ts';
 import { geminiEvents } from '../../../shared/routing/formats/hub/targets/generate-content-target.ts';
@@ -37,6 +39,7 @@ import { plainPrompt } from '../../../shared/routing/formats/hub/targets/plain-p
 import type { CandidateRequest } from '../../../shared/routing/formats/index.ts';
 import { receivingSend } from '../../../shared/routing/formats/received-answer.ts';
 import { ruledMessages, rulesOf, withRuledMessages } from '../../../shared/routing/formats/target-rules/index.ts';
+import { readStream } from '../../../shared/routing/providers/index.ts';
 import { inTurns } from '../../support/in-turns.ts';
 import { ask, candidateOf, completionOf, fakeSend, jsonAnswer, turnsOf } from './fake-send.ts';
 
@@ -568,6 +571,30 @@ describe('a whole answer of ten thousand calls', () => {
       expect(turns).toBeGreaterThan(calls / partsAtOnceMax);
     },
   );
+});
+
+it('events of a relayed stream that come at once are read and passed on in turns, each whole, and few of them as they came', async () => {
+  const text = JSON.stringify({ id: 'c', object: 'chat.completion.chunk', choices: [] });
+  const readOf = async (count: number) => {
+    async function* body() {
+      yield Buffer.from(`data: ${text}\n\n`.repeat(count));
+    }
+    const source = { describe: () => undefined, onEvent: () => {}, onEnd: () => {} };
+    const events = readEvents(body(), upstreamEventMaxBytes);
+    const batches: (readonly [turn: number, texts: readonly string[]])[] = [];
+    await inTurns(async (turn) => {
+      for await (const batch of readStream(events, chatCompletions.openEventReader(1), source)) {
+        if (batch.failure === undefined) batches.push([turn(), batch.events.map((event) => event.text)]);
+      }
+    });
+    expect(batches.flatMap(([, texts]) => texts)).toEqual(Array(count).fill(text));
+    return batches;
+  };
+  const batches = await readOf(5_000);
+  const lengths = batches.map(([, texts]) => texts.join('').length);
+  expect(Math.max(...lengths)).toBeLessThan(inOneTurn.eventBytes + text.length);
+  expect(new Set(batches.map(([turn]) => turn)).size).toBe(batches.length);
+  expect(await readOf(50)).toHaveLength(1);
 });
 
 // Gemini's package gets large events in pieces, because a whole one would block the process for too long.
