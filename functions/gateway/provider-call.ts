@@ -32,13 +32,13 @@ export interface ProviderRun {
   readonly unusedPermit: Permit | undefined;
 }
 
-/** The end of the provider loop. What the loop did is kept until the settlement of its call, the answer is not. */
+/** The end of the provider loop. The work of the loop is kept until the settlement of its call; the answer is not. */
 export interface ProviderOutcome {
   readonly run: ProviderRun;
   readonly result: ProvidedAnswer | { readonly kind: 'failed'; readonly error: unknown };
 }
 
-/** Releases the memory reserved for a whole answer, except for that of these parts. */
+/** Releases the memory reserved for a whole answer, except for the memory of these parts. */
 export type ReleaseMemory = AnswerReservation['release'];
 
 /** Which candidate answered, and how. */

@@ -223,7 +223,7 @@ interface CheckedWhole extends Partial<WholeAnswer> {
 export interface CallClaims {
   /**
    * Stores a complete answer for replays before the client gets the end. Never throws, because the client gets the
-   * answer even if the write fails. `source` is undefined if several models gave it.
+   * answer even if the write fails. `source` is undefined if several models gave the answer.
    */
   store(answer: StoredAnswer, source: AnswerSource | undefined): Promise<void> | undefined;
   /** Releases the claims. Called before the client knows of a failure, because its retry may come at once. */

@@ -46,7 +46,7 @@ export class DataStack extends Stack {
 
   /**
    * Creates the key that encrypts the data keys of stored BYOK connections. Applying a gateway file needs
-   * kms:GenerateDataKey on it.
+   * kms:GenerateDataKey on this key.
    */
   #connectionKey(stage: string, adoptedArn: string | null | undefined, removalPolicy: RemovalPolicy): IKey {
     const aliasName = connectionKeyAlias(stage);

@@ -65,7 +65,7 @@ export const settingsShape = z.strictObject({
     .optional(),
   /**
    * Ids of the availability zones of tasks in a network of their own. Default: two in which CloudFront allows VPC
-   * origins, or the first two by name if it allows all.
+   * origins, or the first two by name if CloudFront allows all zones.
    */
   zones: z
     .array(text(shapes.zoneId, 'the id of an availability zone, such as use1-az2'))
@@ -91,9 +91,9 @@ export const settingsShape = z.strictObject({
   /** Memory of each function in MB. Processor time grows with it, and so does the price of waiting for a provider. */
   memoryMb: wholeNumber(128, 10_240),
   /**
-   * Seconds from the arrival of a call to the end of its stream, if the first output came within 55. The time limits of
-   * the function and of the distribution follow from it, and so does the lifetime of an abandoned call's reservation.
-   * JSON answers still have 55.
+   * Seconds from the arrival of a call to the end of its stream, if the first output came within 55 s. The time limits
+   * of the function and of the distribution follow from it, and so does the lifetime of an abandoned call's
+   * reservation. JSON answers still have 55 s.
    */
   streamBudgetSeconds: wholeNumber(streamBudget.minSeconds, streamBudget.maxSeconds),
   /**
@@ -114,7 +114,7 @@ export const settingsShape = z.strictObject({
    * limits a stage without a reservation. Default: the quota that `npm run deploy` reads; with plain cdk 1,000.
    */
   accountConcurrency: wholeNumber(10).optional(),
-  /** Days after which log lines are deleted. Those of operators stay longer if the stage retains. */
+  /** Days after which log lines are deleted. Log lines of operators stay longer if the stage retains. */
   logRetentionDays: z.literal(retentionDays, must(`one of ${retentionDays.join(', ')}`)),
   /** INFO adds Lambda's own lines: start, end, duration, memory and initialization time of each invocation. */
   systemLogLevel: oneOf('INFO', 'WARN'),

@@ -22,14 +22,19 @@ const stopMaxMs = 8_500;
 const shortLifeMs = 10_000;
 const pauseAfterShortLifeMs = 1_000;
 
-/** Limits the number of processes to that of processors, because further processes would only compete for them. */
+/**
+ * Limits the number of processes to the number of processors, because further processes would only compete for them.
+ */
 export function countProcesses(wanted = 1): { readonly count: number; readonly note?: string } {
   const processors = availableParallelism();
   if (wanted <= processors) return { count: wanted };
   return { count: processors, note: `note: --processes ${wanted} is ${processors} here, one for each processor` };
 }
 
-/** Creates the folder that the processes share. Unless a folder is named, it is temporary, and is removed with them. */
+/**
+ * Creates the folder that the processes share. If no folder is named, the folder is temporary, and is removed with the
+ * processes.
+ */
 export function withOwnFolder(options: StartOptions, started: Stop[]): ServingOptions {
   if (options.data !== undefined || options.dynamodb !== undefined) return options;
   const ownFolder = mkdtempSync(join(tmpdir(), 'gw-processes-'));

@@ -317,7 +317,10 @@ interface AppliedPlans {
   readonly whole: GatewayFilePlan | GatewayFileRefused | undefined;
 }
 
-/** Describes differences. `store` is the option by which the command line names it; undefined if it is in memory. */
+/**
+ * Describes differences. `store` is the option by which the command line names the store; undefined if the store is in
+ * memory.
+ */
 function describeDifferences(
   { applied, whole }: AppliedPlans,
   { name, store }: { readonly name: string; readonly store: string | undefined },

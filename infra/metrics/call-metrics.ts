@@ -123,7 +123,7 @@ function countCall(series: Series, fields: LogFields, model: string): void {
   if (gatewayMs !== undefined) series.gatewayTime.observe(Number(gatewayMs) / 1_000);
 }
 
-/** Counts a call for its workspace. A call without a known key has none. */
+/** Counts a call for its workspace. A call without a known key has no workspace. */
 function countWorkspace({ workspaceCalls, workspaceCost, workspaceLabel }: Series, fields: LogFields): void {
   const { workspace_id: id, cost_usd: cost } = fields;
   if (id === undefined) return;

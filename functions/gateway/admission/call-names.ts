@@ -81,7 +81,9 @@ export function reserveIdempotencyKey(
   return { rank: 'idempotency', reserve, releaseUncertain: release, mustReleaseBeforeAnswer: true };
 }
 
-/** True if all guardrails of this call checked the answer. The key may have others than the first call's key. */
+/**
+ * True if all guardrails of this call checked the answer. The key may have other guardrails than the first call's key.
+ */
 const wasCheckedFor = (call: IdentifiedCall, { guardrails = [] }: Pick<StoredResult, 'guardrails'>): boolean =>
   guardrailIdsOf(call).every((id) => guardrails.includes(id));
 

@@ -82,7 +82,7 @@ const readWorkspace = ({ workspaces, connections }: GatewayDependencies, id: str
 
 /**
  * Returns the item of the key. Rejects with UNAUTHORIZED for a key that does not exist or has another secret. Neither
- * ever changes.
+ * fact ever changes.
  */
 export function findKey(
   { keys, keyCache }: GatewayDependencies,

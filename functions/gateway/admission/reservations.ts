@@ -230,7 +230,7 @@ function reserveCredit(
 // Reserves tokens per minute of the key and of its workspace. The call's estimate is counted before a provider is
 // called, and corrected to the real use when the call ends.
 
-/** Returns undefined if neither has a limit of tokens, or if the call takes no tokens. */
+/** Returns undefined if neither the key nor the workspace has a limit of tokens, or if the call takes no tokens. */
 function reserveTokens(deps: GatewayDependencies, call: PlannedCall): ReservationGroup | undefined {
   const { limiter, recentRefusals } = deps;
   const owners = limitedOwners(call.identified);

@@ -27,7 +27,7 @@ export function reserveKeyless(
 
   /**
    * The slot has an owner of its own. If the key has got a spend limit meanwhile, the amount that it reserves is
-   * settled by itself.
+   * settled separately.
    */
   const askKey = () =>
     admitKey(deps, {

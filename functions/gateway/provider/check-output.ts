@@ -21,7 +21,7 @@ export interface CheckedOutput {
 interface OutputCheck {
   /** Charges the answer, then checks it against the schema. */
   readonly check: (admitted: AdmittedCandidate, answer: JsonAnswer) => CheckedOutput | Promise<CheckedOutput>;
-  /** Returns the place at which the last answer failed the schema; undefined if none failed. */
+  /** Returns the place at which the last answer failed the schema; undefined if no answer failed. */
   readonly lastMismatch: () => string | undefined;
 }
 

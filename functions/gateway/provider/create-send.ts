@@ -59,7 +59,7 @@ export interface AttemptRules {
   readonly answerPath: AnswerPath;
   /** Upper bounds, in bytes, of the copies of a stream that are stored until its end. */
   readonly streamCopies: readonly number[];
-  /** Called with what is about to be sent. */
+  /** Called with the prepared call before it is sent. */
   readonly onPrepared?: ((prepared: PreparedCall) => void) | undefined;
   /** Called once, when the whole request was sent, or when no more of the request will be sent. */
   readonly onSent: () => void;

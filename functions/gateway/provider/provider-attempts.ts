@@ -45,7 +45,7 @@ export async function callNext(deps: GatewayDependencies, call: ProviderCall, { 
   const silenceMs = silenceLimitMs(call.parsed.deadline.remainingMs(), queue.remainingEntries());
   let outcome = await attempt(deps, call, admitted, silenceMs);
   if (outcome.kind === 'failure' && outcome.failure.wasDead === true) {
-    // The call counts twice, because the provider may have seen both. Permit and statistics belong to the second.
+    // The call counts twice, because the provider may have seen both. Permit and statistics belong to the second call.
     attempts.count += 1;
     attempts.end({ ...admitted, permit: undefined }, outcome.failure, deps.clock.nowMs());
     admitted = queue.restart(admitted);

@@ -7,7 +7,7 @@ import type { Watch } from '../../../shared/routing/providers/index.ts';
 
 /**
  * Time to wait for the end of the connection after the end marker of a stream, because some servers send more data
- * after it.
+ * after the marker.
  */
 const behindEndMaxMs = 1_000;
 
@@ -42,8 +42,8 @@ export interface Silence {
    */
   readonly endCame: () => void;
   /**
-   * Yields the bytes of a stream. While their reader is busy the provider does not count as silent, however long that
-   * takes.
+   * Yields the bytes of a stream. While their reader is busy the provider does not count as silent, however long the
+   * reader takes.
    */
   readonly timed: (body: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
 }
@@ -60,7 +60,9 @@ export function limitSilence(clock: Clock, watch: Watch, { provider, isStream, l
   );
   let silentUntilMs = Number.POSITIVE_INFINITY;
   let isAnswering = false;
-  /** True while the reader waits for bytes. Some readers request the next bytes before they have used the last. */
+  /**
+   * True while the reader waits for bytes. Some readers request the next bytes before they have used the last bytes.
+   */
   let isAwaited = false;
 
   return {

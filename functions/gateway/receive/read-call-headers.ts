@@ -19,7 +19,7 @@ export function readCallHeaders(headers: HeaderValues, isFunctionCall: boolean):
   for (const header of ['idempotencyKey', 'byokKey'] as const) {
     const [value, ...more] = headers[headerNames[header]] ?? [];
     if (value === undefined) continue;
-    // A function call requires a UUID as this key, and reports a malformed one later with a code of its own.
+    // A function call requires a UUID as this key, and reports a malformed key later with a code of its own.
     const isForAlias = isFunctionCall && header === 'idempotencyKey';
     if (!isForAlias && (more.length > 0 || !callHeaderShapes[header].test(value))) {
       return fail('invalid_request', { message: `The header ${headerNames[header]} is malformed.` });

@@ -247,7 +247,7 @@ interface SeenStream {
   /** The last report of usage. */
   usage: UsageReport | undefined;
   outputBytes: number;
-  /** Bytes after the last report, which it does not include. */
+  /** Bytes after the last report, which the report does not include. */
   outputBytesAfterUsage: number;
   /** Bytes after the last report above zero, because some providers send zeros until the last event. */
   outputBytesAfterCount: number;

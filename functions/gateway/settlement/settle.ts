@@ -63,8 +63,8 @@ export async function serveAndSettle<Planned extends PlannedCall>(
   }
   const { ended } = served;
   deferred.add(() => settle(deps, call, settling, ended));
-  // The claims are released before the client knows, because its retry may come at once. Settlement repeats a release
-  // that failed.
+  // The claims are released before the client knows of the failure, because its retry may come at once. Settlement
+  // repeats a release that failed.
   await awaitAll([admitted.claims.release(claimsEndOf(ended))?.catch(() => {}), settleEarly?.()]);
   return watchedBy(content, errorAsStream(deps, admitted, served.error));
 }

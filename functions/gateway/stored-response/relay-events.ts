@@ -87,7 +87,9 @@ export function sequenceNumberIn(text: string): number | undefined {
   return Number.isSafeInteger(number) ? number : undefined;
 }
 
-/** Returns the error event of a stream that broke. `sequenceNumber` is that of the last event before it. */
+/**
+ * Returns the error event of a stream that broke. `sequenceNumber` is the number of the last event before the break.
+ */
 export function brokenLine(sequenceNumber: number, code: MidStreamCode): string {
   const message = brokenStreamMessages[code];
   return toEventLine(JSON.stringify({ type: 'error', code, message, sequence_number: sequenceNumber + 1 }), 'error');

@@ -248,7 +248,7 @@ function refusalOf(
     { ...failure, byok, provider: provider.id },
   ]);
   const cause = new Error(failure.cause);
-  // No record names the call, because reading a response leaves none.
+  // No record names the call, because reading a response leaves no record.
   return fail('no_available_provider', { isFinal, message: why, cause });
 }
 

@@ -74,7 +74,7 @@ function bounded(content: Documents['ManagedContent']): Documents['ManagedConten
   let cut = false;
   const take = (text: string): string => {
     let shortened = text;
-    // Each round removes the excess, so two are usually enough.
+    // Each round removes the excess, so two rounds are usually enough.
     for (let bytes = writtenBytes(shortened); bytes > leftBytes; bytes = writtenBytes(shortened)) {
       shortened = shortened.slice(0, Math.floor(shortened.length * (leftBytes / bytes) * shorterBy));
       cut = true;

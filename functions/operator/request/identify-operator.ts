@@ -32,7 +32,7 @@ export interface Operator {
   /** Name in reports of changes: the name of the key, or the e-mail of the person. */
   readonly name: string;
   readonly rights: Rights;
-  /** Owner of its own API keys; undefined for an operator key, which owns none. */
+  /** Owner of its own API keys; undefined for an operator key, which owns no API keys. */
   readonly owner: string | undefined;
   /** End of the sign-in; undefined for a key, which ends when it is revoked. */
   readonly signInEndsAtMs?: number | undefined;

@@ -231,8 +231,8 @@ function figuresOf(measured: Awaited<ReturnType<typeof callInLoop>>, { name }: K
   };
 }
 
-// The processor time of the processes that a gateway starts, as Linux counts it. Before 0.1.0 its store was a process
-// of its own.
+// The processor time of the processes that a gateway starts, as Linux counts it. Before 0.1.0 the gateway's store was a
+// process of its own.
 
 /** Linux's unit of time is the same on every machine that Node runs on. */
 const msPerTick = 10;

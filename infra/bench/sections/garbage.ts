@@ -9,7 +9,8 @@ import { startGateway } from '../test-bed/gateway-process.ts';
 import type { TestBed } from '../test-bed/test-bed.ts';
 
 /**
- * Half as many calls are made before the measurement, because compiled and cached values allocate no more after them.
+ * Half as many calls are made before the measurement, because compiled and cached values allocate no more after these
+ * calls.
  */
 const countedCallsDefault = 1_024;
 const connections = 32;

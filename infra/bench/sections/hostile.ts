@@ -103,7 +103,9 @@ interface LoadSources {
   readonly clearHistory: () => void;
 }
 
-/** Calls the gateway from hostile clients and a regular one, and samples its memory. Counts the outcomes. */
+/**
+ * Calls the gateway from hostile clients and a regular client, and samples the gateway's memory. Counts the outcomes.
+ */
 async function runLoad(gateway: MeasuredEndpoint & { readonly pid: number }, minutes: number, sources: LoadSources) {
   const endsAtMs = systemClock.nowMs() + minutes * 60_000;
   const isOver = () => systemClock.nowMs() >= endsAtMs;

@@ -41,7 +41,7 @@ export async function callForAMinute({ countedGateway, advanceClocks }: TestBed,
 }
 
 /**
- * Maximum number of calls that were sent and have not reached the provider. With more of them their arrival would be
+ * Maximum number of calls that were sent and have not reached the provider. With more such calls their arrival would be
  * measured.
  */
 const arrivingMax = 8;

@@ -1,10 +1,10 @@
-// Reads the commit that a stage runs, and whether this checkout is older than it.
+// Reads the commit that a stage runs, and whether this checkout is older than that commit.
 import { execFileSync } from 'node:child_process';
 
 /** Commit of a copy that is not a git repository. */
 export const unknownCommit = 'unknown';
 
-/** Suffix of the commit if files differ from it. */
+/** Suffix of the commit if files differ from the commit. */
 const changedMark = '-changed';
 
 function git(cwd: string, ...args: readonly string[]): string | undefined {

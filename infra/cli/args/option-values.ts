@@ -109,7 +109,7 @@ export function readPositiveInteger(name: string, text: string): number {
   throw new UsageError(`${name} is a whole number from 1`);
 }
 
-/** Parses `team=search`, or several with commas between them. */
+/** Parses `team=search`, or several tags with commas between them. */
 export function readMoreTags(name: string, text: string, former: unknown): Tags {
   const before = (former ?? {}) as Tags;
   const tags = readTags(text);

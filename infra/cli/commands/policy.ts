@@ -29,7 +29,7 @@ export function addPolicy(program: CommandLine): void {
     .does(policy);
 }
 
-/** DynamoDB calls on each table, apart from DescribeTable, which `status` makes on all of them. */
+/** DynamoDB calls on each table, apart from DescribeTable, which `status` makes on all tables. */
 const tableActions: Readonly<Partial<Record<TableName, readonly string[]>>> = {
   config: ['GetItem', 'PutItem', 'Scan', 'UpdateItem'],
   keys: ['GetItem', 'PutItem', 'Scan', 'UpdateItem'],

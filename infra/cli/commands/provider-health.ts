@@ -51,7 +51,7 @@ export async function readProviders(session: Session, opened: OpenTarget) {
 
 const isCooling = ({ coolingFor }: ProviderHealth): boolean => coolingFor.length > 0;
 
-/** Returns undefined when it cools for all workspaces, or for none. */
+/** Returns undefined if the provider cools down for all workspaces, or for no workspace. */
 const coolingWorkspaces = ({ coolingFor }: ProviderHealth): string | undefined =>
   coolingFor === 'all' || coolingFor.length === 0 ? undefined : coolingFor.join(', ');
 

@@ -37,7 +37,8 @@ export class ImportedProviders {
   readonly #source: LiteLlmSource;
   readonly #providers = new Map<string, ImportedProvider>();
   /**
-   * Names of variables, by key, for keys that the file itself contains. None of them is a variable that the file reads.
+   * Names of variables, by key, for keys that the file itself contains. No name is that of a variable that the file
+   * reads.
    */
   readonly #variablesByKey = new Map<string, string>();
 

@@ -16,7 +16,7 @@ export function describeFailure(error: unknown, target: Target): string {
   return oneLine(message);
 }
 
-/** Returns whether a table of the store is missing; usually all of them are. */
+/** Returns whether a table of the store is missing; usually all tables are missing. */
 export const isTableMissing = (error: unknown): boolean =>
   error instanceof StoreUnavailable && nameOf(error.cause) === 'ResourceNotFoundException';
 

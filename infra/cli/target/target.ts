@@ -14,7 +14,7 @@ export type Target =
   | StageTarget
   /** A DynamoDB-compatible server that is running. */
   | { readonly kind: 'server'; readonly url: string; readonly stage: string }
-  /** The data of `npm start -- --data DIR`, which may be running on it at the same time. */
+  /** The data of `npm start -- --data DIR`, which may be running on the data at the same time. */
   | { readonly kind: 'folder'; readonly folder: string };
 
 export interface TargetOptions {

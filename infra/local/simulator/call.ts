@@ -49,7 +49,7 @@ interface ErrorAnswer {
 
 /** A rule by which real providers refuse a request, although their format can express the request. */
 export interface ProviderRefusal<Body = object> {
-  /** Address of the public report, or the page, that documents it. */
+  /** Address of the public report, or the page, that documents the behaviour. */
   readonly source: string;
   /**
    * Returns the provider's message of the refusal; undefined when it accepts the request. `model` comes from the path

@@ -12,7 +12,7 @@ import type { SimulatorTool } from './model-request.ts';
 import { schemaInstance } from './schema-instance.ts';
 import { countTokens, promptTokens, tokensOf } from './tokens.ts';
 
-/** Maximum number of choices; OpenAI refuses more of them too. */
+/** Maximum number of choices; OpenAI refuses more choices too. */
 const choicesHardLimit = 128;
 
 export const thought = 'The user wants an answer. I should give a short one.';

@@ -26,7 +26,7 @@ const refinements: Readonly<Record<string, JsonSchema>> = {
 
 /**
  * Description of each field of the request body, by its path; the empty path is the body. A test checks that every
- * field has one.
+ * field has a description.
  */
 export const memberDescriptions: Readonly<Record<string, string>> = {
   '': 'The standard chat-completions body, of at most 100,000 JSON values and 64 levels. A member that is not listed reaches the provider as it was sent, unless its name differs from a listed one only in letter case: then the request is refused. `null` stands for an absent member.',

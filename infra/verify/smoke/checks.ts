@@ -172,7 +172,7 @@ function answerChecks({ options: { model, storedFunction }, client, chat, descri
         (JSON.parse((await client.call(path)).body) as { data: Record<string, unknown> }).data;
       const { name, workspace } = await read('/key');
       const { remaining } = await read('/credits');
-      // Other calls were made in the meantime, so its record exists.
+      // Other calls were made in the meantime, so the record of the first call exists.
       const { outcome } = await read(`/generation?id=${firstId}`);
       expectThat(outcome === 'ok', `the record of the first call says ${outcome}`);
       return `key ${name} of ${workspace}, ${remaining} USD left`;

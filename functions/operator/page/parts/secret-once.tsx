@@ -1,4 +1,4 @@
-// Shows the text of a new key until the person hides it. No other view shows it.
+// Shows the text of a new key until the person hides it. No other view shows the text.
 import type { ComponentChildren } from 'preact';
 import { Button, CopyButton } from './button.tsx';
 

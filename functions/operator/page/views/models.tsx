@@ -256,7 +256,7 @@ const priceColumns: readonly TableColumn<Priced>[] = [
   priceColumn('… for an hour', 'cache_write_1h_input_price_per_million'),
 ];
 
-/** Lists the columns that are shown only if some entry has a price for them. Few entries have. */
+/** Lists the columns that are shown only if some entry has a price for them. Few entries have such a price. */
 const mediaColumns: readonly (readonly [string, keyof Prices])[] = [
   ['Audio in', 'audio_input_price_per_million'],
   ['Images in', 'image_input_price_per_million'],

@@ -247,7 +247,7 @@ export const disabledThinking = (thinking: { readonly type?: string } | null | u
     ? '"thinking.type.disabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.'
     : undefined;
 
-/** The page that documents it. */
+/** The page that documents adaptive thinking. */
 export const adaptiveThinking =
   'https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-adaptive-thinking.html';
 
