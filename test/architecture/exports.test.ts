@@ -47,13 +47,13 @@ function unusedExports(files: readonly Pick<SourceFile, 'path' | 'text'>[]): rea
   for (const start of [...used, ...[...originOf.keys()].filter(isTaken)]) {
     for (let key: string | undefined = start; key !== undefined; key = originOf.get(key)) used.add(key);
   }
-  const shown = files.flatMap(({ path, text }) =>
+  const exportNames = files.flatMap(({ path, text }) =>
     [...text.matchAll(declared)].map(([, name = '']) => keyOf(path, name)),
   );
   const isUnused = (key: string) => !used.has(key) && !isTaken(key);
   // A re-export is the same export, so it is listed only if its origin is used.
   const again = [...originOf].filter(([key, origin]) => isUnused(key) && !isUnused(origin));
-  return [...shown.filter(isUnused), ...again.map(([key]) => key)];
+  return [...exportNames.filter(isUnused), ...again.map(([key]) => key)];
 }
 
 describe('an export', () => {

@@ -108,11 +108,11 @@ const exportOf = (path: string) => `export { x } from '${path}';`;
 
 describe('a file that one file of its folder alone imports', () => {
   it(`lives in it, but for at most ${ideasMax} ideas of their own`, () => {
-    const found = singleImports(readSourceFiles(['shared', 'functions', 'infra'])).filter(
+    const singles = singleImports(readSourceFiles(['shared', 'functions', 'infra'])).filter(
       (path) => !required.test(path) && !basename(path).endsWith('.d.ts'),
     );
-    expect(found.filter((path) => !ideas.includes(path)).toSorted()).toEqual([]);
-    expect(ideas.filter((path) => !found.includes(path))).toEqual([]);
+    expect(singles.filter((path) => !ideas.includes(path)).toSorted()).toEqual([]);
+    expect(ideas.filter((path) => !singles.includes(path))).toEqual([]);
     expect(ideas.length).toBeLessThanOrEqual(ideasMax);
   });
 

@@ -199,7 +199,7 @@ describeOnDynamo('the proxy before the store', () => {
     const batches = { 'gw-local-a': [put('1', 'x'.repeat(2_000)), put('2', 'y')], 'gw-local-b': [put('1', 'z')] };
     await send('BatchWriteItem', { RequestItems: batches });
     await send('GetItem', { TableName: 'gw-local-b', Key: { pk: { S: '1' } }, ConsistentRead: true });
-    const refused = await send('PutItem', {
+    const refusal = await send('PutItem', {
       ...{ TableName: 'gw-local-a', Item: { pk: { S: '1' } } },
       ...{ ConditionExpression: 'attribute_not_exists(pk)', ReturnValuesOnConditionCheckFailure: 'ALL_OLD' },
     });
@@ -207,8 +207,8 @@ describeOnDynamo('the proxy before the store', () => {
     expect(batch).toMatchObject({ writeUnits: 4, readUnits: 0 });
     expect(batch?.writtenTables.toSorted()).toEqual(['a', 'a', 'b']);
     expect(read).toMatchObject({ writeUnits: 0, readUnits: 1, writtenTables: [] });
-    expect(refused.status).toBe(400);
-    expect(write).toMatchObject({ writeUnits: 2, readUnits: 0, writtenTables: ['a'], bytes: refused.bytes });
+    expect(refusal.status).toBe(400);
+    expect(write).toMatchObject({ writeUnits: 2, readUnits: 0, writtenTables: ['a'], bytes: refusal.bytes });
     expect(await proxy.takeRequests(0)).toEqual([]);
     proxy.stop();
     await store.stop();

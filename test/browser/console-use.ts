@@ -43,21 +43,21 @@ const faultsOfLayout = `(() => {
 
 export function testUse(browser: Browser): void {
   describe('the console in use', () => {
-    let served: ServedConsole;
+    let consolePage: ServedConsole;
     const windows = watchWindows(browser);
     beforeAll(async () => {
-      served = await serveConsole();
+      consolePage = await serveConsole();
     });
     afterEach(() => windows.close());
     afterAll(async () => {
-      await served.stop();
+      await consolePage.stop();
     });
 
     async function open(query: string): Promise<Page> {
-      const { page } = await windows.open(served.origin);
+      const { page } = await windows.open(consolePage.origin);
       // The page would not load an address again that differs only in its fragment.
       await page.goto('about:blank');
-      await page.goto(`/console?${query}#key=${served.operatorKey}`);
+      await page.goto(`/console?${query}#key=${consolePage.operatorKey}`);
       await settle(page);
       return page;
     }
@@ -172,7 +172,7 @@ export function testUse(browser: Browser): void {
     });
 
     it('has the models that are called before those that are not, and both before those that cannot be', async () => {
-      const { catalogues, clock } = served.gateway.composition;
+      const { catalogues, clock } = consolePage.gateway.composition;
       await catalogues.write((former) => {
         if (former === undefined) throw new Error('there is no catalogue');
         const off = (id: string) => ['initech', 'quoting'].includes(id);
@@ -213,7 +213,7 @@ export function testUse(browser: Browser): void {
 
     it('asks before it removes credit, saying whose, and before a file removes something', async () => {
       const page = await open('view=workspaces');
-      const { gateway } = served;
+      const { gateway } = consolePage;
       await page.getByRole('button', { name: 'Credit of workspace other' }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Amount in USD').fill('-0.25');
@@ -239,27 +239,27 @@ export function testUse(browser: Browser): void {
       await page.getByRole('status', { name: 'What would change' }).waitFor();
       await page.getByRole('button', { name: 'Apply' }).click();
       await dialog.getByRole('list', { name: 'Takes away' }).getByText('acme/stalling').waitFor();
-      const stored = async () => (await gateway.composition.catalogues.read())?.models.map(({ id }) => id) ?? [];
-      expect(await stored()).toContain('acme/stalling');
+      const storedModels = async () => (await gateway.composition.catalogues.read())?.models.map(({ id }) => id) ?? [];
+      expect(await storedModels()).toContain('acme/stalling');
       await dialog.getByRole('button', { name: 'Keep it' }).click();
       await dialog.waitFor({ state: 'detached' });
-      expect(await stored()).toContain('acme/stalling');
+      expect(await storedModels()).toContain('acme/stalling');
       await page.getByRole('button', { name: 'Apply' }).click();
       await dialog.getByRole('button', { name: 'Apply' }).click();
       await dialog.waitFor({ state: 'detached' });
-      expect(await stored()).not.toContain('acme/stalling');
+      expect(await storedModels()).not.toContain('acme/stalling');
     });
 
     it('draws the parts of a call if its record has them, and none if the record of a former release has no starts', async () => {
       const page = await open('view=calls');
-      const [record] = await served.gateway.records();
+      const [record] = await consolePage.gateway.records();
       let timeLine: object[] | null = [
         { part: 'admission', start_ms: 0, ms: 5 },
         { part: 'settlement', start_ms: 105, ms: 1 },
         { part: 'attempt', at: 0, start_ms: 5, ms: 100 },
         { part: 'guardrail', at: 0, start_ms: 40, ms: 60 },
       ];
-      const shown = {
+      const expectedRules = {
         ...{
           total_ms: 106,
           first_output_ms: 30,
@@ -270,7 +270,7 @@ export function testUse(browser: Browser): void {
       await page.route('**/v1/manage/calls/*', async (route) => {
         const response = await route.fetch();
         const { data } = await response.json();
-        await route.fulfill({ response, json: { data: { ...data, ...shown, time_line: timeLine } } });
+        await route.fulfill({ response, json: { data: { ...data, ...expectedRules, time_line: timeLine } } });
       });
       const parts = page.getByRole('list', { name: 'Parts of the call in their order' }).getByRole('listitem');
       const barsOf = () =>
@@ -296,7 +296,9 @@ export function testUse(browser: Browser): void {
       expect(await parts.allTextContents()).toEqual(['acme ✓ ok 100 ms']);
       expect(await page.locator('.track').count()).toBe(0);
       // The console says why a provider was not reached in the words of the command line.
-      shown.attempts = [{ provider: 'acme', outcome: 'connection', reason: 'dns_not_found', status: null, ms: 100 }];
+      expectedRules.attempts = [
+        { provider: 'acme', outcome: 'connection', reason: 'dns_not_found', status: null, ms: 100 },
+      ];
       await page.reload();
       await settle(page);
       const text = `acme ✗ connection 100 ms${connectionFaultText('dns_not_found')}`;
@@ -361,8 +363,8 @@ export function testUse(browser: Browser): void {
       await page.keyboard.type('yes');
       await page.getByRole('button', { name: 'Make the key' }).click();
       const newKey = (await page.getByLabel('The new key').locator('code').textContent()) ?? '';
-      expect(await served.gateway.keyItem(newKey)).toMatchObject({ tags: { note: 'yes' } });
-      const call = (model: string) => served.gateway.post(hello(model), { authorization: `Bearer ${newKey}` });
+      expect(await consolePage.gateway.keyItem(newKey)).toMatchObject({ tags: { note: 'yes' } });
+      const call = (model: string) => consolePage.gateway.post(hello(model), { authorization: `Bearer ${newKey}` });
       expect((await call('acme/slow')).status).toBe(200);
       expect(await (await call('both/fallback')).json()).toMatchObject({ error: 'unknown_model' });
       await go(page, 'view=calls');

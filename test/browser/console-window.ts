@@ -70,10 +70,13 @@ export async function openWindow(
   async function findBarriers(rule?: string): Promise<readonly string[]> {
     if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(axe);
     const options: RunOptions = { resultTypes: ['violations'], ...(rule === undefined ? {} : { runOnly: [rule] }) };
-    const found = 'violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ": " + html.slice(0, 160)))';
+    const violationCode =
+      'violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ": " + html.slice(0, 160)))';
     // Users cannot reach content behind a dialog.
-    const shown = 'document.querySelector("dialog[open]") ?? document';
-    return page.evaluate<string[]>(`axe.run(${shown}, ${JSON.stringify(options)}).then(({ violations }) => ${found})`);
+    const dialogCode = 'document.querySelector("dialog[open]") ?? document';
+    return page.evaluate<string[]>(
+      `axe.run(${dialogCode}, ${JSON.stringify(options)}).then(({ violations }) => ${violationCode})`,
+    );
   }
   return {
     page,

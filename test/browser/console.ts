@@ -28,29 +28,29 @@ import {
 
 export function testConsole(browser: Browser): void {
   describe('the console', () => {
-    let served: ServedConsole;
+    let consolePage: ServedConsole;
     const windows = watchWindows(browser);
     beforeAll(async () => {
-      served = await serveConsole();
+      consolePage = await serveConsole();
     });
     afterEach(() => windows.close());
     afterAll(async () => {
-      await served.stop();
+      await consolePage.stop();
     });
 
-    const openWindowOf = (options?: WindowOptions) => windows.open(served.origin, options);
+    const openWindowOf = (options?: WindowOptions) => windows.open(consolePage.origin, options);
 
     /** Opens this address as a signed-in operator. */
     async function open(query: string, options?: WindowOptions): Promise<ConsoleWindow> {
       const window = await openWindowOf(options);
-      if (window.page.url().startsWith(`${served.origin}/console?`)) await show(window.page, query);
-      else await window.page.goto(`/console?${query}#key=${served.operatorKey}`);
+      if (window.page.url().startsWith(`${consolePage.origin}/console?`)) await show(window.page, query);
+      else await window.page.goto(`/console?${query}#key=${consolePage.operatorKey}`);
       await settle(window.page);
       return window;
     }
 
-    const callOf = (model: string, key = served.gateway.key) =>
-      served.gateway.post(hello(model), { authorization: `Bearer ${key}` });
+    const callOf = (model: string, key = consolePage.gateway.key) =>
+      consolePage.gateway.post(hello(model), { authorization: `Bearer ${key}` });
 
     it('asks for an operator key, and says why another one does not open it', async () => {
       const { page, findAllBarriers, isTooWide } = await openWindowOf({});
@@ -59,11 +59,11 @@ export function testConsole(browser: Browser): void {
       expect(await findAllBarriers()).toEqual([]);
       await page.setViewportSize({ width: 360, height: 800 });
       expect(await isTooWide()).toBe(false);
-      await page.getByLabel('Operator key').fill(served.gateway.key);
+      await page.getByLabel('Operator key').fill(consolePage.gateway.key);
       await page.keyboard.press('Enter');
       await page.getByRole('alert').getByText('operator key').waitFor();
       expect(await page.evaluate('sessionStorage.length')).toBe(0);
-      await page.getByLabel('Operator key').fill(served.operatorKey);
+      await page.getByLabel('Operator key').fill(consolePage.operatorKey);
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { name: 'Overview' }).waitFor();
       await page.getByRole('button', { name: 'Sign out' }).click();
@@ -73,7 +73,7 @@ export function testConsole(browser: Browser): void {
 
     it('takes the key out of the address, and keeps it in the tab alone', async () => {
       const { page } = await open('view=keys', {});
-      expect(page.url()).toBe(`${served.origin}/console?view=keys`);
+      expect(page.url()).toBe(`${consolePage.origin}/console?view=keys`);
       await page.reload();
       await page.getByRole('heading', { name: 'Keys' }).waitFor();
       expect(await page.evaluate('[localStorage.length, document.cookie]')).toEqual([0, '']);
@@ -102,7 +102,7 @@ export function testConsole(browser: Browser): void {
         for (const width of [1200, 800, 390, 360]) {
           await page.setViewportSize({ width, height: 800 });
           expect([width, await isTooWide()]).toEqual([width, false]);
-          const { stacked, ...shown } = await look<
+          const { stacked, ...lookDetails } = await look<
             Record<'edges' | 'heights' | 'alone' | 'ragged' | 'cut' | 'titled' | 'stacked', unknown[]>
           >(
             page,
@@ -123,7 +123,7 @@ export function testConsole(browser: Browser): void {
             };`,
           );
           const one = [expect.any(Number)];
-          expect([width, shown]).toEqual([
+          expect([width, lookDetails]).toEqual([
             width,
             { edges: one, heights: one, alone: [], ragged: [], cut: [], titled: [] },
           ]);
@@ -309,8 +309,8 @@ export function testConsole(browser: Browser): void {
 
     it('shows the calls of a session in the order in which they came', async () => {
       for (const model of ['acme/echo', 'both/fallback', 'acme/slow']) {
-        await (await served.gateway.post(hello(model), { 'x-session-id': 's-in-order' })).text();
-        await served.gateway.settled();
+        await (await consolePage.gateway.post(hello(model), { 'x-session-id': 's-in-order' })).text();
+        await consolePage.gateway.settled();
       }
       const { page } = await open('view=calls&session=s-in-order');
       await expectRows(page, 3);
@@ -329,8 +329,8 @@ export function testConsole(browser: Browser): void {
       await page.clock.install();
       await page.clock.pauseAt(Date.now() + 60_000);
       const call = async (body: object) => {
-        await (await served.gateway.post(body, { 'x-session-id': 's-live' })).text();
-        await served.gateway.settled();
+        await (await consolePage.gateway.post(body, { 'x-session-id': 's-live' })).text();
+        await consolePage.gateway.settled();
       };
       const live = page.getByRole('button', { name: 'Live' });
       await live.click();
@@ -368,7 +368,7 @@ export function testConsole(browser: Browser): void {
     });
 
     it('finds models, keys and calls by a text that is in the address, and shows what is more than a page behind it', async () => {
-      const { composition } = served.gateway;
+      const { composition } = consolePage.gateway;
       for (let at = 0; at < 52; at += 1) await createKey(composition, { workspace: 'team', name: `zz batch ${at}` });
       const { page } = await open('view=keys&search=BATCH');
       const namesOf = () => rows(page).locator('td:first-child a').allTextContents();
@@ -400,7 +400,7 @@ export function testConsole(browser: Browser): void {
     });
 
     it('shows what callers paid themselves apart, the workspace of each call, and its numbers in one line of a phone', async () => {
-      const { gateway } = served;
+      const { gateway } = consolePage;
       const [record] = await gateway.records();
       if (record === undefined) throw new Error('there is no call');
       // This time is so long ago that no other test reads it.
@@ -444,15 +444,15 @@ export function testConsole(browser: Browser): void {
     it('shows what comes from outside as text in every view, in a browser whose own language is no language tag', async () => {
       const { page } = await openWindowOf({ hasOwnLanguage: true });
       await page.addInitScript('globalThis.languageAtStart = navigator.language');
-      const { text: operatorKey } = await createOperator(served.gateway.composition, `${hostile} ada`);
+      const { text: operatorKey } = await createOperator(consolePage.gateway.composition, `${hostile} ada`);
       await page.goto(`/console?view=overview&tag=team#key=${operatorKey}`);
       await settle(page);
       expect(await page.evaluate('globalThis.languageAtStart')).toBe('en-US@posix');
       expect(await page.locator('canvas').count()).toBe(4);
       await page.locator('header').getByText(`${hostile} ada`).waitFor();
       const headers = { 'x-session-id': hostileSession, 'x-gw-tags': `team=${hostileTag}`, 'x-title': hostile };
-      expect((await served.gateway.post(hello('quoting/refused', { user: hostile }), headers)).status).toBe(400);
-      await served.gateway.settled();
+      expect((await consolePage.gateway.post(hello('quoting/refused', { user: hostile }), headers)).status).toBe(400);
+      await consolePage.gateway.settled();
       await show(page, 'view=calls&model=quoting%2Frefused');
       await rows(page).first().getByRole('link').first().click();
       await page.getByRole('list', { name: 'Parts of the call in their order' }).waitFor();
@@ -472,15 +472,15 @@ export function testConsole(browser: Browser): void {
       for (const [address, texts] of Object.entries(views)) {
         await show(page, address);
         await settle(page);
-        const shown = await page.evaluate<string>(
+        const pageText = await page.evaluate<string>(
           `[document.querySelector('main'), ...document.querySelectorAll('textarea, input')].map((one) => one.value ?? one.textContent).join()`,
         );
-        for (const text of texts) expect([address, shown]).toEqual([address, expect.stringContaining(text)]);
+        for (const text of texts) expect([address, pageText]).toEqual([address, expect.stringContaining(text)]);
         expect([address, await page.locator('img').count()]).toEqual([address, 0]);
       }
       // A provider's error text passes through the gateway.
       await show(page, 'view=playground&model=quoting%2Frefused');
-      await page.getByLabel('API key').fill(served.gateway.key);
+      await page.getByLabel('API key').fill(consolePage.gateway.key);
       await page.getByRole('button', { name: 'Send' }).click();
       await page.getByRole('alert').getByText(hostile).waitFor();
       expect(await page.locator('img').count()).toBe(0);
@@ -488,7 +488,7 @@ export function testConsole(browser: Browser): void {
 
     it('stops a call that runs, keeps what came of it, and says what is charged', async () => {
       const { page } = await open('view=playground&model=acme%2Fstalling');
-      await page.getByLabel('API key').fill(served.gateway.key);
+      await page.getByLabel('API key').fill(consolePage.gateway.key);
       await page.getByRole('button', { name: 'Send' }).click();
       await page.locator('.answer').getByText('Hello!').waitFor();
       await page.getByRole('button', { name: 'Stop' }).click();
@@ -518,7 +518,7 @@ export function testConsole(browser: Browser): void {
       const row = page.getByRole('row').filter({ hasText: `${hostile} ci` });
       await row.getByText('$2.50').waitFor();
       await row.getByText('team=search').waitFor();
-      expect((await served.gateway.keyItem(newKey)).tags).toEqual({ team: 'search', feature: 'rerank' });
+      expect((await consolePage.gateway.keyItem(newKey)).tags).toEqual({ team: 'search', feature: 'rerank' });
       expect(await page.content()).not.toContain(newKey);
 
       await row.getByRole('button', { name: 'Change' }).click();
@@ -530,9 +530,9 @@ export function testConsole(browser: Browser): void {
       await page.getByLabel('Tags', { exact: true }).fill('team=ads');
       await page.getByRole('button', { name: 'Save' }).click();
       await page.locator('dialog').waitFor({ state: 'detached' });
-      expect((await served.gateway.keyItem(newKey)).requests_per_minute).toBe(1);
-      expect((await served.gateway.keyItem(newKey)).spend_limit_usd).toBe('2.5');
-      expect((await served.gateway.keyItem(newKey)).tags).toEqual({ team: 'ads' });
+      expect((await consolePage.gateway.keyItem(newKey)).requests_per_minute).toBe(1);
+      expect((await consolePage.gateway.keyItem(newKey)).spend_limit_usd).toBe('2.5');
+      expect((await consolePage.gateway.keyItem(newKey)).tags).toEqual({ team: 'ads' });
 
       await row.getByRole('button', { name: 'Revoke' }).click();
       // The dialog says who loses access.
@@ -540,7 +540,7 @@ export function testConsole(browser: Browser): void {
       await page.getByRole('list', { name: 'Who called it' }).getByText(`${hostile} ci of team: 1 call`).waitFor();
       await page.keyboard.press('Escape');
       await page.locator('dialog').waitFor({ state: 'detached' });
-      expect((await served.gateway.keyItem(newKey)).status).toBe('active');
+      expect((await consolePage.gateway.keyItem(newKey)).status).toBe('active');
       await row.getByRole('button', { name: 'Revoke' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
       await row.waitFor({ state: 'detached' });
@@ -561,7 +561,7 @@ export function testConsole(browser: Browser): void {
     });
 
     it('makes an operator key that is shown once, and is in no table, address, line of the log or store; then ends it', async () => {
-      const { gateway } = served;
+      const { gateway } = consolePage;
       const at = gateway.logLines.length;
       const { page, findAllBarriers } = await open('view=operators');
       const requests: string[] = [];
@@ -596,10 +596,12 @@ export function testConsole(browser: Browser): void {
       await eve.reload();
       await eve.getByLabel('Operator key').waitFor();
       await gateway.settled();
-      const stored = await collect(gateway.testStore.store.scan('operators'));
-      const seen = [...requests, page.url(), ...gateway.logLines.slice(at), JSON.stringify(stored)].join('\n');
-      expect(seen).toContain(newKey.slice(6, 22));
-      expect(seen).not.toContain(secret);
+      const storedItems = await collect(gateway.testStore.store.scan('operators'));
+      const everything = [...requests, page.url(), ...gateway.logLines.slice(at), JSON.stringify(storedItems)].join(
+        '\n',
+      );
+      expect(everything).toContain(newKey.slice(6, 22));
+      expect(everything).not.toContain(secret);
     });
 
     it('makes a workspace, changes what is changed in the form and nothing else, and adds credit', async () => {
@@ -609,7 +611,7 @@ export function testConsole(browser: Browser): void {
       await page.getByLabel('Credit in USD').fill('5');
       await page.getByRole('button', { name: 'Make the workspace' }).click();
       await page.getByRole('button', { name: 'Change workspace search' }).click();
-      const { workspaceStore } = served.gateway.composition;
+      const { workspaceStore } = consolePage.gateway.composition;
       // Another operator changes another field meanwhile.
       await workspaceStore.write({ id: 'search', spend_limit_usd: '9' });
       await page.getByLabel('Concurrent calls', { exact: true }).fill('4');
@@ -632,7 +634,7 @@ export function testConsole(browser: Browser): void {
       await page.getByLabel('Amount in USD').fill('2.5');
       await page.getByRole('button', { name: 'Add' }).click();
       await page.getByRole('dialog').getByRole('cell', { name: '$2.50' }).waitFor();
-      expect((await served.gateway.credit('search')).granted).toBe(7_500_000_000_000n);
+      expect((await consolePage.gateway.credit('search')).granted).toBe(7_500_000_000_000n);
     });
 
     it.each([
@@ -641,12 +643,12 @@ export function testConsole(browser: Browser): void {
     ])(
       'has every setting in the form of $view: saved as it is it changes none, emptied it removes all',
       async ({ view, rows }) => {
-        const { workspaceStore, keys } = served.gateway.composition;
+        const { workspaceStore, keys } = consolePage.gateway.composition;
         const all = allSet(rows);
         const { publicId, secretSha256 } = newApiKey(systemRandomness);
         if (view === 'workspaces') await workspaceStore.write({ ...all, id: 'full' });
         else await keys.write({ ...fromWrittenKey(all), publicId, secretSha256, workspace: 'team', name: 'full' });
-        const stored = async (): Promise<object> => {
+        const storageContents = async (): Promise<object> => {
           const key = await keys.read(publicId);
           return key === undefined ? ((await workspaceStore.read('full')) ?? {}) : writtenKey(key);
         };
@@ -655,7 +657,7 @@ export function testConsole(browser: Browser): void {
         const dialog = page.getByRole('dialog');
         await dialog.getByRole('button', { name: 'Save' }).click();
         await dialog.getByText('must change something').waitFor();
-        expect(await stored()).toMatchObject(all);
+        expect(await storageContents()).toMatchObject(all);
         for (const field of await dialog.locator('input:not([required])').all()) {
           if ((await field.getAttribute('type')) === 'checkbox') await field.uncheck();
           else await field.fill('');
@@ -663,7 +665,7 @@ export function testConsole(browser: Browser): void {
         for (const choice of await dialog.locator('select').all()) await choice.selectOption('');
         await dialog.getByRole('button', { name: 'Save' }).click();
         await dialog.waitFor({ state: 'detached' });
-        const remainder = await stored();
+        const remainder = await storageContents();
         for (const [name, { kind }] of Object.entries<Setting>(rows)) {
           expect([name, valueAt(remainder, name) ?? samples[kind].absent ?? null]).toEqual([
             name,
@@ -676,7 +678,7 @@ export function testConsole(browser: Browser): void {
     it('asks before it switches a provider off, saying which models have no provider then and whose calls it ends, and switches it on', async () => {
       const { page, findBarriers } = await open('view=models');
       const statusOf = async () =>
-        (await served.gateway.composition.catalogues.read())?.providers.find(({ id }) => id === 'globex')?.status;
+        (await consolePage.gateway.composition.catalogues.read())?.providers.find(({ id }) => id === 'globex')?.status;
       const dialog = page.getByRole('dialog');
       await page.getByRole('button', { name: 'Disable provider globex' }).click();
       await dialog.getByRole('list', { name: 'Models without a provider' }).getByText('globex/failing').waitFor();
@@ -803,9 +805,9 @@ export function testConsole(browser: Browser): void {
       await dialog.getByRole('button', { name: 'Take the list over' }).click();
       await row.getByText('as there').waitFor();
       await dialog.waitFor({ state: 'detached' });
-      const document = await served.gateway.composition.catalogues.read();
-      const stored = document?.models.find(({ id }) => id === 'listed/gpt-5.4')?.providers[0];
-      expect(stored).toMatchObject({ cached_input_price_per_million: '0.25', max_output_tokens: 128_000 });
+      const document = await consolePage.gateway.composition.catalogues.read();
+      const storedProvider = document?.models.find(({ id }) => id === 'listed/gpt-5.4')?.providers[0];
+      expect(storedProvider).toMatchObject({ cached_input_price_per_million: '0.25', max_output_tokens: 128_000 });
       await page.getByRole('button', { name: 'Details of acme/echo' }).click();
       await dialog.getByText('The list does not know it').waitFor();
       expect(await dialog.getByRole('button', { name: 'Take the list over' }).count()).toBe(0);
@@ -823,11 +825,11 @@ export function testConsole(browser: Browser): void {
       await page.getByLabel('Revision of label').selectOption('r2');
       await page.getByRole('button', { name: 'Activate r2 of label' }).click();
       await page.getByRole('cell', { name: 'r2', exact: true }).waitFor();
-      const record = await served.gateway.composition.functionStore.read('team', 'label');
+      const record = await consolePage.gateway.composition.functionStore.read('team', 'label');
       expect([record?.status, record?.active, await codeOf()]).toEqual(['enabled', 'r2', undefined]);
       // A viewer sees no button that would be refused.
       const grant = { role: 'viewer', workspaces: ['team'] } as const;
-      const { text: viewerKey } = await createOperator(served.gateway.composition, 'vera', grant);
+      const { text: viewerKey } = await createOperator(consolePage.gateway.composition, 'vera', grant);
       const { page: viewer } = await openWindowOf({});
       await viewer.goto(`/console#key=${viewerKey}`);
       for (const view of ['functions', 'function&workspace=team&id=label', 'workspaces', 'keys', 'models']) {
@@ -839,7 +841,7 @@ export function testConsole(browser: Browser): void {
     });
 
     it('shows the configuration, says what an edit would change, applies it, and refuses what others were faster with', async () => {
-      const { workspaceStore } = served.gateway.composition;
+      const { workspaceStore } = consolePage.gateway.composition;
       const { page, findBarriers } = await open('view=configuration');
       const file = page.getByLabel('Gateway file', { exact: true }).and(page.locator('textarea'));
       const apply = page.getByRole('button', { name: 'Apply' });
@@ -882,7 +884,7 @@ export function testConsole(browser: Browser): void {
       await would.waitFor();
       await apply.click();
       const newKey = await page.getByRole('list', { name: 'New keys' }).locator('code').textContent();
-      expect((await served.gateway.keyItem(newKey ?? '')).requests_per_minute).toBe(5);
+      expect((await consolePage.gateway.keyItem(newKey ?? '')).requests_per_minute).toBe(5);
       await settle(page);
       expect(await findBarriers()).toEqual([]);
       expect((await workspaceStore.read('other'))?.function_concurrency).toBe(77);
@@ -923,12 +925,13 @@ export function testConsole(browser: Browser): void {
       await key.fill('sk-gw-wrong');
       await page.getByRole('button', { name: 'Run', exact: true }).click();
       await page.getByRole('alert').getByText('UNAUTHORIZED').waitFor();
-      await key.fill(served.gateway.key);
+      await key.fill(consolePage.gateway.key);
       await page.getByRole('button', { name: 'Run', exact: true }).click();
       await page.getByText('All cases passed: r3 is qualified.').waitFor();
       await page.getByText('r3 (serving)').waitFor();
       expect(await findBarriers()).toEqual([]);
-      const revisions = async () => (await served.gateway.composition.functionStore.read('team', 'label'))?.revisions;
+      const revisions = async () =>
+        (await consolePage.gateway.composition.functionStore.read('team', 'label'))?.revisions;
       expect((await revisions())?.get('r3')?.qualifiedAtMs).not.toBeNull();
       await page.getByRole('button', { name: 'Publish a revision' }).click();
       await page.locator('input[name=revision]').fill('r4');
@@ -958,11 +961,11 @@ export function testConsole(browser: Browser): void {
       };
       await publishToServe('r5', false);
       await page.getByRole('heading', { name: 'Cases of r5' }).waitFor();
-      await key.fill(served.gateway.key);
+      await key.fill(consolePage.gateway.key);
       await page.getByRole('button', { name: 'Run', exact: true }).click();
       await page.getByText('the answer does not contain').waitFor();
       expect(await findBarriers()).toEqual([]);
-      const active = async () => (await served.gateway.composition.functionStore.read('team', 'label'))?.active;
+      const active = async () => (await consolePage.gateway.composition.functionStore.read('team', 'label'))?.active;
       expect([(await revisions())?.get('r5')?.state, await active()]).toEqual(['draft', 'r4']);
       await publishToServe('r6', true);
       await page.getByText('r6 (serving)').waitFor();
@@ -981,19 +984,19 @@ export function testConsole(browser: Browser): void {
       await page.getByRole('button', { name: 'Publish', exact: true }).click();
       await page.getByText('gw/function/made-here').waitFor();
       await page.getByRole('heading', { name: 'Cases of first' }).waitFor();
-      expect((await served.gateway.composition.functionStore.read('other', 'made-here'))?.revisions.size).toBe(1);
+      expect((await consolePage.gateway.composition.functionStore.read('other', 'made-here'))?.revisions.size).toBe(1);
     });
 
     it('tries a call with an API key: its answer, its cost and its way, or why there is none', async () => {
       const { page } = await open('view=playground&model=both%2Ffallback');
-      await page.getByLabel('API key').fill(served.gateway.key);
+      await page.getByLabel('API key').fill(consolePage.gateway.key);
       await page.locator('textarea[name=prompt]').fill(hostile);
       await page.getByRole('button', { name: 'Send' }).click();
       await page.getByRole('list', { name: 'Parts of the call in their order' }).waitFor();
       expect(await page.locator('.answer').textContent()).toContain('simulated by the provider acme');
       expect(await totalsOf(page)).toMatchObject({ Cost: expect.stringMatching(/^\$0\.0/), Provider: 'acme' });
-      expect(served.gateway.simulator.calls.at(-1)?.body).toMatchObject({ stream: true });
-      expect(await page.evaluate('Object.values(sessionStorage).join()')).not.toContain(served.gateway.key);
+      expect(consolePage.gateway.simulator.calls.at(-1)?.body).toMatchObject({ stream: true });
+      expect(await page.evaluate('Object.values(sessionStorage).join()')).not.toContain(consolePage.gateway.key);
       await page.getByLabel('Model').fill('no/such');
       await page.getByRole('button', { name: 'Send' }).click();
       await page.getByRole('alert').getByText('unknown_model').waitFor();
@@ -1006,7 +1009,7 @@ export function testConsole(browser: Browser): void {
 
     it('speaks every interface in several turns, with system text, parameters, images and tools, and shows what went and came', async () => {
       const { page, findBarriers } = await open('view=playground&model=acme%2Fecho&interface=messages');
-      await page.getByLabel('API key').fill(served.gateway.key);
+      await page.getByLabel('API key').fill(consolePage.gateway.key);
       await page.getByText('System text, parameters, tools, images').click();
       await page.getByLabel('System text').fill('Be brief.');
       await page.getByLabel('Temperature').fill('0.5');
@@ -1025,14 +1028,14 @@ export function testConsole(browser: Browser): void {
       await page.getByLabel('Tools (JSON)').fill('[');
       await send.click();
       await page.getByRole('alert').getByText('Tools').waitFor();
-      const before = served.gateway.simulator.calls.length;
+      const before = consolePage.gateway.simulator.calls.length;
       await page
         .getByLabel('Tools (JSON)')
         .fill('[{"name": "weather", "parameters": {"type": "object", "properties": {}}}]');
       await send.click();
       const calls = page.getByRole('list', { name: 'Calls of tools' });
       await calls.getByText('weather').nth(1).waitFor();
-      expect(served.gateway.simulator.calls).toHaveLength(before + 1);
+      expect(consolePage.gateway.simulator.calls).toHaveLength(before + 1);
       expect(await sentBody()).toMatchObject({ system: 'Be brief.', temperature: 0.5, max_tokens: 99, stream: true });
       expect(await codeOf('What came back')).toContain('event: message_stop');
       expect(await findBarriers()).toEqual([]);
@@ -1053,7 +1056,7 @@ export function testConsole(browser: Browser): void {
         'user',
       ]);
       expect(JSON.stringify(messages)).toContain('iVBORw0KGgo=');
-      expect(await codeOf('As curl')).toContain(`${served.origin}/v1/messages`);
+      expect(await codeOf('As curl')).toContain(`${consolePage.origin}/v1/messages`);
       expect(await codeOf('In Python')).toContain('from anthropic import Anthropic');
       await page.getByRole('button', { name: 'New conversation' }).click();
       await answer.waitFor({ state: 'detached' });
@@ -1072,8 +1075,8 @@ export function testConsole(browser: Browser): void {
 
     it('transcribes a file, shows its text and the form as code, and sends none without one', async () => {
       const { page, findBarriers } = await open('view=playground&interface=transcriptions&model=initech%2Fvectors');
-      await page.getByLabel('API key').fill(served.gateway.key);
-      const before = served.gateway.simulator.calls.length;
+      await page.getByLabel('API key').fill(consolePage.gateway.key);
+      const before = consolePage.gateway.simulator.calls.length;
       await page.getByRole('button', { name: 'Send' }).click();
       expect(await page.locator('input:invalid').getAttribute('name')).toBe('file');
       const file = { name: "it's.wav", mimeType: 'audio/wav', buffer: Buffer.concat(spokenPieces('one two', 'wav')) };
@@ -1085,9 +1088,14 @@ export function testConsole(browser: Browser): void {
       const answer = page.locator('p.answer');
       await answer.getByText('00:00:00,000 -->').waitFor();
       await page.getByRole('list', { name: 'Parts of the call in their order' }).waitFor();
-      const [call, ...others] = served.gateway.simulator.calls.slice(before);
-      const sent = { file_name: "it's.wav", type: 'audio/wav', bytes: file.buffer.length };
-      expect(call?.body).toEqual({ model: expect.any(String), prompt: hostile, response_format: 'srt', file: sent });
+      const [call, ...others] = consolePage.gateway.simulator.calls.slice(before);
+      const fileDetails = { file_name: "it's.wav", type: 'audio/wav', bytes: file.buffer.length };
+      expect(call?.body).toEqual({
+        model: expect.any(String),
+        prompt: hostile,
+        response_format: 'srt',
+        file: fileDetails,
+      });
       expect(others).toEqual([]);
       expect(await totalsOf(page)).toMatchObject({ Counted: '1 second', Provider: 'initech' });
       await page.getByLabel('More members (JSON)').fill('{"stream": true}');
@@ -1110,7 +1118,7 @@ export function testConsole(browser: Browser): void {
 
     it('shows what was said in a call when it is asked to: texts as text, images small, tools folded, and each body whole', async () => {
       const { page, findAllBarriers, isTooWide } = await open('view=calls');
-      const { composition } = served.gateway;
+      const { composition } = consolePage.gateway;
       await createWorkspace(composition, { id: 'kept', credit_usd: '5', content_log: { keep: '7d' } });
       const { text: key } = await createKey(composition, { workspace: 'kept', name: 'kept' });
       const image =
@@ -1130,14 +1138,14 @@ export function testConsole(browser: Browser): void {
         { role: 'tool', tool_call_id: 'c1', content: 'A cat' },
         {
           role: 'user',
-          content: [{ type: 'image_url', image_url: { url: `${served.origin}/console/elsewhere.png` } }],
+          content: [{ type: 'image_url', image_url: { url: `${consolePage.origin}/console/elsewhere.png` } }],
         },
       ];
       const body = { model: 'acme/echo', messages };
-      const response = await served.gateway.post(body, { authorization: `Bearer ${key}` });
+      const response = await consolePage.gateway.post(body, { authorization: `Bearer ${key}` });
       expect(response.status).toBe(200);
       await response.text();
-      await served.gateway.settled();
+      await consolePage.gateway.settled();
       const requested: string[] = [];
       page.on('request', (request) => requested.push(request.url()));
       await show(page, `view=call&id=${response.headers.get('x-request-id')}`);
@@ -1190,7 +1198,7 @@ export function testConsole(browser: Browser): void {
     });
 
     it('tries a call where clients call, also if the console has another address, and asks for nothing else there', async () => {
-      const { apart, operatorKey, gateway } = served;
+      const { apart, operatorKey, gateway } = consolePage;
       const window = await openWindow(browser, apart);
       const { page } = window;
       await page.goto(`/console?view=playground&model=acme%2Fecho#key=${operatorKey}`);

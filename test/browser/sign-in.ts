@@ -57,7 +57,7 @@ export function testSignIn(browser: Browser): void {
     async function expectReadable(): Promise<void> {
       expect(await windows.opened.at(-1)?.findAllBarriers()).toEqual([]);
     }
-    const stored = (page: Page) => page.evaluate<string[]>('Object.keys(sessionStorage)');
+    const storageKeys = (page: Page) => page.evaluate<string[]>('Object.keys(sessionStorage)');
     const views = (page: Page) => page.locator('nav a').allTextContents();
 
     it('at their own provider, come back to the view they wanted, and the tab alone keeps the token', async () => {
@@ -68,7 +68,7 @@ export function testSignIn(browser: Browser): void {
       await page.getByRole('heading', { name: 'Keys' }).waitFor();
       expect(page.url()).toBe(`${origin}/console?view=keys`);
       await page.getByText('vera@example.com').waitFor();
-      expect(await stored(page)).toEqual(['gw-identity-token']);
+      expect(await storageKeys(page)).toEqual(['gw-identity-token']);
       expect(await page.evaluate('[localStorage.length, document.cookie]')).toEqual([0, '']);
       await page.reload();
       await page.getByRole('heading', { name: 'Keys' }).waitFor();
@@ -81,12 +81,12 @@ export function testSignIn(browser: Browser): void {
       await page.reload();
       await page.getByRole('alert').getByText('Your sign-in has ended.').waitFor();
       await expectReadable();
-      expect(await stored(page)).toEqual([]);
+      expect(await storageKeys(page)).toEqual([]);
       await page.getByRole('button', { name: 'Sign in again' }).click();
       await page.getByRole('heading', { name: 'Keys' }).waitFor();
       await page.getByRole('button', { name: 'Sign out' }).click();
       await page.getByLabel('Operator key').waitFor();
-      expect(await stored(page)).toEqual([]);
+      expect(await storageKeys(page)).toEqual([]);
     });
 
     it.each([
@@ -149,7 +149,7 @@ export function testSignIn(browser: Browser): void {
       await page.locator('button[type=submit]').click();
       await page.getByRole('button', { name: 'Continue' }).click();
       await page.getByRole('alert').getByText('belongs to another sign-in').waitFor();
-      expect(await stored(page)).toEqual([]);
+      expect(await storageKeys(page)).toEqual([]);
     });
 
     it('and a person without an entry reads what is missing', async () => {

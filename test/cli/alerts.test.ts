@@ -28,7 +28,7 @@ async function start(behaviour: ScriptedBehaviour, service: Record<string, unkno
   return { harness, receiver, line: `alerts test --data ${data}`, variables };
 }
 
-it('sends one signed alert and says that the receiver took it', async () => {
+it('gw alerts test sends one signed alert and says that the receiver took it', async () => {
   const { receiver, line, variables } = await start({ status: 204, body: '' });
   const { code, out } = await operate(line, { variables });
   expect([code, out]).toEqual([0, expect.stringMatching(/^test alert [\w-]{12}: the receiver took it, status 204$/)]);
@@ -41,7 +41,7 @@ it('sends one signed alert and says that the receiver took it', async () => {
   });
 });
 
-it('ends with 1 if the receiver refuses, and prints nothing of its address', async () => {
+it('gw alerts test ends with 1 if the receiver refuses, and prints nothing of its address', async () => {
   const { receiver, line, variables } = await start({ status: 302, body: '', headers: { location: '/elsewhere' } });
   const { code, out, error } = await operate(line, { variables });
   expect([code, out]).toEqual([1, '']);
@@ -53,14 +53,14 @@ it.each([
   ['a receiver that is not set', {}, 'the URL of service.alerts is not set'],
   ['an address of another scheme', { GW_TEST_HOOK: 'ftp://a.example' }, 'no URL of https or http'],
   ['a secret that is not set', { GW_TEST_HOOK: 'http://127.0.0.1:1/' }, 'the secret of service.alerts is not set'],
-])('says in one line what is wrong with %s, and sends nothing', async (_what, variables, reason) => {
+])('gw alerts test says in one line what is wrong with %s, and sends nothing', async (_what, variables, reason) => {
   const { receiver, line } = await start({ status: 200, body: '' });
   const { code, error } = await operate(line, { variables });
   expect([code, error]).toEqual([1, expect.stringContaining(reason)]);
   expect(receiver.requests).toHaveLength(0);
 });
 
-it('says that a gateway without alerts has none', async () => {
+it('gw alerts test says that a gateway without alerts has none', async () => {
   const { line } = await start({ status: 200, body: '' }, {});
   expect((await operate(line)).error).toBe('gw alerts test: the applied gateway file has no service.alerts');
 });

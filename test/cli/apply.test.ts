@@ -125,8 +125,8 @@ it('guardrails that a workspace loses are named, and never lost unasked; those t
     applyLine({ ...gatewayFile({ workspace: { guardrails: ids } }), guardrails });
   await operate(guarded(['pii', 'words']));
   expect((await operate(`${guarded(['words'])} --dry-run`)).out).toContain('guardrails: ["pii","words"] → ["words"]');
-  const refused = await operate(guarded(['words']));
-  expect(refused).toMatchObject({
+  const refusal = await operate(guarded(['words']));
+  expect(refusal).toMatchObject({
     code: 2,
     out: '',
     error: expect.stringContaining('(guardrail pii of workspace team)'),

@@ -41,11 +41,11 @@ beforeAll(async () => {
     role: 'owner',
     workspaces: 'all',
   });
-  before = await stored();
+  before = await storedText();
 });
 afterAll(() => local.stop());
 
-const stored = async () => {
+const storedText = async () => {
   const lines = ['export --full', 'keys list', 'operators list'].map((line) => operate(`${line} ${local.option}`));
   return (await Promise.all(lines)).map(({ out }) => out).join('\n');
 };
@@ -62,12 +62,12 @@ describe('a command that is one request of the management interface', () => {
     '%s runs as its help shows: for people, and as one document with every column of its table; nothing is written',
     async (words) => {
       const line = await exampleOf(words);
-      const shown = await operate(line);
-      expect(shown).toMatchObject({ code: 0, error: '' });
-      expect(shown.out).not.toBe('');
+      const shownCall = await operate(line);
+      expect(shownCall).toMatchObject({ code: 0, error: '' });
+      expect(shownCall.out).not.toBe('');
       const { code, out } = await operate(`${line} --json`);
       expect([code, typeof JSON.parse(out)]).toEqual([0, 'object']);
-      expect(await stored()).toBe(before);
+      expect(await storedText()).toBe(before);
     },
   );
 
@@ -75,16 +75,17 @@ describe('a command that is one request of the management interface', () => {
     '%s runs as its help shows, says what changed, and says so no second time if nothing did',
     async (words) => {
       const line = await exampleOf(words);
-      const unchanged = await stored();
+      const unchanged = await storedText();
       if (line.includes('--yes')) {
         const question = await operate(line.replace(' --yes', ''));
         expect(question).toMatchObject({ code: 2, out: '', error: expect.stringContaining('pass --yes') });
         expect(await operate(line.replace(' --yes', ''), { answers: ['no'] })).toMatchObject({ code: 1, out: '' });
-        expect(await stored()).toBe(unchanged);
+        expect(await storedText()).toBe(unchanged);
       }
       const first = await operate(`${line} --json`);
-      if (/disable|update team|create|activate|rotate|revoke/.test(line)) expect(await stored()).not.toBe(unchanged);
-      if (line.includes('--dry-run') || words === 'models diff') expect(await stored()).toBe(unchanged);
+      if (/disable|update team|create|activate|rotate|revoke/.test(line))
+        expect(await storedText()).not.toBe(unchanged);
+      if (line.includes('--dry-run') || words === 'models diff') expect(await storedText()).toBe(unchanged);
       expect(first).toMatchObject({ code: 0, error: '' });
       const again = await operate(`${line} --json`);
       const [done, repeated] = [JSON.parse(first.out), again.code === 0 ? JSON.parse(again.out) : undefined];

@@ -28,10 +28,10 @@ beforeAll(async () => {
     const gateway = await startLocalGateway(start, () => {});
     const calls: Made[] = [];
     for (const body of bodies) {
-      const sent = JSON.stringify({ messages: [{ role: 'user', content: hostile }], ...body });
+      const sentText = JSON.stringify({ messages: [{ role: 'user', content: hostile }], ...body });
       const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-      const response = await fetch(`${gateway.url}/chat/completions`, { method: 'POST', headers, body: sent });
-      calls.push({ id: response.headers.get('x-request-id') ?? '', text: await response.text(), sent });
+      const response = await fetch(`${gateway.url}/chat/completions`, { method: 'POST', headers, body: sentText });
+      calls.push({ id: response.headers.get('x-request-id') ?? '', text: await response.text(), sent: sentText });
     }
     await gateway.stop();
     return calls;
@@ -48,16 +48,19 @@ interface Applied {
 }
 const show = (id: string, more = '') => operate(`calls show ${id}${more} ${local.option}`);
 
-it.each(['a whole answer', 'a stream'])('shows what the client sent and got, letter for letter: %s', async (which) => {
-  const { id, text, sent } = which === 'a stream' ? stream : plain;
-  const call = await operateJson<{ id: string; content: object }>(`calls show ${id} --content ${local.option}`);
-  expect(call).toMatchObject({
-    id,
-    content: { id, request: sent, answer: { status: 200, body: text }, sent: [], cut: false },
-  });
-});
+it.each(['a whole answer', 'a stream'])(
+  'gw calls show --content shows what the client sent and got, letter for letter: %s',
+  async (which) => {
+    const { id, text, sent } = which === 'a stream' ? stream : plain;
+    const call = await operateJson<{ id: string; content: object }>(`calls show ${id} --content ${local.option}`);
+    expect(call).toMatchObject({
+      id,
+      content: { id, request: sent, answer: { status: 200, body: text }, sent: [], cut: false },
+    });
+  },
+);
 
-it('shows them to people in lines of their own, which nothing in a body steers or forges', async () => {
+it('gw calls show --content shows bodies to people in lines of their own, which nothing in a body steers or forges', async () => {
   for (const { id } of [plain, stream]) {
     const { code, out } = await show(id, ' --content');
     expect(code).toBe(0);
@@ -69,13 +72,13 @@ it('shows them to people in lines of their own, which nothing in a body steers o
   }
 });
 
-it('shows no body unasked', async () => {
+it('gw calls show shows no body without --content', async () => {
   const { out } = await show(plain.id);
   expect(out).not.toContain('owned');
   expect(await operateJson(`calls show ${plain.id} ${local.option}`)).not.toHaveProperty('content.request');
 });
 
-it('says of a call whose workspace keeps none that there is none', async () => {
+it('gw calls show --content says that there is no body if the workspace keeps none', async () => {
   expect((await show(unkept.id)).code).toBe(0);
   const { code, out, error } = await show(unkept.id, ' --content');
   expect([code, out]).toEqual([1, '']);

@@ -311,30 +311,30 @@ describe('calls that a guardrail blocked', () => {
 describe('calls by images, characters, seconds or search units', () => {
   it('say what was counted in place of tokens, through which interface, and both in all of one', async () => {
     const records = createCallRecords({ store: local.store, clock });
-    const counted = [
+    const expectedUnits = [
       ['images', { images: 2 }, '2 images'],
       ['speech', { characters: 1_900 }, '1,900 characters'],
       ['transcriptions', { seconds: 2.5 }, '2.5 seconds'],
       ['rerank', { search_units: 1 }, '1 search unit'],
     ] as const;
-    for (const [interfaceId, units] of counted) {
+    for (const [interfaceId, units] of expectedUnits) {
       const id = `${interfaceId}-1`;
       const tokens = { promptTokens: 31, completionTokens: 0 };
       const more = { correlationId: id, executionId: id, workspace: 'other', sessionId: 'counted' };
       await records.write(callRecord({ ...more, ...tokens, interfaceId, units, arrivedAtMs: nowMs - 1_000 }));
     }
     const { out } = await operate(`calls --session counted ${local.option}`, { clock });
-    for (const [interfaceId, , words] of counted) {
+    for (const [interfaceId, , words] of expectedUnits) {
       expect(out).toMatch(new RegExp(` ${words} +0\\.0065 +${interfaceId} +other/\\w+ +${interfaceId}-1$`, 'm'));
     }
     expect(out).not.toContain('31+0');
-    const shown = (await operate(`calls show speech-1 ${local.option}`, { clock })).out;
-    expect(shown).toMatch(/^units +1,900 characters$/m);
-    expect(shown).toMatch(/^prompt_tokens +31$/m);
-    const [listed] = await operateJson<object[]>(`calls --session counted --interface rerank ${local.option}`, {
+    const shownCall = (await operate(`calls show speech-1 ${local.option}`, { clock })).out;
+    expect(shownCall).toMatch(/^units +1,900 characters$/m);
+    expect(shownCall).toMatch(/^prompt_tokens +31$/m);
+    const [listing] = await operateJson<object[]>(`calls --session counted --interface rerank ${local.option}`, {
       clock,
     });
-    expect(listed).toMatchObject({ units: { search_units: 1 }, interface: 'rerank' });
+    expect(listing).toMatchObject({ units: { search_units: 1 }, interface: 'rerank' });
     expect((await operate(`calls --session counted --csv ${local.option}`, { clock })).out).toContain('"seconds=2.5"');
   });
 });

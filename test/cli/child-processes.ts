@@ -48,9 +48,9 @@ export function startShell(beforeLine: (requests: number) => Promise<void>): She
   const stdio = ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'] as const;
   const child = spawn('bash', ['--noprofile', '--norc'], { cwd: projectRoot, env: bareShell(), stdio: [...stdio] });
   const printed = temporaryFolder();
-  const sent = join(printed, 'requests');
-  writeFileSync(sent, '');
-  answerLines(child.stdio[3] as Duplex, child.stdio[4] as Duplex, printed, () => beforeLine(statSync(sent).size));
+  const requestLog = join(printed, 'requests');
+  writeFileSync(requestLog, '');
+  answerLines(child.stdio[3] as Duplex, child.stdio[4] as Duplex, printed, () => beforeLine(statSync(requestLog).size));
   let text = '';
   let onText = () => {};
   for (const output of [child.stdout, child.stderr]) {
@@ -59,7 +59,7 @@ export function startShell(beforeLine: (requests: number) => Promise<void>): She
       onText();
     });
   }
-  child.stdin?.write(`curl() { printf . >>"${sent}"; command curl "$@"; }
+  child.stdin?.write(`curl() { printf . >>"${requestLog}"; command curl "$@"; }
   npm() {
     [ "$1 $2 $3 $4" = "run --silent gw --" ] || return 127
     shift 4

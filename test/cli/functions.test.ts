@@ -81,8 +81,12 @@ describe('functions', () => {
     const { out } = await operate(`functions list ${local.option}`);
     expect(out).toMatch(/^team +echo +prompt +enabled +- +2$/m);
     expect(out).toMatch(/^team +twice +workflow +enabled +- +1$/m);
-    const shown = await operate(`functions show team echo --revision good ${local.option}`);
-    expect(parse(shown.out)).toMatchObject({ id: 'good', kind: 'prompt', cases: revision('good', 'pears').cases });
+    const shownFunction = await operate(`functions show team echo --revision good ${local.option}`);
+    expect(parse(shownFunction.out)).toMatchObject({
+      id: 'good',
+      kind: 'prompt',
+      cases: revision('good', 'pears').cases,
+    });
     expect((await operate(`functions show team echo ${local.option}`)).out).toMatch(/^good +draft +yes +- /m);
     expect(await operate(`functions show team nobody ${local.option}`)).toMatchObject({ code: 1, out: '' });
   });
@@ -149,10 +153,10 @@ describe('functions', () => {
       revisions: [{ id: 'r1' }, { id: 'r2', state: 'draft' }],
     });
     expect((await publish('- --revision r2', say('Say {{input}}\nonce.'))).out).toContain('nothing changed');
-    const shown = await show('told');
+    const shownFunction = await show('told');
     const hidden = await publish('- --revision r1', say('Something else'));
     expect([hidden.code, hidden.error]).toEqual([1, expect.stringContaining('is activated and cannot be changed')]);
-    expect(await show('told')).toEqual(shown);
+    expect(await show('told')).toEqual(shownFunction);
   });
 
   it('are the same again if what is shown of a revision is published, whatever its texts hold', async () => {
@@ -161,10 +165,10 @@ describe('functions', () => {
     const publish = (id: string, standardInput: string) =>
       operate(`functions publish team ${id} - ${local.option}`, { standardInput });
     await publish('kept', JSON.stringify({ id: '1', kind: 'prompt', model: 'acme/small', messages }));
-    const shown = (await operate(`functions show team kept --revision 1 ${local.option}`)).out;
-    expect(shown).not.toMatch(/[^\P{Cc}\n]|\p{Bidi_Control}/u);
-    expect((await publish('kept', shown)).out).toContain('nothing changed');
-    await publish('copied', shown);
+    const shownText = (await operate(`functions show team kept --revision 1 ${local.option}`)).out;
+    expect(shownText).not.toMatch(/[^\P{Cc}\n]|\p{Bidi_Control}/u);
+    expect((await publish('kept', shownText)).out).toContain('nothing changed');
+    await publish('copied', shownText);
     const contents = async (id: string) => JSON.stringify((await show(id)).contents);
     expect(await contents('copied')).toBe(await contents('kept'));
     expect(await contents('kept')).toContain(JSON.stringify(messages));

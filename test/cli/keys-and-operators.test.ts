@@ -91,17 +91,17 @@ describe('rules of keys and operators', () => {
 
     it('show the last alert of their spend limit, and whether it was delivered', async () => {
       const { public_id } = await createKey('alerted', '--spend-limit 5');
-      const listed = async () => {
+      const keyList = async () => {
         const line = `keys list --search alerted ${local.option}`;
         const { keys } = await operateJson<{ readonly keys: readonly object[] }>(line);
         return { ...keys[0], out: (await operate(line)).out };
       };
-      expect(await listed()).toMatchObject({ last_alert: null, out: expect.not.stringContaining(' %') });
+      expect(await keyList()).toMatchObject({ last_alert: null, out: expect.not.stringContaining(' %') });
       const mark = { id: 'x', at_ms: 0, scope: '', percent: 80, spent: 4n, limit: 5n };
       for (const tries of [1, undefined]) {
         const alert = tries === undefined ? mark : { ...mark, tries };
         await local.store.update({ table: 'keys', key: public_id, changes: { set: { alert } } });
-        expect(await listed()).toMatchObject({
+        expect(await keyList()).toMatchObject({
           last_alert: { percent: 80, at: '1970-01-01T00:00:00.000Z', is_delivered: tries === undefined },
           out: expect.stringMatching(tries === undefined ? / 80 % {2}/ : / 80 %, not delivered /),
         });
@@ -231,7 +231,7 @@ describe('rotation', () => {
     }[];
   }
 
-  const listed = async (name: string) => (await gwJson<Listed>('keys list')).keys.filter((key) => key.name === name);
+  const keysNamed = async (name: string) => (await gwJson<Listed>('keys list')).keys.filter((key) => key.name === name);
 
   describe('keys rotate', () => {
     it('makes a second key beside the first, which ends after the grace and not before', async () => {
@@ -243,14 +243,15 @@ describe('rotation', () => {
       expect(lines[0]).toMatch(new RegExp(`^the former key ${publicIdOf(former)} ends \\d{4}-`));
       expect(lines[1]).toBe('key ci of team (shown once):');
       expect([await statusWith(former), await statusWith(next)]).toEqual([200, 200]);
-      expect((await listed('ci')).map(({ rpm }) => rpm)).toEqual([50, 50]);
-      const states = (await listed('ci')).map(({ status, state }) => `${status} ${state}`);
+      expect((await keysNamed('ci')).map(({ rpm }) => rpm)).toEqual([50, 50]);
+      const states = (await keysNamed('ci')).map(({ status, state }) => `${status} ${state}`);
       expect(states.sort()).toEqual(['active active', 'active ending']);
-      const shown = async () => /(\w+)/.exec((await gw('keys list')).out.split(`${publicIdOf(former)} `)[1] ?? '')?.[1];
+      const shownId = async () =>
+        /(\w+)/.exec((await gw('keys list')).out.split(`${publicIdOf(former)} `)[1] ?? '')?.[1];
       aheadMs += 23.9 * hourMs;
-      expect([await statusWith(former), await statusWith(next), await shown()]).toEqual([200, 200, 'ending']);
+      expect([await statusWith(former), await statusWith(next), await shownId()]).toEqual([200, 200, 'ending']);
       aheadMs += 0.2 * hourMs;
-      expect([await statusWith(former), await statusWith(next), await shown()]).toEqual([401, 200, 'expired']);
+      expect([await statusWith(former), await statusWith(next), await shownId()]).toEqual([401, 200, 'expired']);
     });
 
     it('leaves a key that is named if the new one is revoked, as long as it is accepted', async () => {
@@ -297,7 +298,7 @@ describe('rotation', () => {
         `warning: the file gives the key ${publicIdOf(former)}, which was rotated and ends `,
       );
       expect(byText.out).toContain(`: deploy of team is ${second} now`);
-      expect((await listed('deploy')).map(({ public_id, rpm }) => [public_id, rpm])).toEqual(
+      expect((await keysNamed('deploy')).map(({ public_id, rpm }) => [public_id, rpm])).toEqual(
         expect.arrayContaining([
           [second, 7],
           [publicIdOf(former), 7],

@@ -101,14 +101,14 @@ describe('the workspaces', () => {
   });
   afterAll(() => local.stop());
 
-  const shown = (id: string) => operateJson<Record<string, unknown>>(`workspaces show ${id} ${local.option}`);
+  const showWorkspace = (id: string) => operateJson<Record<string, unknown>>(`workspaces show ${id} ${local.option}`);
 
   describe('workspaces', () => {
     it('are made with credit and limits, once', async () => {
       const settings =
         '--credit 5 --spend-limit 40 --models acme/small,acme/large --zdr on --data-residency eu,us --presets on --member-keys 3 --member-rpm 60 --member-spend-limit 5 --member-spend-limit-reset monthly --member-expires-in 30d';
       expect((await operate(`workspaces create search ${settings} ${local.option}`)).code).toBe(0);
-      expect(await shown('search')).toMatchObject({
+      expect(await showWorkspace('search')).toMatchObject({
         id: 'search',
         granted_usd: '5',
         last_credit_alert: null,
@@ -128,7 +128,7 @@ describe('the workspaces', () => {
       expect(out).not.toMatch(/[{}[\]"]/);
       const again = await operate(`workspaces create search --credit 9 ${local.option}`);
       expect([again.code, again.error]).toEqual([1, expect.stringContaining('there is a workspace search already')]);
-      expect(await shown('search')).toMatchObject({ granted_usd: '5' });
+      expect(await showWorkspace('search')).toMatchObject({ granted_usd: '5' });
     });
 
     it('change in what is named, and keep the rest', async () => {
@@ -139,7 +139,7 @@ describe('the workspaces', () => {
       }
       const line = `workspaces update search --spend-limit none --models all --zdr off --byok on --member-keys none ${local.option}`;
       expect(await operateJson(line)).toMatchObject({ change: 'changed', spend_limit_usd: null });
-      expect(await shown('search')).toMatchObject({
+      expect(await showWorkspace('search')).toMatchObject({
         models: 'all',
         data_policy: { data_residency: ['eu', 'us'] },
         features: { byok: true, presets: true },

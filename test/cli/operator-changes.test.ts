@@ -137,7 +137,7 @@ describe('settings', () => {
   it('of keys and workspaces that were changed in the console stay, each of them, and are counted; --reapply sets them back', async () => {
     write(everySetting);
     const first = await start();
-    const written = settingsIn(await exported(first));
+    const settingsBefore = settingsIn(await exported(first));
     const keys: SettingPart[] = (await first.console.get('/keys?limit=200')).body.data;
     const changed: unknown[] = [];
     for (const { name, absent } of keyRows) {
@@ -153,7 +153,7 @@ describe('settings', () => {
     expect(changed.filter((answer) => !Object.hasOwn(answer as object, 'data'))).toEqual([]);
     const settingsAfter = settingsIn(await exported(first));
     for (const [at, [name, value]] of settingsAfter.entries())
-      expect([name, value]).not.toEqual([name, written[at]?.[1]]);
+      expect([name, value]).not.toEqual([name, settingsBefore[at]?.[1]]);
     await first.stop();
 
     const again = await start();
@@ -162,7 +162,7 @@ describe('settings', () => {
     await again.stop();
 
     const reapplied = await start({ reapply: true });
-    expect(settingsIn(await exported(reapplied))).toEqual(written);
+    expect(settingsIn(await exported(reapplied))).toEqual(settingsBefore);
     expect(toldOf(reapplied)).toHaveLength(settingsAfter.length);
     expect(toldOf(reapplied).every((line) => line.startsWith('changes: '))).toBe(true);
   });

@@ -80,8 +80,8 @@ describe('a provider with a credential at its limit, a refused one and one that 
     expect(body.data[0].models).toMatchObject(
       states.map((state, index) => ({ credential: index + 1, state, limits: { rpm: { limit: 1_000 } } })),
     );
-    const { body: shown } = await ada.get('/models');
-    expect(shown.data[0].providers).toMatchObject([{ provider: 'pool', state: 'serving' }]);
+    const { body: shownBody } = await ada.get('/models');
+    expect(shownBody.data[0].providers).toMatchObject([{ provider: 'pool', state: 'serving' }]);
   });
 
   it('is named with a credential that is not set if a file is applied', async () => {

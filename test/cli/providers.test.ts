@@ -94,10 +94,10 @@ interface Listed {
 
 const routable = async (model: string) => {
   const { data } = (await (await gateway.get('/models')).json()) as Listed;
-  const listed = data.find(({ id }) => id === model);
+  const listing = data.find(({ id }) => id === model);
   return {
-    model: listed?.routable,
-    ...Object.fromEntries(listed?.providers?.map((p) => [p.provider, p.routable]) ?? []),
+    model: listing?.routable,
+    ...Object.fromEntries(listing?.providers?.map((p) => [p.provider, p.routable]) ?? []),
   };
 };
 
@@ -115,8 +115,8 @@ describe('a disabled provider', () => {
     expect(await providerOf('acme/two', { provider: { only: ['acme'] } })).toBe('model_not_routable');
     const byok = { 'x-byok-key': 'the-key-of-the-client' };
     expect(await providerOf('acme/two', { provider: { only: ['acme'] } }, byok)).toBe('model_not_routable');
-    const refused = await gateway.post(hello('acme/one'));
-    const { message } = await expectError(refused, 400, 'model_not_routable');
+    const refusal = await gateway.post(hello('acme/one'));
+    const { message } = await expectError(refusal, 400, 'model_not_routable');
     expect(message).toContain('the operator of this gateway has disabled acme');
     expect((await gateway.post(hello('gw/function/label'))).status).toBe(502);
     expect(gateway.simulator.calls.map(({ provider }) => provider)).toEqual(['globex', 'globex']);

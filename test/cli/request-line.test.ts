@@ -70,8 +70,8 @@ describe('npm start', () => {
         ),
       );
       expect(line).not.toContain('\u001b');
-      const refused = await lineWith(gateway.error, await call(gateway, 'demo/none'), gateway);
-      expect(refused).toMatch(new RegExp(`^${time}  400 unknown_model  demo/none  \\d+ ms  demo/demo  `));
+      const refusalLine = await lineWith(gateway.error, await call(gateway, 'demo/none'), gateway);
+      expect(refusalLine).toMatch(new RegExp(`^${time}  400 unknown_model  demo/none  \\d+ ms  demo/demo  `));
       expect(gateway.error()).toMatch(new RegExp(`^${time}  401 UNAUTHORIZED  GET /v1/models  \\d+ ms  `, 'm'));
       // Standard output has only what a start prints, and nothing about requests.
       expect(gateway.out()).not.toContain(id);

@@ -57,9 +57,9 @@ describe('gw pause and gw resume', () => {
   it('have every process refuse calls with 503 and Retry-After, no provider called, no alarm raised, and serve them again', async () => {
     await harness.composition.catalogues.setPaused(true);
     harness.simulator.clear();
-    const refused = await (await harness.open()).post(hello('acme/echo'));
-    expect(refused.headers.get('retry-after')).toBe('60');
-    await expectError(refused, 503, 'RATE_LIMITER_UNAVAILABLE');
+    const refusal = await (await harness.open()).post(hello('acme/echo'));
+    expect(refusal.headers.get('retry-after')).toBe('60');
+    await expectError(refusal, 503, 'RATE_LIMITER_UNAVAILABLE');
     expect(harness.simulator.calls).toHaveLength(0);
     const lines = harness.logLines.map((line) => JSON.parse(line)).filter(({ event }) => event === 'request');
     // The count of failed answers ignores lines with `paused`; the other fields would blame a store or a stage.
@@ -98,8 +98,8 @@ describe('gw keys reconcile', () => {
     const end = Date.parse('2026-11-26T10:00:00Z');
     await former.update({ table: 'keys', key: lost, changes: { set: { status: 'revoked' } } });
     const keys = createKeyStore(former);
-    const stored = (await keys.read(rotated)) as KeyRecord;
-    await keys.rotate(stored, { publicId: 'madeByTheRotatio', secretSha256: 'f', expiresAtMs: null }, end);
+    const storedKey = (await keys.read(rotated)) as KeyRecord;
+    await keys.rotate(storedKey, { publicId: 'madeByTheRotatio', secretSha256: 'f', expiresAtMs: null }, end);
     await former.update({ table: 'operators', key: operator, changes: { set: { status: 'revoked' } } });
     await former.put({ table: 'keys', item: { ...(await present.get('keys', unchangedKey)), pk: 'madeSinceMadeSin' } });
     // Only the present store has this change.

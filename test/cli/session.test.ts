@@ -91,9 +91,9 @@ describe('a session that the README links to prints the text of its page, line b
   });
 
   it('and begins with the commands that the README itself shows', () => {
-    const [, shown = ''] = /```console\n(.*?)```/s.exec(readText('infra/cli/README.md')) ?? [];
+    const [, sessionText = ''] = /```console\n(.*?)```/s.exec(readText('infra/cli/README.md')) ?? [];
     const run = readSession('a-day').map(({ command }) => command);
-    const commands = readSteps(shown).map(({ command }) => command);
+    const commands = readSteps(sessionText).map(({ command }) => command);
     expect(commands.length).toBeGreaterThan(5);
     expect(commands.filter((command) => !run.includes(command))).toEqual([]);
   });

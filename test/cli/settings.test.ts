@@ -60,10 +60,12 @@ describe('every setting', () => {
       expect(
         (await operate(`keys create --workspace team --name ${createdId} ${flag} ${text} ${local.option}`)).code,
       ).toBe(0);
-      const written = { name: `${id(name)}-written`, [name]: value };
-      expect((await apply(file({ keys: [written] }))).code).toBe(0);
+      const writtenBody = { name: `${id(name)}-written`, [name]: value };
+      expect((await apply(file({ keys: [writtenBody] }))).code).toBe(0);
       const { keys, text: whole } = await exported();
-      const [first, second] = [createdId, written.name].map((wanted) => keys.find((one) => one.name === wanted) ?? {});
+      const [first, second] = [createdId, writtenBody.name].map(
+        (wanted) => keys.find((one) => one.name === wanted) ?? {},
+      );
       expect(first).toEqual({ ...second, name: createdId });
       expect(first?.[name]).toEqual(value);
       expect(await changesOf(parse(whole))).toEqual([]);
@@ -88,12 +90,12 @@ describe('every setting', () => {
     'of a workspace: $name',
     ({ name, flag, text, value, wrong, none, absent }) => {
       it('is set by a command and by a file alike, exported, and removed again', async () => {
-        const [createdId, written] = [`${id(name)}-made`, `${id(name)}-written`];
+        const [createdId, writtenId] = [`${id(name)}-made`, `${id(name)}-written`];
         const update = (more: string) => operateJson<Part>(`workspaces update ${createdId} ${more} ${local.option}`);
         expect((await operate(`workspaces create ${createdId} ${flag} ${text} ${local.option}`)).code).toBe(0);
-        expect((await apply(file({ id: written, ...withValue(name, value) }))).code).toBe(0);
+        expect((await apply(file({ id: writtenId, ...withValue(name, value) }))).code).toBe(0);
         const { workspaces, text: whole } = await exported();
-        for (const wanted of [createdId, written]) {
+        for (const wanted of [createdId, writtenId]) {
           expect(valueAt(workspaces.find((one) => one.id === wanted) ?? {}, name)).toEqual(value);
         }
         expect(await changesOf(parse(whole))).toEqual([]);

@@ -136,12 +136,12 @@ describeOnDynamo('a stage of AWS', () => {
 
     it('replaces one only with --yes', async () => {
       aws.secrets.set(secretName, '{"acme":"the-former-one"}');
-      const refused = await gw('credentials set acme --stage dev', credential);
-      expect(refused).toMatchObject({ code: 2, error: expect.stringContaining('pass --yes') });
+      const refusal = await gw('credentials set acme --stage dev', credential);
+      expect(refusal).toMatchObject({ code: 2, error: expect.stringContaining('pass --yes') });
       expect(aws.secretWrites).toEqual([]);
       expect((await gw('credentials set acme --stage dev --yes', credential)).code).toBe(0);
       expect(aws.secretWrites).toEqual([JSON.stringify({ acme: credential })]);
-      expect(refused.error).not.toMatch(/the-former-one|provider-key/);
+      expect(refusal.error).not.toMatch(/the-former-one|provider-key/);
     });
 
     it.each([
@@ -149,8 +149,8 @@ describeOnDynamo('a stage of AWS', () => {
       ['two lines', `${credential}\nmore\n`, '{}', 'standard input must hold the credential'],
       ['a secret that is no object', credential, 'sk-raw-text', 'does not hold a JSON object'],
       ['a stage without its secret', credential, undefined, 'there is no secret gw/dev/providers'],
-    ])('refuses %s, writes nothing and repeats nothing', async (_name, input, stored, reason) => {
-      if (stored !== undefined) aws.secrets.set(secretName, stored);
+    ])('refuses %s, writes nothing and repeats nothing', async (_name, input, storedValue, reason) => {
+      if (storedValue !== undefined) aws.secrets.set(secretName, storedValue);
       const { code, out, error } = await gw('credentials set acme --stage dev', input);
       expect([code, out]).toEqual([1, '']);
       expect(error).toContain(reason);
@@ -295,12 +295,12 @@ describeOnDynamo('policies', () => {
     });
 
     it('allows what the commands call, each on its own resource, and nothing else', () => {
-      const called = aws.calls.filter(({ action }) => action !== 'sts:GetCallerIdentity');
+      const laterCalls = aws.calls.filter(({ action }) => action !== 'sts:GetCallerIdentity');
       const allowed = statements.flatMap(({ Action, Resource }) =>
         Action.flatMap((action) => Resource.map((resource) => `${action} ${resource}`)),
       );
       // An update is sent alone, or with other simultaneous updates as a statement.
-      const needed = called.flatMap(({ action, resource }) =>
+      const needed = laterCalls.flatMap(({ action, resource }) =>
         (action === 'dynamodb:UpdateItem' ? [action, 'dynamodb:PartiQLUpdate'] : [action]).map(
           (right) => `${right} ${arnOf(action, resource)}`,
         ),

@@ -121,8 +121,8 @@ export function anyFormatChecks({ act, read, run, edit, compacting, look }: Agen
       (program) =>
         working(async (gateway, home, file) => {
           const { failure } = await act(program, gateway, { model: `switched/${target}`, prompt: editing(file), home });
-          const called = [target, target, target, nextOf(target)];
-          assert.deepEqual([failure, isChanged(file), providersOf(gateway)], [undefined, true, called]);
+          const targets = [target, target, target, nextOf(target)];
+          assert.deepEqual([failure, isChanged(file), providersOf(gateway)], [undefined, true, targets]);
           const statuses = gateway.simulator.calls.map(({ status }) => status);
           assert.deepEqual(statuses, [200, 200, 500, 200]);
         }),
@@ -133,8 +133,8 @@ export function anyFormatChecks({ act, read, run, edit, compacting, look }: Agen
         const prompt = look === undefined ? 'What is it?' : script([look(picture)]);
         const { failure } = await act(program, gateway, { model: `scripted/${target}`, prompt, home, picture });
         assert.equal(failure, undefined);
-        const seen = gateway.simulator.calls.some(({ bodyText }) => /iVBORw0KGgo/.test(bodyText));
-        assert.deepEqual([seen, gateway.simulator.calls.at(-1)?.status], [true, 200]);
+        const hasPicture = gateway.simulator.calls.some(({ bodyText }) => /iVBORw0KGgo/.test(bodyText));
+        assert.deepEqual([hasPicture, gateway.simulator.calls.at(-1)?.status], [true, 200]);
       }),
     [`a conversation that outgrows the window of a model of ${target} is compacted, and goes on`]: (program) =>
       working(async (gateway, home, file) => {

@@ -49,7 +49,7 @@ const comparable = ({ id: _id, usage: _usage, ...message }: Anthropic.Message & 
   }),
 });
 
-it('is switched off by service.translation, for Messages and not for chat completions', async () => {
+it('translation is switched off by service.translation, for Messages and not for chat completions', async () => {
   const off = await startHarness({
     service: { translation: 'disabled' },
     models: { 'gemini/echo': [{ provider: 'generate-content', upstream: 'echo' }] },
@@ -68,20 +68,20 @@ it('is switched off by service.translation, for Messages and not for chat comple
 });
 
 it('the stock Anthropic client reaches providers of the formats in the table, and reads for others which interface they do not serve', async () => {
-  const served: string[] = [];
+  const servedFormats: string[] = [];
   for (const format of formats) {
     const call = client.messages.create(ask(`formats/${format}`, 'Hello'));
     const error: unknown = await call.then(
-      () => void served.push(format),
+      () => void servedFormats.push(format),
       (reason: unknown) => reason,
     );
     if (error === undefined) continue;
     expect(error).toBeInstanceOf(Anthropic.BadRequestError);
     expect(error).toMatchObject({ errorCode: 'model_not_routable', apiMessage: expect.stringContaining('messages') });
   }
-  const cells = Object.fromEntries(formats.map((format) => [format, served.includes(format) ? 'yes' : 'no']));
+  const cells = Object.fromEntries(formats.map((format) => [format, servedFormats.includes(format) ? 'yes' : 'no']));
   expect(formatResults['@anthropic-ai/sdk']).toEqual(cells);
-  expect(gateway.simulator.calls.map(({ format }) => format)).toEqual(served);
+  expect(gateway.simulator.calls.map(({ format }) => format)).toEqual(servedFormats);
 });
 
 it('the stock Anthropic client gets a stream that broke as an error with the code of the gateway, and does not come back', async () => {
@@ -198,20 +198,23 @@ describe.each(translated)('Messages on a model of %s', (format) => {
   });
 });
 
-it.each(translated)('goes on without a thread, which no model of %s has, if its client may', async (format) => {
-  const question = { model: `${format}/echo`, max_tokens: 100 };
-  const strict = client.beta.messages.thread(question);
-  await expect(strict.send({ role: 'user', content: 'Hello' })).rejects.toMatchObject({
-    errorCode: 'thread_unsupported_request',
-    error: { error_code: 'feature_unsupported', error: { message: expect.stringContaining('thread') } },
-  });
-  expect(gateway.simulator.calls).toEqual([]);
-  const thread = client.beta.messages.thread({ ...question, unsupportedRequestBehavior: 'continue_unthreaded' });
-  for (const content of ['Hello', 'And again']) {
-    expect(textOf((await thread.send({ role: 'user', content })) as Anthropic.Message)).toContain(content);
-  }
-  expect(thread.messages).toHaveLength(4);
-});
+it.each(translated)(
+  'a request of Messages goes on without a thread, which no model of %s has, if its client may',
+  async (format) => {
+    const question = { model: `${format}/echo`, max_tokens: 100 };
+    const strict = client.beta.messages.thread(question);
+    await expect(strict.send({ role: 'user', content: 'Hello' })).rejects.toMatchObject({
+      errorCode: 'thread_unsupported_request',
+      error: { error_code: 'feature_unsupported', error: { message: expect.stringContaining('thread') } },
+    });
+    expect(gateway.simulator.calls).toEqual([]);
+    const thread = client.beta.messages.thread({ ...question, unsupportedRequestBehavior: 'continue_unthreaded' });
+    for (const content of ['Hello', 'And again']) {
+      expect(textOf((await thread.send({ role: 'user', content })) as Anthropic.Message)).toContain(content);
+    }
+    expect(thread.messages).toHaveLength(4);
+  },
+);
 
 describe.each(['responses', 'converse'])('a model of %s, where stops are the gateway’s or the provider’s', (format) => {
   it('ends at a stop of the client, and says which it was, whole and streamed', async () => {
@@ -219,15 +222,15 @@ describe.each(['responses', 'converse'])('a model of %s, where stops are the gat
     const model = format === 'converse' ? 'converse/thinking' : `${format}/echo`;
     const question = ask(model, 'Hello', { stop_sequences: ['never', 'simulated by', 'only play'] });
     const message = await client.messages.create(question);
-    const streamed = await client.messages.stream(question).finalMessage();
-    for (const { content, stop_reason, stop_sequence } of [message, streamed]) {
+    const streamMessage = await client.messages.stream(question).finalMessage();
+    for (const { content, stop_reason, stop_sequence } of [message, streamMessage]) {
       expect([stop_reason, stop_sequence, content]).toMatchObject([
         'stop_sequence',
         'simulated by',
         [{ type: 'text', text: expect.stringMatching(/I am the model \S+, $/) }],
       ]);
     }
-    expect(streamed.usage.output_tokens).toBe(message.usage.output_tokens);
+    expect(streamMessage.usage.output_tokens).toBe(message.usage.output_tokens);
   });
 });
 

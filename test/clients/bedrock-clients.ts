@@ -58,9 +58,9 @@ const langchain: Check = async (load, _gateway, format) => {
     supportsToolChoiceValues: ['auto', 'any', 'tool'],
   });
   assert.match((await model.invoke('Hello')).text, greeting);
-  let streamed = '';
-  for await (const chunk of await model.stream('Hello')) streamed += chunk.text;
-  assert.match(streamed, greeting);
+  let streamText = '';
+  for await (const chunk of await model.stream('Hello')) streamText += chunk.text;
+  assert.match(streamText, greeting);
   const tool = { type: 'function', function: { name: 'get_weather', parameters: citySchema } };
   const bound = model.bindTools([tool]);
   const question = new HumanMessage('Call the tool');

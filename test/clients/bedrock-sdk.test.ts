@@ -229,9 +229,9 @@ describe.each(formats)('at a provider of %s', (format) => {
     expect([events[0]?.type, events.at(-1)?.type]).toEqual(['message_start', 'message_stop']);
     const texts = message.content.map(({ text = '' }: { text?: string }) => text).join('');
     expect(events.map(({ delta }) => delta?.text ?? '').join('')).toBe(texts);
-    const [sent] = gateway.simulator.calls;
-    expect(sent?.bodyText).not.toContain('anthropic_version');
-    if (format === 'messages') expect(sent?.headers['anthropic-beta']).toBe('interleaved-thinking-2025-05-14');
+    const [upstreamCall] = gateway.simulator.calls;
+    expect(upstreamCall?.bodyText).not.toContain('anthropic_version');
+    if (format === 'messages') expect(upstreamCall?.headers['anthropic-beta']).toBe('interleaved-thinking-2025-05-14');
     const record = await gateway.lastRecord();
     expect([record?.interfaceId, record?.format]).toEqual(['invoke', format]);
   });

@@ -24,8 +24,12 @@ const checks: AgentChecks = {
     assert.deepEqual([is_error, /^Hello! You wrote “Hello”/.test(result)], [false, true], result);
     assert.equal((await gateway.records()).at(-1)?.interfaceId, 'invoke');
     const args = ['--allowedTools', 'Read'];
-    const called = await ask(program, gateway, { isAtBedrock: true, prompt: 'Call the tool Read', args });
-    assert.deepEqual([called.is_error, /^The tools answered/.test(called.result)], [false, true], called.result);
+    const toolAnswer = await ask(program, gateway, { isAtBedrock: true, prompt: 'Call the tool Read', args });
+    assert.deepEqual(
+      [toolAnswer.is_error, /^The tools answered/.test(toolAnswer.result)],
+      [false, true],
+      toolAnswer.result,
+    );
   },
   'a tool is called after a thinking block, and its result goes back with both': async (program, gateway) => {
     const { result, is_error } = await ask(program, gateway, {

@@ -42,11 +42,11 @@ const checks: AgentChecks = {
     const { text: answerText, failure } = await ask(program, gateway, { prompt: 'Call the tool exec_command' });
     assert.equal(failure, undefined);
     assert.match(answerText, /^The tools answered/);
-    const sent = sentBody(gateway, 1).input;
-    const reasoned = sent.find(({ type }) => type === 'reasoning');
+    const sentItems = sentBody(gateway, 1).input;
+    const reasoned = sentItems.find(({ type }) => type === 'reasoning');
     assert.notEqual(reasoned?.encrypted_content ?? '', '');
-    assert.ok(sent.some(({ type }) => type === 'function_call'));
-    assert.ok(sent.some(({ type, output }) => type === 'function_call_output' && output !== ''));
+    assert.ok(sentItems.some(({ type }) => type === 'function_call'));
+    assert.ok(sentItems.some(({ type, output }) => type === 'function_call_output' && output !== ''));
   },
   'its search is refused at once with what the operator has to write': async (program, gateway) => {
     const { failure } = await ask(program, gateway, { without: ['web_search'] });

@@ -59,8 +59,8 @@ interface Failure {
 }
 
 async function fail(name: string, base: BasePath, { model, keyOf }: ErrorKind): Promise<Failure> {
-  const counted = countRequests(fetchOf[name]);
-  const connection = { baseURL: baseUrlOf(gateway, base), apiKey: keyOf(gateway), fetch: counted.send };
+  const counter = countRequests(fetchOf[name]);
+  const connection = { baseURL: baseUrlOf(gateway, base), apiKey: keyOf(gateway), fetch: counter.send };
   const error: unknown = await impatiently(() =>
     clientOf(name)(connection)
       .answer(model)
@@ -69,7 +69,7 @@ async function fail(name: string, base: BasePath, { model, keyOf }: ErrorKind): 
         (reason: unknown) => reason,
       ),
   );
-  return { error, text: String(error), requests: counted.count };
+  return { error, text: String(error), requests: counter.count };
 }
 
 /** Failures by call, because several tests look at the same failure. */
@@ -121,12 +121,12 @@ const classes: Readonly<Record<string, readonly [new (...args: never[]) => Error
 it.each(errorKinds)(
   'an error of the stock Anthropic client has its class, type, code, message and id, and is asked for again only if that can help: $title',
   async (kind) => {
-    const counted = countRequests();
+    const counter = countRequests();
     const failing = new Anthropic({
       baseURL: new URL(gateway.url).origin,
       authToken: kind.keyOf(gateway),
       apiKey: null,
-      fetch: counted.send,
+      fetch: counter.send,
     });
     const messages = [{ role: 'user' as const, content: 'Hello' }];
     const error: unknown = await impatiently(() =>
@@ -143,7 +143,7 @@ it.each(errorKinds)(
     const says = kind.saysOnMessages ?? kind.says;
     expect(error).toMatchObject({ type, errorCode: code, apiMessage: expect.stringContaining(says) });
     expect((error as { requestID: string }).requestID).toMatch(/^[0-9a-f-]{36}$/);
-    expect(counted.count).toBe(kind.isFinal ? 1 : 3);
+    expect(counter.count).toBe(kind.isFinal ? 1 : 3);
   },
 );
 

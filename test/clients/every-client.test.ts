@@ -102,28 +102,28 @@ describe.each(cells)('$name below $base at a provider of $provider', ({ name, ba
   });
 
   it('reads the error of a stream that fails before its first output, and does not retry', async () => {
-    const counted = countRequests();
+    const counter = countRequests();
     const texts: string[] = [];
-    const error = await failureOf(client(counted.send).stream(`${provider}/too-long`, (text) => texts.push(text)));
+    const error = await failureOf(client(counter.send).stream(`${provider}/too-long`, (text) => texts.push(text)));
     // On /v1 an error has no form that the libraries know.
     if (base !== '/v1') expect(String(error)).toContain('maximum context length is 128000 tokens');
-    expect([texts, counted.count, gateway.simulator.calls.length]).toEqual([[], 1, 1]);
+    expect([texts, counter.count, gateway.simulator.calls.length]).toEqual([[], 1, 1]);
   });
 
   it.each(['broken', 'cut'])('throws if a stream breaks, after what came, and does not come back: %s', async (how) => {
-    const counted = countRequests();
+    const counter = countRequests();
     const texts: string[] = [];
-    const error = await failureOf(client(counted.send).stream(`${provider}/${how}`, (text) => texts.push(text)));
+    const error = await failureOf(client(counter.send).stream(`${provider}/${how}`, (text) => texts.push(text)));
     expect(String(error)).toContain('The stream broke off after its first output');
     expect(texts.join('')).toMatch(/^Hello! You/);
-    expect([counted.count, gateway.simulator.calls.length]).toEqual([1, 1]);
+    expect([counter.count, gateway.simulator.calls.length]).toEqual([1, 1]);
   });
 
   const isRefused = base === '/v1' && !(name in responsesClients);
   it(isRefused ? 'is refused a stream with a schema' : 'streams an object of its schema', async () => {
-    const streamed = client().streamedSchema(echo);
-    if (!isRefused) expect(await streamed).toEqual({ label: 'text' });
-    else await expect(streamed).rejects.toBeDefined();
+    const streamAnswer = client().streamedSchema(echo);
+    if (!isRefused) expect(await streamAnswer).toEqual({ label: 'text' });
+    else await expect(streamAnswer).rejects.toBeDefined();
   });
 });
 
@@ -136,10 +136,10 @@ describe('results.ts', () => {
       cells[format] = error === undefined ? 'yes' : 'no';
       if (error !== undefined) expect(error).toContain(`No provider of "formats/${format}" serves the interface`);
     }
-    const served = formats.filter((format) => cells[format] === 'yes');
-    expect(served).toEqual(chatFormats);
+    const servedFormats = formats.filter((format) => cells[format] === 'yes');
+    expect(servedFormats).toEqual(chatFormats);
     expect(formatResults[name]).toEqual(cells);
-    expect(gateway.simulator.calls.map(({ format }) => format)).toEqual(served);
+    expect(gateway.simulator.calls.map(({ format }) => format)).toEqual(servedFormats);
   });
 
   const toolClients = { ...chatClients, 'openai, the message as it came': openaiByHand };
@@ -160,11 +160,11 @@ describe('results.ts', () => {
         shownAs(await isBack(provider, false), await isBack(provider, true));
       const [messages, converse] = [await cellOf('messages'), await cellOf('converse')];
       expect(converse).toBe(messages);
-      const shown = {
+      const expectedThinking = {
         'Claude (messages, converse)': messages,
         'Gemini (generate-content)': await cellOf('generate-content'),
       };
-      expect(thinkingResults[name]).toEqual(shown);
+      expect(thinkingResults[name]).toEqual(expectedThinking);
     },
   );
 });
@@ -283,11 +283,11 @@ it.each<[string, ChatOpenAIFields, number]>([
   ['seven times by itself', {}, 7],
   ['once with the line of the README', { onFailedAttempt }, 1],
 ])('LangChain comes for an answer that fails its schema %s', async (_how, fields, calls) => {
-  const counted = countRequests();
+  const counter = countRequests();
   const schema = { type: 'object', properties: { label: { type: 'string' } }, required: ['label'] };
   const error = await impatiently(() =>
     new ChatOpenAI({
-      ...{ model: 'acme/prose', apiKey: gateway.key, configuration: { baseURL: gateway.url, fetch: counted.send } },
+      ...{ model: 'acme/prose', apiKey: gateway.key, configuration: { baseURL: gateway.url, fetch: counter.send } },
       modelKwargs: { response_format: { type: 'json_schema', json_schema: { name: 'label', schema } } },
       ...fields,
     })
@@ -297,7 +297,7 @@ it.each<[string, ChatOpenAIFields, number]>([
   expect(error).toMatchObject({ status: 422, error: 'schema_validation_failed' });
   expect(error.headers.get('x-should-retry')).toBe('false');
   // The gateway makes each call three times.
-  expect([counted.count, gateway.simulator.calls.length]).toEqual([calls, 3 * calls]);
+  expect([counter.count, gateway.simulator.calls.length]).toEqual([calls, 3 * calls]);
 });
 
 it('openai sends an image by Responses, and the fields of the gateway', async () => {
@@ -320,8 +320,8 @@ it('openai reads a moderation, of each text and of an image', async () => {
   ]);
   expect(Number(response.headers.get('x-gw-cost'))).toBeGreaterThan(0);
   const image = { type: 'image_url' as const, image_url: { url: imageUrl } };
-  const seen = await moderations.create({ model: 'acme/echo', input: [image] });
-  expect(seen.results[0]?.category_applied_input_types.violence).toEqual(['text', 'image']);
+  const moderation = await moderations.create({ model: 'acme/echo', input: [image] });
+  expect(moderation.results[0]?.category_applied_input_types.violence).toEqual(['text', 'image']);
 });
 
 it('the AI SDK reranks, at either version of Cohere’s path', async () => {
@@ -383,17 +383,17 @@ describe('vectors', () => {
   });
 
   it('come from providers that speak Embeddings, and any other model says that it serves none', async () => {
-    const served: string[] = [];
+    const servedFormats: string[] = [];
     for (const format of formats) {
       const call = embeddings().create({ model: `formats/${format}`, input: 'Hello' });
       const code = await call.then(
-        () => void served.push(format),
+        () => void servedFormats.push(format),
         (error: { code: unknown }) => error.code,
       );
       if (code !== undefined) expect([format, code]).toEqual([format, 'model_not_routable']);
     }
-    expect(served).toEqual(['embeddings']);
-    const cells = Object.fromEntries(formats.map((format) => [format, served.includes(format) ? 'yes' : 'no']));
+    expect(servedFormats).toEqual(['embeddings']);
+    const cells = Object.fromEntries(formats.map((format) => [format, servedFormats.includes(format) ? 'yes' : 'no']));
     expect(formatResults['openai, Embeddings']).toEqual(cells);
   });
 

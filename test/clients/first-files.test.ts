@@ -194,7 +194,7 @@ it('the documentation has a first file for each of these, in under ten lines', (
 describe.each(Object.entries(firstFiles))('the first file of %s', (id, file) => {
   let started: StartedExample;
   beforeAll(async () => {
-    const example = documentedFiles.find(({ text: written }) => written.includes(`id: ${id}`));
+    const example = documentedFiles.find(({ text: fileText }) => fileText.includes(`id: ${id}`));
     started = await startExample(example?.text ?? '', simulator.urlOf);
   });
   afterAll(() => started.stop());
@@ -223,10 +223,10 @@ describe.each(Object.entries(firstFiles))('the first file of %s', (id, file) => 
     expect(whole.choices[0]?.message.content).toContain(`You wrote “${text}”`);
     expect(whole.usage).toMatchObject({ cost: expect.any(Number) });
     expectReceived(file.chat);
-    let streamed = '';
+    let streamText = '';
     const stream = await chat.completions.create({ model, messages: [{ role: 'user', content: text }], stream: true });
-    for await (const { choices } of stream) streamed += choices[0]?.delta.content ?? '';
-    expect(streamed).toBe(whole.choices[0]?.message.content);
+    for await (const { choices } of stream) streamText += choices[0]?.delta.content ?? '';
+    expect(streamText).toBe(whole.choices[0]?.message.content);
   });
 
   it('answers OpenAI’s client by Responses', async () => {
@@ -248,7 +248,7 @@ describe.each(Object.entries(firstFiles))('the first file of %s', (id, file) => 
 
   it('takes tools, images and JSON by a schema, or says what the file has to write for them', async () => {
     simulator.clear();
-    const called = clientsOf(started).openai.chat.completions.create({
+    const completion = clientsOf(started).openai.chat.completions.create({
       model,
       max_completion_tokens: 500,
       messages: [
@@ -264,11 +264,11 @@ describe.each(Object.entries(firstFiles))('the first file of %s', (id, file) => 
       response_format: { type: 'json_schema', json_schema: { name: 'label', schema: labelSchema } },
     });
     if (file.refuses !== undefined) {
-      await expect(called).rejects.toMatchObject({ status: 400, message: expect.stringMatching(file.refuses) });
+      await expect(completion).rejects.toMatchObject({ status: 400, message: expect.stringMatching(file.refuses) });
       expect(simulator.calls).toEqual([]);
       return;
     }
-    const { message } = (await called).choices[0] ?? {};
+    const { message } = (await completion).choices[0] ?? {};
     expect(Object.keys(JSON.parse(message?.content ?? '{}'))).toEqual(['label']);
   });
 });

@@ -71,8 +71,8 @@ const checks: AgentChecks = {
   'a provider that fails before its output is replaced': async (program, gateway) => {
     const { text: answerText } = await ask(program, gateway, { model: 'acme/rescued' });
     assert.match(answerText, /simulated by the provider globex/);
-    const called = gateway.simulator.calls.map(({ provider }) => provider);
-    assert.deepEqual(called, ['acme', 'globex']);
+    const calledProviders = gateway.simulator.calls.map(({ provider }) => provider);
+    assert.deepEqual(calledProviders, ['acme', 'globex']);
   },
   'a prompt that is too long is told once, in the words of Google': async (program, gateway) => {
     const { failure } = await ask(program, gateway, { model: 'acme/too-long' });

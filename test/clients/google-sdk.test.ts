@@ -126,12 +126,12 @@ describe.each(formats)('at a provider of %s', (format) => {
   });
 });
 
-it('reaches providers of the formats in the table', () => {
-  const served = Object.entries(formatResults['@google/genai'] ?? {}).filter(([, cell]) => cell === 'yes');
-  expect(served.map(([format]) => format).toSorted()).toEqual([...formats].toSorted());
+it('Google’s SDK reaches providers of the formats in the table', () => {
+  const servedCells = Object.entries(formatResults['@google/genai'] ?? {}).filter(([, cell]) => cell === 'yes');
+  expect(servedCells.map(([format]) => format).toSorted()).toEqual([...formats].toSorted());
 });
 
-it('reads the errors for an account without credit, and for an unknown field', async () => {
+it('Google’s SDK reads the errors for an account without credit, and for an unknown field', async () => {
   const poor = googleOf({ ...gateway, key: poorKey });
   const unpaid = await failureOf(poor.models.generateContent({ model: 'messages/echo', contents: 'Hello' }));
   expect([unpaid.status, unpaid.message]).toEqual([402, expect.stringContaining('FAILED_PRECONDITION')]);
@@ -141,11 +141,11 @@ it('reads the errors for an account without credit, and for an unknown field', a
   expect(gateway.simulator.calls).toEqual([]);
 });
 
-it('lists the models of the key, finds one, and embeds', async () => {
-  const listed: (string | undefined)[] = [];
-  for await (const { name } of await google.models.list({ config: { pageSize: 7 } })) listed.push(name);
-  expect(listed).toEqual(expect.arrayContaining(['models/messages/echo', 'models/vectors']));
-  expect(new Set(listed).size).toBe(listed.length);
+it('Google’s SDK lists the models of the key, finds one, and embeds', async () => {
+  const modelNames: (string | undefined)[] = [];
+  for await (const { name } of await google.models.list({ config: { pageSize: 7 } })) modelNames.push(name);
+  expect(modelNames).toEqual(expect.arrayContaining(['models/messages/echo', 'models/vectors']));
+  expect(new Set(modelNames).size).toBe(modelNames.length);
   expect((await google.models.get({ model: 'messages/echo' })).name).toBe('models/messages/echo');
   const { embeddings = [] } = await google.models.embedContent({ model: 'vectors', contents: ['One', 'Two'] });
   expect(embeddings.map(({ values = [] }) => values.length > 0)).toEqual([true, true]);

@@ -29,7 +29,7 @@ function clientOf(runner: Runner, modelOf: (model: string) => string | OpenAICha
   const agent = (model: string) => new Agent({ name: 'helper', model: modelOf(model) });
   const labelled = (model: string) =>
     new Agent({ name: 'labeller', model: modelOf(model), outputType: z.object({ label: z.string() }) });
-  async function streamed(running: Agent, prompt: string, read: (text: string) => void = () => {}) {
+  async function streamAgent(running: Agent, prompt: string, read: (text: string) => void = () => {}) {
     const result = await runner.run(running, prompt, { stream: true });
     for await (const text of result.toTextStream()) read(text);
     await result.completed;
@@ -41,7 +41,7 @@ function clientOf(runner: Runner, modelOf: (model: string) => string | OpenAICha
       const { usage } = (rawResponses[0]?.providerData ?? {}) as { usage?: { cost?: number } };
       return { text: finalOutput, cost: usage?.cost, tokens: tokensOf(state.usage) };
     },
-    stream: async (model, read) => tokensOf((await streamed(agent(model), question, read)).state.usage),
+    stream: async (model, read) => tokensOf((await streamAgent(agent(model), question, read)).state.usage),
     async tools(model, { stream = false, effort, labelled: isLabelled = false } = {}) {
       const inputs: unknown[] = [];
       const weather = tool({
@@ -59,7 +59,7 @@ function clientOf(runner: Runner, modelOf: (model: string) => string | OpenAICha
         tools: [weather],
         modelSettings,
       });
-      const run = stream ? streamed(asking, toolQuestion) : runner.run(asking, toolQuestion);
+      const run = stream ? streamAgent(asking, toolQuestion) : runner.run(asking, toolQuestion);
       const { finalOutput = '' } = await run;
       return { text: isLabelled ? JSON.stringify(finalOutput) : String(finalOutput), inputs };
     },

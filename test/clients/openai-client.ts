@@ -98,7 +98,10 @@ export function openaiByHand(connection: ClientConnection): Pick<ClientUnderTest
       const calls = first.tool_calls?.filter((call) => call.type === 'function') ?? [];
       const results = calls.map(({ id }) => ({ role: 'tool' as const, tool_call_id: id, content: toolResult }));
       const { content } = await ask([...asking, first, ...results]);
-      return { text: content ?? '', inputs: calls.map(({ function: called }) => JSON.parse(called.arguments)) };
+      return {
+        text: content ?? '',
+        inputs: calls.map(({ function: toolFunction }) => JSON.parse(toolFunction.arguments)),
+      };
     },
   };
 }

@@ -34,9 +34,9 @@ function run(input: string): Promise<{ code: number | null; out: string }> {
  * JSON.
  */
 function pythonArguments(code: string): Record<string, unknown> {
-  const [, written = ''] = /^answer = client\.[\w.]+\(\n(.*?)\n\)\n/ms.exec(code) ?? [];
+  const [, callText = ''] = /^answer = client\.[\w.]+\(\n(.*?)\n\)\n/ms.exec(code) ?? [];
   const names: Record<string, string> = { True: 'true', False: 'false', None: 'null' };
-  const json = `{${written.replaceAll(/^ {4}(\w+)=/gm, '"$1": ')}}`.replaceAll(
+  const json = `{${callText.replaceAll(/^ {4}(\w+)=/gm, '"$1": ')}}`.replaceAll(
     /("(?:[^"\\]|\\.)*")|\b(True|False|None)\b|,(\s*[\]}])/g,
     (_all, text, name, end) => text ?? names[name] ?? end,
   );
@@ -63,9 +63,9 @@ describe('the code of a request', () => {
     const curl = await run(curlOf(url, body, file));
     expect([curl.code, curl.out.slice(0, 500)]).toEqual([0, expect.not.stringMatching(/"error":\s*["{]/)]);
     await gateway.settled();
-    const sent = gateway.simulator.calls.slice(before).map((call) => JSON.stringify(call.body));
-    expect(sent).toHaveLength(1);
-    expect(sent[0]).toContain(JSON.stringify(hostile).slice(1, -1));
+    const sentBodies = gateway.simulator.calls.slice(before).map((call) => JSON.stringify(call.body));
+    expect(sentBodies).toHaveLength(1);
+    expect(sentBodies[0]).toContain(JSON.stringify(hostile).slice(1, -1));
     if (file !== undefined) {
       const form = gateway.simulator.calls[before]?.body;
       expect(form).toMatchObject({ file: { file_name: audio.name, type: audio.type, bytes: audio.size } });

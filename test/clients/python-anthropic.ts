@@ -58,16 +58,16 @@ function check({ message, stream, tools, count, broken, cut, formats: seenAt, er
   });
   assert.deepEqual(formatResults['anthropic (Python)'], Object.fromEntries(cells), 'formats in results.ts');
   for (const [index, kind] of errorKinds.entries()) {
-    const seen = errors[index];
+    const error = errors[index];
     const [, status = ''] = /\((\d{3})\)/.exec(kind.title) ?? [];
     // The code `context_length_exceeded` exists only in OpenAI's form.
     const code = kind.code === 'context_length_exceeded' ? 'invalid_request' : kind.code;
-    const shown = { class: seen?.class, type: seen?.type, status: seen?.status, code: seen?.code };
+    const errorFields = { class: error?.class, type: error?.type, status: error?.status, code: error?.code };
     const [errorClass, type] = classes[status] ?? [];
-    assert.deepEqual(shown, { class: errorClass, type, status: Number(status), code }, kind.title);
-    assert.ok(seen?.text.includes(kind.saysOnMessages ?? kind.says), `${kind.title} reads ${seen?.text}`);
-    assert.match(seen?.request_id ?? '', /^[0-9a-f-]{36}$/);
-    assert.equal(seen?.requests, kind.isFinal ? 1 : 3, kind.title);
+    assert.deepEqual(errorFields, { class: errorClass, type, status: Number(status), code }, kind.title);
+    assert.ok(error?.text.includes(kind.saysOnMessages ?? kind.says), `${kind.title} reads ${error?.text}`);
+    assert.match(error?.request_id ?? '', /^[0-9a-f-]{36}$/);
+    assert.equal(error?.requests, kind.isFinal ? 1 : 3, kind.title);
   }
 }
 

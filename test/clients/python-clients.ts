@@ -79,27 +79,27 @@ function checkErrors({ errors }: Seen): void {
   }
 }
 
-const countsOf = (seen: SeenOfBases): string[] =>
-  errorKinds.map((_kind, index) => basePaths.map((base) => seen[base].errors[index]?.requests).join(' → '));
+const countsOf = (results: SeenOfBases): string[] =>
+  errorKinds.map((_kind, index) => basePaths.map((base) => results[base].errors[index]?.requests).join(' → '));
 
 /**
  * Compares the results with the rows of results.ts. `name, setting` is a variant of a client without a row of its own.
  */
-function checkResults(name: string, seen: SeenOfBases): void {
-  assert.deepEqual(requestResults[name], countsOf(seen), `${name}: requests in results.ts`);
+function checkResults(name: string, results: SeenOfBases): void {
+  assert.deepEqual(requestResults[name], countsOf(results), `${name}: requests in results.ts`);
   if (name.includes(', ')) return;
   const example = errorKinds.findIndex(({ title }) => title === exampleTitle);
   const read = (base: keyof SeenOfBases) =>
-    readsAs(seen[base].errors[example]?.text ?? '', errorKinds[example] as never);
-  const [, cost] = seen['/openai/v1'].features.answer as [string, number | null];
+    readsAs(results[base].errors[example]?.text ?? '', errorKinds[example] as never);
+  const [, cost] = results['/openai/v1'].features.answer as [string, number | null];
   const { reads, cost: shownAt } = libraryResults[name] ?? {};
   assert.equal(shownAt !== undefined, cost !== null, `${name}: where results.ts says its cost shows`);
   assert.deepEqual(reads, { '/openai/v1': read('/openai/v1'), '/v1': read('/v1') }, `${name}: its row in results.ts`);
 }
 
 /** Checks that a feature works at every format as at chat completions, or is refused with a message. */
-function checkFormats(name: string, seen: SeenOfClient): void {
-  const { bases, formats: answers, translated, thinking } = seen;
+function checkFormats(name: string, results: SeenOfClient): void {
+  const { bases, formats: answers, translated, thinking } = results;
   const cells: Record<string, string> = {};
   for (const format of formats) {
     const failure = failureIn(answers[format]);
@@ -123,15 +123,19 @@ function checkFormats(name: string, seen: SeenOfClient): void {
   }
   if (thinking === undefined) return;
   const [messages, converse, gemini] = translatedFormats.map((format) => {
-    const [whole, streamed] = (thinking[format] ?? []).map(({ text, bodies }) => {
+    const [whole, streamResult] = (thinking[format] ?? []).map(({ text, bodies }) => {
       assert.match(String(text), /^The tools answered “sunny”/);
       return isSentBack(bodies);
     });
-    return shownAs(whole === true, streamed === true);
+    return shownAs(whole === true, streamResult === true);
   });
   assert.equal(converse, messages);
-  const shown = { 'Claude (messages, converse)': messages, 'Gemini (generate-content)': gemini };
-  assert.deepEqual(thinkingResults[`${name}, the message as it came`], shown, `${name}: thinking in results.ts`);
+  const thinkingWords = { 'Claude (messages, converse)': messages, 'Gemini (generate-content)': gemini };
+  assert.deepEqual(
+    thinkingResults[`${name}, the message as it came`],
+    thinkingWords,
+    `${name}: thinking in results.ts`,
+  );
 }
 
 async function runSet(set: string): Promise<string> {
@@ -156,11 +160,11 @@ async function runSet(set: string): Promise<string> {
     const clients = Object.entries(
       JSON.parse(output.trimEnd().split('\n').at(-1) ?? '') as Record<string, SeenOfClient>,
     );
-    for (const [name, seen] of clients) {
-      for (const base of basePaths) checkFeatures(name, base, seen.bases[base].features);
-      checkErrors(seen.bases['/openai/v1']);
-      checkResults(name, seen.bases);
-      checkFormats(name, seen);
+    for (const [name, results] of clients) {
+      for (const base of basePaths) checkFeatures(name, base, results.bases[base].features);
+      checkErrors(results.bases['/openai/v1']);
+      checkResults(name, results.bases);
+      checkFormats(name, results);
     }
     return clients.map(([name]) => name).join(', ');
   } finally {

@@ -11,7 +11,7 @@ export async function startCountedGateway() {
   const gateway = await startClientGateway();
   const serve = createGateway(gateway.composition);
   let count = 0;
-  const counted: Gateway = async (request, context) => {
+  const countingGateway: Gateway = async (request, context) => {
     if (request.path !== countPath) {
       count += 1;
       return serve(request, context);
@@ -20,7 +20,7 @@ export async function startCountedGateway() {
     count = 0;
     return { status: 200, headers: {}, body };
   };
-  const server: GatewayServer = await serveGateway(gateway.composition, counted);
+  const server: GatewayServer = await serveGateway(gateway.composition, countingGateway);
   return {
     gateway,
     origin: new URL(server.url).origin,

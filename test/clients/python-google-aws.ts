@@ -33,19 +33,20 @@ interface SeenLists {
 
 const greeting = /^Hello! You wrote “Hello”/;
 
-function check(client: string, format: string, seen: SeenAtFormat): void {
+function check(client: string, format: string, results: SeenAtFormat): void {
   const where = `${client} at ${format}`;
-  for (const text of [seen.answer, seen.stream, seen.invoke ?? seen.answer]) assert.match(text, greeting, where);
-  if (seen.tools !== undefined) {
-    assert.match(seen.tools[0] ?? '', /^The tools answered “sunny”/, where);
-    assert.match(seen.tools[1] ?? '', greeting, where);
+  for (const text of [results.answer, results.stream, results.invoke ?? results.answer])
+    assert.match(text, greeting, where);
+  if (results.tools !== undefined) {
+    assert.match(results.tools[0] ?? '', /^The tools answered “sunny”/, where);
+    assert.match(results.tools[1] ?? '', greeting, where);
   }
-  if (seen.schema !== undefined) assert.deepEqual(seen.schema, { label: 'text' }, where);
-  if (seen.count !== undefined) assert.ok(seen.count > 0, where);
-  if (seen.broken === undefined) return;
-  assert.match(seen.broken ?? '', /The stream broke off after its first output/, where);
-  assert.match(seen.limited ?? '', /RESOURCE_EXHAUSTED|ThrottlingException/, where);
-  assert.match(seen.too_long ?? '', /exceeds the maximum number of tokens|Input is too long/, where);
+  if (results.schema !== undefined) assert.deepEqual(results.schema, { label: 'text' }, where);
+  if (results.count !== undefined) assert.ok(results.count > 0, where);
+  if (results.broken === undefined) return;
+  assert.match(results.broken ?? '', /The stream broke off after its first output/, where);
+  assert.match(results.limited ?? '', /RESOURCE_EXHAUSTED|ThrottlingException/, where);
+  assert.match(results.too_long ?? '', /exceeds the maximum number of tokens|Input is too long/, where);
 }
 
 export async function runGoogleAndAws(): Promise<string> {
@@ -73,16 +74,16 @@ export async function runGoogleAndAws(): Promise<string> {
     const { lists, ...clients } = JSON.parse(output.trimEnd().split('\n').at(-1) ?? '') as {
       readonly lists: SeenLists;
     } & Readonly<Record<string, Readonly<Record<string, SeenAtFormat>>>>;
-    for (const [client, seen] of Object.entries(clients)) {
-      for (const format of formats) check(client, format, seen[format] as SeenAtFormat);
+    for (const [client, results] of Object.entries(clients)) {
+      for (const format of formats) check(client, format, results[format] as SeenAtFormat);
     }
     assert.ok(lists.models.includes('models/messages/thinking'));
     assert.equal(lists.vectors, 2);
     // A provider refused nothing else.
-    const refused = gateway.simulator.calls.filter(({ status }) => status === 400).map(({ model }) => `${model}`);
+    const refusedModels = gateway.simulator.calls.filter(({ status }) => status === 400).map(({ model }) => `${model}`);
     assert.ok(
-      refused.every((model) => model.endsWith('error-400:context_length_exceeded')),
-      refused.join(),
+      refusedModels.every((model) => model.endsWith('error-400:context_length_exceeded')),
+      refusedModels.join(),
     );
     return Object.keys(clients).join(', ');
   } finally {

@@ -34,9 +34,9 @@ export async function runPlayground(): Promise<string> {
         });
         assert.match(output, /\S/, `${title} prints its answer`);
         await gateway.settled();
-        const [sent, ...more] = gateway.simulator.calls.slice(before).map((call) => JSON.stringify(call.body));
+        const [sentBody, ...more] = gateway.simulator.calls.slice(before).map((call) => JSON.stringify(call.body));
         assert.equal(more.length, 0);
-        assert.ok(sent?.includes(JSON.stringify(hostile).slice(1, -1)), title);
+        assert.ok(sentBody?.includes(JSON.stringify(hostile).slice(1, -1)), title);
         assert.equal((await gateway.lastRecord())?.outcome, 'ok');
       }
     }

@@ -34,8 +34,8 @@ export async function runRetrieval(): Promise<string> {
     };
     for (const [name, requirements] of Object.entries(frameworks)) {
       gateway.simulator.clear();
-      const seen = await see<SeenRetrieval>(name, requirements);
-      for (const source of vectorSourceNames) await checkRetrieval(gateway, source, seen[source]);
+      const results = await see<SeenRetrieval>(name, requirements);
+      for (const source of vectorSourceNames) await checkRetrieval(gateway, source, results[source]);
     }
     gateway.simulator.clear();
     const { acme, ...translated } = await see<string>('langchain, defaults', frameworks.langchain);

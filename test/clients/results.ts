@@ -73,9 +73,9 @@ const requestCounts: readonly (readonly [counts: RequestCounts, clients: readonl
   [[1, 3, 12], ['llama-index']],
 ];
 
-const countOf = ([refused, failed, later]: RequestCounts, { title, isFinal }: ErrorKind): number => {
+const countOf = ([refusals, failed, later]: RequestCounts, { title, isFinal }: ErrorKind): number => {
   if (!isFinal) return later;
-  return /\((400|401|402)\)$/.test(title) ? refused : failed;
+  return /\((400|401|402)\)$/.test(title) ? refusals : failed;
 };
 
 /**
@@ -116,8 +116,8 @@ const clientsOfEveryFormat = [
   'anthropic (Python)',
 ];
 
-const servedFormats = (served: readonly ClientFormat[]): Readonly<Record<string, 'yes' | 'no'>> =>
-  Object.fromEntries(formats.map((format) => [format, served.includes(format) ? 'yes' : 'no']));
+const servedFormats = (servedOnes: readonly ClientFormat[]): Readonly<Record<string, 'yes' | 'no'>> =>
+  Object.fromEntries(formats.map((format) => [format, servedOnes.includes(format) ? 'yes' : 'no']));
 
 /** Whether a client is answered, by client and provider format. */
 export const formatResults: Readonly<Record<string, Readonly<Record<string, 'yes' | 'no'>>>> = {

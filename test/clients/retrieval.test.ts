@@ -27,12 +27,12 @@ it.each(vectorSourceNames)('LangChain.js finds a passage by vectors of %s, and a
   const [found] = await store.asRetriever(1).invoke(retrievalQuestion);
   const chat = new ChatOpenAI({ model: `${name}/chat`, ...connection });
   const { content } = await chat.invoke(`${found?.pageContent}\n\n${retrievalQuestion}`);
-  const seen = {
+  const results = {
     dimensions: vectors.map(({ length }) => length),
     found: found?.pageContent ?? '',
     answer: String(content),
   };
-  await checkRetrieval(gateway, name, seen);
+  await checkRetrieval(gateway, name, results);
   await expectBalancedBooks(gateway);
   expect(await gateway.records()).toHaveLength(before + 4);
 });

@@ -60,14 +60,14 @@ export interface SeenRetrieval {
 }
 
 /** Checks one source. `gateway.simulator` must have no other calls of the source's provider. */
-export async function checkRetrieval(gateway: Harness, name: VectorSourceName, seen: SeenRetrieval): Promise<void> {
+export async function checkRetrieval(gateway: Harness, name: VectorSourceName, results: SeenRetrieval): Promise<void> {
   const { dimensions, format } = vectorSources[name];
   assert.deepEqual(
-    seen.dimensions,
+    results.dimensions,
     passages.map(() => dimensions),
   );
-  assert.equal(seen.found, wanted);
-  assert.match(seen.answer, /^Hello! You wrote /);
+  assert.equal(results.found, wanted);
+  assert.match(results.answer, /^Hello! You wrote /);
   const calls = gateway.simulator.calls.filter(({ provider }) => provider === name);
   assert.deepEqual(
     new Set(calls.slice(0, -1).map((call) => call.format)),

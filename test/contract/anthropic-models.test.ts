@@ -76,10 +76,10 @@ const allIds = ['auto', ...names, 'bolt/model-7', 'bolt/eu/only-bolt', 'no-slash
 
 describe('the list of models with anthropic-version', () => {
   it('is read whole by the official SDK, page by page, and so is a model', async () => {
-    const seen: Anthropic.ModelInfo[] = [];
-    for await (const model of anthropic.models.list()) seen.push(model);
-    expect(seen.map(({ id }) => id)).toEqual(allIds);
-    for (const model of seen) {
+    const modelInfos: Anthropic.ModelInfo[] = [];
+    for await (const model of anthropic.models.list()) modelInfos.push(model);
+    expect(modelInfos.map(({ id }) => id)).toEqual(allIds);
+    for (const model of modelInfos) {
       expect(Object.keys(model).sort()).toEqual(
         [
           ...['capabilities', 'created_at', 'deprecated_at', 'display_name', 'id', 'lifecycle', 'line'],
@@ -89,8 +89,8 @@ describe('the list of models with anthropic-version', () => {
       expect(model).toMatchObject({ type: 'model', lifecycle: 'active', display_name: expect.any(String) });
       expect(new Date(model.created_at).toISOString().replace('.000Z', 'Z')).toBe(model.created_at);
     }
-    expect(seen[1]).toMatchObject({ max_input_tokens: 128_000, max_tokens: 4_096 });
-    expect(await anthropic.models.retrieve('acme/model-1')).toEqual(seen[2]);
+    expect(modelInfos[1]).toMatchObject({ max_input_tokens: 128_000, max_tokens: 4_096 });
+    expect(await anthropic.models.retrieve('acme/model-1')).toEqual(modelInfos[2]);
     expect((await anthropic.models.retrieve('only-bolt')).id).toBe('bolt/eu/only-bolt');
   });
 
@@ -143,7 +143,7 @@ describe('the list of models with anthropic-version', () => {
 });
 
 describe('a bare name', () => {
-  const served = async (response: Response) => {
+  const headersOfServer = async (response: Response) => {
     expect(response.status).toBe(200);
     const body = (await response.json()) as { usage: { model: string } };
     return [response.headers.get('x-gw-model'), body.usage.model];
@@ -151,11 +151,14 @@ describe('a bare name', () => {
 
   it('means the one model that ends in it, as model, in models, and in a preset', async () => {
     const five = ['acme/model-5', 'acme/model-5'];
-    expect(await served(await gateway.post(hello('model-5')))).toEqual(five);
-    expect(await served(await gateway.post(hello('acme/error', { models: ['model-5'] })))).toEqual(five);
-    expect(await served(await gateway.post({ ...hello(''), model: null, models: ['model-5'] }))).toEqual(five);
-    expect(await served(await gateway.post(hello('acme/error', { preset: 'five' })))).toEqual(five);
-    expect(await served(await gateway.post(hello('only-bolt')))).toEqual(['bolt/eu/only-bolt', 'bolt/eu/only-bolt']);
+    expect(await headersOfServer(await gateway.post(hello('model-5')))).toEqual(five);
+    expect(await headersOfServer(await gateway.post(hello('acme/error', { models: ['model-5'] })))).toEqual(five);
+    expect(await headersOfServer(await gateway.post({ ...hello(''), model: null, models: ['model-5'] }))).toEqual(five);
+    expect(await headersOfServer(await gateway.post(hello('acme/error', { preset: 'five' })))).toEqual(five);
+    expect(await headersOfServer(await gateway.post(hello('only-bolt')))).toEqual([
+      'bolt/eu/only-bolt',
+      'bolt/eu/only-bolt',
+    ]);
     const openai = new OpenAI({ apiKey: gateway.key, baseURL: gateway.url.replace('/v1', '/openai/v1') });
     expect((await openai.models.retrieve('model-5')).id).toBe('acme/model-5');
     await gateway.settled();
@@ -164,7 +167,7 @@ describe('a bare name', () => {
   });
 
   it('of an id that exists is that id, and shares its cached answer with the whole one', async () => {
-    expect(await served(await gateway.post(hello('no-slash')))).toEqual(['no-slash', 'no-slash']);
+    expect(await headersOfServer(await gateway.post(hello('no-slash')))).toEqual(['no-slash', 'no-slash']);
     const cache = { cache: { enabled: true } };
     await gateway.post(hello('acme/model-9', cache));
     await gateway.settled();
@@ -172,25 +175,31 @@ describe('a bare name', () => {
   });
 
   it('of several is unknown, and they are named; so is one with a slash, and a part of a name', async () => {
-    const refused = async (model: string) => {
+    const refusalOf = async (model: string) => {
       const response = await gateway.post(hello(model));
       expect(response.status).toBe(400);
       const body = (await response.json()) as { error: string; message: string };
       expect(body.error).toBe('unknown_model');
       return body.message;
     };
-    const several = await refused('model-7');
+    const several = await refusalOf('model-7');
     expect(several).toContain('"acme/model-7"');
     expect(several).toContain('"bolt/model-7"');
-    expect(await refused('model-77')).toContain('Did you mean');
-    expect(await refused('eu/only-bolt')).not.toContain('several');
-    expect(await refused('odel-5')).toContain('There is no model "odel-5"');
+    expect(await refusalOf('model-77')).toContain('Did you mean');
+    expect(await refusalOf('eu/only-bolt')).not.toContain('several');
+    expect(await refusalOf('odel-5')).toContain('There is no model "odel-5"');
   });
 
   it('is looked for among the models of the key alone, which a list may name the same way', async () => {
     const authorization = { authorization: `Bearer ${narrowKey}` };
-    expect(await served(await gateway.post(hello('model-7'), authorization))).toEqual(['bolt/model-7', 'bolt/model-7']);
-    expect(await served(await gateway.post(hello('model-3'), authorization))).toEqual(['acme/model-3', 'acme/model-3']);
+    expect(await headersOfServer(await gateway.post(hello('model-7'), authorization))).toEqual([
+      'bolt/model-7',
+      'bolt/model-7',
+    ]);
+    expect(await headersOfServer(await gateway.post(hello('model-3'), authorization))).toEqual([
+      'acme/model-3',
+      'acme/model-3',
+    ]);
     expect((await gateway.post(hello('only-bolt'), authorization)).status).toBe(400);
     const list = (await (await gateway.get('/models', authorization)).json()) as Page;
     expect(idsOf(list)).toEqual(['auto', 'acme/model-3', 'bolt/model-7']);
@@ -223,16 +232,16 @@ describe('the models for clients of Google', () => {
     fetch(new URL(gateway.url).origin + path, { headers });
 
   it.each(['/v1beta/models', '/v1/models', '/v1/v1beta/models'])('are listed in pages at %s', async (path) => {
-    const seen: string[] = [];
+    const seenIds: string[] = [];
     let token: string | undefined = '';
     for (let pages = 0; token !== undefined && pages < 5; pages += 1) {
       const response = await ask(`${path}?pageSize=10&pageToken=${encodeURIComponent(token)}`);
       const page = (await response.json()) as GooglePage;
       expect(Object.keys(page).filter((name) => !['models', 'nextPageToken'].includes(name))).toEqual([]);
-      seen.push(...page.models.map(({ name }) => name));
+      seenIds.push(...page.models.map(({ name }) => name));
       token = page.nextPageToken;
     }
-    expect(seen).toEqual(allIds.map((id) => `models/${id}`));
+    expect(seenIds).toEqual(allIds.map((id) => `models/${id}`));
   });
 
   it.each(['/v1beta/models/acme/model-3', '/v1beta/models/acme%2Fmodel-3', '/v1beta/models/model-3'])(

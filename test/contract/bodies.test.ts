@@ -169,7 +169,7 @@ describe('a bad body', () => {
   it('that never ends takes nothing from other callers, however many self-made keys send one', async () => {
     const { hostname, port } = new URL(gateway.url);
     const largest = Buffer.alloc(plainBodyMaxBytes - 1, ' ');
-    const sent = Array.from({ length: 16 }, async () => {
+    const exchanges = Array.from({ length: 16 }, async () => {
       const socket = connect(Number(port), hostname).on('error', () => {});
       const head = ['POST /v1/chat/completions HTTP/1.1', 'Host: localhost', `Authorization: Bearer ${newKey()}`];
       socket.write([...head, `Content-Length: ${plainBodyMaxBytes}`, '', ''].join('\r\n'));
@@ -178,10 +178,10 @@ describe('a bad body', () => {
       socket.write(largest);
       return { socket, status: answer.toString().slice(9, 12) };
     });
-    const answered = await Promise.all(sent);
-    expect(new Set(answered.map(({ status }) => status))).toEqual(new Set(['401']));
+    const answers = await Promise.all(exchanges);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set(['401']));
     expect((await raw(wellFormed + ' '.repeat(plainBodyMaxBytes - wellFormed.length))).status).toBe(200);
-    for (const { socket } of answered) socket.destroy();
+    for (const { socket } of answers) socket.destroy();
   });
 
   it('of the largest size is served from the first calls of a process on, as many at once as take turns in its memory', async () => {
@@ -254,11 +254,11 @@ describe('an encoded body', () => {
     zstd: zstdCompressSync,
     identity: (bytes) => bytes,
   };
-  const send = (sent: Buffer, encoding: string) =>
+  const send = (bytes: Buffer, encoding: string) =>
     fetch(`${gateway.url}/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${gateway.key}`, 'content-encoding': encoding },
-      body: new Uint8Array(sent),
+      body: new Uint8Array(bytes),
     });
 
   it.each(Object.entries(encodings))('in %j is served as the plain one, and goes on plain', async (encoding, pack) => {
@@ -281,8 +281,8 @@ describe('an encoded body', () => {
     'that is no %s is refused, and so is one that is cut',
     async (encoding) => {
       const packed = encodings[encoding]?.(Buffer.from(body));
-      for (const sent of [Buffer.from(body), packed?.subarray(0, -20) ?? Buffer.alloc(0)]) {
-        const { message } = await expectError(await send(sent, encoding), 400, 'invalid_request');
+      for (const bytes of [Buffer.from(body), packed?.subarray(0, -20) ?? Buffer.alloc(0)]) {
+        const { message } = await expectError(await send(bytes, encoding), 400, 'invalid_request');
         expect(message).toContain('content-encoding');
       }
     },

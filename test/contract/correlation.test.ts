@@ -170,10 +170,10 @@ describe('an answer', () => {
     expect(gateway.logLines.some((line) => line.includes(correlationId ?? 'none') && line.includes(traceId))).toBe(
       true,
     );
-    const [received] = gateway.simulator.calls;
-    expect(received?.headers.traceparent).toBe(traceparent);
-    const sent = JSON.stringify([received?.headers, received?.body]);
-    for (const text of ['shop.example', 'Shop 4711', 'span-77', 'session-77']) expect(sent).not.toContain(text);
+    const [upstreamCall] = gateway.simulator.calls;
+    expect(upstreamCall?.headers.traceparent).toBe(traceparent);
+    const sentText = JSON.stringify([upstreamCall?.headers, upstreamCall?.body]);
+    for (const text of ['shop.example', 'Shop 4711', 'span-77', 'session-77']) expect(sentText).not.toContain(text);
     expect([...response.headers.values()].join()).not.toMatch(/shop|session-77/i);
   });
 });

@@ -24,7 +24,7 @@ interface Fault {
   readonly code: string;
   /** Two faults that write to the same place cannot be sent together. */
   readonly places: readonly (keyof Sent | 'padding' | 'idempotency' | 'messages')[];
-  readonly apply: (sent: Sent) => void;
+  readonly apply: (request: Sent) => void;
 }
 
 const fault = (name: string, status: number, code: string, places: Fault['places'], apply: Fault['apply']): Fault => ({
@@ -34,11 +34,12 @@ const fault = (name: string, status: number, code: string, places: Fault['places
   places,
   apply,
 });
-const withKey = (key: Sent['key']) => (sent: Sent) => Object.assign(sent, { key });
-const withAlias = (alias: string) => (sent: Sent) => Object.assign(sent, { alias });
-const withHeader = (name: string, value: string) => (sent: Sent) => Object.assign(sent.headers, { [name]: value });
-const withMember = (member: object) => (sent: Sent) => Object.assign(sent.body, member);
-const withWorkspace = (workspace: Sent['workspace']) => (sent: Sent) => Object.assign(sent, { workspace });
+const withKey = (key: Sent['key']) => (request: Sent) => Object.assign(request, { key });
+const withAlias = (alias: string) => (request: Sent) => Object.assign(request, { alias });
+const withHeader = (name: string, value: string) => (request: Sent) =>
+  Object.assign(request.headers, { [name]: value });
+const withMember = (member: object) => (request: Sent) => Object.assign(request.body, member);
+const withWorkspace = (workspace: Sent['workspace']) => (request: Sent) => Object.assign(request, { workspace });
 
 const usedKey = '0d1f4c1e-7c1a-4d0a-9e0b-6c7a5d3b2a19';
 const usedSpan = 'a-span-that-is-used';
@@ -50,16 +51,16 @@ const faults: readonly Fault[] = [
   fault('rateLimited key', 429, 'api_key_rate_limit', ['key'], withKey('rateLimited')),
   fault('malformed trace', 400, 'invalid_correlation', [], withHeader('x-gw-trace-id', 'no spaces allowed')),
   fault('wrong type', 400, 'invalid_request', ['messages'], withMember({ messages: 'Hello' })),
-  fault('no alias form', 400, 'invalid_function_alias', ['model', 'alias'], (sent) => {
-    sent.model = 'gw/function/a/b';
+  fault('no alias form', 400, 'invalid_function_alias', ['model', 'alias'], (request) => {
+    request.model = 'gw/function/a/b';
   }),
   fault('no UUID', 400, 'invalid_function_alias', ['idempotency'], withHeader('idempotency-key', 'order-17')),
   fault('too large', 413, 'request_too_large', ['padding'], withMember({ metadata: { padding } })),
   fault('other inputs', 409, 'idempotency_conflict', ['idempotency'], withHeader('idempotency-key', usedKey)),
   fault('used span', 409, 'duplicate_span_id', [], withHeader('x-gw-span-id', usedSpan)),
   fault('byok key', 400, 'function_requires_managed_funding', ['headers'], withHeader('x-byok-key', 'sk-own')),
-  fault('execution off', 409, 'execution_disabled', ['door', 'workspace'], (sent) => {
-    sent.door = 'off';
+  fault('execution off', 409, 'execution_disabled', ['door', 'workspace'], (request) => {
+    request.door = 'off';
   }),
   fault('an unknown function', 404, 'function_not_found', ['alias'], withAlias('nobody')),
   fault('disabled', 409, 'function_disabled', ['alias'], withAlias('off@old')),
@@ -156,8 +157,8 @@ describe('a function call', () => {
       for (const one of [harness, off]) {
         await one.post(ask('nobody'), authorization(workspace, 'rateLimited'));
         await takeSpan(one, workspace);
-        const stored = { ...authorization(workspace), 'idempotency-key': usedKey };
-        expect((await one.post(hello('acme/free'), stored)).status).toBe(200);
+        const headers = { ...authorization(workspace), 'idempotency-key': usedKey };
+        expect((await one.post(hello('acme/free'), headers)).status).toBe(200);
       }
     }
     // The only slot of a workspace is in use.
@@ -176,7 +177,7 @@ describe('a function call', () => {
     one.post(hello('acme/free'), { ...authorization(workspace), 'x-gw-span-id': usedSpan });
 
   async function send(...applied: readonly Fault[]): Promise<Response> {
-    const sent: Sent = {
+    const request: Sent = {
       key: 'plain',
       workspace: 'team',
       door: 'open',
@@ -185,11 +186,11 @@ describe('a function call', () => {
       headers: {},
       body: {},
     };
-    for (const { apply } of applied) apply(sent);
-    const body = ask(sent.alias, 'Hello', sent.body);
-    if (sent.model !== undefined) body.model = sent.model;
-    const headers = { ...authorization(sent.workspace, sent.key), ...sent.headers };
-    return (sent.door === 'open' ? harness : off).post(body, headers);
+    for (const { apply } of applied) apply(request);
+    const body = ask(request.alias, 'Hello', request.body);
+    if (request.model !== undefined) body.model = request.model;
+    const headers = { ...authorization(request.workspace, request.key), ...request.headers };
+    return (request.door === 'open' ? harness : off).post(body, headers);
   }
 
   it.each(faults.map((one): [string, Fault] => [one.name, one]))('names each fault: %s', async (_name, one) => {

@@ -242,7 +242,7 @@ describe('a function call', () => {
       expect(await refusal(ask('deep', '{"a":{"__proto__":{"b":1}}}'))).toContain('{{input.a.b}}');
     });
 
-    it('and nothing that the client wrote comes back', async () => {
+    it('the refusal repeats nothing that the client wrote', async () => {
       const canary = 'canary-of-the-client';
       const messages = [{ ...system, content: canary }, user(canary)];
       expect(await refusal(ask('text', '', { messages }))).not.toContain(canary);

@@ -82,7 +82,7 @@ describe('a function', () => {
   beforeEach(() => gateway.simulator.clear());
 
   const call = (alias: string, headers: Record<string, string> = {}) => gateway.post(ask(alias), headers);
-  const served = async (alias: string) => {
+  const servedBy = async (alias: string) => {
     const { gw, content } = await answerOf(await call(alias));
     return [gw.function_id, gw.revision_id, /wrote “([^:”]*)/.exec(content)?.[1]];
   };
@@ -91,41 +91,41 @@ describe('a function', () => {
     expect(gateway.simulator.calls).toEqual([]);
     return message;
   }
-  const refused = async (alias: string, status: number, code: string): Promise<void> => {
+  const expectRefusal = async (alias: string, status: number, code: string): Promise<void> => {
     await refusedAs(call(alias), status, code);
   };
 
   it('runs its active revision, and a former one by pin', async () => {
-    expect(await served('versions')).toEqual(['versions', 'new', 'new']);
-    expect(await served('versions@new')).toEqual(['versions', 'new', 'new']);
-    expect(await served('versions@old')).toEqual(['versions', 'old', 'old']);
+    expect(await servedBy('versions')).toEqual(['versions', 'new', 'new']);
+    expect(await servedBy('versions@new')).toEqual(['versions', 'new', 'new']);
+    expect(await servedBy('versions@old')).toEqual(['versions', 'old', 'old']);
   });
 
   it('without an active revision runs by pin only', async () => {
-    await refused('idle', 404, 'revision_not_available');
-    expect(await served('idle@old')).toEqual(['idle', 'old', 'old']);
+    await expectRefusal('idle', 404, 'revision_not_available');
+    expect(await servedBy('idle@old')).toEqual(['idle', 'old', 'old']);
   });
 
   it.each(['fresh', 'empty', 'fresh@draft', 'versions@draft', 'versions@none', 'empty@r1'])(
     'has no revision that was never activated, nor one that does not exist: %s',
-    (alias) => refused(alias, 404, 'revision_not_available'),
+    (alias) => expectRefusal(alias, 404, 'revision_not_available'),
   );
 
   it.each(['off', 'off@old', 'off@draft', 'off@none'])('that is disabled runs nothing, pinned or not: %s', (alias) =>
-    refused(alias, 409, 'function_disabled'),
+    expectRefusal(alias, 409, 'function_disabled'),
   );
 
   it('that is not there, or belongs to another workspace, is not found: both look the same to the byte, as a draft and no revision do', async () => {
-    await refused('nobody', 404, 'function_not_found');
-    await refused('theirs', 404, 'function_not_found');
-    await refused('theirs@r1', 404, 'function_not_found');
+    await expectRefusal('nobody', 404, 'function_not_found');
+    await expectRefusal('theirs', 404, 'function_not_found');
+    await expectRefusal('theirs@r1', 404, 'function_not_found');
     expect(await withoutIds(await call('versions@draft'))).toEqual(await withoutIds(await call('versions@none')));
     expect(await withoutIds(await call('theirs'))).toEqual(await withoutIds(await call('nobody')));
     expect(await withoutIds(await call('theirs@r1'))).toEqual(await withoutIds(await call('nobody@r1')));
   });
 
   it('belongs to the workspace of the key, whichever other has one of the same name', async () => {
-    expect(await served('shared')).toEqual(['shared', 'r1', 'of the first team']);
+    expect(await servedBy('shared')).toEqual(['shared', 'r1', 'of the first team']);
     const theirs = { authorization: `Bearer ${otherKey}` };
     expect((await answerOf(await call('shared', theirs))).content).toContain('of the other team: Hello');
     expect((await answerOf(await call('theirs', theirs))).gw.function_id).toBe('theirs');
@@ -133,19 +133,19 @@ describe('a function', () => {
 
   it('is disabled, enabled, and enabled by the activation of a revision, for every instance within seconds', async () => {
     const { functionStore } = gateway.composition;
-    const seen = () => clock.advance(configFreshMs);
-    expect(await served('versions')).toEqual(['versions', 'new', 'new']);
+    const becomeFresh = () => clock.advance(configFreshMs);
+    expect(await servedBy('versions')).toEqual(['versions', 'new', 'new']);
     await functionStore.disable('team', 'versions');
-    seen();
+    becomeFresh();
     await expectError(await call('versions@old'), 409, 'function_disabled');
     await functionStore.enable('team', 'versions');
-    seen();
-    expect(await served('versions')).toEqual(['versions', 'new', 'new']);
+    becomeFresh();
+    expect(await servedBy('versions')).toEqual(['versions', 'new', 'new']);
     await functionStore.disable('team', 'versions');
     await functionStore.activate('team', 'versions', 'draft', clock.nowMs());
-    seen();
-    expect(await served('versions')).toEqual(['versions', 'draft', 'draft']);
-    expect(await served('versions@new')).toEqual(['versions', 'new', 'new']);
+    becomeFresh();
+    expect(await servedBy('versions')).toEqual(['versions', 'draft', 'draft']);
+    expect(await servedBy('versions@new')).toEqual(['versions', 'new', 'new']);
   });
 
   it('that was refused runs from the first call after its enabling or activation, in an instance that refused it just now', async () => {
@@ -154,21 +154,21 @@ describe('a function', () => {
     clock.advance(configFreshMs);
     await expectError(await call('versions'), 409, 'function_disabled');
     await functionStore.enable('team', 'versions');
-    expect((await served('versions'))[0]).toBe('versions');
+    expect((await servedBy('versions'))[0]).toBe('versions');
     await expectError(await call('idle'), 404, 'revision_not_available');
     await functionStore.activate('team', 'idle', 'new', clock.nowMs());
-    expect(await served('idle')).toEqual(['idle', 'new', 'new']);
+    expect(await servedBy('idle')).toEqual(['idle', 'new', 'new']);
   });
 
   it('whose revision expires runs it up to that millisecond, and not from then on, pinned or not', async () => {
     const leftMs = 1_800_000_000_000 + lifeMs - clock.nowMs();
     clock.advance(leftMs - 1);
-    expect((await served('mortal')).slice(0, 2)).toEqual(['mortal', 'm2']);
+    expect((await servedBy('mortal')).slice(0, 2)).toEqual(['mortal', 'm2']);
     clock.advance(1);
     gateway.simulator.clear();
-    await refused('mortal', 409, 'qualification_expired');
-    await refused('mortal@m2', 409, 'qualification_expired');
-    expect((await served('mortal@m1')).slice(0, 2)).toEqual(['mortal', 'm1']);
+    await expectRefusal('mortal', 409, 'qualification_expired');
+    await expectRefusal('mortal@m2', 409, 'qualification_expired');
+    expect((await servedBy('mortal@m1')).slice(0, 2)).toEqual(['mortal', 'm1']);
   });
 
   it.each([
@@ -239,8 +239,8 @@ describe('a function', () => {
     async (name) => {
       const { usage } = await answerOf(await call('shared', { authorization: `Bearer ${otherKeys[name]}` }));
       expect(usage).toMatchObject({ is_byok: false, cost: expect.any(Number) });
-      const [sent] = gateway.simulator.calls;
-      expect(JSON.stringify(sent)).not.toContain('sk-key-of-the-client');
+      const [upstreamCall] = gateway.simulator.calls;
+      expect(JSON.stringify(upstreamCall)).not.toContain('sk-key-of-the-client');
     },
   );
 });

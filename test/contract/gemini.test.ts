@@ -121,9 +121,9 @@ describe.each(apis)('Gemini at providers of %s', (api) => {
       ],
     });
     expect({ status: response.status, text: await response.text() }).toMatchObject({ status: 200 });
-    const sent = gateway.simulator.calls.at(-1)?.bodyText ?? '';
-    expect(sent).not.toMatch(/no result/i);
-    const places = names.map((_name, at) => sent.indexOf(`result ${at}`));
+    const sentText = gateway.simulator.calls.at(-1)?.bodyText ?? '';
+    expect(sentText).not.toMatch(/no result/i);
+    const places = names.map((_name, at) => sentText.indexOf(`result ${at}`));
     expect(places.every((place) => place >= 0)).toBe(true);
     expect(places).toEqual(places.toSorted((one, other) => one - other));
   });
@@ -150,9 +150,9 @@ describe.each(apis)('Gemini at providers of %s', (api) => {
       generation_config: { max_output_tokens: 3_000, thinking_config: { thinking_budget: 1_024 }, temperature: 1 },
     });
     expect({ status: response.status, text: await response.text() }).toMatchObject({ status: 200 });
-    const sent = JSON.stringify(gateway.simulator.calls.at(-1)?.body);
-    expect(sent).toContain(data);
-    expect(sent).toContain('Be brief.');
+    const sentText = JSON.stringify(gateway.simulator.calls.at(-1)?.body);
+    expect(sentText).toContain(data);
+    expect(sentText).toContain('Be brief.');
   });
 
   it('has errors in Google’s form, with the retry that its SDKs read', async () => {

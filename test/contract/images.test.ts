@@ -96,7 +96,7 @@ describe('images', () => {
     const response = await post({ ...body, provider: { only: ['acme'] } });
     const answer = (await response.json()) as { data: { b64_json: string }[]; usage: Json } & Json;
     expect(response.status).toBe(200);
-    expect(gateway.simulator.calls.map(({ body: sent }) => sent)).toEqual([
+    expect(gateway.simulator.calls.map(({ body: requestBody }) => requestBody)).toEqual([
       { prompt: 'A lighthouse', ...body, model: 'echo' },
     ]);
     expect(answer.data.map(({ b64_json }) => isPng(b64_json))).toEqual([true, true]);
@@ -234,10 +234,10 @@ describe('images', () => {
   });
 
   it('are edited by a provider that follows one that failed, with the same form', async () => {
-    const sent = await client.images
+    const generation = await client.images
       .edit({ model: 'acme/failing', image: await picture('x'.repeat(200_000)), prompt: 'p', size: '512x512' })
       .withResponse();
-    expect(sent.response.headers.get('x-gw-provider')).toBe('globex');
+    expect(generation.response.headers.get('x-gw-provider')).toBe('globex');
     const files = gateway.simulator.calls.map(({ body }) => (body as { image: Json }).image);
     expect(files).toEqual([
       { file_name: 'a cat.png', type: 'image/png', bytes: 200_000 },
@@ -284,9 +284,9 @@ describe('images', () => {
     'that cost more than the price of an image are refused by name, unless the operator allows them: %j',
     async (fields, param) => {
       const openai = { 'x-gw-error-format': 'openai' };
-      const refused = await post({ model: 'acme/image', ...fields }, openai);
-      const { error } = (await refused.json()) as { error: Json };
-      expect([refused.status, error]).toMatchObject([400, { code: 'feature_unsupported', param }]);
+      const refusal = await post({ model: 'acme/image', ...fields }, openai);
+      const { error } = (await refusal.json()) as { error: Json };
+      expect([refusal.status, error]).toMatchObject([400, { code: 'feature_unsupported', param }]);
       expect(error.message).toContain('supported_params.extras: [image_formats]');
       expect(gateway.simulator.calls).toEqual([]);
       expect((await post({ model: 'acme/formats', ...fields })).status).toBe(200);
@@ -397,8 +397,8 @@ describe('images', () => {
     const large = new File([Buffer.alloc(24 * 1024 * 1024)], 'l.png', { type: 'image/png' });
     expect((await send(formOf({ image: large }))).status).toBe(200);
     const tooLarge = new File([Buffer.alloc(25 * 1024 * 1024)], 'l.png');
-    const refused = await send(formOf({ image: tooLarge }));
-    expect([refused.status, await refused.json()]).toMatchObject([413, { error: { code: 'request_too_large' } }]);
+    const refusal = await send(formOf({ image: tooLarge }));
+    expect([refusal.status, await refusal.json()]).toMatchObject([413, { error: { code: 'request_too_large' } }]);
     for (const type of ['multipart/form-data', 'multipart/form-data; boundary=x']) {
       const broken = await send(Buffer.from('--y\r\n'), { 'content-type': type });
       expect([broken.status, await broken.json()]).toMatchObject([400, { error: { code: 'invalid_request' } }]);

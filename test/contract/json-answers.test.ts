@@ -77,12 +77,12 @@ describe('a JSON answer', () => {
 
   it('is the provider’s own, unknown fields and all, with our fields in usage', async () => {
     const { body, headers, text } = await answerOf('unknown-members');
-    const sent = JSON.parse(unknownMembersTexts('chat-completions').json) as Json;
-    expect(sent).toHaveProperty('x_vendor');
+    const answerBody = JSON.parse(unknownMembersTexts('chat-completions').json) as Json;
+    expect(answerBody).toHaveProperty('x_vendor');
     expect(body).toEqual({
-      ...sent,
+      ...answerBody,
       usage: {
-        ...(sent.usage as Json),
+        ...(answerBody.usage as Json),
         cost: 0.0000187,
         cost_usd: '0.0000187',
         cost_details: { upstream_inference_prompt_cost: 0.0000077, upstream_inference_completions_cost: 0.000011 },

@@ -157,10 +157,10 @@ describe('a key of a warm instance', () => {
     expect(await countOutcomes(calls())).toEqual({ ok: 7, api_key_rate_limit: 13 });
     expect(harness.simulator.calls).toHaveLength(7);
     clock.advance(30_000);
-    const refused = await harness.post(hello('acme/echo'));
-    expect(refused.headers.get('retry-after')).toBe('30');
-    expect(refused.headers.get('x-should-retry')).toBeNull();
-    await expectError(refused, 429, 'api_key_rate_limit');
+    const refusal = await harness.post(hello('acme/echo'));
+    expect(refusal.headers.get('retry-after')).toBe('30');
+    expect(refusal.headers.get('x-should-retry')).toBeNull();
+    await expectError(refusal, 429, 'api_key_rate_limit');
     clock.advance(29_999);
     expect(await countOutcomes(calls())).toEqual({ api_key_rate_limit: 20 });
     clock.advance(1);
@@ -175,8 +175,8 @@ describe('a key of a warm instance', () => {
     const calls = (door: Pick<Harness, 'post'>) =>
       countOutcomes(Array.from({ length: 5 }, () => door.post(hello('acme/echo'))));
     expect(await calls(bounded)).toEqual({ ok: 3, api_key_rate_limit: 2 });
-    const refused = await bounded.post(hello('acme/echo'));
-    expect((await expectError(refused, 429, 'api_key_rate_limit')).message).toContain('may make 3 requests a minute');
+    const refusal = await bounded.post(hello('acme/echo'));
+    expect((await expectError(refusal, 429, 'api_key_rate_limit')).message).toContain('may make 3 requests a minute');
     expect(await calls(harness)).toEqual({ ok: 5 });
     expect(harness.simulator.calls).toHaveLength(8);
     await harness.apply({ models, key: { rpm: 9 } });

@@ -176,8 +176,8 @@ describe('providers', () => {
   it('are switched off and on; models without a provider are then named', async () => {
     const off = await ada.send('POST', '/providers/globex/disable');
     expect(off.body.data).toEqual({ id: 'globex', status: 'disabled', models_without_provider: ['acme/other'] });
-    const shown = (await ada.get('/providers')).body.data.find(({ id }: { id: string }) => id === 'globex');
-    expect(shown.status).toBe('disabled');
+    const provider = (await ada.get('/providers')).body.data.find(({ id }: { id: string }) => id === 'globex');
+    expect(provider.status).toBe('disabled');
     await ada.send('POST', '/providers/globex/enable?dry_run=true');
     const [same] = (await ada.get('/providers?search=globex')).body.data;
     expect(same.status).toBe('disabled');
@@ -238,8 +238,8 @@ describe('stored functions', () => {
   it('with cases serve only after these were passed, or if they are skipped; else nothing is stored', async () => {
     const revision = revisionOf('judged', { cases: [{ input: 'a', expect: { contains: 'a' } }] });
     const before = (await ada.get('/functions/team/label')).body.data;
-    const refused = await publish({ revision, activate: true });
-    expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining('is not qualified')]);
+    const refusal = await publish({ revision, activate: true });
+    expect([refusal.status, refusal.body.message]).toEqual([400, expect.stringContaining('is not qualified')]);
     expect((await ada.get('/functions/team/label')).body.data).toEqual(before);
     const skipped = await publish({ revision, activate: true, skip_cases: true }, 'skipped');
     expect(skipped.body.data).toMatchObject({
@@ -319,9 +319,9 @@ describe('stored functions', () => {
       is_qualified: true,
       cases: [{ state: 'passed' }, { state: 'passed' }],
     });
-    const shown = (await ada.get('/functions/team/label')).body.data.revisions.find(
+    const revision = (await ada.get('/functions/team/label')).body.data.revisions.find(
       ({ id }: { id: string }) => id === 'r4',
     );
-    expect(shown.qualified_at).toMatch(/^20/);
+    expect(revision.qualified_at).toMatch(/^20/);
   });
 });

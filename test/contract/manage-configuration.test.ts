@@ -134,10 +134,10 @@ describe('the configuration', () => {
     const [revision] = team().functions[1].revisions;
     const wrong = { type: 'json_schema', json_schema: { name: 'a', schema: { type: 'thing' } } };
     team().functions[1].revisions.push({ ...revision, id: 'r2', state: 'draft', response_format: wrong });
-    const sent = stringify(file);
-    const lineOf = (written: string) => sent.slice(0, sent.indexOf(written)).split('\n').length;
+    const fileText = stringify(file);
+    const lineOf = (fragment: string) => fileText.slice(0, fileText.indexOf(fragment)).split('\n').length;
     for (const query of ['', '?dry_run=true']) {
-      const { status, body } = await replace(sent, etag, query);
+      const { status, body } = await replace(fileText, etag, query);
       expect([status, body.error]).toEqual([400, 'invalid_request']);
       expect(body.message.split('; ')).toEqual([
         `workspaces[1].keys[1].content_log.keep: must not be longer than that of the workspace, 7d (line ${lineOf('keep: 30d')})`,
@@ -298,9 +298,9 @@ describe('changes at the same moment', () => {
         catalogues: {
           ...catalogues,
           write: async (plan, nowMs) => {
-            const renamed = (stored: Parameters<typeof plan>[0]) => ({
-              ...(stored ?? plan(stored)),
-              models: (stored?.models ?? []).map((model) => ({ ...model, display_name: 'Of somebody else' })),
+            const renamed = (document: Parameters<typeof plan>[0]) => ({
+              ...(document ?? plan(document)),
+              models: (document?.models ?? []).map((model) => ({ ...model, display_name: 'Of somebody else' })),
             });
             await catalogues.write(renamed, nowMs);
             return catalogues.write(plan, nowMs);
@@ -341,8 +341,8 @@ describe('changes at the same moment', () => {
 
   it('of one key, workspace or provider: a change that others precede each time is 409, and changes nothing', async () => {
     const { store } = gateway.testStore;
-    const refused = async () => ({ kind: 'refused' as const, item: undefined });
-    const busy = { ...store, put: refused, update: refused };
+    const refuse = async () => ({ kind: 'refused' as const, item: undefined });
+    const busy = { ...store, put: refuse, update: refuse };
     const late = await gateway.open({
       replace: () => ({
         keys: createKeyStore(busy),

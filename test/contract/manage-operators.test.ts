@@ -47,31 +47,35 @@ describe('an operator key', () => {
         key: expect.stringMatching(/^sk-gw-/),
       },
     ]);
-    const { key, ...shown } = body.data;
+    const { key, ...keyFields } = body.data;
     const eve = asOperator(gateway, key);
     expect((await eve.send('POST', '/keys', { workspace: 'other', name: 'hers' })).status).toBe(200);
     expect((await eve.send('POST', '/keys', { workspace: 'team', name: 'hers' })).status).toBe(404);
     for (const [method, path] of [
       ['GET', '/operators'],
       ['POST', '/operators'],
-      ['POST', `/operators/${shown.public_id}/revoke`],
+      ['POST', `/operators/${keyFields.public_id}/revoke`],
     ] as const) {
-      const { status: refused, body: why } = await eve.send(method, path, method === 'GET' ? undefined : { name: 'x' });
-      expect([refused, why]).toEqual([403, expect.objectContaining({ error: 'forbidden' })]);
+      const { status: refusalStatus, body: why } = await eve.send(
+        method,
+        path,
+        method === 'GET' ? undefined : { name: 'x' },
+      );
+      expect([refusalStatus, why]).toEqual([403, expect.objectContaining({ error: 'forbidden' })]);
     }
-    expect(await named('eve')).toEqual([shown]);
+    expect(await named('eve')).toEqual([keyFields]);
     const items = await Promise.all(tableNames.map((table) => collect(gateway.testStore.store.scan(table))));
     const [, , , secret = ''] = /^sk-gw-(.{16})-((.{43}).{6})$/.exec(key) ?? [];
     expect(secret).toHaveLength(43);
     await gateway.settled();
-    const stored = JSON.stringify(items, (_name, value) => (typeof value === 'bigint' ? String(value) : value));
-    expect(stored).toContain(shown.public_id);
-    expect(stored).not.toContain(secret);
+    const storedText = JSON.stringify(items, (_name, value) => (typeof value === 'bigint' ? String(value) : value));
+    expect(storedText).toContain(keyFields.public_id);
+    expect(storedText).not.toContain(secret);
     expect(gateway.logLines.slice(at).join('\n')).not.toContain(secret);
     expect(await changesSince(at)).toContainEqual([
       'ada',
       'operator created',
-      `eve (${shown.public_id}), editor of other`,
+      `eve (${keyFields.public_id}), editor of other`,
     ]);
   });
 
@@ -115,14 +119,14 @@ describe('an operator key', () => {
 
   it('is made once of a name, however many are asked for it before the first one is stored', async () => {
     const arrival = Promise.withResolvers<void>();
-    const stored = Promise.withResolvers<void>();
+    const storing = Promise.withResolvers<void>();
     const slow = await gateway.open({
       replace: ({ operators }) => ({
         operators: {
           ...operators,
           async write(record) {
             arrival.resolve();
-            await stored.promise;
+            await storing.promise;
             await operators.write(record);
           },
         },
@@ -132,7 +136,7 @@ describe('an operator key', () => {
     await arrival.promise;
     const { status, body } = await ada.send('POST', '/operators', { name: 'hedy' });
     expect([status, body.message]).toEqual([400, expect.stringContaining('hedy is the active operator')]);
-    stored.resolve();
+    storing.resolve();
     expect((await first).status).toBe(200);
     expect(await named('hedy')).toHaveLength(1);
   });
@@ -144,8 +148,8 @@ describe('an operator key', () => {
   });
 
   it('is no API key: the refusal of one says so, that of another key does not', async () => {
-    const refused = (await asOperator(gateway, gateway.key).get('/session')).body;
-    expect(refused).toMatchObject({ error: 'UNAUTHORIZED', message: expect.stringMatching(/^This is an API key/) });
+    const refusal = (await asOperator(gateway, gateway.key).get('/session')).body;
+    expect(refusal).toMatchObject({ error: 'UNAUTHORIZED', message: expect.stringMatching(/^This is an API key/) });
     expect((await asOperator(gateway, newKey()).get('/session')).body.message).toMatch(/^This needs an operator key/);
   });
 

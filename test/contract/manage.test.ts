@@ -163,8 +163,8 @@ describe('the description of the interface', () => {
       for (const query of ['', '?colour=red']) {
         expect(await differencesOf(operation, (await ada.get(`/${path}${query}`)).response)).toEqual([]);
       }
-      const refused = await fetch(`${gateway.url}/manage/${path}`);
-      expect(await differencesOf(operation, refused)).toEqual([]);
+      const refusal = await fetch(`${gateway.url}/manage/${path}`);
+      expect(await differencesOf(operation, refusal)).toEqual([]);
       expect(operation).toMatchObject({ security: [{ operatorKey: [] }] });
     },
   );
@@ -230,11 +230,11 @@ describe('the overview', () => {
     const { totals, series, by_model, by_provider, by_workspace, by_key, tag_names, is_complete, interval } = body.data;
     const records = [...(await gateway.records()), ...(await gateway.records('other'))];
     const failed = records.filter(({ outcome }) => outcome === 'no_available_provider').length;
-    const refused = records.filter(({ outcome }) => outcome === 'unknown_model').length;
+    const refusal = records.filter(({ outcome }) => outcome === 'unknown_model').length;
     expect(totals).toEqual({
       calls: records.length,
       failed,
-      refused,
+      refused: refusal,
       cost_usd: expect.stringMatching(/^0\.\d+$/),
       byok_cost_usd: '0',
       tokens: records.reduce((sum, { promptTokens, completionTokens }) => sum + promptTokens + completionTokens, 0),
@@ -312,7 +312,7 @@ describe('the calls', () => {
   });
 
   it('are found by workspace, key, model, provider of any attempt, outcome, and tags', async () => {
-    const found = async (query: string) => (await ada.get(`/calls?${query}`)).body.data.length;
+    const countFound = async (query: string) => (await ada.get(`/calls?${query}`)).body.data.length;
     const publicId = parseApiKey(gateway.key)?.publicId;
     const counts = await Promise.all(
       [
@@ -333,7 +333,7 @@ describe('the calls', () => {
         'tag=team%3Dsearch',
         'tag=team%3Dads,run%3D7',
         'tag=team%3Dads,run%3D8',
-      ].map(found),
+      ].map(countFound),
     );
     expect(counts).toEqual([5, 0, 5, 1, 4, 2, 2, 0, 2, 0, 6, 0, 2, 0, 1, 2, 0]);
   });
@@ -520,9 +520,9 @@ describe('the keys', () => {
         status: 200,
       }),
     ]);
-    const listed = (await ada.get('/keys?workspace=team')).body.data;
-    expect(listed).toContainEqual({ public_id: publicId, ...document });
-    expect(JSON.stringify(listed)).not.toContain('sk-gw-');
+    const keyList = (await ada.get('/keys?workspace=team')).body.data;
+    expect(keyList).toContainEqual({ public_id: publicId, ...document });
+    expect(JSON.stringify(keyList)).not.toContain('sk-gw-');
     const authorization = { authorization: `Bearer ${key}` };
     expect((await gateway.post(hello('acme/echo'), authorization)).status).toBe(200);
     // A change and a revocation count from the next request on.
@@ -610,20 +610,20 @@ describe('the keys', () => {
     const revoked = await make();
     await ada.send('PATCH', `/keys/${revoked}`, { status: 'revoked' });
     const active = await make();
-    const shown = async () =>
+    const shownKeys = async () =>
       (await ada.get('/keys?workspace=team')).body.data.find((key: { public_id: string }) => key.public_id === revoked);
-    const before = await shown();
+    const before = await shownKeys();
     const changes = await changesOf(async () => {
       const answer = await ada.send('PATCH', `/keys/${revoked}`, { status: 'active', rpm: 7 });
       expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining(active)]);
     });
-    expect([await shown(), changes]).toEqual([before, []]);
+    expect([await shownKeys(), changes]).toEqual([before, []]);
     // With another name the key may become active again, in the same change.
     const keyChanges = await changesOf(() =>
       ada.send('PATCH', `/keys/${revoked}`, { status: 'active', rpm: 7, name: 'other twin' }),
     );
     expect(keyChanges).toEqual([expect.objectContaining({ change: 'key activated', operator_name: 'ada' })]);
-    expect(await shown()).toEqual({ ...before, status: 'active', state: 'active', rpm: 7, name: 'other twin' });
+    expect(await shownKeys()).toEqual({ ...before, status: 'active', state: 'active', rpm: 7, name: 'other twin' });
   });
 
   it('have a state beside their status: active, ending, expired or revoked', async () => {
@@ -658,13 +658,13 @@ describe('the keys', () => {
     const pages = await walk(ada, '/keys?search=NIGHTLY&limit=1', 'cursor');
     const namesOf = (keys: readonly unknown[]) => (keys as { name: string }[]).map(({ name }) => name).toSorted();
     expect([pages.length, namesOf(pages.flat())]).toEqual([2, ['Nightly Batch', 'nightly-report']]);
-    const found = async (search: string) => namesOf((await ada.get(`/keys?${search}`)).body.data);
-    expect(await found('search=squad%3Dof-daily')).toEqual(['daily']);
+    const namesFound = async (search: string) => namesOf((await ada.get(`/keys?${search}`)).body.data);
+    expect(await namesFound('search=squad%3Dof-daily')).toEqual(['daily']);
     const [batch] = creations.map(({ body }) => body.data.public_id);
-    expect(await found(`search=${batch}`)).toEqual(['Nightly Batch']);
-    expect(await found('search=no-such-text')).toEqual([]);
+    expect(await namesFound(`search=${batch}`)).toEqual(['Nightly Batch']);
+    expect(await namesFound('search=no-such-text')).toEqual([]);
     await ada.send('PATCH', `/keys/${batch}`, { status: 'revoked' });
-    expect(await found('search=nightly&usable=true')).toEqual(['nightly-report']);
+    expect(await namesFound('search=nightly&usable=true')).toEqual(['nightly-report']);
     expect((await ada.get('/keys?usable=false')).status).toBe(400);
   });
 
@@ -788,14 +788,15 @@ describe('the credit of a workspace with a running call', () => {
     const before = await creditOf('other');
     const authorization = { authorization: `Bearer ${otherKey}` };
     const running = gateway.post(hello('zeta/silent'), authorization, leaving.signal).catch(() => undefined);
-    let held = before;
-    for (let looks = 0; held.held_usd === '0' && looks < 500; looks += 1) held = await creditOf('other');
-    expect(held.held_usd).not.toBe('0');
+    let reservedBefore = before;
+    for (let looks = 0; reservedBefore.held_usd === '0' && looks < 500; looks += 1)
+      reservedBefore = await creditOf('other');
+    expect(reservedBefore.held_usd).not.toBe('0');
     const body = { amount_usd: `-${before.available_usd}`, id: 'refund-held' };
     const answer = await ada.send('POST', '/workspaces/other/credits', body);
     expect([answer.status, answer.body.error]).toEqual([402, 'PAYMENT_REQUIRED']);
-    expect(answer.body.message).toContain(held.available_usd);
-    expect(await creditOf('other')).toEqual(held);
+    expect(answer.body.message).toContain(reservedBefore.available_usd);
+    expect(await creditOf('other')).toEqual(reservedBefore);
     leaving.abort();
     await running;
   });

@@ -55,25 +55,25 @@ describe('a refusal for a limit says the limit and the wait', () => {
   it('of the key', async () => {
     const headers = { authorization: `Bearer ${narrowKey}` };
     await (await gateway.post(hello('acme/echo'), headers)).text();
-    const refused = await gateway.post(hello('acme/echo'), headers);
-    const { message } = await expectError(refused, 429, 'api_key_rate_limit');
-    const wait = refused.headers.get('retry-after');
+    const refusal = await gateway.post(hello('acme/echo'), headers);
+    const { message } = await expectError(refusal, 429, 'api_key_rate_limit');
+    const wait = refusal.headers.get('retry-after');
     expect(message).toBe(`The key may make 1 requests a minute, and has made them; try again in ${wait} s.`);
   });
 
   it('of a provider, if the gateway keeps it', async () => {
     await (await gateway.post(hello('acme/limited'))).text();
-    const refused = await gateway.post(hello('acme/limited'));
-    const { message } = await expectError(refused, 429, 'rate_limited');
-    const wait = refused.headers.get('retry-after');
+    const refusal = await gateway.post(hello('acme/limited'));
+    const { message } = await expectError(refusal, 429, 'rate_limited');
+    const wait = refusal.headers.get('retry-after');
     expect(message).toBe(`Limits are reached: acme 1 requests a minute, 1000000 tokens a day; try again in ${wait} s.`);
   });
 
   it('and the true wait if the provider itself refused for longer than the header can say', async () => {
-    const refused = await gateway.post(hello('acme/busy'));
-    const { message } = await expectError(refused, 429, 'rate_limited');
+    const refusal = await gateway.post(hello('acme/busy'));
+    const { message } = await expectError(refusal, 429, 'rate_limited');
     expect(message).toBe('All eligible providers are rate limited; try again in 90 s.');
-    expect(refused.headers.get('retry-after')).toBe('60');
+    expect(refusal.headers.get('retry-after')).toBe('60');
   });
 });
 

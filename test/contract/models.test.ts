@@ -281,18 +281,18 @@ describe('for a workspace', () => {
       ['only a header may bring a key', () => open, false, true],
       ['a stored connection serves one provider', () => connected, true, true],
       ['stored connections alone may be used', () => bound, true, false],
-    ])('has a model without prices if a key can be brought, and no other: %s', async (_name, key, ...listed) => {
+    ])('has a model without prices if a key can be brought, and no other: %s', async (_name, key, ...listingOf) => {
       const list = await listOf(key());
       const found = ['acme/unpriced', 'acme/by-header'].map((id) => list.find((model) => model.id === id));
       expect(found.map((model) => [model?.routable, model?.providers[0]?.routable])).toEqual(
-        listed.map((isListed) => (isListed ? [true, true] : [undefined, undefined])),
+        listingOf.map((isListed) => (isListed ? [true, true] : [undefined, undefined])),
       );
     });
 
     it('has the object of one model under its id, slashes included, and auto', async () => {
-      const [listed] = await listOf(open);
+      const [firstModel] = await listOf(open);
       for (const path of ['/models/acme/mixed', '/models/acme%2Fmixed']) {
-        expect(await (await gateway.get(path, as(open))).json()).toEqual(listed);
+        expect(await (await gateway.get(path, as(open))).json()).toEqual(firstModel);
       }
       const auto = await (await gateway.get('/models/auto')).json();
       expect(auto).toEqual({ id: 'auto', object: 'model', created: 0, owned_by: 'gw' });
@@ -346,7 +346,7 @@ describe('for a key', () => {
   afterAll(() => gateway?.stop());
 
   const as = (key: string) => ({ authorization: `Bearer ${key}` });
-  const listed = async (key: string) => {
+  const listedModels = async (key: string) => {
     const { data } = (await (await gateway.get('/models', as(key))).json()) as { data: { id: string }[] };
     return data.map(({ id }) => id);
   };
@@ -357,10 +357,10 @@ describe('for a key', () => {
 
   describe('a key with a list of models', () => {
     it('lists those that its workspace has too, and auto', async () => {
-      expect(await listed(narrow)).toEqual(['auto', 'acme/dear']);
-      expect(await listed(wide)).toEqual(['auto', 'acme/dear', 'acme/other']);
-      expect(await listed(none)).toEqual(['auto']);
-      expect(await listed(gateway.key)).toEqual(['auto', 'acme/cheap', 'acme/dear', 'acme/other']);
+      expect(await listedModels(narrow)).toEqual(['auto', 'acme/dear']);
+      expect(await listedModels(wide)).toEqual(['auto', 'acme/dear', 'acme/other']);
+      expect(await listedModels(none)).toEqual(['auto']);
+      expect(await listedModels(gateway.key)).toEqual(['auto', 'acme/cheap', 'acme/dear', 'acme/other']);
     });
 
     it('is served by a model of its list, and by auto from among them', async () => {
@@ -407,7 +407,7 @@ describe('for a key', () => {
       expect(await gateway.credit('some')).toMatchObject({ spent, held: 0n });
       expect(readKeySpending(await gateway.keyItem(changing), Date.now())).toMatchObject({ held: 0n });
       await keys.write({ ...record, models: null });
-      expect(await listed(changing)).toContain('acme/dear');
+      expect(await listedModels(changing)).toContain('acme/dear');
     });
 
     it.each([
@@ -458,7 +458,7 @@ describe('for a key', () => {
       const other = await gateway.post(hello('acme/other'), { ...as(changing), ...names });
       expect([other.status, other.headers.get('idempotent-replayed')]).toEqual([200, null]);
       await keys.write({ ...record, models: null });
-      expect(await listed(changing)).toContain('acme/dear');
+      expect(await listedModels(changing)).toContain('acme/dear');
     });
 
     it('gets model_not_routable for auto if its list leaves nothing', async () => {

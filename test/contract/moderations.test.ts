@@ -22,7 +22,7 @@ afterAll(() => gateway.stop());
 const post = (body: Json) => gateway.post({ model: 'acme/short', ...body }, { 'x-gw-error-format': 'openai' });
 const dataUrl = png(600, 400);
 
-it('judges each text by itself, and parts all together', async () => {
+it('a moderation judges each text by itself, and parts all together', async () => {
   const texts = (await (await post({ input: ['I hate it', 'Hello'] })).json()) as { results: { flagged: boolean }[] };
   expect(texts.results.map(({ flagged }) => flagged)).toEqual([true, false]);
   const parts = [
@@ -35,14 +35,14 @@ it('judges each text by itself, and parts all together', async () => {
   ]);
 });
 
-it('means the model that OpenAI means if a request names none, and refuses it if the gateway has none', async () => {
+it('a moderation without a model means the model that OpenAI means, and is refused if the gateway has none', async () => {
   const answer = await gateway.post({ input: 'Hello' });
   expect([answer.status, answer.headers.get('x-gw-model')]).toEqual([200, 'acme/omni-moderation-latest']);
   const named = await gateway.post({ input: 'Hello', models: ['acme/short'] });
   expect(named.headers.get('x-gw-model')).toBe('acme/short');
 });
 
-it('reserves and charges no byte of an image, and each text within a context of its own', async () => {
+it('a moderation reserves and charges no byte of an image, and each text within a context of its own', async () => {
   const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(200_000)}` } };
   const response = await post({ input: [image] });
   expect(response.status).toBe(200);
@@ -64,7 +64,7 @@ it.each<[string, Json, string]>([
   ['a part whose text is none', { input: [{ type: 'text', text: 7 }] }, 'input[0].text'],
   ['an image without an address', { input: [{ type: 'image_url', image_url: {} }] }, 'input[0].image_url.url'],
   ['input that stands twice in a part', { input: [{ type: 'text', text: 'a', image_url: 'b' }] }, 'input[0].image_url'],
-])('refuses %s before a provider is called', async (_what, body, param) => {
+])('the gateway refuses %s before a provider is called', async (_what, body, param) => {
   gateway.simulator.clear();
   const response = await post(body);
   expect([response.status, ((await response.json()) as { error: Json }).error]).toMatchObject([

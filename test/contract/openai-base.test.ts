@@ -50,7 +50,7 @@ const postTo = (base: string, body: unknown, headers: Record<string, string> = {
 const post = (body: unknown, headers?: Record<string, string>) => postTo('/openai/v1', body, headers);
 
 describe('the record of a call', () => {
-  const refused = { ...hello('acme/nothing') };
+  const refusedBody = { ...hello('acme/nothing') };
   it.each(['/v1', '/openai/v1'])(
     'says below which base URL it was made, also of a refusal, a replay and a function: %s',
     async (base) => {
@@ -59,7 +59,7 @@ describe('the record of a call', () => {
       for (const [body, headers] of [
         [hello('acme/echo'), retried],
         [hello('acme/echo'), retried],
-        [refused, {}],
+        [refusedBody, {}],
         [{ model: 'gw/function/label', messages: [{ role: 'user', content: 'Hi' }] }, {}],
       ] as const) {
         const response = await postTo(base, body, headers);
@@ -169,10 +169,10 @@ describe('an error', () => {
 });
 
 describe('a stream with a schema', () => {
-  const streamed = (model: string, more = {}) => hello(model, { stream: true, ...structured, ...more });
+  const streamBody = (model: string, more = {}) => hello(model, { stream: true, ...structured, ...more });
 
   it('is relayed as it comes, and ends well if its answer satisfies the schema', async () => {
-    const response = await post(streamed('acme/echo'));
+    const response = await post(streamBody('acme/echo'));
     const lines = dataLines(await response.text());
     expect(response.status).toBe(200);
     expect(lines.at(-1)).toBe('[DONE]');
@@ -185,7 +185,7 @@ describe('a stream with a schema', () => {
 
   it('ends with an error line if its answer does not, and no other is called', async () => {
     gateway.simulator.clear();
-    const lines = dataLines(await (await post(streamed('acme/invalid-json:mismatch'))).text());
+    const lines = dataLines(await (await post(streamBody('acme/invalid-json:mismatch'))).text());
     const { error } = JSON.parse(lines.at(-1) ?? '');
     expect(error).toMatchObject({
       code: 'schema_validation_failed',
@@ -198,13 +198,13 @@ describe('a stream with a schema', () => {
   });
 
   it('does not satisfy it inside a code fence, which is relayed with it; in JSON the fence is removed', async () => {
-    const lines = dataLines(await (await post(streamed('acme/fenced-json'))).text());
+    const lines = dataLines(await (await post(streamBody('acme/fenced-json'))).text());
     expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ error: { code: 'schema_validation_failed' } });
     expect((await post(hello('acme/fenced-json', structured))).status).toBe(200);
   });
 
   it('that was cut is the client’s to read', async () => {
-    const lines = dataLines(await (await post(streamed('acme/truncated-json'))).text());
+    const lines = dataLines(await (await post(streamBody('acme/truncated-json'))).text());
     expect(lines.at(-1)).toBe('[DONE]');
     const json = await post(hello('acme/truncated-json', structured));
     expect(json.status).toBe(200);
@@ -213,7 +213,7 @@ describe('a stream with a schema', () => {
 
   it('is refused below /v1, and no provider is called', async () => {
     gateway.simulator.clear();
-    const response = await postTo('/v1', streamed('acme/echo'));
+    const response = await postTo('/v1', streamBody('acme/echo'));
     expect(((await response.json()) as { error: string }).error).toBe('schema_streaming_unsupported');
     expect(gateway.simulator.calls).toEqual([]);
   });
@@ -225,8 +225,8 @@ describe('what frameworks send', () => {
   it('fields that ask for nothing pass on a function alias, and are refused below /v1', async () => {
     const call = hello('gw/function/label', idle);
     expect((await post(call)).status).toBe(200);
-    const refused = (await (await postTo('/v1', call)).json()) as { error: string };
-    expect(refused.error).toBe('invalid_function_request');
+    const refusal = (await (await postTo('/v1', call)).json()) as { error: string };
+    expect(refusal.error).toBe('invalid_function_request');
   });
 
   it('fields that ask for nothing are no input of a retry of a function, and others are', async () => {
@@ -250,8 +250,8 @@ describe('what frameworks send', () => {
   it('a malformed traceparent is ignored, and refused below /v1', async () => {
     const headers = { traceparent: 'nonsense' };
     expect((await post(hello('acme/echo'), headers)).status).toBe(200);
-    const refused = (await (await postTo('/v1', hello('acme/echo'), headers)).json()) as { error: string };
-    expect(refused.error).toBe('invalid_correlation');
+    const refusal = (await (await postTo('/v1', hello('acme/echo'), headers)).json()) as { error: string };
+    expect(refusal.error).toBe('invalid_correlation');
   });
 
   it('a malformed traceparent is no input of a retry, which gets the stored answer whatever it sends there', async () => {

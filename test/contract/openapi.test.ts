@@ -108,8 +108,8 @@ describe('the description of the API', () => {
     expect(json?.schema).not.toHaveProperty('properties.image');
     expect(form?.schema).toMatchObject({ properties: { image: binary, mask: binary } });
     // The form has an image under either of its names.
-    const sent = { model: 'openai/gpt-image-2', prompt: 'Make it night' };
-    const isRefused = [sent, { ...sent, image: '…' }, { ...sent, 'image[]': ['…', '…'] }].map(
+    const fields = { model: 'openai/gpt-image-2', prompt: 'Make it night' };
+    const isRefused = [fields, { ...fields, image: '…' }, { ...fields, 'image[]': ['…', '…'] }].map(
       (body) => faultsOf(form?.schema ?? {}, body).length > 0,
     );
     expect(isRefused).toEqual([true, false, false]);
@@ -390,16 +390,16 @@ const bodies = fc
 
 describe('the description of a request', () => {
   it('takes exactly the bodies that the gateway takes', () => {
-    const seen = { accepted: 0, refused: 0 };
+    const outcomes = { accepted: 0, refused: 0 };
     fc.assert(
       fc.property(bodies, (body) => {
         const accepted = isAccepted(body);
-        seen[accepted ? 'accepted' : 'refused'] += 1;
+        outcomes[accepted ? 'accepted' : 'refused'] += 1;
         expect(isDescribed(body)).toBe(accepted);
       }),
       { numRuns: 400 },
     );
-    expect(Math.min(seen.accepted, seen.refused)).toBeGreaterThan(25);
+    expect(Math.min(outcomes.accepted, outcomes.refused)).toBeGreaterThan(25);
   });
 
   it.each([

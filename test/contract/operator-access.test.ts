@@ -154,7 +154,7 @@ describe('every route of the management interface', () => {
   it.each(routeNames)('answers each role as the table says: %s', async (route) => {
     const [method = '', path = ''] = route.split(' ');
     const { body, statuses } = routeTable[route];
-    const found: string[] = [];
+    const faults: string[] = [];
     // Only an operator's key opens the route, and no body is read before the check.
     for (const authorization of [undefined, gateway.key, newKey(), 'sk-gw-x']) {
       const headers = authorization === undefined ? {} : { authorization: `Bearer ${authorization}` };
@@ -166,14 +166,14 @@ describe('every route of the management interface', () => {
       );
     }
     for (const who of Object.keys(people) as Who[]) {
-      const sent = body && JSON.parse(JSON.stringify(body).replace('NAME', who));
+      const requestBody = body && JSON.parse(JSON.stringify(body).replace('NAME', who));
       const target = await pathOf(path);
-      const { status, body: answer } = await (await person(people[who])).send(method, target, sent);
+      const { status, body: answer } = await (await person(people[who])).send(method, target, requestBody);
       if (status === 403)
         expect(answer).toMatchObject({ error: 'forbidden', message: expect.stringMatching(/role|access|member/) });
-      found.push(String(status));
+      faults.push(String(status));
     }
-    expect(found.join(' ')).toBe(statuses);
+    expect(faults.join(' ')).toBe(statuses);
   });
 
   it.each(routeNames.filter((route) => route.includes('{') && !managementRoutes[route].role.endsWith('of all')))(
@@ -238,9 +238,9 @@ describe('every route of the management interface', () => {
 
   it('gives an operator key the role and workspaces that it was made with', async () => {
     const viewer = await operatorOf(gateway, 'viewer of other', { role: 'viewer', workspaces: ['other'] });
-    const shown = (await viewer.get('/keys')).body.data as { name: string; workspace: string }[];
-    expect(shown.map(({ name }) => name)).toContain('theirs');
-    expect(new Set(shown.map(({ workspace }) => workspace))).toEqual(new Set(['other']));
+    const shownKeys = (await viewer.get('/keys')).body.data as { name: string; workspace: string }[];
+    expect(shownKeys.map(({ name }) => name)).toContain('theirs');
+    expect(new Set(shownKeys.map(({ workspace }) => workspace))).toEqual(new Set(['other']));
     expect((await viewer.send('POST', '/keys', { workspace: 'other', name: 'more' })).status).toBe(403);
     expect((await viewer.send('POST', '/keys', { workspace: 'team', name: 'more' })).status).toBe(404);
   });
@@ -265,10 +265,10 @@ describe('keys of a member', () => {
       { expires_at: '2099-01-01' },
     ];
     for (const wanted of tooMuch) {
-      const refused = await mia.send('POST', '/keys', { workspace: 'team', name: 'large', ...wanted });
-      expect([wanted, refused.status, refused.body.error]).toEqual([wanted, 403, 'forbidden']);
+      const refusal = await mia.send('POST', '/keys', { workspace: 'team', name: 'large', ...wanted });
+      expect([wanted, refusal.status, refusal.body.error]).toEqual([wanted, 403, 'forbidden']);
       const [member = ''] = Object.keys(wanted);
-      expect(refused.body.message).toContain(member);
+      expect(refusal.body.message).toContain(member);
     }
     const together = await Promise.all(
       ['a', 'b', 'c', 'd'].map((name) => mia.send('POST', '/keys', { workspace: 'team', name })),
@@ -276,9 +276,9 @@ describe('keys of a member', () => {
     const statuses = together.map(({ status }) => status).toSorted();
     expect(statuses[0]).toBe(200);
     expect(statuses.filter((status) => status === 200)).toHaveLength(1);
-    const shown = (await mia.get('/keys')).body.data;
-    expect(shown).toHaveLength(2);
-    expect(shown.every(({ owner }: { owner: string }) => owner === 'mia.two@example.com')).toBe(true);
+    const shownKeys = (await mia.get('/keys')).body.data;
+    expect(shownKeys).toHaveLength(2);
+    expect(shownKeys.every(({ owner }: { owner: string }) => owner === 'mia.two@example.com')).toBe(true);
     // The key shows its own calls and spending only.
     const call = { authorization: `Bearer ${creation.body.data.key}` };
     await (await gateway.post(hello('acme/echo'), call)).text();
@@ -288,7 +288,7 @@ describe('keys of a member', () => {
     // A key that ends later counts as one of the person's keys, so a rotation needs room for one more.
     const { public_id: id } = creation.body.data;
     expect((await mia.send('POST', `/keys/${id}/rotate`, { grace: '1h' })).status).toBe(403);
-    const [spare] = shown.filter(({ public_id: one }: { public_id: string }) => one !== id);
+    const [spare] = shownKeys.filter(({ public_id: one }: { public_id: string }) => one !== id);
     expect((await mia.send('PATCH', `/keys/${spare.public_id}`, { status: 'revoked' })).body.data.state).toBe(
       'revoked',
     );
@@ -361,18 +361,18 @@ describe('keys of a member', () => {
 
   it.each([{ share: 0 }, { keep: '1d' }, null])('sets no content_log of an own key: %j', async (content_log) => {
     const mia = await person({ email: `mia.log.${JSON.stringify(content_log).length}@example.com`, groups: ['staff'] });
-    const refused = { error: 'forbidden', message: expect.stringContaining('content_log') };
+    const forbidden = { error: 'forbidden', message: expect.stringContaining('content_log') };
     const logName = `log of ${JSON.stringify(content_log).length}`;
     const of = (name: string) => ({ workspace: 'team', name });
     const creation = await mia.send('POST', '/keys', of(logName));
     expect(creation.status).toBe(200);
     const { public_id: id } = creation.body.data;
     if (content_log !== null) {
-      expect((await mia.send('POST', '/keys', { ...of('other'), content_log })).body).toMatchObject(refused);
+      expect((await mia.send('POST', '/keys', { ...of('other'), content_log })).body).toMatchObject(forbidden);
     }
-    expect((await mia.send('PATCH', `/keys/${id}`, { content_log })).body).toMatchObject(refused);
+    expect((await mia.send('PATCH', `/keys/${id}`, { content_log })).body).toMatchObject(forbidden);
     const withRevocation = await mia.send('PATCH', `/keys/${id}`, { content_log, status: 'revoked' });
-    expect(withRevocation.body).toMatchObject(refused);
+    expect(withRevocation.body).toMatchObject(forbidden);
     expect((await mia.get('/keys')).body.data).toMatchObject([{ name: logName, status: 'active', content_log: null }]);
   });
 

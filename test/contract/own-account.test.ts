@@ -112,12 +112,12 @@ describe('what a call leaves behind', () => {
 
   it('is waited for two seconds and no longer, and then the store has its own two seconds', async () => {
     const started = Promise.withResolvers<void>();
-    const answered = Promise.withResolvers<void>();
+    const answerArrival = Promise.withResolvers<void>();
     let isReading = false;
     const { held, clock, release } = await openHeld(() => {
       if (!isReading) return undefined;
       started.resolve();
-      return answered.promise;
+      return answerArrival.promise;
     });
     await (await held.post(hello('acme/echo'), as(asking))).text();
     isReading = true;
@@ -128,7 +128,7 @@ describe('what a call leaves behind', () => {
     clock.advance(2_000);
     await started.promise;
     clock.advance(1_500);
-    answered.resolve();
+    answerArrival.resolve();
     const { status } = await reading;
     release();
     await held.settled();
@@ -263,12 +263,12 @@ describe('GET /v1/generation', () => {
 
   it('knows no call of another workspace, none of a key that is none, and no id that is none', async () => {
     const id = await call('acme/echo', main);
-    const refused = await gateway.post(hello('acme/echo'), as(newKey()));
-    await refused.text();
+    const refusal = await gateway.post(hello('acme/echo'), as(newKey()));
+    await refusal.text();
     await gateway.settled();
     const unknown = [
       [id, other],
-      [refused.headers.get('x-request-id'), main],
+      [refusal.headers.get('x-request-id'), main],
       ['01a20259-a9d1-7658-8559-d8e0dce60050', main],
       ['ffffffff-ffff-7fff-bfff-ffffffffffff', main],
       ['nothing', main],
@@ -279,10 +279,10 @@ describe('GET /v1/generation', () => {
   });
 
   it('says of a call with a key that has ended which key it was and since when it has', async () => {
-    const refused = await gateway.post(hello('acme/echo'), as(expired));
-    await refused.text();
+    const refusal = await gateway.post(hello('acme/echo'), as(expired));
+    await refusal.text();
     await gateway.settled();
-    const found = await gateway.get(`/generation?id=${refused.headers.get('x-request-id')}`, as(main));
+    const found = await gateway.get(`/generation?id=${refusal.headers.get('x-request-id')}`, as(main));
     const { data } = (await found.json()) as { data: object };
     expect(data).toMatchObject({
       status: 401,

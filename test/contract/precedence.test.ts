@@ -22,7 +22,7 @@ interface Fault {
   readonly code: string;
   /** Two faults that write to the same place cannot be sent together. */
   readonly places: readonly string[];
-  readonly apply: (sent: Sent) => void;
+  readonly apply: (request: Sent) => void;
 }
 
 const revokedKey = newKey();
@@ -47,21 +47,21 @@ const padding = member('padding', 'x'.repeat(plainBodyMaxBytes));
 const oversized = fault('body over the hard size', 413, 'request_too_large', ['padding'], padding);
 
 const faults: readonly Fault[] = [
-  fault('unknown path', 404, 'not_found', ['path'], (sent) => {
-    sent.path = '/nothing';
+  fault('unknown path', 404, 'not_found', ['path'], (request) => {
+    request.path = '/nothing';
   }),
-  fault('other method', 405, 'method_not_allowed', ['method'], (sent) => {
-    sent.method = 'PUT';
+  fault('other method', 405, 'method_not_allowed', ['method'], (request) => {
+    request.method = 'PUT';
   }),
-  fault('malformed key', 401, 'UNAUTHORIZED', ['key'], (sent) => {
-    sent.key = `${sent.key}x`;
+  fault('malformed key', 401, 'UNAUTHORIZED', ['key'], (request) => {
+    request.key = `${request.key}x`;
   }),
   oversized,
-  fault('unknown key', 401, 'UNAUTHORIZED', ['key'], (sent) => {
-    sent.key = newKey();
+  fault('unknown key', 401, 'UNAUTHORIZED', ['key'], (request) => {
+    request.key = newKey();
   }),
-  fault('revoked key', 401, 'UNAUTHORIZED', ['key', 'alias'], (sent) => {
-    sent.key = revokedKey;
+  fault('revoked key', 401, 'UNAUTHORIZED', ['key', 'alias'], (request) => {
+    request.key = revokedKey;
   }),
   fault('malformed correlation', 400, 'invalid_correlation', ['correlation'], ({ headers }) => {
     headers['x-gw-span-id'] = 'no spaces allowed';
@@ -124,10 +124,10 @@ describe('the order of errors', () => {
 
   async function send(...applied: readonly Fault[]): Promise<Response> {
     const base = { path: '/chat/completions', method: 'POST', key: gateway.key, headers: {}, body: hello('acme/base') };
-    const sent: Sent = base;
-    for (const { apply } of applied) apply(sent);
-    const headers = { authorization: `Bearer ${sent.key}`, ...sent.headers };
-    return fetch(gateway.url + sent.path, { method: sent.method, headers, body: JSON.stringify(sent.body) });
+    const request: Sent = base;
+    for (const { apply } of applied) apply(request);
+    const headers = { authorization: `Bearer ${request.key}`, ...request.headers };
+    return fetch(gateway.url + request.path, { method: request.method, headers, body: JSON.stringify(request.body) });
   }
 
   it.each(faults.map((one): [string, Fault] => [one.name, one]))('names each fault alone: %s', async (_name, one) => {

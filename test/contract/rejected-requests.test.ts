@@ -61,7 +61,7 @@ async function ask(
   return gateway.postTo(path, { ...hello(`${refusalList.length === 1 ? 'one' : 'both'}/${api}`), ...more }, headers);
 }
 
-const refused = async (response: Promise<Response>, reason?: string): Promise<ErrorBody> =>
+const expectRefusal = async (response: Promise<Response>, reason?: string): Promise<ErrorBody> =>
   expectError(await response, 400, 'invalid_request', reason === undefined ? {} : { reason });
 
 const [chat, messages, responses] = spokenInterfaces as [SpokenInterface, SpokenInterface, SpokenInterface];
@@ -71,7 +71,10 @@ const useOther =
 describe('a request that every provider rejects', () => {
   it.each([chat, responses])('ends its message with what the provider said: $name', async (spoken) => {
     for (const stream of [false, true]) {
-      const { message } = await refused(ask(spoken, [{ message: useOther }], { stream }), 'unsupported_parameter');
+      const { message } = await expectRefusal(
+        ask(spoken, [{ message: useOther }], { stream }),
+        'unsupported_parameter',
+      );
       expect(message).toBe(
         `Every provider rejected the request (unsupported_parameter). The provider said: ${useOther}`,
       );
@@ -81,12 +84,12 @@ describe('a request that every provider rejects', () => {
   it('says in one line of at most 400 characters what the first said that said anything, even if they disagree', async () => {
     const first = { message: `temperature: ${'never\n'.repeat(200)}`, code: 'x' };
     const second = { message: 'It is too hot.', param: 'messages' };
-    const { message } = await refused(ask(chat, [first, second], { temperature: 7 }));
+    const { message } = await expectRefusal(ask(chat, [first, second], { temperature: 7 }));
     const words = message.split('The provider said: ')[1] ?? '';
     expect(words).toMatch(/^temperature: never never .*…$/);
     expect(words).toHaveLength(400);
-    expect((await refused(ask(chat, [{ message: '' }, second]))).message).toMatch(/said: It is too hot\.$/);
-    expect((await refused(ask(chat, [{ message: '' }, { message: '' }]))).message).toBe(
+    expect((await expectRefusal(ask(chat, [{ message: '' }, second]))).message).toMatch(/said: It is too hot\.$/);
+    expect((await expectRefusal(ask(chat, [{ message: '' }, { message: '' }]))).message).toBe(
       'Every provider rejected the request.',
     );
   });
@@ -104,7 +107,7 @@ describe('a request that every provider rejects', () => {
 
   it('still says the limit of the context in the words that agents look for, before those of the provider', async () => {
     const providerMessage = 'prompt is too long: 210000 tokens > 200000 maximum';
-    const { message } = await refused(ask(chat, [{ message: providerMessage }]), 'context_length_exceeded');
+    const { message } = await expectRefusal(ask(chat, [{ message: providerMessage }]), 'context_length_exceeded');
     expect(message).toMatch(
       /^This model's maximum context length is \d+ tokens \(context_length_exceeded\)\. The provider said: prompt is too long: 210000 tokens > 200000 maximum$/,
     );
@@ -123,9 +126,9 @@ describe('a request that every provider rejects', () => {
   ])('is reported on Messages in the words of the provider and no others: %s', async (message, reason) => {
     for (const stream of [false, true]) {
       const response = ask(messages, [{ message }, { message: 'Never.' }], { stream });
-      expect((await refused(response)).message).toBe(message);
+      expect((await expectRefusal(response)).message).toBe(message);
     }
-    expect((await refused(ask(messages, [{ message }]), reason)).message).toBe(message);
+    expect((await expectRefusal(ask(messages, [{ message }]), reason)).message).toBe(message);
   });
 
   const tooLong = (tokens: number, limit: number) => `prompt is too long: ${tokens} tokens > ${limit} maximum`;
@@ -151,7 +154,7 @@ describe('a request that every provider rejects', () => {
     async (message, text) => {
       for (const stream of [false, true]) {
         const reason = text.startsWith('Could not') ? 'invalid_image' : 'context_length_exceeded';
-        expect((await refused(ask(messages, [{ message }], { stream }), reason)).message).toBe(text);
+        expect((await expectRefusal(ask(messages, [{ message }], { stream }), reason)).message).toBe(text);
       }
     },
   );
@@ -159,11 +162,11 @@ describe('a request that every provider rejects', () => {
   it('is reported on Messages in one line of at most 2,000 characters', async () => {
     const lines = 'messages.0: wrong\n\tsecond line\r\nthird';
     for (const stream of [false, true]) {
-      expect((await refused(ask(messages, [{ message: lines }], { stream }))).message).toBe(
+      expect((await expectRefusal(ask(messages, [{ message: lines }], { stream }))).message).toBe(
         'messages.0: wrong second line third',
       );
     }
-    const { message } = await refused(
+    const { message } = await expectRefusal(
       ask(messages, [{ message: `Could not process image ${'never\n'.repeat(900)}` }]),
       'invalid_image',
     );
@@ -175,7 +178,7 @@ describe('a request that every provider rejects', () => {
   it("is reported on Messages in the words for an image if only OpenAI's code names its format", async () => {
     const error = { message: 'The file is of a form that is not taken.', code: 'invalid_image_format' };
     for (const stream of [false, true]) {
-      const { message } = await refused(ask(messages, [error], { stream }), 'unsupported_image_format');
+      const { message } = await expectRefusal(ask(messages, [error], { stream }), 'unsupported_image_format');
       expect(message).toBe(`Could not process image: ${error.message}`);
     }
   });
@@ -185,7 +188,7 @@ describe('a request that every provider rejects', () => {
     const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data } };
     const images = { messages: [{ role: 'user', content: new Array(100).fill(image) }] };
     const response = ask(messages, [{ message: 'Input is too long for requested model.' }], images);
-    const { message } = await refused(response, 'context_length_exceeded');
+    const { message } = await expectRefusal(response, 'context_length_exceeded');
     const [, tokens] = /^prompt is too long: (\d+) tokens > 128000 maximum$/.exec(message) ?? [];
     // Each image has 50 by 50 patches; the text around each is less than 100 bytes.
     expect(Number(tokens)).toBeGreaterThanOrEqual(100 * 2_500);
@@ -202,7 +205,9 @@ describe('a request that every provider rejects', () => {
 
   it('leaves the words in its record, unless no provider may keep anything of the call', async () => {
     const recorded = async (zdr: boolean) => {
-      const { correlation_id: id } = await refused(ask(chat, [{ message: 'Words of it' }], { provider: { zdr } }));
+      const { correlation_id: id } = await expectRefusal(
+        ask(chat, [{ message: 'Words of it' }], { provider: { zdr } }),
+      );
       await gateway.settled();
       return (await gateway.records()).find(({ correlationId }) => correlationId === id)?.errorMessage;
     };

@@ -45,11 +45,11 @@ describe.each(wholeInterfaces)('the interface of $name', ({ id, api, path, hello
   it('reaches the provider without what is the gateway’s own, and everything else as it was sent', async () => {
     gateway.simulator.clear();
     const gatewayFields = { provider: { only: ['acme'] }, models: ['acme/free'], cache: { enabled: false } };
-    const sent = hello('acme/echo', { user: 'u-1', a_new_member: { deep: [1.5] } });
-    const response = await gateway.post({ ...sent, ...gatewayFields });
+    const request = hello('acme/echo', { user: 'u-1', a_new_member: { deep: [1.5] } });
+    const response = await gateway.post({ ...request, ...gatewayFields });
     expect(response.status).toBe(200);
     expect(gateway.simulator.calls.map(({ body, path: reached }) => [reached, body])).toEqual([
-      [`/acme/v1${path}`, { ...sent, model: 'echo' }],
+      [`/acme/v1${path}`, { ...request, model: 'echo' }],
     ]);
     expect(await gateway.recordOf(response)).toMatchObject({ interfaceId: id, user: 'u-1' });
     expect(response.headers.get('x-gw-model')).toBe('acme/echo');
@@ -63,12 +63,12 @@ describe.each(wholeInterfaces)('the interface of $name', ({ id, api, path, hello
         body: JSON.stringify(hello('acme/echo')),
       });
       expect([base, answer.status, await answer.text()]).toEqual([base, 200, expect.stringContaining(answerPart)]);
-      const refused = await fetch(`${origin()}${base}${path}`, {
+      const refusal = await fetch(`${origin()}${base}${path}`, {
         method: 'POST',
         headers: as(gateway.key),
         body: JSON.stringify(hello('acme/nothing')),
       });
-      expect(await refused.json()).toMatchObject({ error: { code: 'unknown_model', param: 'model' } });
+      expect(await refusal.json()).toMatchObject({ error: { code: 'unknown_model', param: 'model' } });
     }
   });
 

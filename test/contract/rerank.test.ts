@@ -78,10 +78,10 @@ describe('the order of documents', () => {
     expect(rawResponse.headers.get('x-gw-cost')).toBe('0.002');
     const v1 = new CohereClient({ token: gateway.key, environment: origin() });
     const texts = documents.map((text) => ({ text }));
-    const shown = await v1.rerank({ model: 'cohere', query, documents: texts, topN: 1, returnDocuments: true });
-    expect(shown.results[0]).toMatchObject({ index: 1, document: { text: documents[1] } });
-    const refused = v2.rerank({ model: 'nobody', query, documents }, { maxRetries: 0 });
-    await expect(refused).rejects.toMatchObject({ statusCode: 400, body: { error: 'unknown_model' } });
+    const rerankAnswer = await v1.rerank({ model: 'cohere', query, documents: texts, topN: 1, returnDocuments: true });
+    expect(rerankAnswer.results[0]).toMatchObject({ index: 1, document: { text: documents[1] } });
+    const rejection = v2.rerank({ model: 'nobody', query, documents }, { maxRetries: 0 });
+    await expect(rejection).rejects.toMatchObject({ statusCode: 400, body: { error: 'unknown_model' } });
   });
 });
 
@@ -133,7 +133,7 @@ describe('the price of a search', () => {
 describe('Bedrock', () => {
   it('is called at the service that reranks, not at that of its models', async () => {
     const hosts: string[] = [];
-    const served = await gateway.open({
+    const otherGateway = await gateway.open({
       replace: ({ transport }) => ({
         transport: {
           ...transport,
@@ -144,7 +144,7 @@ describe('Bedrock', () => {
         },
       }),
     });
-    const response = await served.postTo('/rerank', { model: 'amazon-own', query, documents });
+    const response = await otherGateway.postTo('/rerank', { model: 'amazon-own', query, documents });
     expect([response.status, hosts]).toEqual([200, ['bedrock-agent-runtime.eu-central-1.amazonaws.com']]);
   });
 
@@ -216,11 +216,11 @@ it.each<[string, Json, string]>([
   ['a count that is no number', { top_n: '2' }, 'top_n'],
   ['fields that are no list', { rank_fields: 'text' }, 'rank_fields'],
   ['a field that is no name', { rank_fields: ['a', 7] }, 'rank_fields[1]'],
-])('refuses %s before a provider is called, and reserves nothing', async (_what, more, param) => {
+])('the gateway refuses %s before a provider is called, and reserves nothing', async (_what, more, param) => {
   await expectRefusedUnpaid(gateway, () => post(more, { 'x-gw-error-format': 'openai' }), param);
 });
 
-it('reads what Cohere’s own types know of a request: a new option is seen here', () => {
+it('the gateway reads what Cohere’s own types know of a request: a new option is seen here', () => {
   const types = { first: 'Cohere.RerankRequest', second: 'Cohere.V2RerankRequest' };
   const found = fieldsNamed("import type { Cohere } from 'cohere-ai';", types, /^[a-z]\w+$/);
   const names = (ways: typeof found.first) =>

@@ -11,22 +11,22 @@ describe('the interface of Responses', () => {
   let gateway: Harness;
 
   beforeAll(async () => {
-    const served = (upstream: string, more: Json = {}) => [{ provider: 'acme', upstream, more }];
+    const entryOf = (upstream: string, more: Json = {}) => [{ provider: 'acme', upstream, more }];
     gateway = await startHarness({
       models: {
-        'acme/echo': served('echo'),
+        'acme/echo': entryOf('echo'),
         'acme/failing': [
-          ...served('error-500', { supported_params: { ...abilities, extras: ['prompt'] } }),
+          ...entryOf('error-500', { supported_params: { ...abilities, extras: ['prompt'] } }),
           { provider: 'globex', upstream: 'echo', more: { supported_params: { extras: ['prompt'] } } },
         ],
-        'acme/request': [...served('echo-request'), { provider: 'globex', upstream: 'echo-request' }],
-        'acme/usage': served('usage:1000:500:400:100'),
+        'acme/request': [...entryOf('echo-request'), { provider: 'globex', upstream: 'echo-request' }],
+        'acme/usage': entryOf('usage:1000:500:400:100'),
         'zen/vectors': [{ provider: 'zen', upstream: 'echo' }],
-        'acme/searching': served('echo', { supported_params: { ...abilities, extras: ['web_search', 'mcp'] } }),
-        'acme/plain': served('echo', {
+        'acme/searching': entryOf('echo', { supported_params: { ...abilities, extras: ['web_search', 'mcp'] } }),
+        'acme/plain': entryOf('echo', {
           supported_params: { ...abilities, vision: false, tools: false, json_schema: false },
         }),
-        'acme/too-long': served('error-400:context_length_exceeded'),
+        'acme/too-long': entryOf('error-400:context_length_exceeded'),
       },
       providers: {
         // test/flow/stored-input.test.ts covers unshared state.
@@ -92,19 +92,19 @@ describe('the interface of Responses', () => {
     const screenshot = { type: 'computer_screenshot', image_url: 'https://pictures.example/1.png' };
     const unknown = { type: 'computer_screenshot', file_id: 'file_1' };
     const outputItem = (output: unknown) => ({ type: 'computer_call_output', call_id: 'c', output });
-    const held = async (item: Json) => {
+    const heldFor = async (item: Json) => {
       // The request asks for more output than the credit covers: the message names the amount to reserve.
       const answer = await postJson({ model: 'acme/echo', input: [item], max_output_tokens: 60_000_000 });
       return Math.round((Number(/(\d+\.\d+)/.exec(String(answer.message))?.[1]) - 120) * 1e6);
     };
     const image = { type: 'input_image', image_url: 'https://pictures.example/1.png' };
-    const listed = await held(outputItem([image]));
-    expect(listed).toBeGreaterThan(40_000);
-    expect(Math.abs((await held(outputItem(screenshot))) - listed)).toBeLessThan(100);
-    expect(Math.abs((await held(image)) - listed)).toBeLessThan(100);
-    expect(await held(outputItem(unknown))).toBe(128_000);
-    const refused = await postJson({ model: 'acme/plain', input: [outputItem(screenshot)] });
-    expect(refused.error).toBe('feature_unsupported');
+    const heldForList = await heldFor(outputItem([image]));
+    expect(heldForList).toBeGreaterThan(40_000);
+    expect(Math.abs((await heldFor(outputItem(screenshot))) - heldForList)).toBeLessThan(100);
+    expect(Math.abs((await heldFor(image)) - heldForList)).toBeLessThan(100);
+    expect(await heldFor(outputItem(unknown))).toBe(128_000);
+    const refusal = await postJson({ model: 'acme/plain', input: [outputItem(screenshot)] });
+    expect(refusal.error).toBe('feature_unsupported');
   });
 
   it('sends what it does not use as it came, less what is its own', async () => {
@@ -184,9 +184,9 @@ describe('the interface of Responses', () => {
         { model: 'acme/echo', models: ['acme/request'], provider: { ignore: ['globex'] } },
         { model: 'acme/request', provider: { only: 'acme' } },
       ]) {
-        const refused = await calledBy({ ...more, previous_response_id: id });
-        expect(refused).toMatchObject({ status: 400, providers: [] });
-        expect(refused.text).toContain('model_not_routable');
+        const refusal = await calledBy({ ...more, previous_response_id: id });
+        expect(refusal).toMatchObject({ status: 400, providers: [] });
+        expect(refusal.text).toContain('model_not_routable');
       }
     });
   });

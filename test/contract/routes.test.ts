@@ -105,19 +105,19 @@ describe('the routes', () => {
       return reading.promise;
     };
     const { composition } = gateway;
-    const served = createGateway(composition, read);
+    const handle = createGateway(composition, read);
     const ask = () => {
       const arrivedAtMs = composition.clock.nowMs();
-      return callGateway(served, { method: 'GET', path: '/openapi.json', headers: {}, arrivedAtMs, body: Buffer.of() });
+      return callGateway(handle, { method: 'GET', path: '/openapi.json', headers: {}, arrivedAtMs, body: Buffer.of() });
     };
-    const refused = [ask(), ask()];
+    const refusals = [ask(), ask()];
     await eventually(() => reads.length > 0);
     reads[0]?.reject(new Error('the file cannot be read'));
-    expect((await Promise.all(refused)).map(({ status }) => status)).toEqual([500, 500]);
-    const answered = [ask(), ask()];
+    expect((await Promise.all(refusals)).map(({ status }) => status)).toEqual([500, 500]);
+    const answers = [ask(), ask()];
     await eventually(() => reads.length > 1);
     reads[1]?.resolve('{}');
-    expect((await Promise.all([...answered, ask()])).map(({ text }) => text)).toEqual(['{}', '{}', '{}']);
+    expect((await Promise.all([...answers, ask()])).map(({ text }) => text)).toEqual(['{}', '{}', '{}']);
     expect(reads).toHaveLength(2);
   });
 
@@ -127,12 +127,12 @@ describe('the routes', () => {
       ...routeNames.map((name) => `/v1/manage${name.split(' ')[1]?.replaceAll(/\{\w+\}/g, '*')}`),
       '/health',
     ];
-    const served: string[] = [];
+    const servedPaths: string[] = [];
     for (const pattern of new Set(patterns)) {
       const { status, headers } = await send('PROPFIND', pattern.replaceAll('*', 'auto'));
       expect([pattern, status]).toEqual([pattern, 405]);
       const methods = (headers.get('allow') ?? '').split(', ').filter((one) => one !== 'HEAD' && one !== 'OPTIONS');
-      served.push(...methods.map((method) => `${method} ${pattern}`));
+      servedPaths.push(...methods.map((method) => `${method} ${pattern}`));
     }
     const isOfClients = (route: string) => / \/(v1\/|health$)/.test(route);
     const described = Object.entries(description.paths).flatMap(([path, item]) =>
@@ -140,7 +140,7 @@ describe('the routes', () => {
         .filter((member) => !/^(x-|\$)/.test(member))
         .map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, '*')}`),
     );
-    expect(described.filter(isOfClients).toSorted()).toEqual(served.filter(isOfClients).toSorted());
+    expect(described.filter(isOfClients).toSorted()).toEqual(servedPaths.filter(isOfClients).toSorted());
     expect(described.length).toBeGreaterThan(6);
     for (const path of Object.keys(description.paths).filter((one) => one.startsWith('/openai/v1/'))) {
       const same = path.slice('/openai'.length);
@@ -167,13 +167,13 @@ describe('the routes', () => {
     );
     const isBelowBoth = (path: string) => `/openai/v1${path}` in description.paths;
     // Paths of other vendors have base URLs of their own.
-    const routes = Object.values(interfaceList).flatMap((listed) => listed.routes);
-    const called = routes
+    const routes = Object.values(interfaceList).flatMap((listedInterface) => listedInterface.routes);
+    const calledPaths = routes
       .filter(({ base, operation }) => base === 'all' || (base === '/v1' && operation === undefined))
       .map(({ path }) => path);
     const isOfMessages = (path: string) => path === routePaths.messages || path.startsWith(`${routePaths.messages}/`);
-    expect(called.filter((path) => isBelowBoth(path) === isOfMessages(path))).toEqual([]);
-    expect(called.filter((path) => !(`/v1${path}` in description.paths))).toEqual([]);
+    expect(calledPaths.filter((path) => isBelowBoth(path) === isOfMessages(path))).toEqual([]);
+    expect(calledPaths.filter((path) => !(`/v1${path}` in description.paths))).toEqual([]);
     expect([routePaths.models, routePaths.key, routePaths.credits].map(isBelowBoth)).toEqual([true, false, false]);
   });
 
@@ -274,9 +274,9 @@ describe('the routes', () => {
     };
     const chat = await post(`${base}/chat/completions`, hello('acme/echo'));
     expect(chat).toMatchObject({ status: 200, body: { object: 'chat.completion' } });
-    const refused = await post(`${base}/chat/completions`, hello('acme/none'));
+    const refusal = await post(`${base}/chat/completions`, hello('acme/none'));
     const code = understood === '/v1' ? 'unknown_model' : { code: 'unknown_model' };
-    expect(refused).toMatchObject({ status: 400, body: { error: code } });
+    expect(refusal).toMatchObject({ status: 400, body: { error: code } });
     for (const path of ['/responses', '/embeddings']) {
       expect((await post(base + path, {})).status).toBe(400);
     }
@@ -410,8 +410,10 @@ describe('the routes', () => {
     };
     for (const [path, form] of Object.entries(forms)) {
       const key = `Authorization: Bearer ${gateway.key}`;
-      const sent = `POST ${path} HTTP/1.1\r\n${key}\r\nX-Gw-Trace-Id: trace-1\r\n${rest}`;
-      const [head = '', body = ''] = (await exchangeBytes(Number(new URL(origin()).port), sent)).split('\r\n\r\n');
+      const requestText = `POST ${path} HTTP/1.1\r\n${key}\r\nX-Gw-Trace-Id: trace-1\r\n${rest}`;
+      const [head = '', body = ''] = (await exchangeBytes(Number(new URL(origin()).port), requestText)).split(
+        '\r\n\r\n',
+      );
       await gateway.settled();
       expect(head).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
       expect(head).toMatch(/^access-control-allow-origin: \*$/im);

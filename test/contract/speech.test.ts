@@ -283,11 +283,11 @@ it.each<[string, Json, string]>([
   ['a speed that is a text', { speed: 'fast' }, 'speed'],
   ['a format that is no word', { response_format: 7 }, 'response_format'],
   ['a form that is no word', { stream_format: true }, 'stream_format'],
-])('refuses %s before a provider is called, and reserves nothing', async (_what, more, param) => {
+])('the gateway refuses %s before a provider is called, and reserves nothing', async (_what, more, param) => {
   await expectRefusedUnpaid(gateway, () => post(more, { 'x-gw-error-format': 'openai' }), param);
 });
 
-it('knows the options and formats that OpenAI’s own types know', () => {
+it('the gateway knows the options and formats that OpenAI’s own types know', () => {
   const imports = "import type { SpeechCreateParams } from 'openai/resources/audio/speech';";
   const literals = literalsOf(imports, {
     formats: "NonNullable<SpeechCreateParams['response_format']>",

@@ -112,14 +112,14 @@ describe("OpenAI's client", () => {
 
   it('streams a response again, from any event on', async () => {
     const openai = client();
-    const sent: OpenAI.Responses.ResponseStreamEvent[] = [];
+    const streamEvents: OpenAI.Responses.ResponseStreamEvent[] = [];
     for await (const event of await openai.responses.create({ model: 'acme/echo', input: 'Hello', stream: true }))
-      sent.push(event);
-    const id = sent.flatMap((event) => ('response' in event ? [event.response.id] : []))[0] ?? '';
+      streamEvents.push(event);
+    const id = streamEvents.flatMap((event) => ('response' in event ? [event.response.id] : []))[0] ?? '';
     const again: unknown[] = [];
     for await (const event of await openai.responses.retrieve(id, { stream: true, starting_after: 2 }))
       again.push(event);
-    expect(again).toEqual(sent.slice(3));
+    expect(again).toEqual(streamEvents.slice(3));
   });
 
   it('cancels what runs in the background at the provider, and gets its words if nothing does', async () => {
@@ -140,8 +140,8 @@ describe("OpenAI's client", () => {
   });
 
   it('counts the tokens of an input', async () => {
-    const counted = await client().responses.inputTokens.count({ model: 'acme/echo', input: 'One two three' });
-    expect(counted).toMatchObject({ object: 'response.input_tokens', input_tokens: expect.any(Number) });
+    const tokenCount = await client().responses.inputTokens.count({ model: 'acme/echo', input: 'One two three' });
+    expect(tokenCount).toMatchObject({ object: 'response.input_tokens', input_tokens: expect.any(Number) });
   });
 
   it('compacts a conversation', async () => {
@@ -182,12 +182,12 @@ describe('a stored response', () => {
 
   it('comes byte for byte as its provider has it, events too, with the query of the client', async () => {
     const { id, text } = await make({ stream: true });
-    const streamed = await send(`/responses/${id}?stream=true&include[]=reasoning.encrypted_content`);
-    expect([streamed.headers.get('content-type'), streamed.headers.get('x-gw-provider')]).toEqual([
+    const streamResponse = await send(`/responses/${id}?stream=true&include[]=reasoning.encrypted_content`);
+    expect([streamResponse.headers.get('content-type'), streamResponse.headers.get('x-gw-provider')]).toEqual([
       'text/event-stream; charset=utf-8',
       'acme',
     ]);
-    expect(await streamed.text()).toBe(text);
+    expect(await streamResponse.text()).toBe(text);
     const direct = await fetch(`${gateway.simulator.urlOf('acme')}/responses/${id}`, { headers: bearer(ourKey) });
     const read = await send(`/responses/${id}?include=a&include=b`);
     expect(await read.text()).toBe(await direct.text());
@@ -274,8 +274,8 @@ describe('the key that a response is asked with', () => {
     const named = { model: 'globex/echo', provider: { only: 'globex' } };
     const { id } = await make(named, headers);
     const next = { ...named, input: 'Go on', previous_response_id: id };
-    const refused = await gateway.postTo('/responses', next, bearer(keys.byok));
-    const { message } = await expectError(refused, 422, 'byok_no_eligible_connection');
+    const refusal = await gateway.postTo('/responses', next, bearer(keys.byok));
+    const { message } = await expectError(refusal, 422, 'byok_no_eligible_connection');
     expect(message).toContain('previous_response_id: was made with a key of your own');
     expect(providerCalls()).toEqual([]);
     expect((await gateway.postTo('/responses', next, headers)).status).toBe(200);

@@ -165,11 +165,11 @@ describe('clients', () => {
     expect(text).toContain('simulated by the provider acme');
     const srt = await audio.transcriptions.create({ model: 'whisper', file, response_format: 'srt' });
     expect(srt).toMatch(/^1\n00:00/);
-    let streamed = '';
+    let streamText = '';
     for await (const event of await audio.transcriptions.create({ model: 'whisper', file, stream: true })) {
-      if (event.type === 'transcript.text.delta') streamed += event.delta;
+      if (event.type === 'transcript.text.delta') streamText += event.delta;
     }
-    expect(streamed).toBe(text);
+    expect(streamText).toBe(text);
     await expect(audio.transcriptions.create({ model: 'nobody', file })).rejects.toMatchObject({
       code: 'unknown_model',
     });
@@ -183,7 +183,7 @@ describe('clients', () => {
   });
 });
 
-it('refuses a body without a file, of JSON too, and options of another type, before a provider is called', async () => {
+it('the gateway refuses a body without a file, of JSON too, and options of another type, before a provider is called', async () => {
   await gateway.settled();
   const before = (await gateway.credit()).spent;
   const headers = { 'x-gw-error-format': 'openai' };
@@ -200,8 +200,8 @@ it('refuses a body without a file, of JSON too, and options of another type, bef
   expect((await gateway.credit()).spent).toBe(before);
 });
 
-it('takes a file name in UTF-8 or Latin-1, refuses any other charset, and writes no word of it to a log', async () => {
-  const written = (['log', 'info', 'warn', 'error', 'debug'] as const).map((method) =>
+it('the gateway takes a file name in UTF-8 or Latin-1, refuses any other charset, and writes no word of it to a log', async () => {
+  const spies = (['log', 'info', 'warn', 'error', 'debug'] as const).map((method) =>
     jest.spyOn(console, method).mockImplementation(() => {}),
   );
   const named = (parameter: string) =>
@@ -230,12 +230,12 @@ it('takes a file name in UTF-8 or Latin-1, refuses any other charset, and writes
     expect(answer.message).toBe('file: the name of the file is in another charset than UTF-8 and ISO-8859-1');
   }
   expect(gateway.simulator.calls).toEqual([]);
-  expect(written.flatMap(({ mock }) => mock.calls)).toEqual([]);
+  expect(spies.flatMap(({ mock }) => mock.calls)).toEqual([]);
   expect(gateway.logLines.slice(before).join('')).not.toContain(charset);
-  for (const spy of written) spy.mockRestore();
+  for (const spy of spies) spy.mockRestore();
 });
 
-it('knows the options and forms that OpenAI’s own types know', () => {
+it('the gateway knows the options and forms that OpenAI’s own types know', () => {
   const imports =
     "import type { AudioResponseFormat } from 'openai/resources/audio/audio';\nimport type { TranscriptionCreateParamsBase } from 'openai/resources/audio/transcriptions';";
   expect(literalsOf(imports, { forms: 'AudioResponseFormat' })).toEqual({

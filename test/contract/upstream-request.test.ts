@@ -49,7 +49,7 @@ describe('what reaches a provider', () => {
   }
 
   it('is every field as it was sent, with the model of the provider', async () => {
-    const sent = hello('acme/echo', {
+    const request = hello('acme/echo', {
       temperature: 0.7,
       top_p: 1,
       max_tokens: 16,
@@ -65,8 +65,8 @@ describe('what reaches a provider', () => {
       toString: 'own',
       constructor: 'own',
     });
-    const { body } = await receivedFor(sent);
-    expect(body).toEqual({ ...sent, model: 'echo' });
+    const { body } = await receivedFor(request);
+    expect(body).toEqual({ ...request, model: 'echo' });
   });
 
   it('keeps numbers that JavaScript would round, and a field named __proto__', async () => {
@@ -196,10 +196,10 @@ describe('what reaches a provider', () => {
   });
 
   it('gets the constant headers of its entry, whatever a client sends under their names', async () => {
-    const sent = { 'x-acme-version': '1', 'openai-organization': 'theirs' };
-    const { headers } = await receivedFor(hello('acme/constant'), sent);
+    const clientHeaders = { 'x-acme-version': '1', 'openai-organization': 'theirs' };
+    const { headers } = await receivedFor(hello('acme/constant'), clientHeaders);
     expect(headers).toMatchObject({ 'x-acme-version': '2', 'openai-organization': 'ours' });
-    expect((await receivedFor(hello('acme/echo'), sent)).headers).not.toHaveProperty('x-acme-version');
+    expect((await receivedFor(hello('acme/echo'), clientHeaders)).headers).not.toHaveProperty('x-acme-version');
   });
 
   it.each([

@@ -28,7 +28,7 @@ interface Report {
 }
 /** The number of lines that are shown of a difference. */
 const shownLines = 25;
-function shown(text: string): string {
+function markText(text: string): string {
   const lines = text.split('\n').slice(0, shownLines);
   return lines.map((line) => `         ${line}`).join('\n');
 }
@@ -80,10 +80,10 @@ function runTests(project: string): { readonly title: string; readonly words: st
     const failed = assertionResults.filter(({ status }) => status === 'failed');
     // A file that does not load has no tests.
     if (assertionResults.length === 0 && message !== '')
-      return [{ title: name.slice(project.length + 1), words: shown(message) }];
+      return [{ title: name.slice(project.length + 1), words: markText(message) }];
     return failed.map(({ fullName, failureMessages }) => ({
       title: fullName,
-      words: shown(failureMessages.join('\n')),
+      words: markText(failureMessages.join('\n')),
     }));
   });
 }

@@ -57,7 +57,8 @@ export async function overspent(harness: FaultHarness): Promise<readonly string[
   return found;
 }
 
-const sumHeld = (held: readonly HeldAmount[]): bigint => held.reduce((sum, { amount }) => sum + amount, 0n);
+const sumHeld = (reservations: readonly HeldAmount[]): bigint =>
+  reservations.reduce((sum, { amount }) => sum + amount, 0n);
 const heldIn = (item: Item): bigint => sumHeld(readHeldAmounts(item));
 
 /** Returns whether the item is a pool, whose holds are slots; other items have slots beside the money. */

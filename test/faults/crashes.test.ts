@@ -43,20 +43,20 @@ const totals = { crashes: 0, ended: 0, unfinished: 0, replayed: 0, refused: 0 };
 async function runUntilDeath(
   dying: DyingProcess,
   calls: readonly MixedCall[],
-  onAnswer: (answered: Answered) => void = () => {},
+  onAnswer: (answer: Answered) => void = () => {},
 ): Promise<Life> {
   const { gateway } = harness.open({ wrap: dying.wrap });
-  const answered: Answered[] = [];
+  const answers: Answered[] = [];
   const ended: Answered[] = [];
   const running = calls.map(async (call) => {
     const reply = await askGateway(gateway, call, harness.keys, harness.clock, (heard) => {
-      answered.push({ call, reply: heard });
+      answers.push({ call, reply: heard });
       onAnswer({ call, reply: heard });
     });
     ended.push({ call, reply });
   });
   await Promise.race([Promise.all(running), dying.death]);
-  return { answers: [...answered], ended: [...ended] };
+  return { answers: [...answers], ended: [...ended] };
 }
 
 const withMarker = (marker: string): number =>
@@ -115,7 +115,7 @@ describeOnDynamo('a process that dies', () => {
     if (crash % 3 === 2) {
       const dying = dyingProcess({ at: Number.POSITIVE_INFINITY, lastOneRuns: false });
       const isLast = ({ call, reply }: Answered) => call.idempotent !== undefined && isComplete(reply);
-      return runUntilDeath(dying, calls, (answered) => void (isLast(answered) && dying.kill()));
+      return runUntilDeath(dying, calls, (answer) => void (isLast(answer) && dying.kill()));
     }
     const at = 1 + Math.floor(((crash + random.fraction()) / crashes) * eventsOfALife);
     return runUntilDeath(dyingProcess({ at, lastOneRuns: crash % 3 === 0 }), calls);
@@ -129,8 +129,8 @@ describeOnDynamo('a process that dies', () => {
     expect({ ...context, broken: await brokenSums(harness) }).toEqual({ ...context, broken: [] });
     await retryWithinTheLease(calls, life);
     expect({ ...context, standing: await standingAfterTheLease(harness) }).toEqual({ ...context, standing: [] });
-    const refused = (await retryAll(harness, calls)).filter((status) => status === 409);
-    expect({ ...context, refused }).toEqual({ ...context, refused: [] });
+    const refusal = (await retryAll(harness, calls)).filter((status) => status === 409);
+    expect({ ...context, refused: refusal }).toEqual({ ...context, refused: [] });
     finished.push(...life.ended.map(({ reply }) => reply.headers['x-request-id'] ?? ''));
     totals.crashes += 1;
     totals.ended += life.ended.length;

@@ -38,15 +38,15 @@ export async function serve({ gateway, composition }: FaultyGateway, keys: Keys)
     ...server,
     async send(calls, atOnce) {
       const waiting = [...calls.entries()];
-      const sent: SentCall[] = [];
+      const sentCalls: SentCall[] = [];
       const client = async () => {
         for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
           const [at, call] = next;
-          sent[at] = { call, reply: await sendOne(server.url, call, keys) };
+          sentCalls[at] = { call, reply: await sendOne(server.url, call, keys) };
         }
       };
       await Promise.all(Array.from({ length: atOnce }, client));
-      return sent;
+      return sentCalls;
     },
   };
 }

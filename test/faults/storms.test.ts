@@ -47,12 +47,12 @@ async function passStorm(index: number): Promise<Passed> {
   await shardCredit(harness);
   const random = seededRandom(faultSeed + index);
   const plan = storm.plan(random);
-  const counted: typeof plan = (command) => {
+  const countingPlan: typeof plan = (command) => {
     const fault = plan(command);
     if (fault !== undefined) totals.faults += 1;
     return fault;
   };
-  const opened = harness.open({ plan: counted });
+  const opened = harness.open({ plan: countingPlan });
   const server = await serve(opened, harness.keys);
   const first = storm.first?.(random) ?? [];
   const count = Math.max(callsPerStorm, first.length + callsPerStorm / 2);
@@ -96,8 +96,8 @@ describeOnDynamo.each(storms.map((storm, index) => ({ ...storm, index })))('whil
 
   it('every answer is an envelope or a stream that ends well', () => {
     for (const { reply } of sentCalls) if (reply !== undefined) checkWellAnswered(reply, { faults: [502, 503, 504] });
-    const served = sentCalls.filter(({ reply }) => reply?.status === 200);
-    expect({ ...context, served: served.length > callsPerStorm / 10 }).toEqual({ ...context, served: true });
+    const servedCalls = sentCalls.filter(({ reply }) => reply?.status === 200);
+    expect({ ...context, served: servedCalls.length > callsPerStorm / 10 }).toEqual({ ...context, served: true });
   });
 
   it('no counter gains or loses anything, and no call overspends', async () => {
@@ -188,7 +188,7 @@ const isFreshAnswer = ({ status, headers, text }: NonNullable<SentCall['reply']>
   status === 200 && headers['idempotent-replayed'] === undefined && !saysItBroke(text);
 
 describeOnDynamo('all storms together', () => {
-  it('brought every outcome about, in every format', () => {
+  it('bring about every outcome, in every format', () => {
     expect([...totals.answers.keys()]).toEqual(expect.arrayContaining(wanted));
     expect([...totals.formats]).toEqual(expect.arrayContaining(everyFormat));
     expect(totals.faults).toBeGreaterThan(callsPerStorm);

@@ -50,7 +50,7 @@ const commandsRefused = 120;
 
 function regionByRegion(): FaultPlan {
   let peaceful = 0;
-  let refused = 0;
+  let refusals = 0;
   let turn = 0;
   return ({ table }) => {
     if (peaceful < commandsOfPeace) {
@@ -59,10 +59,10 @@ function regionByRegion(): FaultPlan {
     }
     const region = regions[turn % regions.length] ?? 'everything';
     if (region !== 'everything' && !region.includes(table)) return undefined;
-    refused += 1;
-    if (refused >= commandsRefused) {
+    refusals += 1;
+    if (refusals >= commandsRefused) {
       peaceful = 0;
-      refused = 0;
+      refusals = 0;
       turn += 1;
     }
     return 'refused';

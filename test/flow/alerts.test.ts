@@ -76,7 +76,7 @@ async function call(gateway: ServedGateway, tokens: number, headers: Record<stri
   return response;
 }
 
-const percents = (received: readonly Record<string, unknown>[]) => received.map(({ percent }) => percent);
+const percents = (alerts: readonly Record<string, unknown>[]) => alerts.map(({ percent }) => percent);
 const marksOf = async ({ keyItem }: Harness) => (await keyItem()).alert;
 /**
  * Returns a clock that is ahead of the system's clock. Waits of a try and between tries end at once if `isHurried`
@@ -269,7 +269,7 @@ describe('an alert of a provider', () => {
       },
     };
   }
-  const typesOf = (received: readonly Record<string, unknown>[]) => received.map(({ type }) => type);
+  const typesOf = (alerts: readonly Record<string, unknown>[]) => alerts.map(({ type }) => type);
 
   it.each([
     [401, 'provider_credential_refused'],
@@ -342,8 +342,8 @@ describe('an alert of a provider', () => {
       await ask(gateway);
       await eventually(() => deliveries().length === at + 1);
     }
-    const refused = 'provider_credential_refused';
-    expect(typesOf(deliveries())).toEqual([refused, 'provider_back', refused, 'provider_back']);
+    const refusalType = 'provider_credential_refused';
+    expect(typesOf(deliveries())).toEqual([refusalType, 'provider_back', refusalType, 'provider_back']);
   });
 
   it('is sent for no key that a client brought', async () => {
@@ -479,7 +479,7 @@ const withKeys = (
 });
 const as = (key = '') => ({ authorization: `Bearer ${key}` });
 
-it('is one of at most a hundred that a process has under way: the next is not marked, and stays due', async () => {
+it('an alert is one of at most a hundred that a process has under way: the next is not marked, and stays due', async () => {
   const keys = keysNamed(101);
   const parts = withKeys(keys, { clock: withoutNextTry(systemClock) });
   const { harness, deliveries } = await start(parts, ['silent']);
@@ -508,7 +508,7 @@ describe('alerts that are in flight when their process stops', () => {
   const marks = ({ keyItem }: Harness) => Promise.all(keys.map(async ({ key }) => (await keyItem(key)).alert));
   const delivered = (mark: unknown) =>
     (mark as { percent?: number }).percent === 50 && !Object.hasOwn(mark as object, 'tries');
-  const idsOf = (received: readonly Record<string, unknown>[]) => received.map(({ id }) => id).toSorted();
+  const idsOf = (alerts: readonly Record<string, unknown>[]) => alerts.map(({ id }) => id).toSorted();
 
   it('are delivered if the receiver answers, and no other process sends them again', async () => {
     // Only the receiver's answers end the wait.
@@ -518,14 +518,14 @@ describe('alerts that are in flight when their process stops', () => {
         isWaitOfStop(delayMs) ? () => {} : withoutNextTry(systemClock).after(delayMs, callback),
     };
     const { harness } = await start(withKeys(keys, { clock }));
-    const held: ServerResponse[] = [];
-    const receiver = await startScriptedProvider((outgoing) => held.push(outgoing));
+    const openResponses: ServerResponse[] = [];
+    const receiver = await startScriptedProvider((outgoing) => openResponses.push(outgoing));
     stops.push(() => receiver.stop());
     process.env[urlName] = receiver.url;
     await spendOfEach(harness, 600);
-    await eventually(() => held.length === 2);
+    await eventually(() => openResponses.length === 2);
     const stopped = harness.composition.alerts.close();
-    for (const outgoing of held) outgoing.end('ok');
+    for (const outgoing of openResponses) outgoing.end('ok');
     await stopped;
     expect((await marks(harness)).map(delivered)).toEqual([true, true]);
     const next = await harness.open({ clock });
@@ -558,7 +558,7 @@ describe('alerts that are in flight when their process stops', () => {
   });
 });
 
-it('costs a call that passes no share no write more than no alerts at all', async () => {
+it('a call that passes no share writes no more with alerts than without', async () => {
   // Alerts write to these tables; statistics are written by the time.
   const tables = ['keys', 'ledger', 'limits'];
   const writesOf = async (service: Record<string, unknown>) => {
@@ -580,7 +580,7 @@ it('costs a call that passes no share no write more than no alerts at all', asyn
   expect(await writesOf({ alerts })).toBe(await writesOf({}));
 });
 
-it('belongs to the gateway file: written wins, left out keeps, null ends them', async () => {
+it('alerts belong to the gateway file: a file with alerts replaces them, one without keeps them, null ends them', async () => {
   const { harness, apply, spend, deliveries } = await start();
   await apply({ models, key: { spend_limit_usd: '1' } });
   expect((await harness.composition.catalogue.current()).service.alerts).toEqual(alerts);
@@ -602,10 +602,10 @@ it('operators see the last alert of a key, of a workspace’s credit and limit, 
     [taken, { status: 500, body: 'no' }],
   );
   const ada = await operatorOf(harness, 'ada');
-  const shown = async (path: string, id: string) =>
+  const shownItem = async (path: string, id: string) =>
     (await ada.get(path)).body.data.find((one: Record<string, unknown>) => one.id === id || one.name === id);
-  expect(await shown('/keys', 'first')).toMatchObject({ last_alert: null });
-  expect(await shown('/providers', 'refusing')).toMatchObject({ last_alert: null });
+  expect(await shownItem('/keys', 'first')).toMatchObject({ last_alert: null });
+  expect(await shownItem('/providers', 'refusing')).toMatchObject({ last_alert: null });
   await spend([600]);
   await eventually(() => deliveries().length === 2);
   await (await harness.post(hello('refusing/m'))).text();
@@ -615,8 +615,8 @@ it('operators see the last alert of a key, of a workspace’s credit and limit, 
   // States of providers are read every five seconds.
   shiftMs = 5_000;
   const alertsShown = async (): Promise<Record<string, unknown>[]> => [
-    (await shown('/keys', 'first')).last_alert,
-    (await shown('/workspaces', 'team')).last_credit_alert,
+    (await shownItem('/keys', 'first')).last_alert,
+    (await shownItem('/workspaces', 'team')).last_credit_alert,
   ];
   // The mark of a delivery is written after the delivery.
   await eventually(async () => (await alertsShown()).some(({ is_delivered }) => is_delivered === true));
@@ -624,8 +624,8 @@ it('operators see the last alert of a key, of a workspace’s credit and limit, 
   expect(alerted.map(({ percent }) => percent)).toEqual([50, 50]);
   // The receiver accepted one of the two alerts.
   expect(alerted.map(({ is_delivered }) => is_delivered).toSorted()).toEqual([false, true]);
-  expect(await shown('/workspaces', 'team')).toMatchObject({ last_limit_alert: null });
-  expect(await shown('/providers', 'refusing')).toMatchObject({
+  expect(await shownItem('/workspaces', 'team')).toMatchObject({ last_limit_alert: null });
+  expect(await shownItem('/providers', 'refusing')).toMatchObject({
     last_alert: { state: 'refused', model: 'refusing/m', is_delivered: false },
   });
 });
@@ -641,15 +641,15 @@ it('operators see the latest alert of a provider with several credentials', asyn
     providers: { pool: { auth: { bearer: credentials[0] }, credentials } },
   });
   const ada = await operatorOf(harness, 'ada');
-  const shown = async () =>
+  const shownAlerts = async () =>
     (await ada.get('/providers')).body.data.find(({ id }: { readonly id: string }) => id === 'pool');
-  expect(await shown()).toMatchObject({ last_alert: null });
+  expect(await shownAlerts()).toMatchObject({ last_alert: null });
   await (await harness.post(hello('pool/m'))).text();
   await harness.settled();
   await eventually(() => deliveries().length === 2);
   // States of providers are read every five seconds.
   shiftMs = 5_000;
-  const { last_alert: last } = await shown();
+  const { last_alert: last } = await shownAlerts();
   expect(last).toMatchObject({ state: 'refused', model: 'pool/m' });
   expect(last.at).toBe(
     deliveries()
@@ -668,10 +668,10 @@ describe('one try', () => {
     const clock = manualClock();
     const receiver = await startScriptedServer(['silent']);
     stops.push(() => receiver.stop());
-    const sent = send(receiver, clock);
+    const testAlert = send(receiver, clock);
     await receiver.firstRequest;
     clock.advance(10_000);
-    expect(await sent).toMatchObject({ status: null, fault: 'no answer within 10000 ms' });
+    expect(await testAlert).toMatchObject({ status: null, fault: 'no answer within 10000 ms' });
   });
 
   it('reads no more than 64 KB of an answer, and has delivered the alert by its status', async () => {

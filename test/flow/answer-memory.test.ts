@@ -91,8 +91,8 @@ describe('an answer of a provider', () => {
     [characters, isChunked] = [200_000, chunked];
     await occupy();
     const answer = gateway.post(hello('acme/model'));
-    const held = other;
-    fastClock.after(1_000, () => held?.end());
+    const otherMemory = other;
+    fastClock.after(1_000, () => otherMemory?.end());
     const response = await answer;
     expect(response.status).toBe(200);
     expect(((await response.json()) as { usage: object }).usage).toMatchObject({ provider: 'acme', attempts: 1 });
@@ -103,14 +103,14 @@ describe('an answer of a provider', () => {
     async (chunked) => {
       [characters, isChunked] = [200_000, chunked];
       await occupy();
-      const seen = provider.bodies.length;
+      const callsBefore = provider.bodies.length;
       const { available } = await gateway.credit();
       const response = await gateway.post(hello('acme/model'));
       expect(response.headers.get('retry-after')).toMatch(/^\d+$/);
       const { message } = await expectError(response, 503, 'RATE_LIMITER_UNAVAILABLE');
       expect(message).toContain('memory');
       await gateway.settled();
-      expect(provider.bodies.length - seen).toBe(1);
+      expect(provider.bodies.length - callsBefore).toBe(1);
       expect((await gateway.credit()).available).toBeLessThan(available);
       const line = gateway.logLines.map((text) => JSON.parse(text)).findLast(({ event }) => event === 'attempt_failed');
       expect(line).toMatchObject({ provider: 'acme', outcome: 'no_memory' });
@@ -120,19 +120,19 @@ describe('an answer of a provider', () => {
   it('is not asked for if what is sent finds no memory: 503, nothing charged, and the tokens of the provider are free again', async () => {
     [characters, isChunked] = [2_000, false];
     const request = { ...hello('acme/limited'), messages: [{ role: 'user', content: 'a'.repeat(10_000) }] };
-    const held = budget.open();
-    await held.openRequest().take({ workspace: 'another', bytes: (maxBytes * 2) / 3, isLarge: false });
-    other = held;
-    const seen = provider.bodies.length;
+    const openMemory = budget.open();
+    await openMemory.openRequest().take({ workspace: 'another', bytes: (maxBytes * 2) / 3, isLarge: false });
+    other = openMemory;
+    const callsBefore = provider.bodies.length;
     const { available } = await gateway.credit();
     const { message } = await expectError(await gateway.post(request), 503, 'RATE_LIMITER_UNAVAILABLE');
     expect(message).toContain('memory');
     await gateway.settled();
-    expect(provider.bodies.length).toBe(seen);
+    expect(provider.bodies.length).toBe(callsBefore);
     expect((await gateway.credit()).available).toBe(available);
     const line = gateway.logLines.map((text) => JSON.parse(text)).findLast(({ event }) => event === 'attempt_failed');
     expect(line).toMatchObject({ provider: 'acme', outcome: 'no_memory' });
-    held.end();
+    openMemory.end();
     expect((await gateway.post(request)).status).toBe(200);
   });
 
@@ -171,11 +171,11 @@ describe('an answer of a provider', () => {
     'that is a stream waits for the allocation of what is kept of it for %s',
     async (why) => {
       await occupy();
-      const held = other;
+      const otherMemory = other;
       let isFree = false;
       fastClock.after(5_000, () => {
         isFree = true;
-        held?.end();
+        otherMemory?.end();
       });
       const schema = {
         response_format: { type: 'json_schema', json_schema: { name: 's', schema: { type: 'object' } } },
@@ -200,12 +200,12 @@ describe('an answer of a provider', () => {
   it('that is a stream of one event for which there is no memory is refused with 503, charged, and sent to no other provider', async () => {
     longEvent = true;
     await occupy();
-    const [seen, { available }] = [provider.bodies.length, await gateway.credit()];
+    const [callsBefore, { available }] = [provider.bodies.length, await gateway.credit()];
     const response = await gateway.post({ ...hello('acme/model'), stream: true });
     longEvent = false;
     await expectError(response, 503, 'RATE_LIMITER_UNAVAILABLE');
     await gateway.settled();
-    expect(provider.bodies.length - seen).toBe(1);
+    expect(provider.bodies.length - callsBefore).toBe(1);
     expect((await gateway.credit()).available).toBeLessThan(available);
   });
 

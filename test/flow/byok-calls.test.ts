@@ -130,7 +130,7 @@ describe('an x-byok-key', () => {
     expect(await outcomeOf(await harness.post(hello('acme/paid', { provider: { only: 'acme' } })))).toBe('ok');
   });
 
-  const refused: [string, number, string, () => Promise<Response>][] = [
+  const refusals: [string, number, string, () => Promise<Response>][] = [
     ['not enabled', 403, 'byok_not_enabled', () => post('acme/paid', 'acme', { authorization: `Bearer ${keys.off}` })],
     ['no only', 400, 'byok_provider_required', () => post('acme/paid', undefined)],
     ['two providers', 400, 'byok_provider_required', () => post('acme/paid', ['acme', 'other'])],
@@ -161,7 +161,7 @@ describe('an x-byok-key', () => {
     ],
   ];
 
-  it.each(refused)('is refused without a provider call: %s', async (_name, status, code, send) => {
+  it.each(refusals)('is refused without a provider call: %s', async (_name, status, code, send) => {
     await expectError(await send(), status, code);
     expect(harness.simulator.calls).toHaveLength(0);
   });
@@ -179,9 +179,9 @@ describe('a stored connection', () => {
       const text = await (await harness.post(hello('acme/paid', { stream, usage: { include: true } }))).text();
       expect(text).toContain('"is_byok":true');
     }
-    const refused = await harness.post(hello('acme/bad'));
-    expect(refused.headers.get('x-should-retry')).toBe('false');
-    const { message } = await expectError(refused, 502, 'no_available_provider');
+    const refusal = await harness.post(hello('acme/bad'));
+    expect(refusal.headers.get('x-should-retry')).toBe('false');
+    const { message } = await expectError(refusal, 502, 'no_available_provider');
     expect(message).toMatch(/^A BYOK key that the workspace has stored was refused by its provider/);
     expect(message).not.toContain("the gateway's own");
     expect(new Set(authorizations(harness).map(String))).toEqual(new Set([`acme,Bearer ${storedKey}`]));
@@ -249,9 +249,9 @@ describe('a stored connection', () => {
         connections: { ...connections, openKey: () => Promise.reject(new StoreUnavailable(refusal)) },
       }),
     });
-    const refused = await harness.post(hello('acme/paid'));
-    await expectError(refused, 503, 'RATE_LIMITER_UNAVAILABLE');
-    expect(refused.headers.get('retry-after')).toBe('1');
+    const refusedAnswer = await harness.post(hello('acme/paid'));
+    await expectError(refusedAnswer, 503, 'RATE_LIMITER_UNAVAILABLE');
+    expect(refusedAnswer.headers.get('retry-after')).toBe('1');
     expect(harness.simulator.calls).toHaveLength(0);
     await harness.settled();
     expect((await harness.credit()).held).toBe(0n);

@@ -80,18 +80,18 @@ describe('refusals and replays', () => {
       ['a policy', 422, 'no_policy_compliant_provider', hello('acme/echo', { provider: { zdr: true } }), 'acme/echo'],
       ['a missing credential', 503, 'provider_not_configured', hello('acme/absent'), 'acme/absent'],
     ] as const)('for %s is found with %i %s and its message', async (_why, status, code, body, model) => {
-      const refused = await refusedBy(body);
-      expect(refused).toMatchObject({ status, error: { error: code } });
-      const found = await generation(refused.id);
+      const refusal = await refusedBy(body);
+      expect(refusal).toMatchObject({ status, error: { error: code } });
+      const found = await generation(refusal.id);
       expect(found).toMatchObject({
         status: 200,
         data: {
-          id: refused.id,
-          execution_id: refused.id,
+          id: refusal.id,
+          execution_id: refusal.id,
           status,
           outcome: code,
           error_code: code,
-          error_message: refused.error.message,
+          error_message: refusal.error.message,
           model_asked: model,
           model: null,
           provider: null,
@@ -104,20 +104,20 @@ describe('refusals and replays', () => {
         },
       });
       const line =
-        harness.logLines.find((text) => text.includes(refused.id) && text.includes('"event":"request"')) ?? '';
+        harness.logLines.find((text) => text.includes(refusal.id) && text.includes('"event":"request"')) ?? '';
       expect(JSON.parse(line)).toMatchObject({ outcome: code, workspace_id: 'team', key_name: 'first' });
     });
 
     it('for a model outside the list of its key is distinguishable for the operator, and for no client', async () => {
       const outcomes = [];
       for (const model of ['acme/echo', 'acme/none']) {
-        const refused = await refusedBy(hello(model), narrow);
-        expect(refused).toMatchObject({ status: 400, error: { error: 'unknown_model' } });
-        expect(refused.error.message).toMatch(`There is no model "${model}".`);
-        const response = await harness.get(`/generation?id=${refused.id}`, as(narrow));
+        const refusal = await refusedBy(hello(model), narrow);
+        expect(refusal).toMatchObject({ status: 400, error: { error: 'unknown_model' } });
+        expect(refusal.error.message).toMatch(`There is no model "${model}".`);
+        const response = await harness.get(`/generation?id=${refusal.id}`, as(narrow));
         expect(await response.text()).not.toMatch(/unlisted|in the catalogue/);
-        const record = (await harness.records()).find(({ correlationId }) => correlationId === refused.id);
-        const line = harness.logLines.find((text) => text.includes(refused.id) && text.includes('"event":"request"'));
+        const record = (await harness.records()).find(({ correlationId }) => correlationId === refusal.id);
+        const line = harness.logLines.find((text) => text.includes(refusal.id) && text.includes('"event":"request"'));
         outcomes.push([record && operatorCallDocument(record).note, JSON.parse(line ?? '{}').unlisted_model]);
       }
       expect(outcomes).toEqual([
@@ -131,8 +131,10 @@ describe('refusals and replays', () => {
       expect(await outcomeOf(await harness.post(hello('acme/echo'), { ...as(first), ...name }))).toBe('ok');
       const limited = await refusedBy(hello('acme/echo'), slow);
       const conflict = await refusedBy(hello('acme/echo', { seed: 1 }), first, name);
-      const spent = await refusedBy(hello('acme/echo'), poor);
-      const found = await Promise.all([limited, conflict, spent].map(async ({ id }) => (await generation(id)).data));
+      const exhaustedRefusal = await refusedBy(hello('acme/echo'), poor);
+      const found = await Promise.all(
+        [limited, conflict, exhaustedRefusal].map(async ({ id }) => (await generation(id)).data),
+      );
       expect(found).toMatchObject([
         { status: 429, error_code: 'api_key_rate_limit', key_name: 'slow', model_asked: 'acme/echo' },
         { status: 409, error_code: 'idempotency_conflict', key_name: 'first' },
@@ -145,13 +147,13 @@ describe('refusals and replays', () => {
       ['acme/busy', 429, 'rate_limited', 'busy', 429, 'Rate limit'],
     ] as const)('by the provider of %s has its status, and for the operator its words', async (...facts) => {
       const [model, status, code, provider, providerStatus, words] = facts;
-      const refused = await refusedBy(hello(model));
-      expect(refused).toMatchObject({ status, error: { error: code } });
-      const found = await generation(refused.id);
+      const refusal = await refusedBy(hello(model));
+      expect(refusal).toMatchObject({ status, error: { error: code } });
+      const found = await generation(refusal.id);
       const attempt = { provider, outcome: `status_${providerStatus}`, status: providerStatus, ms: expect.any(Number) };
-      expect(found.data).toMatchObject({ status, error_code: code, error_message: refused.error.message });
+      expect(found.data).toMatchObject({ status, error_code: code, error_message: refusal.error.message });
       expect(found.data?.attempts).toEqual([attempt]);
-      const record = (await harness.records()).find(({ correlationId }) => correlationId === refused.id);
+      const record = (await harness.records()).find(({ correlationId }) => correlationId === refusal.id);
       const { attempts } = operatorCallDocument(record as NonNullable<typeof record>);
       expect(attempts).toEqual([{ ...attempt, provider_text: expect.stringContaining(words) }]);
     });
@@ -189,11 +191,11 @@ describe('refusals and replays', () => {
 
     it('has a record of its own for five in a second and key, and a log line however many there are', async () => {
       const before = await recordCount();
-      const refused = await Promise.all(Array.from({ length: 8 }, () => refusedBy(hello('acme/none'))));
+      const refusals = await Promise.all(Array.from({ length: 8 }, () => refusedBy(hello('acme/none'))));
       expect(await recordCount()).toBe(before + 5);
-      const statuses = await Promise.all(refused.map(async ({ id }) => (await generation(id)).status));
+      const statuses = await Promise.all(refusals.map(async ({ id }) => (await generation(id)).status));
       expect(statuses.toSorted()).toEqual([200, 200, 200, 200, 200, 404, 404, 404]);
-      for (const { id, error } of refused) {
+      for (const { id, error } of refusals) {
         const line = harness.logLines.find((text) => text.includes(id) && text.includes('"event":"request"')) ?? '';
         expect(JSON.parse(line)).toMatchObject({ outcome: 'unknown_model', message: error.message });
       }
@@ -227,9 +229,9 @@ describe('refusals and replays', () => {
         if (call.table === 'ledger') throw new StoreUnavailable(new Error('injected'));
         return run();
       };
-      const refused = await refusedBy(hello('acme/echo'));
-      expect(refused).toMatchObject({ status: 503, error: { error: 'RATE_LIMITER_UNAVAILABLE' } });
-      expect((await generation(refused.id)).data).toMatchObject({
+      const refusal = await refusedBy(hello('acme/echo'));
+      expect(refusal).toMatchObject({ status: 503, error: { error: 'RATE_LIMITER_UNAVAILABLE' } });
+      expect((await generation(refusal.id)).data).toMatchObject({
         status: 503,
         error_code: 'RATE_LIMITER_UNAVAILABLE',
       });

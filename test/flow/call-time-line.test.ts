@@ -102,9 +102,9 @@ describe('the time line of a call', () => {
       return { action: 'block', message: 'No.' };
     });
     const callsBefore = answering.bodies.length;
-    const refused = await ask();
-    expect(refused.status).toBe(400);
-    expect(await timeLineAfter(refused)).toEqual([
+    const refusal = await ask();
+    expect(refusal.status).toBe(400);
+    expect(await timeLineAfter(refusal)).toEqual([
       { part: 'admission', start_ms: 0, ms: 25 },
       { part: 'guardrail', at: 0, start_ms: 0, ms: 25 },
     ]);

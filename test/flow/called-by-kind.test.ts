@@ -139,7 +139,7 @@ describe('a provider that says its kind alone', () => {
     await endpoint.stop();
   });
 
-  async function received(path: string, body: Json): Promise<CallOfProvider | undefined> {
+  async function callReceived(path: string, body: Json): Promise<CallOfProvider | undefined> {
     harness.simulator.clear();
     const answer = await harness.postTo(path, body);
     expect(answer.status).toBe(200);
@@ -147,7 +147,7 @@ describe('a provider that says its kind alone', () => {
     expect(harness.simulator.calls).toHaveLength(1);
     return harness.simulator.calls[0];
   }
-  const chat = (kind: ChatKind, more: Json = {}) => received('/chat/completions', hello(`m-${kind}`, more));
+  const chat = (kind: ChatKind, more: Json = {}) => callReceived('/chat/completions', hello(`m-${kind}`, more));
   const keyOf = ({ headers = {} }: Partial<CallOfProvider> = {}) =>
     Object.entries(headers).filter(([name]) => keyHeaders.includes(name));
   const expectKeyOf = (kind: ChatKind, call: CallOfProvider | undefined) => {
@@ -170,14 +170,14 @@ describe('a provider that says its kind alone', () => {
   });
 
   it.each(serving('responses'))('%s answers Responses, as documented', async (kind) => {
-    const call = await received('/responses', { model: `m-${kind}`, input: 'Hello' });
+    const call = await callReceived('/responses', { model: `m-${kind}`, input: 'Hello' });
     expect(call?.path).toBe(`/${kind}/v1/responses`);
     expect(call?.body).toEqual({ model: 'echo', input: 'Hello', max_output_tokens: 500 });
     expectKeyOf(kind, call);
   });
 
   it.each(serving('embeddings'))('%s answers Embeddings, as documented', async (kind) => {
-    const call = await received('/embeddings', { model: `m-${kind}`, input: 'Hello' });
+    const call = await callReceived('/embeddings', { model: `m-${kind}`, input: 'Hello' });
     const { path, body } = ownEmbeddings[kind] ?? { path: '/embeddings', body: { model: 'echo', input: 'Hello' } };
     expect(call?.path).toBe(`/${kind}/v1${path}`);
     expect(call?.body).toEqual(body);
@@ -186,7 +186,7 @@ describe('a provider that says its kind alone', () => {
 
   it.each(serving('rerank').filter((kind) => kind !== 'bedrock'))('%s answers Rerank, as documented', async (kind) => {
     const request = { query: 'Hello', documents: ['one', 'two'] };
-    const call = await received('/rerank', { model: `m-${kind}`, ...request });
+    const call = await callReceived('/rerank', { model: `m-${kind}`, ...request });
     expect(call).toMatchObject({ path: `/${kind}/v1/rerank`, body: { model: 'echo', ...request } });
     expectKeyOf(kind, call);
   });

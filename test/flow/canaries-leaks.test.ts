@@ -39,7 +39,7 @@ const auths = [
 
 describe.each(auths)('a secret that is sent in $sentIn to a provider of $api', ({ api, sentIn, scheme, auth }) => {
   let harness: Harness;
-  const stored = newKey();
+  const storedKey = newKey();
   const texts: string[] = [];
 
   beforeAll(async () => {
@@ -58,7 +58,7 @@ describe.each(auths)('a secret that is sent in $sentIn to a provider of $api', (
           credit_usd: '1',
           features: { byok: true },
           byok: { connections },
-          keys: [{ name: 'k', key: stored }],
+          keys: [{ name: 'k', key: storedKey }],
         },
       ],
     });
@@ -73,7 +73,7 @@ describe.each(auths)('a secret that is sent in $sentIn to a provider of $api', (
     const header = { 'x-byok-key': canaries.header };
     await keep(await harness.post(hello('acme/echo')));
     await keep(await harness.post(hello('acme/echo', { provider: { only: 'acme' } }), header));
-    await keep(await harness.post(hello('acme/echo'), { authorization: `Bearer ${stored}` }));
+    await keep(await harness.post(hello('acme/echo'), { authorization: `Bearer ${storedKey}` }));
     const { calls } = harness.simulator;
     expect(calls.map(({ headers }) => headers[sentIn])).toEqual(
       [canaries.env, canaries.header, canaries.stored].map((secret) => `${scheme}${secret}`),
@@ -102,7 +102,7 @@ describe.each(auths)('a secret that is sent in $sentIn to a provider of $api', (
           { ...names('header'), 'x-byok-key': canaries.header },
         ),
       );
-      await keep(await harness.post(body, { ...names('stored'), authorization: `Bearer ${stored}` }));
+      await keep(await harness.post(body, { ...names('stored'), authorization: `Bearer ${storedKey}` }));
     }
   });
 
@@ -116,7 +116,7 @@ describe.each(auths)('a secret that is sent in $sentIn to a provider of $api', (
     const header = { 'x-byok-key': canaries.header };
     await keep(await harness.post(hello('acme/echo'), header));
     await keep(await harness.post(hello('nobody/nothing', { provider: { only: 'acme' } }), header));
-    await keep(await harness.post(hello('acme/echo'), { ...header, authorization: `Bearer ${stored}` }));
+    await keep(await harness.post(hello('acme/echo'), { ...header, authorization: `Bearer ${storedKey}` }));
     await keep(
       await harness.post(
         hello('acme/echo', { temperature: canaries.header, provider: { only: [canaries.header] } }),
@@ -133,7 +133,7 @@ describe.each(auths)('a secret that is sent in $sentIn to a provider of $api', (
     const log = harness.logLines.join('');
     expect(texts.length).toBeGreaterThan(12 * upstreamsOf(api).length);
     expect(harness.logLines.length).toBeGreaterThan(0);
-    for (const secret of [...Object.values(canaries), harness.key, stored]) {
+    for (const secret of [...Object.values(canaries), harness.key, storedKey]) {
       for (const part of [secret, secret.slice(-20), Buffer.from(secret).toString('base64').slice(0, 24)]) {
         expect(log.includes(part)).toBe(false);
         expect(dump.includes(part)).toBe(false);

@@ -108,8 +108,8 @@ describe('what a request says of its user and its cache', () => {
 describe('what Responses and Messages say of user, session, metadata and verbosity', () => {
   const fields = { user: 'u', prompt_cache_key: 'k', metadata: { a: 'b' }, text: { verbosity: 'low' } };
   const names = ['user', 'user_id', 'prompt_cache_key', 'metadata', 'verbosity', 'safety_identifier'];
-  const namesOf = (sent: Json) =>
-    Object.fromEntries(names.flatMap((name) => (name in sent ? [[name, sent[name]]] : [])));
+  const namesOf = (fields: Json) =>
+    Object.fromEntries(names.flatMap((name) => (name in fields ? [[name, fields[name]]] : [])));
   const all = ['metadata', 'prompt_cache_key', 'text.verbosity', 'user'];
   const [user, cacheKey, metadata] = [{ user: 'u' }, { prompt_cache_key: 'k' }, { metadata: { a: 'b' } }];
 

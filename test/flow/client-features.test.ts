@@ -81,9 +81,9 @@ async function ask(client: ClientId, format: ColumnFormat, row: AskingRow, isAsk
 const plainAnswers = new Map<string, Promise<Answered>>();
 function askWithout(client: ClientId, format: ColumnFormat, row: AskingRow): Promise<Answered> {
   const id = JSON.stringify([client, format, row.beside, row.isThinker]);
-  const answered = plainAnswers.get(id) ?? ask(client, format, row, false);
-  plainAnswers.set(id, answered);
-  return answered;
+  const answerPromise = plainAnswers.get(id) ?? ask(client, format, row, false);
+  plainAnswers.set(id, answerPromise);
+  return answerPromise;
 }
 
 async function check(client: ClientId, format: ColumnFormat, row: AskingRow, verdict: FeatureVerdict): Promise<void> {
@@ -121,8 +121,9 @@ const cells: readonly Cell[] = [
   ),
 ];
 
-it.each(cells)('what a client of %s sends: %s, to %s', async (client, _feature, format, row, verdict) =>
-  check(client, format, row, verdict),
+it.each(cells)(
+  'what a client of %s sends arrives as the table says: %s, to %s',
+  async (client, _feature, format, row, verdict) => check(client, format, row, verdict),
 );
 
 it('the report of left-out fields is short and a valid header, whatever a client calls its fields and however many it sends', async () => {

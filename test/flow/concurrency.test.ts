@@ -13,7 +13,7 @@ import { aroundStore, type StoreCall } from '../support/wrapped-store.ts';
 
 describe('calls in flight', () => {
   let harness: Harness;
-  let held: ScriptedProvider;
+  let holdingProvider: ScriptedProvider;
   const waiting: (() => void)[] = [];
   /** When true, the provider answers at once, so calls that a failed test left open end too. */
   let isOver = false;
@@ -29,7 +29,7 @@ describe('calls in flight', () => {
 
   beforeAll(async () => {
     process.env.GW_TEST_BYOK = 'byok-key';
-    held = await startScriptedProvider((outgoing) => {
+    holdingProvider = await startScriptedProvider((outgoing) => {
       const answer = () => sendJson(outgoing, completionOf({ content: 'done' }));
       if (isOver) answer();
       else waiting.push(answer);
@@ -40,7 +40,7 @@ describe('calls in flight', () => {
         'acme/held': [{ provider: 'held', upstream: 'held' }],
         'mine/echo': [{ provider: 'mine', upstream: 'echo' }],
       },
-      providers: { held: { base_url: held.url } },
+      providers: { held: { base_url: holdingProvider.url } },
       service: { concurrency: 5 },
       key: { concurrency: 3, rpm: 100_000, spend_limit_usd: '50' },
       workspace: {
@@ -79,7 +79,7 @@ describe('calls in flight', () => {
     isOver = true;
     letAllGo();
     await harness.stop();
-    await held.stop();
+    await holdingProvider.stop();
   });
   beforeEach(() => harness.simulator.clear());
 
@@ -96,9 +96,9 @@ describe('calls in flight', () => {
     for (const one of running) expect((await one).status).toBe(200);
   }
   async function expectRefused(answer: Promise<Response>, code: string, whose: RegExp): Promise<void> {
-    const refused = await answer;
-    expect(refused.headers.get('retry-after')).toBe('1');
-    expect((await expectError(refused, 429, code)).message).toMatch(whose);
+    const refusal = await answer;
+    expect(refusal.headers.get('retry-after')).toBe('1');
+    expect((await expectError(refusal, 429, code)).message).toMatch(whose);
   }
   async function expectAllFree(): Promise<void> {
     await harness.settled();
@@ -119,7 +119,7 @@ describe('calls in flight', () => {
     expect((await harness.post({ ...hello('acme/echo'), stream: true })).status).toBe(429);
     expect((await harness.get('/models')).status).toBe(200);
     expect((await harness.credit()).held).toBe(before.held);
-    expect([held.bodies.length, harness.simulator.calls.length]).toEqual([3, 0]);
+    expect([holdingProvider.bodies.length, harness.simulator.calls.length]).toEqual([3, 0]);
     // Another key is served meanwhile.
     expect((await harness.post(hello('acme/echo'), as('pair'))).status).toBe(200);
     await letGo(3, running);
@@ -141,15 +141,15 @@ describe('calls in flight', () => {
 
   /** Starts many calls. `areAllBut` resolves when all other calls have their answer. */
   function startCrowd(count: number, call: () => Promise<Response>) {
-    let answered = 0;
+    let answerCount = 0;
     const outcomes = countOutcomes(
       Array.from({ length: count }, async () => {
         const answer = await call();
-        answered += 1;
+        answerCount += 1;
         return answer;
       }),
     );
-    return { outcomes, areAllBut: (heldCount: number) => eventually(() => answered === count - heldCount) };
+    return { outcomes, areAllBut: (heldCount: number) => eventually(() => answerCount === count - heldCount) };
   }
 
   /** Opens a gateway that counts the most slots of the service that it had taken. */
@@ -216,10 +216,10 @@ describe('calls in flight', () => {
   it('of the service refuse a function with its own code, and do not refuse token counts, like those of a key', async () => {
     const running = [...Array.from({ length: 3 }, () => slow()), slow(as('plain')), slow(as('plain'))];
     await isHeld(5);
-    const refused = harness.post(ask('held'), as('plain'));
-    await expectRefused(refused, 'execution_capacity', /^The gateway may have 5 calls in flight at once/);
-    const counted = await harness.postTo('/messages/count_tokens', hello('acme/echo'));
-    expect(counted.status).toBe(200);
+    const refusal = harness.post(ask('held'), as('plain'));
+    await expectRefused(refusal, 'execution_capacity', /^The gateway may have 5 calls in flight at once/);
+    const countAnswer = await harness.postTo('/messages/count_tokens', hello('acme/echo'));
+    expect(countAnswer.status).toBe(200);
     await letGo(5, running);
     await expectAllFree();
   });
@@ -289,8 +289,8 @@ describe('calls in flight', () => {
     await staged.settled();
     await expectAllFree();
     // The alarm for a stage that is too small counts this refusal, and no refusal of a single key.
-    const refused = harness.logLines.map((line) => JSON.parse(line)).filter(({ status }) => status === 429);
-    expect(refused.slice(-2).map(({ outcome, exhausted }) => [outcome, exhausted])).toEqual([
+    const refusalLines = harness.logLines.map((line) => JSON.parse(line)).filter(({ status }) => status === 429);
+    expect(refusalLines.slice(-2).map(({ outcome, exhausted }) => [outcome, exhausted])).toEqual([
       ['api_key_rate_limit', undefined],
       ['rate_limited', 'service_concurrency'],
     ]);

@@ -12,9 +12,9 @@ import { type OperatorRequests, operatorOf } from '../support/operator-requests.
 
 const keys = { narrow: newKey(), none: newKey(), quiet: newKey(), private: newKey(), tenth: newKey() };
 const names: string[] = [];
-const stored = memoryBlobs();
+const blobs = memoryBlobs();
 /** The storage's write, which a test may replace. */
-let put: BlobStore['put'] = stored.put;
+let put: BlobStore['put'] = blobs.put;
 let clock: ManualClock;
 let harness: Harness;
 let owner: OperatorRequests;
@@ -66,7 +66,7 @@ beforeAll(async () => {
     ],
     replace: () => ({
       blobs: {
-        ...stored,
+        ...blobs,
         put: (name: string, ...rest) => {
           names.push(name);
           return put(name, ...rest);
@@ -81,7 +81,7 @@ beforeEach(async () => {
   await harness.settled();
   harness.simulator.clear();
   names.length = 0;
-  put = stored.put;
+  put = blobs.put;
 });
 
 const as = (key: string) => ({ authorization: `Bearer ${key}` });
@@ -113,9 +113,9 @@ describe('the bodies of a call', () => {
   });
 
   it('are the request without the preset, which the client did not send', async () => {
-    const sent = hello('all/echo', { preset: 'cold' });
-    const { data } = await contentAfter(harness.post(sent));
-    expect(JSON.parse(data.request)).toEqual(sent);
+    const request = hello('all/echo', { preset: 'cold' });
+    const { data } = await contentAfter(harness.post(request));
+    expect(JSON.parse(data.request)).toEqual(request);
     expect(harness.simulator.calls.at(-1)?.body).toMatchObject({ temperature: 0.25 });
   });
 

@@ -334,9 +334,9 @@ describe('the memory of cooldowns', () => {
 
   it('takes a failure whose write was sent twice for one failure', async () => {
     const { store } = gateway.testStore;
-    const update: Store['update'] = async (written) => {
-      await store.update(written);
-      return store.update(written);
+    const update: Store['update'] = async (write) => {
+      await store.update(write);
+      return store.update(write);
     };
     const cooldowns = createCooldowns({ store: { ...store, update }, clock });
     cooldowns.report(entry, failed('a'));

@@ -86,16 +86,19 @@ it.each<[string, () => Promise<Response>, Json]>([
     () => gateway.postTo('/messages/count_tokens', { model: 'chat', messages: [{ role: 'user', content: 'Hi' }] }),
     { units: null },
   ],
-])('the record of %s says what was counted, and no tokens that were only guessed', async (_what, ask, counted) => {
-  const response = await ask();
-  expect(response.status).toBe(200);
-  await response.arrayBuffer();
-  await gateway.settled();
-  const id = response.headers.get('x-request-id') ?? '';
-  const { data } = (await (await gateway.get(`/generation?id=${id}`)).json()) as { data: Json };
-  expect(data).toMatchObject(counted);
-  const line = gateway.logLines.find((written) => written.includes(`"${id}"`) && written.includes('"event":"request"'));
-  const units = counted.units as CountedUnits | null;
-  expect(JSON.parse(line ?? '{}')).toMatchObject(units === null ? { outcome: 'ok' } : { units: unitsText(units) });
-  if (units === null) expect(line).not.toContain('"units"');
-});
+])(
+  'the record of %s says what was counted, and no tokens that were only guessed',
+  async (_what, ask, expectedUnits) => {
+    const response = await ask();
+    expect(response.status).toBe(200);
+    await response.arrayBuffer();
+    await gateway.settled();
+    const id = response.headers.get('x-request-id') ?? '';
+    const { data } = (await (await gateway.get(`/generation?id=${id}`)).json()) as { data: Json };
+    expect(data).toMatchObject(expectedUnits);
+    const line = gateway.logLines.find((line) => line.includes(`"${id}"`) && line.includes('"event":"request"'));
+    const units = expectedUnits.units as CountedUnits | null;
+    expect(JSON.parse(line ?? '{}')).toMatchObject(units === null ? { outcome: 'ok' } : { units: unitsText(units) });
+    if (units === null) expect(line).not.toContain('"units"');
+  },
+);

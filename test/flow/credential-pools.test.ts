@@ -281,14 +281,14 @@ describe('a provider with three credentials', () => {
         await answer.text();
         return answer.headers.get('x-gw-provider');
       };
-      const served: (string | null)[] = [];
+      const servedProviders: (string | null)[] = [];
       for (let at = 0; at < sessions.length; at += inParallel) {
-        served.push(...(await Promise.all(sessions.slice(at, at + inParallel).map(servedBy))));
+        servedProviders.push(...(await Promise.all(sessions.slice(at, at + inParallel).map(servedBy))));
       }
-      const shareOf = (provider: string) => served.filter((one) => one === provider).length / sessions.length;
+      const shareOf = (provider: string) => servedProviders.filter((one) => one === provider).length / sessions.length;
       expect(Math.abs(shareOf('heavy') - 0.75)).toBeLessThan(0.05);
       expect(shareOf('light') + shareOf('heavy')).toBe(1);
-      for (const session of sessions.slice(0, 20)) expect(await servedBy(session)).toBe(served[session]);
+      for (const session of sessions.slice(0, 20)) expect(await servedBy(session)).toBe(servedProviders[session]);
     });
 
     it('goes on with the rest of them if one fails', async () => {

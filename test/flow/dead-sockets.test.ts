@@ -37,12 +37,12 @@ describe('a kept socket that breaks as soon as it is used', () => {
     dying = 0;
     await (await gateway.post(hello('acme/model'))).text();
     await gateway.settled();
-    const [seen, lines] = [provider.bodies.length, gateway.logLines.length];
+    const [callsBefore, lines] = [provider.bodies.length, gateway.logLines.length];
     dying = deaths;
     const response = await gateway.post(hello('acme/model'));
     await gateway.settled();
     const logged = gateway.logLines.slice(lines).map((line) => JSON.parse(line) as Record<string, unknown>);
-    return { response, seen: provider.bodies.length - seen, logged };
+    return { response, seen: provider.bodies.length - callsBefore, logged };
   }
 
   it('costs a second call of the same provider, and both are counted', async () => {

@@ -6,7 +6,7 @@ import { expectError } from '../support/expect-error.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { watchedClock } from '../support/watched-clock.ts';
 
-it('goes out in four concurrent parts, no more and no fewer, and comes back in its order', async () => {
+it('a list of texts goes out in four concurrent parts, no more and no fewer, and comes back in its order', async () => {
   let inFlight = 0;
   let most = 0;
   const full = Promise.withResolvers<void>();
@@ -103,10 +103,10 @@ describe('a provider with a limit of requests', () => {
     expect((await embed('ten', texts(6))).status).toBe(200);
     await gateway.settled();
     const { spent } = await gateway.credit();
-    const refused = await embed('ten', texts(6));
-    expect(refused.headers.get('retry-after')).not.toBeNull();
-    expect(refused.headers.get('x-should-retry')).not.toBe('false');
-    await expectError(refused, 429, 'rate_limited');
+    const refusal = await embed('ten', texts(6));
+    expect(refusal.headers.get('retry-after')).not.toBeNull();
+    expect(refusal.headers.get('x-should-retry')).not.toBe('false');
+    await expectError(refusal, 429, 'rate_limited');
     await gateway.settled();
     expect((await gateway.credit()).spent).toBe(spent);
     expect(gateway.simulator.calls).toHaveLength(6);
@@ -122,11 +122,11 @@ describe('a provider with a limit of requests', () => {
     async (_name, path, body, limit) => {
       await gateway.settled();
       const { spent } = await gateway.credit();
-      const refused = await gateway.postTo(path, body);
-      expect(refused.headers.get('x-should-retry')).toBe('false');
-      expect(refused.headers.get('retry-after')).toBeNull();
-      const { message } = (await refused.json()) as { message: string };
-      expect([refused.status, message]).toEqual([429, expect.stringContaining(limit)]);
+      const refusal = await gateway.postTo(path, body);
+      expect(refusal.headers.get('x-should-retry')).toBe('false');
+      expect(refusal.headers.get('retry-after')).toBeNull();
+      const { message } = (await refusal.json()) as { message: string };
+      expect([refusal.status, message]).toEqual([429, expect.stringContaining(limit)]);
       await gateway.settled();
       expect(gateway.simulator.calls).toEqual([]);
       expect((await gateway.credit()).spent).toBe(spent);

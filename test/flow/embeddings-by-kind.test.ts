@@ -123,9 +123,9 @@ describe('embeddings of Bedrock, Google and Vertex', () => {
     });
     expect({ status: response.status, text: await response.text() }).toMatchObject({ status: 200 });
     expect(response.headers.get('x-gw-left-out')).toBe(leftOut);
-    const sent = gateway.simulator.calls[0]?.bodyText ?? '';
-    for (const [name, value] of Object.entries(task)) expect(sent).toContain(`"${name}":"${value}"`);
-    if (!('title' in task)) expect(sent).not.toContain('A page');
+    const sentText = gateway.simulator.calls[0]?.bodyText ?? '';
+    for (const [name, value] of Object.entries(task)) expect(sentText).toContain(`"${name}":"${value}"`);
+    if (!('title' in task)) expect(sentText).not.toContain('A page');
   });
 
   it.each(['vertex-text', 'vertex-gemini'])(
@@ -136,8 +136,8 @@ describe('embeddings of Bedrock, Google and Vertex', () => {
       expect(lengthOf(answer.data[0]?.embedding ?? [])).toBeCloseTo(1, 5);
       expect(bodies()).toMatchObject([{ parameters: { outputDimensionality: 256, autoTruncate: false } }]);
       expect(gateway.simulator.calls[0]?.headers).not.toHaveProperty('x-goog-api-key');
-      const refused = await post({ model, input: [1, 2, 3] });
-      expect(await refused.json()).toMatchObject({ error: 'feature_unsupported' });
+      const refusal = await post({ model, input: [1, 2, 3] });
+      expect(await refusal.json()).toMatchObject({ error: 'feature_unsupported' });
       expect(gateway.simulator.calls).toHaveLength(1);
     },
   );
@@ -262,8 +262,8 @@ describe('embeddings of Bedrock, Google and Vertex', () => {
   });
 
   it('lists what embeds, and nothing else, as a model of embeddings', async () => {
-    const listed = (await (await gateway.get('/models')).json()) as { data: Json[] };
-    const apisOf = (model: string) => listed.data.find(({ id }) => id === model);
+    const modelList = (await (await gateway.get('/models')).json()) as { data: Json[] };
+    const apisOf = (model: string) => modelList.data.find(({ id }) => id === model);
     expect(apisOf('titan')).toMatchObject({ apis: ['embeddings'], translated_apis: ['embeddings'] });
     expect(apisOf('chat')?.apis).not.toContain('embeddings');
     expect(apisOf('gemini')?.apis).toEqual(['embeddings']);

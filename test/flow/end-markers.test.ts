@@ -73,8 +73,8 @@ describe.each(interfaces)('a stream of %s', (path) => {
     ['in one piece with the last event', () => [textOf(path) + done]],
     ['in a piece of its own', () => [textOf(path), done]],
     ['behind a comment', () => [textOf(path), ': so\n\n', done]],
-  ])('ends with the marker of its provider, once: %s', async (_how, sent) => {
-    pieces = sent();
+  ])('ends with the marker of its provider, once: %s', async (_how, framesOf) => {
+    pieces = framesOf();
     const text = await stream(path, `on/${path}`);
     expect(text.endsWith(done)).toBe(true);
     expect(text.match(/\[DONE\]/g)).toHaveLength(1);
@@ -84,8 +84,8 @@ describe.each(interfaces)('a stream of %s', (path) => {
   it.each([
     ['in one piece with it', () => [textOf(path) + another[path] + done]],
     ['in pieces of their own', () => [textOf(path), another[path], done]],
-  ])('ends with its own end: events of another answer behind it are not relayed, %s', async (_how, sent) => {
-    pieces = sent();
+  ])('ends with its own end: events of another answer behind it are not relayed, %s', async (_how, framesOf) => {
+    pieces = framesOf();
     const text = await stream(path, `on/${path}`);
     expect(text.split(lastEvent)).toHaveLength(2);
     expect(text).not.toMatch(/msg_2|resp_2/);

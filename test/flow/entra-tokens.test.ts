@@ -70,10 +70,10 @@ describe('auth: { entra }', () => {
 
   const open = () => harness.open({ replace: () => ({ credentials: localCredentials(manualClock()) }) });
   const requests = () => endpoint.bodies.slice(earlier);
-  const called = () => harness.simulator.calls.map(({ provider }) => provider);
+  const calledProviders = () => harness.simulator.calls.map(({ provider }) => provider);
   const expectNothingTold = () => {
-    const seen = `${harness.logLines.join('\n')}${JSON.stringify(harness.simulator.calls)}`;
-    for (const hidden of ['secret words', secret]) expect(seen).not.toContain(hidden);
+    const visibleText = `${harness.logLines.join('\n')}${JSON.stringify(harness.simulator.calls)}`;
+    for (const hidden of ['secret words', secret]) expect(visibleText).not.toContain(hidden);
   };
 
   it('makes a token at the tenant’s endpoint by the secret of the application, and keeps it for later calls', async () => {
@@ -122,18 +122,18 @@ describe('auth: { entra }', () => {
     answer = tokenAnswer('token-2', 600);
     clock.advance(1);
     await gateway.post(hello('azure'));
-    const sent = harness.simulator.calls.map(({ headers }) => headers.authorization);
-    expect(sent).toEqual(['Bearer token-1', 'Bearer token-1', 'Bearer token-2']);
+    const authorizations = harness.simulator.calls.map(({ headers }) => headers.authorization);
+    expect(authorizations).toEqual(['Bearer token-1', 'Bearer token-1', 'Bearer token-2']);
   });
 
   it.each(['refuses', 'fails', 'gives-no-token'] as const)(
     'is a failure of that provider if the endpoint %s: another candidate answers, and the next call asks anew',
     async (fault) => {
       answer = faults[fault];
-      const served = await harness.post(hello(`${fault}/or-acme`));
-      expect(await served.json()).toMatchObject({ usage: { provider: 'acme', attempts: 2 } });
+      const response = await harness.post(hello(`${fault}/or-acme`));
+      expect(await response.json()).toMatchObject({ usage: { provider: 'acme', attempts: 2 } });
       await harness.settled();
-      expect(called()).toEqual(['acme']);
+      expect(calledProviders()).toEqual(['acme']);
       expectNothingTold();
       answer = tokenAnswer('token-3');
       expect((await harness.post(hello(fault))).status).toBe(200);
@@ -144,13 +144,13 @@ describe('auth: { entra }', () => {
     const clock = manualClock();
     const gateway = await harness.open({ replace: () => ({ credentials: localCredentials(clock) }) });
     answer = 'nothing';
-    const served = gateway.post(hello('hangs/or-acme'));
+    const responsePromise = gateway.post(hello('hangs/or-acme'));
     await eventually(() => requests().length === 1);
     clock.advance(4_999);
-    expect(called()).toEqual([]);
+    expect(calledProviders()).toEqual([]);
     clock.advance(1);
-    expect(await (await served).json()).toMatchObject({ usage: { provider: 'acme', attempts: 2 } });
-    expect(called()).toEqual(['acme']);
+    expect(await (await responsePromise).json()).toMatchObject({ usage: { provider: 'acme', attempts: 2 } });
+    expect(calledProviders()).toEqual(['acme']);
     expectNothingTold();
   });
 });

@@ -53,7 +53,7 @@ describe.each(Object.entries(forgeries))('%s', (name, file) => {
   });
 });
 
-it('leaves no reservation behind, and names no charge over what was reserved', async () => {
+it('a forged file leaves no reservation behind, and its log line names no charge over what was reserved', async () => {
   await expectBalancedTables(gateway);
   expect(gateway.logLines.filter((line) => line.includes('charge_over_hold'))).toEqual([]);
 });

@@ -98,7 +98,7 @@ afterAll(async () => {
 });
 beforeEach(() => gateway.simulator.clear());
 
-const called = () => gateway.simulator.calls.map(({ format }) => format);
+const calledFormats = () => gateway.simulator.calls.map(({ format }) => format);
 
 async function post(model: string, ask: Ask, more: Record<string, unknown> = {}): Promise<Response> {
   scriptedAnswer = ask.scripted;
@@ -125,19 +125,19 @@ async function sentWith(ask: Ask, api: ColumnApi): Promise<{ body: unknown; left
   gateway.simulator.clear();
   const response = await post(modelOf(ask, api), ask);
   expect([response.status, await response.text()]).toMatchObject([200, {}]);
-  expect(called()).toEqual([api]);
+  expect(calledFormats()).toEqual([api]);
   return { body: gateway.simulator.calls[0]?.body, leftOut: response.headers.get('x-gw-left-out') };
 }
 
 async function expectPassedOver(ask: Ask, api: ColumnApi, member: string): Promise<void> {
-  const refused = await post(modelOf(ask, api), ask);
-  expect([refused.status, await refused.json()]).toMatchObject([
+  const refusal = await post(modelOf(ask, api), ask);
+  expect([refusal.status, await refusal.json()]).toMatchObject([
     400,
     { error: { code: 'feature_unsupported', param: member, message: expect.stringContaining(member) } },
   ]);
-  expect(called()).toEqual([]);
+  expect(calledFormats()).toEqual([]);
   await (await post(`backed/${modelOf(ask, api)}`, ask)).text();
-  expect(called()).toEqual(['chat-completions']);
+  expect(calledFormats()).toEqual(['chat-completions']);
 }
 
 async function readAnswers(ask: Ask, api: ColumnApi): Promise<readonly FeatureAnswer[]> {
@@ -165,9 +165,9 @@ const checks: {
   sends: async ({ pick, expected }, ask, api) => expect(pick(await sentBody(ask, api))).toEqual(expected),
   async 'leaves out'(_check, ask, api) {
     const { asks: _feature, ...without } = ask;
-    const sent = await sentWith(ask, api);
-    expect(sent.leftOut).toEqual(expect.any(String));
-    expect(sent.body).toEqual(await sentBody(without, api));
+    const sentRequest = await sentWith(ask, api);
+    expect(sentRequest.leftOut).toEqual(expect.any(String));
+    expect(sentRequest.body).toEqual(await sentBody(without, api));
   },
   'passes over': ({ member }, ask, api) => expectPassedOver(ask, api, member),
   async answers({ pick, expected }, ask, api) {
@@ -182,7 +182,7 @@ const checks: {
 };
 
 describe.each(tables.map((row) => [row.feature, cellsOf(row)] as const))('%s', (_feature, cells) => {
-  it.each(cells)('$api', async ({ api, checks: checkList }) => {
+  it.each(cells)('is as the table says at a provider of $api', async ({ api, checks: checkList }) => {
     for (const [ask, check] of checkList) {
       gateway.simulator.clear();
       await checks[check.kind](check as never, ask, api);

@@ -194,8 +194,8 @@ describe('a guarded stream that is alone in its process', () => {
     ['texts', 24, { content: long }],
   ])(
     'keeps no more than some of its events, and of its texts what one event can repeat: %s',
-    async (_what, many, sent) => {
-      [count, delta] = [many, sent];
+    async (_what, many, expectedCalls) => {
+      [count, delta] = [many, expectedCalls];
       const response = await harness.post(hello('acme/m', { stream: true }));
       expect((await response.text()).match(/x{1048576}/g)).toHaveLength(count);
       await harness.settled();
@@ -209,8 +209,8 @@ describe('bodies for the content log', () => {
   const clock = manualClock();
   const maxBytes = 24 * mib;
   const { budget, peakBytes } = watchedBudget(clock, maxBytes);
-  const stored = memoryBlobs();
-  let put: BlobStore['put'] = stored.put;
+  const blobs = memoryBlobs();
+  let put: BlobStore['put'] = blobs.put;
   let provider: ScriptedProvider;
   let harness: Harness;
   let owner: OperatorRequests;
@@ -223,7 +223,7 @@ describe('bodies for the content log', () => {
       models: { 'acme/m': [{ provider: 'acme', upstream: 'm' }] },
       providers: { acme: { base_url: provider.url } },
       workspace: { content_log: { keep: '7d' } },
-      replace: () => ({ memory: budget, blobs: { ...stored, put: (...args) => put(...args) } }),
+      replace: () => ({ memory: budget, blobs: { ...blobs, put: (...args) => put(...args) } }),
     });
     owner = await operatorOf(harness, 'olga');
   });
@@ -251,7 +251,7 @@ describe('bodies for the content log', () => {
     const storing = Promise.withResolvers<void>();
     put = async (...args) => {
       await storing.promise;
-      return stored.put(...args);
+      return blobs.put(...args);
     };
     const ids = await askAll();
     storing.resolve();

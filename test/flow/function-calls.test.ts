@@ -25,12 +25,12 @@ const freshKey = () => ({ 'idempotency-key': crypto.randomUUID() });
 describe('functions', () => {
   const clock = manualClock();
   let harness: Harness;
-  let held: ScriptedProvider;
+  let holdingProvider: ScriptedProvider;
   const waiting: (() => void)[] = [];
   const keys = { single: newKey(), other: newKey() };
 
   beforeAll(async () => {
-    held = await startScriptedProvider((outgoing) => {
+    holdingProvider = await startScriptedProvider((outgoing) => {
       waiting.push(() => sendJson(outgoing, completionOf({ content: 'done' })));
     });
     harness = await startHarness({
@@ -39,7 +39,7 @@ describe('functions', () => {
         ...modelsFor(['echo', 'error-500', 'usage:1000:500']),
         'acme/held': [{ provider: 'held', upstream: 'held' }],
       },
-      providers: { held: { base_url: held.url } },
+      providers: { held: { base_url: holdingProvider.url } },
       service: { function_concurrency: 3 },
       workspace: { functions, function_concurrency: 2 },
       moreWorkspaces: [
@@ -56,7 +56,7 @@ describe('functions', () => {
   });
   afterAll(async () => {
     await harness.stop();
-    await held.stop();
+    await holdingProvider.stop();
   });
   beforeEach(() => harness.simulator.clear());
 
@@ -74,10 +74,10 @@ describe('functions', () => {
   it('refuses one more than the workspace allows, costs it nothing, and lets the next one in at once', async () => {
     const running = [harness.post(ask('held')), harness.post(ask('held'))];
     await isHeld(2);
-    const refused = await harness.post(ask('held'));
-    await expectError(refused, 429, 'execution_capacity');
-    expect(refused.headers.get('retry-after')).toBe('1');
-    expect(refused.headers.get('x-should-retry')).toBeNull();
+    const refusal = await harness.post(ask('held'));
+    await expectError(refusal, 429, 'execution_capacity');
+    expect(refusal.headers.get('retry-after')).toBe('1');
+    expect(refusal.headers.get('x-should-retry')).toBeNull();
     // The limit is for functions: a plain call passes.
     expect((await harness.post({ model: 'acme/echo', messages: [{ role: 'user', content: 'x' }] })).status).toBe(200);
     letGo(1);

@@ -77,7 +77,7 @@ describe('an execution', () => {
   beforeEach(() => harness.simulator.clear());
 
   const call = (alias: string) => harness.post(ask(alias));
-  const called = () => harness.simulator.calls.map(({ model }) => model);
+  const calledModels = () => harness.simulator.calls.map(({ model }) => model);
   /** Returns the workspace's charges for the work, and checks that the books balance. */
   async function spentBy(work: () => Promise<void>): Promise<bigint> {
     await harness.settled();
@@ -125,7 +125,7 @@ describe('an execution', () => {
     expect(gw.fallback_used).toBe(true);
     expect(usage).toMatchObject({ attempts: 2, model: 'acme/echo' });
     expect(headers.get('x-gw-model')).toBe('acme/echo');
-    expect(called()).toEqual([name, 'echo']);
+    expect(calledModels()).toEqual([name, 'echo']);
   });
 
   it.each(failing)('is execution_failed if no model is left, in our words and at no cost: %s', async (name) => {
@@ -136,14 +136,14 @@ describe('an execution', () => {
       expect(response.headers.get('retry-after')).toBeNull();
     });
     expect(spent).toBe(0n);
-    expect(called()).toEqual([name]);
+    expect(calledModels()).toEqual([name]);
   });
 
   it.each(['nowhere', 'unconfigured', 'unpriced', 'toolless'])(
     'is execution_failed if no provider could serve its model, and no provider is called: %s',
     async (name) => {
       await expectError(await call(name), 502, 'execution_failed');
-      expect(called()).toEqual([]);
+      expect(calledModels()).toEqual([]);
     },
   );
 
@@ -172,7 +172,7 @@ describe('an execution', () => {
         expect(first?.bodyText).toBe(second?.bodyText);
       });
       expect(spent).toBeGreaterThan(0n);
-      expect(called()).toEqual(['invalid-json-once', 'invalid-json-once']);
+      expect(calledModels()).toEqual(['invalid-json-once', 'invalid-json-once']);
     });
 
     it.each([
@@ -191,14 +191,14 @@ describe('an execution', () => {
         expect(usage.cost_usd).toBe((Number(tokens) / 1_000_000).toFixed(6).replace(/0+$/, ''));
       });
       expect(spent).toBeGreaterThan(0n);
-      expect(called()).toEqual([...Array<string>(answers).fill(name), 'echo']);
+      expect(calledModels()).toEqual([...Array<string>(answers).fill(name), 'echo']);
     });
 
     it('goes through all its fallback models', async () => {
       const { gw, usage } = await answerOf(await call('worse-and-worse'));
       expect(gw.fallback_used).toBe(true);
       expect(usage.attempts).toBe(8);
-      expect([...new Set(called())]).toEqual(['invalid-json', 'error-500', 'invalid-json:mismatch', 'echo']);
+      expect([...new Set(calledModels())]).toEqual(['invalid-json', 'error-500', 'invalid-json:mismatch', 'echo']);
     });
 
     it.each(invalid)(
@@ -272,7 +272,7 @@ describe('an execution', () => {
         await expectError(await answer, 504, 'execution_deadline_exceeded');
       });
       expect(spent).toBeGreaterThan(0n);
-      expect(called()).toEqual(['echo', 'silent']);
+      expect(calledModels()).toEqual(['echo', 'silent']);
       const record = (await harness.records()).find(({ functionId }) => functionId === 'slow-end');
       expect(record).toMatchObject({ outcome: 'execution_deadline_exceeded', attempts: 2, totalMs: 55_000 });
       expect(record?.gatewayMs).toBe(0);
@@ -403,7 +403,7 @@ describe('workflows', () => {
     beforeEach(() => harness.simulator.clear());
 
     const run = (id: string, more = {}) => harness.post(ask(id, { x: 'X' }, more));
-    const called = () => harness.simulator.calls.map(({ model }) => model);
+    const calledModels = () => harness.simulator.calls.map(({ model }) => model);
     const spentBy = async (work: () => Promise<void>): Promise<bigint> => {
       await harness.settled();
       const { spent } = await harness.credit();
@@ -454,8 +454,8 @@ describe('workflows', () => {
         expect([headers.get('x-gw-model'), headers.get('x-gw-provider')]).toEqual([null, null]);
       });
       expect(spent).toBe(2_055_000_000n);
-      expect(called().toSorted()).toEqual(['usage:1000:500', 'usage:10:20', 'usage:3:1']);
-      expect(called().at(-1)).toBe('usage:3:1');
+      expect(calledModels().toSorted()).toEqual(['usage:1000:500', 'usage:10:20', 'usage:3:1']);
+      expect(calledModels().at(-1)).toBe('usage:3:1');
     });
 
     it('hands a part of a structured answer to the next step, and user and metadata to each', async () => {
@@ -470,7 +470,7 @@ describe('workflows', () => {
       const { gw, usage } = await answerOf(await run('backed'));
       expect(gw.fallback_used).toBe(true);
       expect(usage).toMatchObject({ attempts: 3, prompt_tokens: 13, completion_tokens: 21 });
-      expect(called()).toEqual(['error-500', 'usage:10:20', 'usage:3:1']);
+      expect(calledModels()).toEqual(['error-500', 'usage:10:20', 'usage:3:1']);
     });
 
     it('asks the fallback model of a step whose model refuses, and pays both', async () => {
@@ -482,7 +482,7 @@ describe('workflows', () => {
       });
       // The charge is more than that of the second answer.
       expect(spent).toBeGreaterThan(50_000_000n);
-      expect(called()).toEqual(['refusal', 'usage:10:20']);
+      expect(calledModels()).toEqual(['refusal', 'usage:10:20']);
     });
 
     it.each([
@@ -492,7 +492,7 @@ describe('workflows', () => {
       const spent = await spentBy(async () => {
         await expectError(await run(id), 502, 'execution_failed');
       });
-      expect(called()).toEqual(calls);
+      expect(calledModels()).toEqual(calls);
       expect(spent).toBe(cost);
       const [record] = (await harness.records()).toReversed();
       expect(record).toMatchObject({
@@ -520,7 +520,7 @@ describe('workflows', () => {
 
     it('fails with a step that refuses and has no fallback, and hands no refusal on', async () => {
       await expectError(await run('refusing'), 502, 'execution_failed');
-      expect(called()).toEqual(['refusal']);
+      expect(calledModels()).toEqual(['refusal']);
     });
 
     it('stops the steps beside the one that failed, and does not wait for their providers', async () => {
@@ -530,7 +530,7 @@ describe('workflows', () => {
       await harness.simulator.until((calls) =>
         calls.some(({ model, closedEarly }) => model === 'silent' && closedEarly),
       );
-      expect(called().toSorted()).toEqual(['error-500', 'silent']);
+      expect(calledModels().toSorted()).toEqual(['error-500', 'silent']);
       expect(spent).toBe(0n);
     });
   });

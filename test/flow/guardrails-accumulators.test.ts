@@ -70,9 +70,9 @@ describe('streams that are blocked', () => {
     blockAfter(passing);
     const client = openaiOf(harness);
     const stream = client.chat.completions.stream({ model, messages, stream_options: { include_usage: true } });
-    const { id, choices, usage, model: served } = await stream.finalChatCompletion();
+    const { id, choices, usage, model: servedModel } = await stream.finalChatCompletion();
     expect(id).not.toBe('');
-    expect(served).not.toBe('');
+    expect(servedModel).not.toBe('');
     expect(choices).toHaveLength(1);
     expect(choices[0]).toMatchObject({ finish_reason: 'content_filter', message: { role: 'assistant' } });
     expect(choices[0]?.message.content?.endsWith(message)).toBe(true);

@@ -88,12 +88,12 @@ describe('guardrails of Bedrock', () => {
   it('block with their own message: no provider is called, and the check is in the record', async () => {
     await harness.settled();
     const before = await harness.credit();
-    const refused = await ask('a forbidden thing');
-    const error = await expectError(refused, 400, 'invalid_request', { reason: 'content_policy_violation' });
+    const refusal = await ask('a forbidden thing');
+    const error = await expectError(refusal, 400, 'invalid_request', { reason: 'content_policy_violation' });
     expect(error.message).toContain(message);
     expect(provided()).toEqual([]);
     expect(await harness.credit()).toEqual(before);
-    expect(await checksOf(refused)).toEqual([
+    expect(await checksOf(refusal)).toEqual([
       expect.objectContaining({ id: 'pii', direction: 'input', action: 'block', units: 3 }),
     ]);
   });
@@ -119,12 +119,12 @@ describe('guardrails of Bedrock', () => {
   });
 
   it('block if they fail: no provider is called', async () => {
-    const refused = await ask('guardrail-fails');
-    const error = await expectError(refused, 503, 'RATE_LIMITER_UNAVAILABLE');
+    const refusal = await ask('guardrail-fails');
+    const error = await expectError(refusal, 503, 'RATE_LIMITER_UNAVAILABLE');
     expect(error.message).toContain('pii');
     expect(applied()).toHaveLength(1);
     expect(provided()).toEqual([]);
-    expect(await checksOf(refused)).toEqual([expect.objectContaining({ direction: 'input', action: 'failed' })]);
+    expect(await checksOf(refusal)).toEqual([expect.objectContaining({ direction: 'input', action: 'failed' })]);
   });
 
   it('let pass if they fail and the file says so', async () => {
@@ -150,14 +150,14 @@ describe('guardrails of Bedrock', () => {
         expect(piece.length).toBeLessThanOrEqual(20_000);
         expect(text).toContain(piece);
       }
-      const seen = pieces.reduce((sum, piece) => sum + piece.length, 0);
-      expect(seen).toBe(text.length + 1_000 * (pieces.length - 1));
+      const characterCount = pieces.reduce((sum, piece) => sum + piece.length, 0);
+      expect(characterCount).toBe(text.length + 1_000 * (pieces.length - 1));
       expect(provided()[0]?.bodyText).toContain(text);
     });
 
     it('block for one word in a piece, and mask one in its place', async () => {
-      const refused = await ask(long('forbidden'));
-      await expectError(refused, 400, 'invalid_request', { reason: 'content_policy_violation' });
+      const refusal = await ask(long('forbidden'));
+      await expectError(refusal, 400, 'invalid_request', { reason: 'content_policy_violation' });
       expect(provided()).toEqual([]);
       const answer = await ask(long('me@acme.io'));
       expect(answer.status).toBe(200);
@@ -165,8 +165,8 @@ describe('guardrails of Bedrock', () => {
     });
 
     it('block a mask in what two pieces share', async () => {
-      const refused = await ask(`${filler(19_500)} me@acme.io ${filler(10_000)}`);
-      await expectError(refused, 400, 'invalid_request', { reason: 'content_policy_violation' });
+      const refusal = await ask(`${filler(19_500)} me@acme.io ${filler(10_000)}`);
+      await expectError(refusal, 400, 'invalid_request', { reason: 'content_policy_violation' });
       expect(provided()).toEqual([]);
     });
   });

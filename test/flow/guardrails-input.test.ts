@@ -150,7 +150,7 @@ describe('guardrails on input', () => {
   });
 
   const by = (key: string) => ({ authorization: `Bearer ${key}` });
-  const sent = () => harness.simulator.calls.map(({ bodyText }) => bodyText);
+  const sentTexts = () => harness.simulator.calls.map(({ bodyText }) => bodyText);
   const modelOf = (path: string) => (path === '/embeddings' ? 'acme/vectors' : 'acme/echo');
 
   describe.each(places('x'))('%s', (_name, path, body, texts) => {
@@ -167,11 +167,11 @@ describe('guardrails on input', () => {
     it('refuses what is blocked: no provider is called, nothing is reserved or charged', async () => {
       await harness.settled();
       const before = await harness.credit();
-      const refused = await harness.postTo(path, { model: modelOf(path), ...body });
-      const { message } = await expectError(refused, 400, 'invalid_request', { reason: 'content_policy_violation' });
+      const refusal = await harness.postTo(path, { model: modelOf(path), ...body });
+      const { message } = await expectError(refusal, 400, 'invalid_request', { reason: 'content_policy_violation' });
       expect(message).toContain('words');
       expect(message).toContain('Not this word.');
-      expect(sent()).toEqual([]);
+      expect(sentTexts()).toEqual([]);
       expect(await harness.credit()).toEqual(before);
     });
   });
@@ -181,12 +181,12 @@ describe('guardrails on input', () => {
       const text = JSON.stringify({ model: modelOf(path), ...body });
       const answer = await harness.postTo(path, text);
       expect(answer.status).toBe(200);
-      const [upstream = ''] = sent();
+      const [upstream = ''] = sentTexts();
       expect(upstream).toContain('A [mail]');
       expect(upstream).not.toContain('me@acme.io');
       guardrail.answer(() => ({ action: 'pass' }));
       await harness.postTo(path, text.replace('me@acme.io', '[mail]'));
-      expect(upstream).toBe(sent()[1]);
+      expect(upstream).toBe(sentTexts()[1]);
     });
   });
 
@@ -200,12 +200,12 @@ describe('guardrails on input', () => {
 
   it('check what a stored function is given, and its contract holds for masked texts too', async () => {
     const ask = (content: string) => harness.post({ model: 'gw/function/ask', messages: [{ role: 'user', content }] });
-    const refused = await ask('forbidden');
-    await expectError(refused, 400, 'invalid_request', { reason: 'content_policy_violation' });
-    expect(sent()).toEqual([]);
+    const refusal = await ask('forbidden');
+    await expectError(refusal, 400, 'invalid_request', { reason: 'content_policy_violation' });
+    expect(sentTexts()).toEqual([]);
     expect((await ask('write to me@acme.io')).status).toBe(200);
-    expect(sent().join('')).toContain('write to [mail]');
-    expect(sent().join('')).not.toContain('me@acme.io');
+    expect(sentTexts().join('')).toContain('write to [mail]');
+    expect(sentTexts().join('')).not.toContain('me@acme.io');
   });
 
   it('block a mask inside the arguments of a tool call', async () => {
@@ -215,9 +215,9 @@ describe('guardrails on input', () => {
       { role: 'assistant', content: null, tool_calls: [call] },
       { role: 'tool', tool_call_id: 'call_1', content: 'done' },
     ];
-    const refused = await harness.post({ model: 'acme/echo', messages });
-    await expectError(refused, 400, 'invalid_request', { reason: 'content_policy_violation' });
-    expect(sent()).toEqual([]);
+    const refusal = await harness.post({ model: 'acme/echo', messages });
+    await expectError(refusal, 400, 'invalid_request', { reason: 'content_policy_violation' });
+    expect(sentTexts()).toEqual([]);
   });
 
   it('see through the escapes of arguments', async () => {
@@ -238,18 +238,18 @@ describe('guardrails on input', () => {
       200,
       [['Q', 'A', 'B', 'C', 'D', 'base64', 'E', 'F']],
     ]);
-    const refused = await harness.postTo('/rerank', {
+    const refusal = await harness.postTo('/rerank', {
       model: 'ranker',
       query: 'Q',
       documents: [{ name: 'forbidden' }],
     });
-    await expectError(refused, 400, 'invalid_request', { reason: 'content_policy_violation' });
+    await expectError(refusal, 400, 'invalid_request', { reason: 'content_policy_violation' });
     const masked = await harness.postTo('/rerank', {
       documents: [{ name: 'me@acme.io' }],
       query: 'Q',
       model: 'ranker',
     });
-    expect([masked.status, sent().map((text) => JSON.parse(text).documents)]).toEqual([
+    expect([masked.status, sentTexts().map((text) => JSON.parse(text).documents)]).toEqual([
       200,
       [[fields, { text: 'F' }], [{ name: '[mail]' }]],
     ]);
@@ -271,15 +271,15 @@ describe('guardrails on input', () => {
     harness.simulator.clear();
     await expectError(await ask({ name: 'forbidden' }), 400, 'invalid_request', { reason: 'content_policy_violation' });
     expect((await ask({ name: 'me@acme.io' })).status).toBe(200);
-    expect(sent().map((text) => JSON.parse(text).prompt)).toEqual([promptOf({ name: '[mail]' })]);
+    expect(sentTexts().map((text) => JSON.parse(text).prompt)).toEqual([promptOf({ name: '[mail]' })]);
   });
 
   it('refuse embeddings of tokens, which no guardrail reads', async () => {
-    const refused = await harness.postTo('/embeddings', { model: 'acme/vectors', input: [[1, 2, 3]] });
-    const { message } = await expectError(refused, 400, 'invalid_request');
+    const refusal = await harness.postTo('/embeddings', { model: 'acme/vectors', input: [[1, 2, 3]] });
+    const { message } = await expectError(refusal, 400, 'invalid_request');
     expect(message).toContain('words');
     expect(guardrail.questions).toEqual([]);
-    expect(sent()).toEqual([]);
+    expect(sentTexts()).toEqual([]);
   });
 
   describe('of a key', () => {
@@ -305,11 +305,11 @@ describe('guardrails on input', () => {
     it.each(failures)('one that %s blocks: nothing passes, and the log names it', async (_name, answering) => {
       guardrail.answer(answering);
       const lines = harness.logLines.length;
-      const refused = await harness.post(hello('acme/echo'));
-      const { message } = await expectError(refused, 503, 'RATE_LIMITER_UNAVAILABLE');
+      const refusal = await harness.post(hello('acme/echo'));
+      const { message } = await expectError(refusal, 503, 'RATE_LIMITER_UNAVAILABLE');
       expect(message).toContain('words');
-      expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
-      expect(sent()).toEqual([]);
+      expect(refusal.headers.get('retry-after')).toMatch(/^\d+$/);
+      expect(sentTexts()).toEqual([]);
       const logged = harness.logLines.slice(lines).filter((line) => line.includes('guardrail_failed'));
       expect(logged).toHaveLength(1);
       expect(logged[0]).toContain('"guardrail":"words"');
@@ -320,7 +320,7 @@ describe('guardrails on input', () => {
       second.answer(answering);
       const lines = harness.logLines.length;
       expect((await harness.post(hello('acme/echo'), by(keys.other))).status).toBe(200);
-      expect(sent()).toHaveLength(1);
+      expect(sentTexts()).toHaveLength(1);
       const logged = harness.logLines.slice(lines).filter((line) => line.includes('guardrail_failed'));
       expect(logged).toEqual([expect.stringContaining('"failed_control":"guardrail"')]);
     });
@@ -330,14 +330,14 @@ describe('guardrails on input', () => {
     beforeEach(() => second.answer(() => new Promise(() => {})));
 
     it('block', async () => {
-      const refused = await harness.post(hello('acme/echo'), by(keys.hasty));
-      await expectError(refused, 503, 'RATE_LIMITER_UNAVAILABLE');
-      expect(sent()).toEqual([]);
+      const refusal = await harness.post(hello('acme/echo'), by(keys.hasty));
+      await expectError(refusal, 503, 'RATE_LIMITER_UNAVAILABLE');
+      expect(sentTexts()).toEqual([]);
     });
 
     it('let pass if the file says so', async () => {
       expect((await harness.post(hello('acme/echo'), by(keys.hastyLenient))).status).toBe(200);
-      expect(sent()).toHaveLength(1);
+      expect(sentTexts()).toHaveLength(1);
     });
   });
 
@@ -365,8 +365,8 @@ describe('guardrails on input', () => {
         JSON.stringify(await harness.records(), (_name, value) => (typeof value === 'bigint' ? `${value}` : value)),
       ).not.toContain('secret-word');
       const id = blocked.headers.get('x-request-id');
-      const shown = (await (await recording.get(`/generation?id=${id}`)).json()) as { data: Json };
-      expect(shown.data.guardrails).toEqual([{ ...one, action: 'block' }]);
+      const shownRecord = (await (await recording.get(`/generation?id=${id}`)).json()) as { data: Json };
+      expect(shownRecord.data.guardrails).toEqual([{ ...one, action: 'block' }]);
     });
 
     it('are there of one that failed, whether it blocked or let pass', async () => {
@@ -419,8 +419,8 @@ describe('guardrails on input', () => {
     it('keep a stored answer from a key whose guardrails have not checked it', async () => {
       const headers = { 'idempotency-key': 'of-open' };
       expect((await harness.post(hello('acme/echo'), { ...headers, ...by(keys.open) })).status).toBe(200);
-      const refused = await harness.post(hello('acme/echo'), { ...headers, ...by(keys.stricter) });
-      await expectError(refused, 409, 'idempotency_conflict');
+      const refusal = await harness.post(hello('acme/echo'), { ...headers, ...by(keys.stricter) });
+      await expectError(refusal, 409, 'idempotency_conflict');
       const again = await harness.post(hello('acme/echo'), { ...headers, ...by(keys.open) });
       expect(again.headers.get('idempotent-replayed')).toBe('true');
       const checked = { 'idempotency-key': 'of-stricter' };
@@ -444,7 +444,7 @@ describe('guardrails on input', () => {
       const answering = harness.post(hello('acme/echo'));
       await isAsked.promise;
       expect((await harness.credit()).held).toEqual(held);
-      expect(sent()).toEqual([]);
+      expect(sentTexts()).toEqual([]);
       mayPass.resolve();
       expect((await answering).status).toBe(200);
     });

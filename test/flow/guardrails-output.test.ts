@@ -107,8 +107,8 @@ describe('guardrails on output', () => {
 
     it('block if they fail, or let pass if the file says so', async () => {
       guardrail.answer(() => ({}));
-      const refused = await harness.postTo(path, ask(model));
-      await expectError(refused, 503, 'RATE_LIMITER_UNAVAILABLE');
+      const refusal = await harness.postTo(path, ask(model));
+      await expectError(refusal, 503, 'RATE_LIMITER_UNAVAILABLE');
       await harness.settled();
       harness.simulator.clear();
       const before = await harness.credit();

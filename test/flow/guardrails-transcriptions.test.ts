@@ -116,13 +116,13 @@ describe('guardrails on transcriptions', () => {
       expect(await whole.text()).not.toContain(image);
       expect((await harness.recordOf(whole))?.costPicoUsd).toBe(2n * imageUsd);
       answer = [eventOf('A tower'), eventOf(forbidden)];
-      const streamed = await paint({ stream: true });
-      const events = await eventsIn(streamed);
+      const stream = await paint({ stream: true });
+      const events = await eventsIn(stream);
       expect(events.map(({ type, b64_json: bytes, revised_prompt: text }) => [type, bytes, text])).toEqual([
         ['image_generation.completed', image, 'A tower'],
         ['image_generation.completed', '', word.message],
       ]);
-      expect((await harness.recordOf(streamed))?.costPicoUsd).toBe(2n * imageUsd);
+      expect((await harness.recordOf(stream))?.costPicoUsd).toBe(2n * imageUsd);
     });
   });
 
@@ -219,19 +219,23 @@ describe('guardrails on transcriptions', () => {
 
   it('mask events across their pieces, and the whole text at the end', async () => {
     answer = events(pieces);
-    const sent = await read(await post({ stream: 'true' }));
-    expect(JSON.stringify(sent)).not.toMatch(/ann@|example\.com/);
-    const text = sent.map(({ delta = '' }) => delta).join('');
-    expect([text, sent.at(-1)]).toEqual(['Write to [mail] today.', expect.objectContaining({ text })]);
+    const streamEvents = await read(await post({ stream: 'true' }));
+    expect(JSON.stringify(streamEvents)).not.toMatch(/ann@|example\.com/);
+    const text = streamEvents.map(({ delta = '' }) => delta).join('');
+    expect([text, streamEvents.at(-1)]).toEqual(['Write to [mail] today.', expect.objectContaining({ text })]);
     expect(await harness.lastRecord()).toMatchObject({ costPicoUsd: 200_000_000n, outcome: 'ok' });
   });
 
   it('end events that are blocked with their message, let nothing of that window out, and charge what was reported', async () => {
     answer = events(['It was a long time ago, when ', 'a forbidden tale ', 'was told.']);
-    const sent = await read(await post({ stream: 'true' }));
-    const text = sent.map(({ delta = '' }) => delta).join('');
+    const streamEvents = await read(await post({ stream: 'true' }));
+    const text = streamEvents.map(({ delta = '' }) => delta).join('');
     expect(text).toBe(`It was a long time ago, when ${word.message}`);
-    expect(sent.at(-1)).toEqual({ type: 'transcript.text.done', text, usage: { type: 'duration', seconds: 2 } });
+    expect(streamEvents.at(-1)).toEqual({
+      type: 'transcript.text.done',
+      text,
+      usage: { type: 'duration', seconds: 2 },
+    });
     expect(await harness.lastRecord()).toMatchObject({ costPicoUsd: 200_000_000n, outcome: 'ok' });
   });
 

@@ -67,10 +67,10 @@ describe.each([false, true])('an Idempotency-Key, stream %s', (stream) => {
     const client = new AbortController();
     const running = harness.post(body('silent'), name, client.signal);
     running.catch(() => {});
-    await harness.simulator.until((seen) => seen.length === 1);
-    const refused = await harness.post(body('silent'), name);
-    expect(refused.headers.get('retry-after')).toBe('2');
-    await expectError(refused, 409, 'execution_in_progress');
+    await harness.simulator.until((calls) => calls.length === 1);
+    const refusal = await harness.post(body('silent'), name);
+    expect(refusal.headers.get('retry-after')).toBe('2');
+    await expectError(refusal, 409, 'execution_in_progress');
     await expectError(await harness.post(body('silent', { seed: 1 }), name), 409, 'idempotency_conflict');
     expect(calls()).toBe(1);
     client.abort();

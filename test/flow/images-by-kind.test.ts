@@ -106,9 +106,9 @@ describe('images of Gemini and Nova Canvas', () => {
       image: [await picture('one'), await picture('two')],
     });
     expect(isPng(answer.data?.[0]?.b64_json)).toBe(true);
-    const sent = JSON.stringify(gateway.simulator.calls[0]?.body);
-    for (const name of ['one', 'two']) expect(sent).toContain(Buffer.from(name).toString('base64'));
-    expect(sent).toContain('Blue');
+    const sentText = JSON.stringify(gateway.simulator.calls[0]?.body);
+    for (const name of ['one', 'two']) expect(sentText).toContain(Buffer.from(name).toString('base64'));
+    expect(sentText).toContain('Blue');
   });
 
   it.each([
@@ -149,8 +149,8 @@ describe('images of Gemini and Nova Canvas', () => {
   });
 
   it('falls back before anything was made, and reports a prompt that was blocked', async () => {
-    const answered = await post({ model: 'gemini-fails', provider: { order: ['google', 'bedrock'] } });
-    expect([answered.status, answered.headers.get('x-gw-provider')]).toEqual([200, 'bedrock']);
+    const response = await post({ model: 'gemini-fails', provider: { order: ['google', 'bedrock'] } });
+    expect([response.status, response.headers.get('x-gw-provider')]).toEqual([200, 'bedrock']);
     const blocked = await post({ model: 'gemini-blocks' });
     expect([blocked.status, await blocked.json()]).toMatchObject([
       400,

@@ -141,12 +141,12 @@ describe.each(pairs)('in $name', ({ name: pair, path, api, hello }) => {
     );
 
     it('takes an estimate of its tokens from the limit of its provider, corrected to what the provider counted', async () => {
-      const counted = async () =>
+      const countTokens = async () =>
         (await harness.testStore.store.get('limits', `provider#${api}#${pair}/usage:10:20#0`))?.minute_tokens_total;
-      const before = Number((await counted()) ?? 0);
+      const before = Number((await countTokens()) ?? 0);
       expect(await outcomeOf(await post(body('usage:10:20', { max_tokens: 900 })))).toBe('ok');
       await settled();
-      expect(Number(await counted()) - before).toBe(30);
+      expect(Number(await countTokens()) - before).toBe(30);
       await expectError(await post(body('usage:10:20', { max_tokens: 980 })), 429, 'rate_limited');
       expect(calls()).toBe(1);
     });

@@ -14,13 +14,13 @@ const stageConcurrency = 23;
 
 describe('a key without limits on a stage', () => {
   let harness: Harness;
-  let held: ScriptedProvider;
+  let holdingProvider: ScriptedProvider;
   const calls: StoreCall[] = [];
   const waiting: (() => void)[] = [];
   const keys = { open: newKey(), other: newKey(), third: newKey(), single: newKey() };
 
   beforeAll(async () => {
-    held = await startScriptedProvider((outgoing) => {
+    holdingProvider = await startScriptedProvider((outgoing) => {
       waiting.push(() => sendJson(outgoing, completionOf({ content: 'done' })));
     });
     harness = await startHarness({
@@ -29,7 +29,7 @@ describe('a key without limits on a stage', () => {
         'acme/echo': [{ provider: 'acme', upstream: 'echo' }],
         'acme/held': [{ provider: 'held', upstream: 'held' }],
       },
-      providers: { held: { base_url: held.url } },
+      providers: { held: { base_url: holdingProvider.url } },
       moreWorkspaces: [
         {
           id: 'open',
@@ -50,7 +50,7 @@ describe('a key without limits on a stage', () => {
   });
   afterAll(async () => {
     await harness.stop();
-    await held.stop();
+    await holdingProvider.stop();
   });
   /** Advances the clock past the refusals that a process remembers. */
   beforeEach(() => {

@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => simulator.stop());
 
 /** Makes calls until the gateway is gone. */
-async function callOn(url: string, n: number, answered: () => void): Promise<void> {
+async function callOn(url: string, n: number, onAnswer: () => void): Promise<void> {
   const key = n < narrowCallsAtOnce ? keys.narrow : n % 2 === 0 ? keys.limited : keys.open;
   const body = { model: 'acme/echo', messages: [{ role: 'user', content: 'Hello' }], stream: n % 4 < 2 };
   for (;;) {
@@ -41,7 +41,7 @@ async function callOn(url: string, n: number, answered: () => void): Promise<voi
       const response = await fetch(`${url}/chat/completions`, { method: 'POST', headers, body: JSON.stringify(body) });
       await response.text();
       expect(response.status).toBe(200);
-      answered();
+      onAnswer();
     } catch (error) {
       if (error instanceof TypeError) return;
       throw error;

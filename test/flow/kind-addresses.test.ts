@@ -51,7 +51,7 @@ const answers: Readonly<Record<string, object | string>> = {
 
 let server: Server;
 let gateway: Harness;
-let seen: { path: string; body: Json }[] = [];
+let requests: { path: string; body: Json }[] = [];
 beforeAll(async () => {
   server = createServer((incoming, outgoing) => {
     let body = '';
@@ -60,7 +60,7 @@ beforeAll(async () => {
     });
     incoming.on('end', () => {
       const path = decodeURIComponent(incoming.url ?? '');
-      seen.push({ path, body: JSON.parse(body) as Json });
+      requests.push({ path, body: JSON.parse(body) as Json });
       const answer = answers[path];
       const isStream = typeof answer === 'string';
       outgoing.writeHead(answer === undefined ? 404 : 200, {
@@ -96,7 +96,7 @@ afterAll(async () => {
   server.close();
 });
 beforeEach(() => {
-  seen = [];
+  requests = [];
 });
 
 const messages = [{ role: 'user', content: 'Hello' }];
@@ -109,8 +109,8 @@ describe.each(['cohere', 'older'])('Cohere (%s)', (model) => {
     ['/rerank', { query: 'Hello', documents: ['one'] }, '/v2/rerank'],
   ])('is called for %s at the address that it has for that', async (path, body, address) => {
     const response = await gateway.postTo(path, { model, ...body });
-    expect([response.status, seen.map((call) => call.path)]).toEqual([200, [address]]);
-    expect(seen[0]?.body.model).toBe('command-a');
+    expect([response.status, requests.map((call) => call.path)]).toEqual([200, [address]]);
+    expect(requests[0]?.body.model).toBe('command-a');
   });
 });
 
@@ -123,13 +123,13 @@ describe('Claude on Vertex', () => {
     ['/responses', { input: 'Hello', max_output_tokens: 9 }],
   ])('answers %s, whole and streamed, with its model in the path alone', async (path, body) => {
     for (const stream of [false, true]) {
-      seen = [];
+      requests = [];
       const response = await gateway.postTo(path, { model: 'claude', ...body, stream });
       expect([response.status, (await response.text()).includes('So.')]).toEqual([200, true]);
       const method = stream ? 'streamRawPredict' : 'rawPredict';
-      expect(seen.map((call) => call.path)).toEqual([`${claudes}/claude-sonnet-4-5@20250929:${method}`]);
-      expect(seen[0]?.body).toMatchObject({ anthropic_version: version, max_tokens: 9 });
-      expect(seen[0]?.body).not.toHaveProperty('model');
+      expect(requests.map((call) => call.path)).toEqual([`${claudes}/claude-sonnet-4-5@20250929:${method}`]);
+      expect(requests[0]?.body).toMatchObject({ anthropic_version: version, max_tokens: 9 });
+      expect(requests[0]?.body).not.toHaveProperty('model');
     }
     expect((await gateway.lastRecord())?.outcome).toBe('ok');
   });
@@ -137,7 +137,7 @@ describe('Claude on Vertex', () => {
   it('counts tokens if Vertex does', async () => {
     const response = await gateway.postTo('/messages/count_tokens', { model: 'claude', messages });
     expect([response.status, await response.json()]).toEqual([200, { input_tokens: 3 }]);
-    expect(seen).toMatchObject([
+    expect(requests).toMatchObject([
       { path: `${claudes}/count-tokens:rawPredict`, body: { model: 'claude-sonnet-4-5@20250929' } },
     ]);
   });

@@ -14,7 +14,7 @@ it.each([
   ['a key that exists', (key: string) => ({ authorization: [`Bearer ${key}`] }), 200, 1],
   ['a key with another secret', (key: string) => ({ authorization: [`Bearer ${key.slice(0, -6)}aaaaaa`] }), 401, 0],
   ['no key', () => ({}), 401, 0],
-])('with %s', async (_what, credential, status, found) => {
+])('the server hears of a key only if it exists: a call with %s', async (_what, credential, status, found) => {
   const gateway = createGateway(harness.composition);
   const body = Buffer.from(JSON.stringify(hello('acme/echo')));
   const request = {

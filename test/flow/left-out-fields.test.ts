@@ -156,13 +156,17 @@ describe.each(others('messages'))('a message at %s', (format) => {
 
   it('has its own fields reported, of messages, blocks, tools and thinking', async () => {
     const block = { type: 'text', text: 'So.', citations: [{ type: 'char_location' }], later: 1 };
-    const answered = { ...result, content: [{ type: 'text', text: 'x', new_field: 1 }], toolset_name: 'browser' };
+    const expectedResult = { ...result, content: [{ type: 'text', text: 'x', new_field: 1 }], toolset_name: 'browser' };
     const messages = [
       { ...user, later: 1, output_config: { effort: 'low' } },
       { role: 'assistant', content: [block, call] },
       {
         role: 'user',
-        content: [answered, { ...document, citations: { enabled: true } }, { type: 'text', text: 'Go', later: 2 }],
+        content: [
+          expectedResult,
+          { ...document, citations: { enabled: true } },
+          { type: 'text', text: 'Go', later: 2 },
+        ],
       },
     ];
     const more = {

@@ -18,7 +18,7 @@ afterAll(async () => {
   await provider.stop();
 });
 
-it('are called by their own names if the file says as: "NAME", by the provider before them elsewhere, and exported so', async () => {
+it('listed models are called by their own names if the file says as: "NAME", by the provider before them elsewhere, and exported so', async () => {
   const at = `base_url: "${provider.url}", auth: none`;
   const file = `
 providers: [{ id: openai, kind: openai, ${at} }, { id: router, kind: openrouter, ${at} }]

@@ -50,21 +50,27 @@ describe('models that make something else than text', () => {
 
   it('need no written price: the list of models says what each does, and what it costs', async () => {
     const { data } = (await (await gateway.get('/models')).json()) as { data: { id: string }[] };
-    const listed = Object.fromEntries(data.map((model) => [model.id, model]));
-    expect(listed['gpt-image-1']).toMatchObject({
+    const listedById = Object.fromEntries(data.map((model) => [model.id, model]));
+    expect(listedById['gpt-image-1']).toMatchObject({
       apis: ['images'],
       input_price_per_million: '5.00',
       output_price_per_million: '40.00',
       image_prices: { '1024x1024/low': '0.011', '1536x1024/high': '0.25' },
       routable: true,
     });
-    expect(listed['tts-1']).toMatchObject({ apis: ['speech'], input_price_per_character: '0.000015' });
-    expect(listed['whisper-1']).toMatchObject({ apis: ['transcriptions'], input_price_per_second: '0.0001' });
-    expect(listed['whisper-large-v3']).toMatchObject({ input_price_per_second: '0.00003083' });
-    expect(listed['gpt-4o-transcribe']).toMatchObject({ apis: ['transcriptions'], input_price_per_million: '2.50' });
-    expect(listed['omni-moderation-latest']).toMatchObject({ apis: ['moderations'], input_price_per_million: '0.00' });
-    expect(listed['rerank-v3.5']).toMatchObject({ apis: ['rerank'], price_per_request: '0.002' });
-    expect(listed['cohere.rerank-v3-5:0']).toMatchObject({ apis: ['rerank'], price_per_request: '0.002' });
+    expect(listedById['tts-1']).toMatchObject({ apis: ['speech'], input_price_per_character: '0.000015' });
+    expect(listedById['whisper-1']).toMatchObject({ apis: ['transcriptions'], input_price_per_second: '0.0001' });
+    expect(listedById['whisper-large-v3']).toMatchObject({ input_price_per_second: '0.00003083' });
+    expect(listedById['gpt-4o-transcribe']).toMatchObject({
+      apis: ['transcriptions'],
+      input_price_per_million: '2.50',
+    });
+    expect(listedById['omni-moderation-latest']).toMatchObject({
+      apis: ['moderations'],
+      input_price_per_million: '0.00',
+    });
+    expect(listedById['rerank-v3.5']).toMatchObject({ apis: ['rerank'], price_per_request: '0.002' });
+    expect(listedById['cohere.rerank-v3-5:0']).toMatchObject({ apis: ['rerank'], price_per_request: '0.002' });
   });
 
   it('cost what the list says, by what each reports or else by what was asked for', async () => {

@@ -238,9 +238,9 @@ describe('the calls that the demo makes of its own', () => {
 describe('the demo', () => {
   it('has a model for each interface, at a provider that is simulated in all of them', async () => {
     const { url } = await start();
-    const listed = (await listModels(url, publishedKey)).filter(({ id }) => id !== 'auto');
+    const modelList = (await listModels(url, publishedKey)).filter(({ id }) => id !== 'auto');
     const words = ['chat-completions', 'messages', 'responses'];
-    expect(listed.map(({ id, apis }) => [id, apis])).toEqual([
+    expect(modelList.map(({ id, apis }) => [id, apis])).toEqual([
       ...['demo/chat', 'demo/reasoning', 'demo/tools', 'demo/fallback'].map((id) => [
         id,
         expect.arrayContaining(words),

@@ -103,10 +103,10 @@ let gateway: Harness;
 beforeAll(async () => {
   provider = await startScriptedProvider((outgoing) => {
     const path = outgoing.req.url ?? '';
-    const [, whole, streamed] = answers.find(([form]) => form.test(path.replace(/\?.*/, ''))) ?? [];
+    const [, whole, streamAnswer] = answers.find(([form]) => form.test(path.replace(/\?.*/, ''))) ?? [];
     const isStream = path.includes('streamGenerate') || (provider.bodies.at(-1) ?? '').includes('"stream":true');
     outgoing.writeHead(200, { 'content-type': isStream ? 'text/event-stream' : 'application/json' });
-    outgoing.end(isStream ? streamed : whole);
+    outgoing.end(isStream ? streamAnswer : whole);
   });
   const more = {
     context_length: 100_000,

@@ -75,18 +75,18 @@ describe.each(kinds)('$name', ({ ask }) => {
   });
 
   it('is refused if none comes in time: no provider is called, and nothing is charged', async () => {
-    const [called, credit] = [provider.bodies.length, await harness.credit()];
-    const refused = await full(async () => {
+    const [callsBefore, credit] = [provider.bodies.length, await harness.credit()];
+    const refusal = await full(async () => {
       const answer = ask();
       const ended = answer.then(() => true);
       while (!(await Promise.race([ended, harness.get('/models').then(() => false)]))) clock.advance(500);
       return answer;
     });
-    expect(refused.status).toBe(503);
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-    expect(await refused.json()).toMatchObject({ error: 'RATE_LIMITER_UNAVAILABLE' });
+    expect(refusal.status).toBe(503);
+    expect(Number(refusal.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    expect(await refusal.json()).toMatchObject({ error: 'RATE_LIMITER_UNAVAILABLE' });
     await harness.settled();
-    expect(provider.bodies.length).toBe(called);
+    expect(provider.bodies.length).toBe(callsBefore);
     expect((await harness.credit()).spent).toEqual(credit.spent);
     // The stored answer is still there.
     expect((await ask()).status).toBe(200);

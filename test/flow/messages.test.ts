@@ -96,9 +96,9 @@ describe('an answer', () => {
 
   it('of a stream has the same events with their names and in their order, each byte for byte, and no other end', async () => {
     const { text, events, headers } = await stream('unknown-members');
-    const sent = unknownMembersTexts('messages', {}).data;
-    expect(events.map(([, data]) => data)).toEqual(sent);
-    expect(events.map(([name]) => name)).toEqual(sent.map((data) => JSON.parse(data).type));
+    const sentEvents = unknownMembersTexts('messages', {}).data;
+    expect(events.map(([, data]) => data)).toEqual(sentEvents);
+    expect(events.map(([name]) => name)).toEqual(sentEvents.map((data) => JSON.parse(data).type));
     expect(events.at(-1)?.[0]).toBe('message_stop');
     expect(text).not.toContain('[DONE]');
     expect(headers.get('request-id')).toBe(headers.get('x-request-id'));
@@ -157,8 +157,8 @@ describe('a request', () => {
     };
     const gatewayMembers = { provider: { only: ['acme'] }, models: ['acme/echo'], cache: null, preset: null };
     const { text } = await echoed(hello('echo-request', { ...gatewayMembers, ...odd }));
-    const { model: _ours, ...sent } = hello('echo-request', odd);
-    expect(text).toContain(`"body":${JSON.stringify(sent).slice(0, -1)},"model":"echo-request"}}`);
+    const { model: _ours, ...sentBody } = hello('echo-request', odd);
+    expect(text).toContain(`"body":${JSON.stringify(sentBody).slice(0, -1)},"model":"echo-request"}}`);
   });
 
   it('passes on what the gateway does not know: roles, betas, its query, and tools if the entry allows them; never a key of the client', async () => {
@@ -175,9 +175,12 @@ describe('a request', () => {
       authorization: undefined,
       'x-api-key': gateway.key,
     };
-    const { headers: sent } = await echoed(body, headers, '/messages?beta=true');
-    expect(sent).toMatchObject({ 'anthropic-beta': 'from-the-future-2030-01-01', 'anthropic-version': '2029-01-01' });
-    expect(JSON.stringify(sent)).not.toContain('sk-gw-');
+    const { headers: sentHeaders } = await echoed(body, headers, '/messages?beta=true');
+    expect(sentHeaders).toMatchObject({
+      'anthropic-beta': 'from-the-future-2030-01-01',
+      'anthropic-version': '2029-01-01',
+    });
+    expect(JSON.stringify(sentHeaders)).not.toContain('sk-gw-');
     expect(gateway.simulator.calls[0]?.path).toContain('/messages');
     expect(gateway.simulator.calls[0]?.query).toBe('beta=true');
   });
@@ -228,16 +231,16 @@ describe('a request', () => {
   it('with a search that the provider runs is served if the entry lists it', async () => {
     const tools = [{ type: 'web_search_20250305', name: 'web_search' }];
     expect((await post(hello('searching', { tools }))).status).toBe(200);
-    const refused = await post(hello('searching', { tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }] }));
-    const { error } = (await refused.json()) as { error: { message: string } };
+    const refusal = await post(hello('searching', { tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }] }));
+    const { error } = (await refusal.json()) as { error: { message: string } };
     expect(error.message).toContain('tools[0]');
     expect(error.message).toContain('extras: [web_fetch]');
   });
 
   it('with a beta that moves the window is refused, unless the entry lists its extra', async () => {
-    const refused = await post(hello('echo'), { 'anthropic-beta': 'effort-2025-11-24,context-1m-2025-08-07' });
-    const { error, error_code } = (await refused.json()) as { error: { message: string }; error_code: string };
-    expect([refused.status, error_code]).toEqual([400, 'feature_unsupported']);
+    const refusal = await post(hello('echo'), { 'anthropic-beta': 'effort-2025-11-24,context-1m-2025-08-07' });
+    const { error, error_code } = (await refusal.json()) as { error: { message: string }; error_code: string };
+    expect([refusal.status, error_code]).toEqual([400, 'feature_unsupported']);
     expect(error.message).toMatch(/the header anthropic-beta\. .*extras: \[long_context\]/);
     expect(gateway.simulator.calls).toEqual([]);
   });
@@ -246,20 +249,20 @@ describe('a request', () => {
     const none = { authorization: undefined };
     expect((await post(hello('echo'), { ...none, 'x-api-key': gateway.key })).status).toBe(200);
     expect((await post(hello('echo'), { 'x-api-key': gateway.key })).status).toBe(200);
-    const refused = await post(hello('echo'), { 'x-api-key': poor });
-    expect([refused.status, refused.headers.get('x-should-retry')]).toEqual([401, 'false']);
-    expect(await refused.json()).toMatchObject({ error: { type: 'authentication_error' }, error_code: 'UNAUTHORIZED' });
+    const refusal = await post(hello('echo'), { 'x-api-key': poor });
+    expect([refusal.status, refusal.headers.get('x-should-retry')]).toEqual([401, 'false']);
+    expect(await refusal.json()).toMatchObject({ error: { type: 'authentication_error' }, error_code: 'UNAUTHORIZED' });
   });
 
   it.each(['sk-ant-api03-canary-of-another-service', 'sk-gw-canary-that-is-cut-off', 'any canary of a proxy'])(
     'is made with the key of this gateway if another one is beside it, which goes nowhere: %s',
     async (foreign) => {
       const version = { 'anthropic-version': '2023-06-01' };
-      const sent = [
+      const headersOfClients = [
         { ...version, 'x-api-key': foreign },
         { ...version, authorization: `Bearer ${foreign}`, 'x-api-key': gateway.key },
       ];
-      for (const headers of sent) {
+      for (const headers of headersOfClients) {
         const before = gateway.simulator.calls.length;
         expect((await post(hello('echo'), headers)).status).toBe(200);
         expect((await gateway.postTo('/messages/count_tokens', hello('echo'), headers)).status).toBe(200);
@@ -339,8 +342,8 @@ describe('a thread', () => {
     const cached = { cache: { namespace: 'threads' }, thread };
     await outcomeOf('kept', cached);
     expect((await outcomeOf('kept', cached)).providers).toEqual(['acme']);
-    const refused = await outcomeOf('kept', { provider: { zdr: true }, thread });
-    expect([refused.status, JSON.parse(refused.text).error_code, refused.providers]).toEqual([
+    const refusal = await outcomeOf('kept', { provider: { zdr: true }, thread });
+    expect([refusal.status, JSON.parse(refusal.text).error_code, refusal.providers]).toEqual([
       422,
       'data_policy_loosening_forbidden',
       [],

@@ -37,9 +37,9 @@ const sumOf = (samples: Samples, name: string): number =>
 
 /** Resolves when the calls are counted. A call is counted with its log line, which follows its settlement. */
 async function untilCounted(address: string, calls: number): Promise<void> {
-  const counted = async () => sumOf(samplesIn(await (await fetch(address)).text()), 'gw_calls_total');
-  while ((await counted()) < calls) await sleep(systemClock, 20);
-  expect(await counted()).toBe(calls);
+  const countedCalls = async () => sumOf(samplesIn(await (await fetch(address)).text()), 'gw_calls_total');
+  while ((await countedCalls()) < calls) await sleep(systemClock, 20);
+  expect(await countedCalls()).toBe(calls);
 }
 
 const key = newKey();
@@ -123,9 +123,9 @@ describe('the metrics of a process', () => {
     const text = await response.text();
     const samples = samplesIn(text);
     const calls = [...samples].filter(([sample]) => sample.startsWith('gw_calls_total{'));
-    const served = 'provider="acme",model="acme/echo"';
+    const servedLabels = 'provider="acme",model="acme/echo"';
     expect(Object.fromEntries(calls)).toEqual({
-      [`gw_calls_total{outcome="ok",code="",${served}}`]: 3,
+      [`gw_calls_total{outcome="ok",code="",${servedLabels}}`]: 3,
       'gw_calls_total{outcome="failed",code="RATE_LIMITER_UNAVAILABLE",provider="",model="acme/echo"}': 1,
       'gw_calls_total{outcome="failed",code="rate_limited",provider="",model="acme/limited"}': 1,
       'gw_calls_total{outcome="refused",code="unknown_model",provider="",model=""}': 1,
@@ -135,11 +135,11 @@ describe('the metrics of a process', () => {
     expect([...samples].filter(([sample]) => sample.startsWith('gw_failed_controls_total'))).toEqual([
       ['gw_failed_controls_total{control="guardrail"}', 1],
     ]);
-    expect(samples.get(`gw_call_duration_seconds_count{${served}}`)).toBe(3);
-    expect(samples.get(`gw_first_output_seconds_count{${served}}`)).toBeGreaterThan(0);
-    expect(samples.get(`gw_tokens_total{kind="input",${served}}`)).toBeGreaterThan(0);
-    expect(samples.get(`gw_tokens_total{kind="output",${served}}`)).toBeGreaterThan(0);
-    expect(samples.get(`gw_cost_usd_total{payer="workspace",${served}}`)).toBeGreaterThan(0);
+    expect(samples.get(`gw_call_duration_seconds_count{${servedLabels}}`)).toBe(3);
+    expect(samples.get(`gw_first_output_seconds_count{${servedLabels}}`)).toBeGreaterThan(0);
+    expect(samples.get(`gw_tokens_total{kind="input",${servedLabels}}`)).toBeGreaterThan(0);
+    expect(samples.get(`gw_tokens_total{kind="output",${servedLabels}}`)).toBeGreaterThan(0);
+    expect(samples.get(`gw_cost_usd_total{payer="workspace",${servedLabels}}`)).toBeGreaterThan(0);
     expect(sumOf(samples, 'gw_provider_failures_total')).toBeGreaterThan(0);
     expect([...samples].filter(([sample]) => sample.startsWith('gw_provider_cooling'))).toEqual([
       ['gw_provider_cooling{scope="workspace",provider="acme",model="acme/limited"}', 1],
@@ -158,7 +158,7 @@ describe('the metrics of a process', () => {
       'gw_workspace_cost_usd_total{payer="workspace",workspace="guarded"}': expect.any(Number),
     });
     expect(sumOf(samples, 'gw_workspace_cost_usd_total')).toBeCloseTo(
-      samples.get(`gw_cost_usd_total{payer="workspace",${served}}`) ?? NaN,
+      samples.get(`gw_cost_usd_total{payer="workspace",${servedLabels}}`) ?? NaN,
       9,
     );
   });

@@ -95,9 +95,9 @@ const keepsThinking = (client: ConversingInterface, format: Format): boolean =>
 function sentTo(format: Format): string {
   const calls = gateway.simulator.calls.map((call) => [call.provider, call.format, call.status]);
   expect(calls).toEqual([[format, format, 200]]);
-  const sent = gateway.simulator.calls[0]?.bodyText ?? '';
-  expect(sent).not.toContain('gw1.');
-  return sent;
+  const sentText = gateway.simulator.calls[0]?.bodyText ?? '';
+  expect(sentText).not.toContain('gw1.');
+  return sentText;
 }
 
 const delivered = fc.record({ format: fc.constantFrom(...formats), stream: fc.boolean() });
@@ -141,9 +141,10 @@ describe.each(conversingInterfaces)('a client of %s', (client) => {
       conversation.say('Call the tools');
       await ask(first, { calls: 2 });
       conversation.answerCalls('sunny at first');
-      const sent = await ask(second, {});
-      expect(sent).toContain('sunny at first');
-      for (const sign of shareClaude(client, first, second) ? [] : ownSigns(first)) expect(sent).not.toContain(sign);
+      const sentText = await ask(second, {});
+      expect(sentText).toContain('sunny at first');
+      for (const sign of shareClaude(client, first, second) ? [] : ownSigns(first))
+        expect(sentText).not.toContain(sign);
 
       conversation.say('Call the tools again');
       await ask(second, { calls: 2, stream: true });

@@ -145,9 +145,9 @@ describe('a store that fails during admission', () => {
         if (table === 'ledger') throw new StoreUnavailable(new Error('injected'), exhausted);
         return undefined;
       };
-      const refused = await harness.post(hello('acme/open'), { 'idempotency-key': `exhausted-${exhausted}` });
+      const refusal = await harness.post(hello('acme/open'), { 'idempotency-key': `exhausted-${exhausted}` });
       failing = undefined;
-      await expectError(refused, 503, 'RATE_LIMITER_UNAVAILABLE');
+      await expectError(refusal, 503, 'RATE_LIMITER_UNAVAILABLE');
       await harness.settled();
       const lines = harness.logLines.map((line) => JSON.parse(line)).filter(({ event }) => event === 'request');
       expect(lines.at(-1)).toMatchObject({ outcome: 'RATE_LIMITER_UNAVAILABLE' });
@@ -175,9 +175,9 @@ describe('a store that fails during admission', () => {
         isDone = true;
         return when;
       };
-      const refused = await call();
-      await expectError(refused, 503, 'RATE_LIMITER_UNAVAILABLE');
-      expect(refused.headers.get('retry-after')).toBe('1');
+      const refusal = await call();
+      await expectError(refusal, 503, 'RATE_LIMITER_UNAVAILABLE');
+      expect(refusal.headers.get('retry-after')).toBe('1');
       await harness.settled();
       failing = undefined;
       expect(harness.simulator.calls).toHaveLength(0);
@@ -196,9 +196,9 @@ describe('a store that fails during admission', () => {
     expect(await outcomeOf(await call())).toBe('ok');
     await harness.settled();
     failing = ({ table }) => (table === 'keys' ? 'before' : undefined);
-    const refused = await call();
+    const refusal = await call();
     failing = undefined;
-    await expectError(refused, 503, 'RATE_LIMITER_UNAVAILABLE');
+    await expectError(refusal, 503, 'RATE_LIMITER_UNAVAILABLE');
     const replay = await call();
     expect([replay.headers.get('idempotent-replayed'), await outcomeOf(replay)]).toEqual(['true', 'ok']);
     expect(harness.simulator.calls).toHaveLength(1);

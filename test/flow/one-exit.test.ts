@@ -138,10 +138,10 @@ describe('a blocked answer', () => {
       chunk({ content: '!' }, null, more),
       chunk({}, 'stop'),
     ];
-    const streamed = await (await post('/chat/completions', { ...hello('chat'), stream: true })).text();
-    expect(streamed).not.toContain('forbidden');
-    expect(streamed).toContain('Not this word.');
-    expect(eventsIn(streamed).at(-1)).toMatchObject({ choices: [{ finish_reason: 'content_filter' }] });
+    const streamText = await (await post('/chat/completions', { ...hello('chat'), stream: true })).text();
+    expect(streamText).not.toContain('forbidden');
+    expect(streamText).toContain('Not this word.');
+    expect(eventsIn(streamText).at(-1)).toMatchObject({ choices: [{ finish_reason: 'content_filter' }] });
   });
 
   it('keeps no other choice, which was not blocked by itself', async () => {
@@ -180,10 +180,10 @@ describe('a blocked answer', () => {
       [...started.slice(0, 3), unknown, ...started.slice(3)],
     ]) {
       next = events;
-      const streamed = await (await post('/messages', { ...question('claude'), stream: true })).text();
-      expect(streamed).not.toContain('forbidden');
-      expect(streamed).toContain('Not this word.');
-      expect(eventsIn(streamed).at(-1)).toMatchObject({ type: 'message_stop' });
+      const streamText = await (await post('/messages', { ...question('claude'), stream: true })).text();
+      expect(streamText).not.toContain('forbidden');
+      expect(streamText).toContain('Not this word.');
+      expect(eventsIn(streamText).at(-1)).toMatchObject({ type: 'message_stop' });
     }
   });
 });
@@ -243,9 +243,12 @@ describe('a signed text', () => {
     const back = [{ ...thinking, thinking: 'write to [mail]', signature: signed[0] ?? '' }, use];
     const response = await post('/messages', { ...body, messages: turnAfter(back) });
     expect(response.headers.get('x-gw-left-out')).toContain('messages[1].content[0]');
-    const sent = JSON.parse(provider.bodies.at(-1) ?? '') as { messages: { content: Json[] }[]; thinking?: unknown };
-    expect(sent.messages[1]?.content).toEqual([use]);
-    expect(sent.thinking).toBeUndefined();
+    const sentBody = JSON.parse(provider.bodies.at(-1) ?? '') as {
+      messages: { content: Json[] }[];
+      thinking?: unknown;
+    };
+    expect(sentBody.messages[1]?.content).toEqual([use]);
+    expect(sentBody.thinking).toBeUndefined();
   });
 
   it('of a history is dropped if a mask touches it, and reported, and the turn goes on', async () => {
@@ -253,10 +256,10 @@ describe('a signed text', () => {
     const response = await post('/messages', { ...body, messages: turnAfter([thinking, use]) });
     expect(response.status).toBe(200);
     expect(response.headers.get('x-gw-left-out')).toContain('messages[1].content[0]');
-    const sent = provider.bodies.at(-1) ?? '';
-    expect(sent).not.toContain(mail);
-    expect(sent).not.toContain(thinking.signature);
-    expect(JSON.parse(sent)).not.toHaveProperty('thinking');
+    const sentText = provider.bodies.at(-1) ?? '';
+    expect(sentText).not.toContain(mail);
+    expect(sentText).not.toContain(thinking.signature);
+    expect(JSON.parse(sentText)).not.toHaveProperty('thinking');
     await gateway.settled();
     const record = (await gateway.records()).at(-1);
     expect(record?.leftOut).toContain('messages[1].content[0]');
@@ -291,8 +294,8 @@ describe('a text that a model reads', () => {
     ['in the status of a message', { messages: [{ role: 'user', status: word, content: 'Hello' }] }],
   ])('is checked %s', async (_name, more) => {
     const calls = provider.bodies.length;
-    const refused = await post('/chat/completions', { ...hello('chat'), ...more });
-    await expectError(refused, 400, 'invalid_request', { reason: 'content_policy_violation' });
+    const refusal = await post('/chat/completions', { ...hello('chat'), ...more });
+    await expectError(refusal, 400, 'invalid_request', { reason: 'content_policy_violation' });
     expect(provider.bodies).toHaveLength(calls);
   });
 
@@ -341,12 +344,12 @@ describe('a schema', () => {
       { id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
     ];
     const base = gateway.url.replace(/\/v1$/, '/openai/v1');
-    const streamed = await fetch(`${base}/chat/completions`, {
+    const streamResponse = await fetch(`${base}/chat/completions`, {
       method: 'POST',
       headers: { ...by(keys.guarded), 'content-type': 'application/json' },
       body: JSON.stringify({ ...body, stream: true }),
     });
-    const text = await streamed.text();
+    const text = await streamResponse.text();
     expect(text).toContain('[mail]');
     expect(text).not.toContain('schema_validation_failed');
     expect(text).toContain('[DONE]');
@@ -359,8 +362,8 @@ describe('a file at a provider', () => {
     ['a mask', { images: [{ image_url: 'data:image/png;base64,AAAA' }], mask: { file_id: 'file-of-another' } }],
   ])('that this workspace did not make is not reached by %s of a relayed interface', async (_name, more) => {
     const calls = provider.bodies.length;
-    const refused = await post('/images/edits', { model: 'images', prompt: 'Make it night', ...more }, keys.open);
-    const { message } = await expectError(refused, 400, 'invalid_request');
+    const refusal = await post('/images/edits', { model: 'images', prompt: 'Make it night', ...more }, keys.open);
+    const { message } = await expectError(refusal, 400, 'invalid_request');
     expect(message).toContain('names nothing that this workspace has made');
     expect(provider.bodies).toHaveLength(calls);
   });

@@ -101,7 +101,7 @@ describe('the lines of a call', () => {
     const { attempts, text } = await linesOf(hello('acme/rejected'));
     expect(attempts[0]?.message).toEqual(expect.stringContaining("invalid_value: Invalid value: 'robot'."));
     expect(text).toContain("The provider said: Invalid value: 'robot'.");
-    expect(attempts.map(({ FailedAttempts: counted }) => counted)).toEqual([0, 0]);
+    expect(attempts.map(({ FailedAttempts: failedAttempts }) => failedAttempts)).toEqual([0, 0]);
   });
 
   it('hold the words with which a stream broke after its first output', async () => {
@@ -158,8 +158,8 @@ describe('the lines of a call', () => {
       'gen_ai.request.model': 'gw/function/label',
       'gen_ai.response.model': 'acme/rescued',
     });
-    const refused = await linesOf(hello('gw/function/none'));
-    expect(refused.request).toMatchObject({
+    const refusalLines = await linesOf(hello('gw/function/none'));
+    expect(refusalLines.request).toMatchObject({
       outcome: 'function_not_found',
       'gen_ai.request.model': 'gw/function/none',
     });
@@ -299,8 +299,8 @@ describe('metrics', () => {
     it('counts refusals that the client caused together, and failures of ours by their code', async () => {
       const unknown = await lineOf(hello('acme/unknown'));
       expect(unknown).toMatchObject({ outcome: 'unknown_model', outcome_class: 'client_error' });
-      const refused = await lineOf(hello('acme/echo'), { authorization: 'Bearer sk-gw-nothing' });
-      expect(refused).toMatchObject({ outcome: 'UNAUTHORIZED', outcome_class: 'client_error' });
+      const refusalLine = await lineOf(hello('acme/echo'), { authorization: 'Bearer sk-gw-nothing' });
+      expect(refusalLine).toMatchObject({ outcome: 'UNAUTHORIZED', outcome_class: 'client_error' });
       const failed = await lineOf(hello('acme/failing'));
       expect(failed).toMatchObject({ outcome: 'no_available_provider', outcome_class: 'no_available_provider' });
     });

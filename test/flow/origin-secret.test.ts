@@ -7,12 +7,14 @@ const [first, second, unknown] = ['a', 'b', 'c'].map((letter) => letter.repeat(4
 const model = 'test/echo';
 
 describe('the secret of the edge', () => {
-  let stored = first;
+  let storedSecret = first;
   let gateway: Harness;
   beforeAll(async () => {
     gateway = await startHarness({
       models: { [model]: [{ provider: 'acme', upstream: 'echo' }] },
-      replace: ({ clock, log }) => ({ origin: createOriginCheck({ clock, log, readSecrets: async () => stored }) }),
+      replace: ({ clock, log }) => ({
+        origin: createOriginCheck({ clock, log, readSecrets: async () => storedSecret }),
+      }),
     });
   });
   afterAll(() => gateway.stop());
@@ -27,9 +29,9 @@ describe('the secret of the edge', () => {
 
   it('changes without a refused call: the former is served until it is removed, the new one from its first call on', async () => {
     expect(await call(first)).toEqual([200, 200]);
-    stored = `${second},${first}`;
+    storedSecret = `${second},${first}`;
     expect(await Promise.all([call(first), call(second), call(second)])).toEqual(Array(3).fill([200, 200]));
-    stored = second;
+    storedSecret = second;
     expect(await call(second)).toEqual([200, 200]);
     expect(refusals()).toEqual([]);
   });

@@ -46,11 +46,11 @@ describe('images in the other form', () => {
   let provider: ScriptedProvider;
   let gateway: Harness;
   let client: OpenAI;
-  let answered: ScriptedReply;
+  let reply: ScriptedReply;
 
   beforeAll(async () => {
     provider = await startScriptedProvider((outgoing) => {
-      sendReply(outgoing, answered);
+      sendReply(outgoing, reply);
     });
     gateway = await startHarness({
       models: {
@@ -107,7 +107,7 @@ describe('images in the other form', () => {
       async (model: string) => client.images.edit({ model, image: await image(), ...stream }),
     ],
   ] as const)('are events of %s if they come whole as %s, and their usage counts once', async (prefix, type, ask) => {
-    answered = { type, body: whole(pictures, usageOf(2)) };
+    reply = { type, body: whole(pictures, usageOf(2)) };
     const { answer, cost, calls } = await charged(async () => collect(await ask('tokens')));
     expect(answer).toEqual(
       pictures.map((b64_json, place) => ({
@@ -126,7 +126,7 @@ describe('images in the other form', () => {
       async (model: string) => client.images.edit({ model, image: await image(), ...request }),
     ],
   ] as const)('are whole if they come as events of %s, and usage of each is added up', async (prefix, type, ask) => {
-    answered = { type, body: events(prefix, pictures, usageOf(1)) };
+    reply = { type, body: events(prefix, pictures, usageOf(1)) };
     const { answer, cost, calls } = await charged(() => ask('tokens'));
     const data = pictures.map((b64_json) => ({ b64_json }));
     expect(answer).toMatchObject({ created: 7, ...shared, data, usage: { ...usageOf(2), cost_usd: '0.0161' } });
@@ -134,18 +134,20 @@ describe('images in the other form', () => {
   });
 
   it('cost by the image what came, if no usage is reported', async () => {
-    answered = jsonReply(whole(pictures));
-    const streamed = await charged(async () => collect(await client.images.generate({ model: 'images', ...stream })));
-    expect(streamed.answer.map(({ usage }) => usage)).toEqual([undefined, undefined]);
-    answered = { type: 'text/event-stream', body: events('image_generation', ['b25l']) };
+    reply = jsonReply(whole(pictures));
+    const streamResult = await charged(async () =>
+      collect(await client.images.generate({ model: 'images', ...stream })),
+    );
+    expect(streamResult.answer.map(({ usage }) => usage)).toEqual([undefined, undefined]);
+    reply = { type: 'text/event-stream', body: events('image_generation', ['b25l']) };
     const result = await charged(() => client.images.generate({ model: 'images', ...request }));
     expect(result.answer.data).toEqual([{ b64_json: 'b25l' }]);
-    expect([streamed.cost, result.cost]).toEqual([80_000n * micro, 40_000n * micro]);
+    expect([streamResult.cost, result.cost]).toEqual([80_000n * micro, 40_000n * micro]);
   });
 
   it('say what a provider leaves open as open, and keep what else they say of an image', async () => {
     const data = [{ b64_json: 'b25l', revised_prompt: 'A "cat"' }, { url: 'https://images.example/2' }];
-    answered = jsonReply({ created: 7, data });
+    reply = jsonReply({ created: 7, data });
     const events = await collect(await client.images.generate({ model: 'images', ...stream }));
     const open = { background: 'auto', output_format: 'png', quality: 'auto', size: 'auto', created_at: 7 };
     expect(events).toEqual(data.map((item) => ({ type: 'image_generation.completed', ...item, ...open })));
@@ -153,7 +155,7 @@ describe('images in the other form', () => {
 
   it('are those of their own items, whatever fields these and their answer have beside them', async () => {
     const data = [{ b64_json: 'b25l', type: 'image', usage: { output_tokens: 9_000 }, created_at: 'now', size: '8x8' }];
-    answered = {
+    reply = {
       type: 'application/json',
       body: JSON.stringify({ b64_json: 'bm9uZQ==', created: 7, ...shared, data }),
     };
@@ -167,7 +169,7 @@ describe('images in the other form', () => {
   });
 
   it('cost what is reported of all of them, if more come than were asked for', async () => {
-    answered = jsonReply(whole(pictures, usageOf(2)));
+    reply = jsonReply(whole(pictures, usageOf(2)));
     const { answer, cost } = await charged(async () =>
       collect(await client.images.generate({ model: 'tokens', prompt: 'p', stream: true })),
     );
@@ -177,7 +179,7 @@ describe('images in the other form', () => {
 
   it('of tens of megabytes go through in both forms', async () => {
     const large = 'A'.repeat(8 * 1024 * 1024);
-    answered = jsonReply(whole([large, large, large]));
+    reply = jsonReply(whole([large, large, large]));
     const imageEvents = await collect(
       await client.images.generate({ model: 'images', prompt: 'p', n: 3, stream: true }),
     );
@@ -186,7 +188,7 @@ describe('images in the other form', () => {
       large.length,
       large.length,
     ]);
-    answered = { type: 'text/event-stream', body: events('image_generation', [large, large, large]) };
+    reply = { type: 'text/event-stream', body: events('image_generation', [large, large, large]) };
     const images = await client.images.generate({ model: 'images', prompt: 'p', n: 3 });
     expect(images.data?.map(({ b64_json }) => b64_json?.length)).toEqual([large.length, large.length, large.length]);
   });
@@ -199,7 +201,7 @@ describe('images in the other form', () => {
   ])(
     'that fail in the other form are sent to the next provider, and pay nothing: %s, %s',
     async (model, type, text) => {
-      answered = { type, body: text };
+      reply = { type, body: text };
       gateway.simulator.clear();
       const { answer, cost, calls } = await charged(async () => {
         const body = { model, prompt: 'p', stream: type === 'application/json' };
@@ -215,7 +217,7 @@ describe('images in the other form', () => {
   );
 
   it('are replayed in the form that was asked for', async () => {
-    answered = jsonReply(whole(pictures, usageOf(2)));
+    reply = jsonReply(whole(pictures, usageOf(2)));
     const body = { model: 'tokens', prompt: 'p', n: 2, stream: true };
     const texts = [];
     for (let times = 0; times < 2; times += 1) {

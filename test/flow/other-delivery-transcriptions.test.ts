@@ -18,13 +18,13 @@ import {
 let provider: ScriptedProvider;
 let gateway: Harness;
 let client: OpenAI;
-let answered: ScriptedReply;
+let reply: ScriptedReply;
 /** Each of them is a provider of its own, because two failures of a provider would cool it. */
 const failing = ['failing-0', 'failing-1', 'failing-2', 'failing-3'];
 
 beforeAll(async () => {
   provider = await startScriptedProvider((outgoing) => {
-    sendReply(outgoing, answered);
+    sendReply(outgoing, reply);
   });
   const free = { input_price_per_million: '0', output_price_per_million: '0', max_output_tokens: 100 };
   const by = (more: object) => [{ provider: 'acme', upstream: 'm', more: { ...free, ...more } }];
@@ -65,7 +65,7 @@ async function charged<Answer>(ask: () => Promise<Answer>): Promise<{ answer: An
   return { answer, cost, calls: provider.bodies.length - before };
 }
 
-async function streamed(model: string, more: { readonly response_format?: 'text' } = {}) {
+async function streamOf(model: string, more: { readonly response_format?: 'text' } = {}) {
   const events: unknown[] = [];
   const body = { model, file: await file(), stream: true as const, ...more };
   for await (const event of await client.audio.transcriptions.create(body)) events.push(event);
@@ -98,9 +98,9 @@ it.each<[string, string, string, object, bigint]>([
     { usage: { type: 'duration', seconds: 2.5 } },
     250n,
   ],
-])('is events if it comes as %s', async (_what, model, text, more, cost) => {
-  answered = jsonReply(text);
-  expect(await charged(() => streamed(model))).toEqual({
+])('a transcription is events if it comes as %s', async (_what, model, text, more, cost) => {
+  reply = jsonReply(text);
+  expect(await charged(() => streamOf(model))).toEqual({
     answer: [
       { type: 'transcript.text.delta', delta: 'Good day.' },
       { type: 'transcript.text.done', text: 'Good day.', ...more },
@@ -111,52 +111,58 @@ it.each<[string, string, string, object, bigint]>([
 });
 
 it.each(['Good day.\n', '1\n00:00:00,000 --> 00:00:02,500\nGood day.\n\n', '[laughs] {so}', ''])(
-  'is events if it comes as a text: %j',
+  'a transcription is events if it comes as a text: %j',
   async (text) => {
-    answered = { type: 'text/plain; charset=utf-8', body: text };
-    const { answer, cost, calls } = await charged(() => streamed('seconds', { response_format: 'text' }));
+    reply = { type: 'text/plain; charset=utf-8', body: text };
+    const { answer, cost, calls } = await charged(() => streamOf('seconds', { response_format: 'text' }));
     const delta = { type: 'transcript.text.delta', delta: text };
     expect(answer).toEqual([...(text === '' ? [] : [delta]), { type: 'transcript.text.done', text }]);
     expect([cost, calls]).toEqual([500n * micro, 1]);
   },
 );
 
-it('is the events that came if they are said to be such, whatever they begin with', async () => {
+it('a transcription is the events that came if the provider calls them events, whatever they begin with', async () => {
   const done = { type: 'transcript.text.done', text: 'Good day.', usage: length };
-  answered = { type: 'text/event-stream', body: `padding: 1\ndata: ${JSON.stringify(done)}\n\n` };
-  expect(await charged(() => streamed('seconds'))).toEqual({ answer: [done], cost: 300n * micro, calls: 1 });
+  reply = { type: 'text/event-stream', body: `padding: 1\ndata: ${JSON.stringify(done)}\n\n` };
+  expect(await charged(() => streamOf('seconds'))).toEqual({ answer: [done], cost: 300n * micro, calls: 1 });
 });
 
-it.each(['text/event-stream', 'application/json'])('is whole if it comes as events of %s', async (type) => {
-  const events = [
-    { type: 'transcript.text.delta', delta: 'Good ' },
-    { type: 'transcript.text.delta', delta: 'day.' },
-    { type: 'transcript.text.done', text: 'Good day.', usage: length },
-  ];
-  answered = { type, body: eventTexts(...events) };
-  expect(
-    await charged(async () => client.audio.transcriptions.create({ model: 'seconds', file: await file() })),
-  ).toEqual({ answer: { text: 'Good day.', usage: length }, cost: 300n * micro, calls: 1 });
-});
+it.each(['text/event-stream', 'application/json'])(
+  'a transcription is whole if it comes as events of %s',
+  async (type) => {
+    const events = [
+      { type: 'transcript.text.delta', delta: 'Good ' },
+      { type: 'transcript.text.delta', delta: 'day.' },
+      { type: 'transcript.text.done', text: 'Good day.', usage: length },
+    ];
+    reply = { type, body: eventTexts(...events) };
+    expect(
+      await charged(async () => client.audio.transcriptions.create({ model: 'seconds', file: await file() })),
+    ).toEqual({ answer: { text: 'Good day.', usage: length }, cost: 300n * micro, calls: 1 });
+  },
+);
 
 it.each([
   ['failing-0', 'application/json', true, '{"error":{"message":"overloaded","type":"server_error"}}'],
   ['failing-1', 'application/json', true, '{"text":"Good'],
   ['failing-2', 'text/html', true, '<!doctype html><p>Sign in'],
   ['failing-3', 'text/event-stream', false, 'data: {"type":"transcript.text.delta","delta":"Good"}\n\n'],
-])('that fails in the other form fails, and pays nothing: %s, %s', async (model, type, stream, text) => {
-  answered = { type, body: text };
-  const { answer, cost, calls } = await charged(async () => {
-    const call = client.audio.transcriptions.create({ model, file: await file(), stream });
-    return call.catch((error: unknown) => error);
-  });
-  expect(answer).toMatchObject({ status: 502 });
-  expect([cost, calls]).toEqual([0n, 1]);
-});
+])(
+  'a transcription that fails in the other form fails, and costs nothing: %s, %s',
+  async (model, type, stream, text) => {
+    reply = { type, body: text };
+    const { answer, cost, calls } = await charged(async () => {
+      const call = client.audio.transcriptions.create({ model, file: await file(), stream });
+      return call.catch((error: unknown) => error);
+    });
+    expect(answer).toMatchObject({ status: 502 });
+    expect([cost, calls]).toEqual([0n, 1]);
+  },
+);
 
-it('costs as sound what is reported without details', async () => {
+it('a transcription costs as sound what is reported without details', async () => {
   const { input_token_details: _details, ...usage } = tokens;
-  answered = jsonReply({ text: 'Good day.', usage });
+  reply = jsonReply({ text: 'Good day.', usage });
   const { cost } = await charged(async () =>
     client.audio.transcriptions.create({ model: 'tokens', file: await file() }),
   );
@@ -208,24 +214,30 @@ const foreign: readonly (readonly [string, string, object, bigint])[] = [
   ],
 ];
 
-it.each(foreign)('is in OpenAI’s words if it streams in those of %s, once', async (_host, body, more, cost) => {
-  answered = { type: 'text/event-stream', body };
-  const { answer, ...rest } = await charged(() => streamed('seconds'));
-  expect(rest).toEqual({ cost: cost * micro, calls: 1 });
-  const events = answer as { readonly type: string; readonly delta?: string }[];
-  const texts = events.filter(({ type, delta }) => type === 'transcript.text.delta' && delta !== '');
-  expect([texts, events.at(-1)]).toEqual([pieces, { ...done, ...more }]);
-});
+it.each(foreign)(
+  'a transcription is in OpenAI’s words if it streams in those of %s, once',
+  async (_host, body, more, cost) => {
+    reply = { type: 'text/event-stream', body };
+    const { answer, ...rest } = await charged(() => streamOf('seconds'));
+    expect(rest).toEqual({ cost: cost * micro, calls: 1 });
+    const events = answer as { readonly type: string; readonly delta?: string }[];
+    const texts = events.filter(({ type, delta }) => type === 'transcript.text.delta' && delta !== '');
+    expect([texts, events.at(-1)]).toEqual([pieces, { ...done, ...more }]);
+  },
+);
 
-it.each(foreign)('is one text if %s streams although none was asked for', async (_host, body, more, cost) => {
-  answered = { type: 'text/event-stream', body };
-  const result = await charged(async () =>
-    client.audio.transcriptions.create({ model: 'seconds', file: await file() }),
-  );
-  expect(result).toEqual({ answer: { text: 'Good day.', ...more }, cost: cost * micro, calls: 1 });
-});
+it.each(foreign)(
+  'a transcription is one text if %s streams although none was asked for',
+  async (_host, body, more, cost) => {
+    reply = { type: 'text/event-stream', body };
+    const result = await charged(async () =>
+      client.audio.transcriptions.create({ model: 'seconds', file: await file() }),
+    );
+    expect(result).toEqual({ answer: { text: 'Good day.', ...more }, cost: cost * micro, calls: 1 });
+  },
+);
 
-it('is a broken stream if chunks end without a word, and nothing says that it is whole', async () => {
-  answered = { type: 'text/event-stream', body: eventTexts(chunkOf('Good ')) };
-  await expect(streamed('failing-3')).rejects.toThrow();
+it('a transcription is a broken stream if chunks end without a word, and nothing says that it is whole', async () => {
+  reply = { type: 'text/event-stream', body: eventTexts(chunkOf('Good ')) };
+  await expect(streamOf('failing-3')).rejects.toThrow();
 });

@@ -87,13 +87,13 @@ const streamTypes = (format: Format): readonly string[] =>
     ? ['application/vnd.amazon.eventstream', 'application/octet-stream', '']
     : ['text/event-stream', 'application/json', ''];
 
-let answered: ScriptedReply;
+let reply: ScriptedReply;
 let provider: ScriptedProvider;
 let gateway: Harness;
 let good = 0;
 beforeAll(async () => {
   provider = await startScriptedProvider((outgoing) => {
-    sendReply(outgoing, answered);
+    sendReply(outgoing, reply);
   });
   const sendGood = (outgoing: ServerResponse) => {
     good += 1;
@@ -134,10 +134,10 @@ afterAll(async () => {
 });
 
 const answerJson = (text: string, type = 'application/json') => {
-  answered = { type, body: text };
+  reply = { type, body: text };
 };
 const answerStream = (bytes: Buffer, type = 'text/event-stream') => {
-  answered = { type, body: bytes };
+  reply = { type, body: bytes };
 };
 
 const question = [{ role: 'user' as const, content: 'Where?' }];
@@ -281,7 +281,7 @@ describe.each(rows)('a client of %s, at a provider of %s, that fails in the othe
   });
 });
 
-it('is replayed and cached in the form that was asked for', async () => {
+it('an answer is replayed and cached in the delivery that was asked for', async () => {
   for (const stream of [true, false]) {
     if (stream) answerJson(jsonText('chat-completions'));
     else answerStream(streamBytes('chat-completions'));
@@ -304,19 +304,19 @@ it('is replayed and cached in the form that was asked for', async () => {
   }
 });
 
-it('keeps digits and names as they came', async () => {
+it('an answer in the other delivery keeps digits and names as they came', async () => {
   const odd = '"seed":12345678901234567890,"__proto__":{"a":1}';
   const text = (beside: string) => `{"id":"c1","object":"x",${odd},"choices":[${beside}]}`;
   answerJson(text(`{"index":0,"message":{"role":"assistant","content":"Hi",${odd}},"finish_reason":"stop"}`));
-  const streamed = await gateway.post({ model: 'on/chat-completions', messages: question, stream: true });
-  expect((await streamed.text()).split(odd).length).toBe(4);
+  const streamResponse = await gateway.post({ model: 'on/chat-completions', messages: question, stream: true });
+  expect((await streamResponse.text()).split(odd).length).toBe(4);
   const event = text(`{"index":0,"delta":{"role":"assistant","content":"Hi",${odd}},"finish_reason":"stop"}`);
   answerStream(Buffer.from(`data: ${event}\n\ndata: [DONE]\n\n`));
   const whole = await gateway.post({ model: 'on/chat-completions', messages: question });
   expect((await whole.text()).split(odd).length).toBe(3);
 });
 
-it('is a list of chunks of Gemini, in both forms', async () => {
+it('a list of chunks of Gemini becomes either delivery', async () => {
   const chunks = streamBytes('generate-content')
     .toString()
     .split('\n\n')

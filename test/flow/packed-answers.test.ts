@@ -191,8 +191,8 @@ describe('an answer of a provider', () => {
       const bytes = gzipSync(completion);
       await expectError(await post({ encoding, bytes }), 502, 'no_available_provider');
       expect(lastOutcome()).toBe('unknown_encoding');
-      const streamed = await post({ encoding, bytes, type: 'text/event-stream' }, 'acme/alone', { stream: true });
-      await expectError(streamed, 502, 'no_available_provider');
+      const streamResponse = await post({ encoding, bytes, type: 'text/event-stream' }, 'acme/alone', { stream: true });
+      await expectError(streamResponse, 502, 'no_available_provider');
       expect(lastOutcome()).toBe('unknown_encoding');
       const backed = await post({ encoding, bytes }, 'acme/backed');
       expect(backed.headers.get('x-gw-provider')).toBe('good');
@@ -220,10 +220,10 @@ describe('an answer of a provider', () => {
     expect(bomb.length).toBeLessThan(100_000);
     await expectError(await post({ encoding: name, bytes: bomb }), 502, 'no_available_provider');
     const event = packed(name, `data: "${' '.repeat(20 * 1024 * 1024)}"`);
-    const streamed = await post({ encoding: name, bytes: event, type: 'text/event-stream' }, 'acme/alone', {
+    const streamResponse = await post({ encoding: name, bytes: event, type: 'text/event-stream' }, 'acme/alone', {
       stream: true,
     });
-    await expectError(streamed, 502, 'no_available_provider');
+    await expectError(streamResponse, 502, 'no_available_provider');
     expect(lastOutcome()).toBe('event_too_large');
   });
 });

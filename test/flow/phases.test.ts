@@ -29,7 +29,7 @@ const outputMessage = {
   phase: 'commentary',
   content: [{ type: 'output_text', text: 'Let me look.', annotations: [] }],
 };
-const called = {
+const toolCall = {
   id: 'fc_1',
   type: 'function_call',
   call_id: 'call_1',
@@ -145,7 +145,7 @@ describe.each([
   ['Messages', messages],
 ] as const)('a client of %s', (_name, converse) => {
   it.each([false, true])('brings it back with the message that it is about: stream %s', async (stream) => {
-    output = [thought, outputMessage, called];
+    output = [thought, outputMessage, toolCall];
     await converse(stream);
     expect(sentMessage()).toEqual({ role: 'assistant', content: expect.anything(), phase: 'commentary' });
     output = [thought, { ...outputMessage, phase: 'final_answer' }];
@@ -155,9 +155,9 @@ describe.each([
 
   it.each([false, true])('brings none if there was none, or no thinking beside it: stream %s', async (stream) => {
     for (const items of [
-      [thought, { ...outputMessage, phase: null }, called],
+      [thought, { ...outputMessage, phase: null }, toolCall],
       [thought, { ...outputMessage, phase: 'invented' }],
-      [outputMessage, called],
+      [outputMessage, toolCall],
     ]) {
       output = items;
       await converse(stream);
@@ -166,14 +166,14 @@ describe.each([
   });
 
   it('brings it to no other model', async () => {
-    output = [thought, outputMessage, called];
+    output = [thought, outputMessage, toolCall];
     await converse(false, 'on/other');
     expect([sentMessage()?.role, sentMessage()?.phase]).toEqual(['assistant', undefined]);
   });
 });
 
 it('a client of Messages meets no block for it: thinking, the text, the call', async () => {
-  output = [thought, outputMessage, called];
+  output = [thought, outputMessage, toolCall];
   for (const stream of [false, true])
     expect((await messages(stream)).map(({ type }) => type)).toEqual(['thinking', 'text', 'tool_use']);
   output = [outputMessage];

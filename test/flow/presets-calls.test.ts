@@ -47,7 +47,7 @@ describe('a preset', () => {
   afterAll(() => harness.stop());
   beforeEach(() => harness.simulator.clear());
 
-  async function sent(members: Record<string, unknown>) {
+  async function sentFor(members: Record<string, unknown>) {
     const response = await harness.post(hello('acme/echo', members));
     expect({ status: response.status, text: await response.text() }).toMatchObject({ status: 200 });
     const [call, ...more] = harness.simulator.calls;
@@ -68,26 +68,26 @@ describe('a preset', () => {
       { slug: 'terse', version: '1' },
       { slug: 'terse', version: null },
     ]) {
-      expect(await sent({ preset })).toEqual(first);
+      expect(await sentFor({ preset })).toEqual(first);
     }
     for (const preset of ['terse@2', { slug: 'terse', version: '2' }]) {
-      expect(await sent({ preset })).toEqual({ provider: 'strict', rest: { temperature: 1 } });
+      expect(await sentFor({ preset })).toEqual({ provider: 'strict', rest: { temperature: 1 } });
     }
-    expect(await sent({ preset: null })).toEqual({ provider: 'loose', rest: {} });
+    expect(await sentFor({ preset: null })).toEqual({ provider: 'loose', rest: {} });
   });
 
   it('gives way to the request, field by field and whole fields', async () => {
-    expect(await sent({ preset: 'terse', temperature: 0.5, metadata: { mine: 1 } })).toEqual({
+    expect(await sentFor({ preset: 'terse', temperature: 0.5, metadata: { mine: 1 } })).toEqual({
       provider: 'loose',
       rest: { temperature: 0.5, max_tokens: 64, metadata: { mine: 1 } },
     });
-    expect((await sent({ preset: 'terse', max_completion_tokens: 7 })).rest).toEqual({
+    expect((await sentFor({ preset: 'terse', max_completion_tokens: 7 })).rest).toEqual({
       temperature: 0,
       max_completion_tokens: 7,
       metadata: { from: 'one', isFixed: true },
     });
-    expect((await sent({ preset: 'pinned' })).provider).toBe('loose');
-    expect((await sent({ preset: 'pinned', provider: { only: 'strict' } })).provider).toBe('strict');
+    expect((await sentFor({ preset: 'pinned' })).provider).toBe('loose');
+    expect((await sentFor({ preset: 'pinned', provider: { only: 'strict' } })).provider).toBe('strict');
   });
 
   const messages = [{ role: 'user', content: 'Hi' }];
@@ -107,8 +107,8 @@ describe('a preset', () => {
       expect([response.status, response.headers.get('x-gw-model')]).toEqual([200, model]);
       const text = await response.text();
       await harness.settled();
-      const called = harness.simulator.calls.map(({ body }) => (body as { model?: unknown }).model);
-      expect(called).toEqual(upstreams);
+      const calledModels = harness.simulator.calls.map(({ body }) => (body as { model?: unknown }).model);
+      expect(calledModels).toEqual(upstreams);
       expect((await harness.records()).at(-1)).toMatchObject({ modelServed: model });
       const again = await harness.post({ messages, stream, ...members }, headers);
       expect(await again.text()).toBe(text);
@@ -130,11 +130,11 @@ describe('a preset', () => {
   });
 
   it('tightens data policies, and no request loosens them again', async () => {
-    expect((await sent({ preset: 'terse@2', provider: { sort: 'price' } })).provider).toBe('strict');
+    expect((await sentFor({ preset: 'terse@2', provider: { sort: 'price' } })).provider).toBe('strict');
     const loosened = await harness.post(hello('acme/echo', { preset: 'terse@2', provider: { zdr: false } }));
     await expectError(loosened, 422, 'data_policy_loosening_forbidden');
-    const stored = await harness.post(hello('acme/echo', { preset: 'terse@2', store: true }));
-    await expectError(stored, 422, 'data_policy_loosening_forbidden');
+    const storedAnswer = await harness.post(hello('acme/echo', { preset: 'terse@2', store: true }));
+    await expectError(storedAnswer, 422, 'data_policy_loosening_forbidden');
     const nobody = await harness.post(hello('acme/echo', { preset: 'terse@2', provider: { only: 'loose' } }));
     await expectError(nobody, 422, 'no_policy_compliant_provider');
     const cached = await harness.post(hello('acme/echo', { preset: 'terse@2', cache: {} }));

@@ -67,7 +67,7 @@ async function servedBy(answer: Response): Promise<string | null> {
   return answer.headers.get('x-gw-provider');
 }
 /** Returns the refusal's message and checks that no provider was called. */
-async function refused(answer: Response): Promise<string> {
+async function refusalCode(answer: Response): Promise<string> {
   const { message } = await expectError(answer, 402, 'price_cap_exceeded');
   expect(gateway.simulator.calls).toEqual([]);
   return message;
@@ -84,9 +84,11 @@ describe('the price of a token', () => {
     expect(await servedBy(await chat('tiers', long))).toBe('two');
     expect(await servedBy(await chat('tiers', under(4)))).toBe('one');
     expect(await servedBy(await chat('tiers', { ...long, ...under(5) }))).toBe('two');
-    expect(await refused(await chat('tiers', { ...long, ...under(4) }))).toContain('two, the cheapest, costs 5 USD');
+    expect(await refusalCode(await chat('tiers', { ...long, ...under(4) }))).toContain(
+      'two, the cheapest, costs 5 USD',
+    );
     const only = { ...long, ...under({ completion: 19 }, { only: 'one' }) };
-    expect(await refused(await chat('output', only))).toContain('provider.max_price.completion 20');
+    expect(await refusalCode(await chat('output', only))).toContain('provider.max_price.completion 20');
     expect(await servedBy(await chat('output', { ...long, ...under({ prompt: 1 }) }))).toBe('one');
   });
 
@@ -100,7 +102,7 @@ describe('the price of a token', () => {
     expect(await servedBy(await chat('writes', under(1)))).toBe('one');
     expect(await servedBy(await chat('writes', { ...marked, ...under(2) }))).toBe('two');
     const only = under({ prompt: 5 }, { only: 'one' });
-    expect(await refused(await chat('writes', { ...marked, ...only }))).toContain('provider.max_price.prompt 6');
+    expect(await refusalCode(await chat('writes', { ...marked, ...only }))).toContain('provider.max_price.prompt 6');
     const message = { model: 'writes', max_tokens: 9, ...marked, ...only };
     const answer = await gateway.postTo('/messages', message);
     expect([answer.status, await answer.text()]).toEqual([402, expect.stringContaining('provider.max_price.prompt 6')]);
@@ -119,7 +121,7 @@ describe('the price of a token', () => {
     const sound = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } };
     expect(await servedBy(await chat('seen'))).toBe('one');
     expect(await servedBy(await chat('seen', showing(image)))).toBe('two');
-    expect(await refused(await chat('seen', { ...showing(image), ...under(8, { only: 'one' }) }))).toContain(
+    expect(await refusalCode(await chat('seen', { ...showing(image), ...under(8, { only: 'one' }) }))).toContain(
       'costs 9 USD for a million tokens of prompt',
     );
     expect(await servedBy(await chat('heard', { ...showing(image), ...under(1) }))).toBe('one');
@@ -141,7 +143,7 @@ describe('the price of a unit', () => {
     ['one of other units', { prompt: 9, completion: 9, request: 9, second: 9, character: 9 }],
     ['one below it', { image: '0.16999' }],
   ])('of an image is above a cap of %s', async (_, cap) => {
-    const message = await refused(await draw('image', under(cap)));
+    const message = await refusalCode(await draw('image', under(cap)));
     expect(message).toContain('one, the cheapest, costs 0.17 USD for an image.');
     expect(message).toContain('provider.max_price.image 0.17');
     expect(message).not.toContain('prompt');
@@ -157,26 +159,28 @@ describe('the price of a unit', () => {
   it('of an image is that of the size and quality that are asked for', async () => {
     const low = { size: '512x512', quality: 'low' };
     expect(await servedBy(await draw('sized', { ...low, ...under({ image: 0.01 }) }))).toBe('one');
-    expect(await refused(await draw('sized', { ...low, quality: 'high', ...under({ image: 0.01 }) }))).toContain('0.2');
-    expect(await refused(await draw('sized', under({ image: 0.01 })))).toContain('provider.max_price.image 0.2');
+    expect(await refusalCode(await draw('sized', { ...low, quality: 'high', ...under({ image: 0.01 }) }))).toContain(
+      '0.2',
+    );
+    expect(await refusalCode(await draw('sized', under({ image: 0.01 })))).toContain('provider.max_price.image 0.2');
   });
 
   it('counts beside that of tokens, and all that are above are named', async () => {
     expect(await servedBy(await draw('mixed', under({ prompt: 5, completion: 10, image: 0.17 })))).toBe('one');
-    const message = await refused(await draw('mixed', under({ completion: 9, image: 0.1 })));
+    const message = await refusalCode(await draw('mixed', under({ completion: 9, image: 0.1 })));
     expect(message).toContain('provider.max_price.completion 10, provider.max_price.image 0.17');
     expect(message).not.toContain('max_price.prompt');
   });
 
-  it('of a million characters of speech', async () => {
+  it('of speech is that of a million characters', async () => {
     const speak = (cap: unknown) =>
       gateway.postTo('/audio/speech', { model: 'speech', input: 'Hello', voice: 'alloy', ...under(cap) });
-    expect(await refused(await speak({ character: 29.9 }))).toContain('30 USD for a million characters');
-    expect(await refused(await speak(99))).toContain('provider.max_price.character 30');
+    expect(await refusalCode(await speak({ character: 29.9 }))).toContain('30 USD for a million characters');
+    expect(await refusalCode(await speak(99))).toContain('provider.max_price.character 30');
     expect(await servedBy(await speak({ character: 30 }))).toBe('one');
   });
 
-  it('of a second of sound', async () => {
+  it('of sound is that of a second', async () => {
     const hear = (cap: string) => {
       const form = new FormData();
       form.append('model', 'transcript');
@@ -185,15 +189,15 @@ describe('the price of a unit', () => {
       const headers = { authorization: `Bearer ${gateway.key}` };
       return fetch(`${gateway.url}/audio/transcriptions`, { method: 'POST', headers, body: form });
     };
-    expect(await refused(await hear('9'))).toContain('provider.max_price.second 0.0001');
-    expect(await refused(await hear('{"second":0.00009}'))).toContain('0.0001 USD for a second');
+    expect(await refusalCode(await hear('9'))).toContain('provider.max_price.second 0.0001');
+    expect(await refusalCode(await hear('{"second":0.00009}'))).toContain('0.0001 USD for a second');
     expect(await servedBy(await hear('{"second":0.0001}'))).toBe('one');
   });
 
-  it('of a request, even if tokens are billed beside it', async () => {
+  it('of a request counts even if tokens are billed as well', async () => {
     const rank = (cap: unknown) =>
       gateway.postTo('/rerank', { model: 'rank', query: 'q', documents: ['a'], ...under(cap) });
-    expect(await refused(await rank(5))).toContain('provider.max_price.request 0.002');
+    expect(await refusalCode(await rank(5))).toContain('provider.max_price.request 0.002');
     expect(await servedBy(await rank({ request: 0.002 }))).toBe('one');
     expect(await servedBy(await chat('request', under(5)))).toBe('two');
     expect(await servedBy(await chat('request', { provider: { only: 'one', max_price: { request: 0.01 } } }))).toBe(

@@ -93,11 +93,11 @@ describe('the order of providers', () => {
 
   it('is the one whose price the list of models shows', async () => {
     const { data } = (await (await gateway.get('/models')).json()) as { data: ({ id: string } & Json)[] };
-    const shown = (id: string) => data.find((model) => model.id === id);
-    expect(shown('image')).toMatchObject({ output_price_per_image: '0.02' });
-    expect(shown('speech')).toMatchObject({ input_price_per_character: '0.00001' });
-    expect(shown('transcript')).toMatchObject({ input_price_per_second: '0.0001' });
-    expect(shown('tokens')).toMatchObject({ input_price_per_million: '2' });
+    const listedModel = (id: string) => data.find((model) => model.id === id);
+    expect(listedModel('image')).toMatchObject({ output_price_per_image: '0.02' });
+    expect(listedModel('speech')).toMatchObject({ input_price_per_character: '0.00001' });
+    expect(listedModel('transcript')).toMatchObject({ input_price_per_second: '0.0001' });
+    expect(listedModel('tokens')).toMatchObject({ input_price_per_million: '2' });
   });
 
   it('of reranking is that of the documents: tokens cost less for few of them, a request for many', async () => {

@@ -137,10 +137,10 @@ describe('what an entry says of prices and bounds', () => {
   });
 
   it('an entry that narrows the interfaces of its provider serves no other', async () => {
-    const refused = await harness.post(hello('vectors'));
-    expect(await refused.json()).toMatchObject({ error: 'model_not_routable' });
-    const served = await send(harness, { model: 'vectors', input: 'Hello' }, '/embeddings', harness.key);
-    expect(served.status).toBe(200);
+    const refusal = await harness.post(hello('vectors'));
+    expect(await refusal.json()).toMatchObject({ error: 'model_not_routable' });
+    const response = await send(harness, { model: 'vectors', input: 'Hello' }, '/embeddings', harness.key);
+    expect(response.status).toBe(200);
     const { data } = (await (await harness.get('/models')).json()) as { data: { id: string; apis?: string[] }[] };
     expect(data.find(({ id }) => id === 'vectors')?.apis).toEqual(['embeddings']);
   });

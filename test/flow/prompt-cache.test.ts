@@ -179,7 +179,7 @@ describe('an agent of ten turns with tools on Claude', () => {
     'is marked by the service at every model of Claude, unless the model or the entry says otherwise, at %s',
     async (format) => {
       const on = (more = {}) => [{ provider: 'claude', upstream: 'anthropic.claude-opus-5-v1:0', more }];
-      const served = await startHarness({
+      const otherHarness = await startHarness({
         service: { prompt_cache: 'auto' },
         models: {
           'acme/auto': on(),
@@ -192,7 +192,7 @@ describe('an agent of ten turns with tools on Claude', () => {
       });
       try {
         const marksOf = async (model: string, body: object) => {
-          await served.postTo('/messages', {
+          await otherHarness.postTo('/messages', {
             model,
             max_tokens: 9,
             messages: [{ role: 'user', content: 'Hi.' }],
@@ -207,7 +207,7 @@ describe('an agent of ten turns with tools on Claude', () => {
           expect([model, await marksOf(model, long)]).toEqual([model, 0]);
         expect(await marksOf('acme/auto', {})).toBe(0);
       } finally {
-        await served.stop();
+        await otherHarness.stop();
       }
     },
   );
@@ -302,8 +302,10 @@ describe('marks of the gateway', () => {
   it('reach a host of chat completions that knows them', async () => {
     const messages = [{ role: 'system', content: instructions }, ...hello.messages];
     await gateway.post({ model: 'openrouter/auto', messages });
-    const sent = JSON.parse(openai.bodies.at(-1) ?? '') as { messages: { content: { cache_control?: object }[] }[] };
-    expect(sent.messages.map(({ content }) => content[0]?.cache_control)).toEqual([
+    const sentBody = JSON.parse(openai.bodies.at(-1) ?? '') as {
+      messages: { content: { cache_control?: object }[] }[];
+    };
+    expect(sentBody.messages.map(({ content }) => content[0]?.cache_control)).toEqual([
       { type: 'ephemeral' },
       { type: 'ephemeral' },
     ]);
@@ -413,18 +415,20 @@ describe('marks of a client', () => {
       max_tokens: 9,
       messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello', ...control() }] }],
     };
-    const answered = await startScriptedProvider((outgoing) => sendJson(outgoing, completionOf({ content: 'Hi.' })));
+    const answeringProvider = await startScriptedProvider((outgoing) =>
+      sendJson(outgoing, completionOf({ content: 'Hi.' })),
+    );
     try {
       const other = await startHarness({
         models: { 'told/host': [{ provider: 'answering', upstream: 'qwen3' }] },
-        providers: { answering: { base_url: answered.url } },
+        providers: { answering: { base_url: answeringProvider.url } },
       });
       const response = await other.postTo('/messages', { model: 'told/host', ...body });
       expect(response.headers.get('x-gw-left-out')).toBe('messages[0].content[0].cache_control');
-      expect(answered.bodies[0]).not.toContain('cache_control');
+      expect(answeringProvider.bodies[0]).not.toContain('cache_control');
       await other.stop();
     } finally {
-      await answered.stop();
+      await answeringProvider.stop();
     }
   });
 
@@ -485,10 +489,10 @@ describe('marks of a client', () => {
     };
     const { headers } = await gateway.postTo('/messages', body);
     expect(headers.get('x-gw-left-out')).toBeNull();
-    const { body: sent, marks } = claude.calls.at(-1) ?? {};
+    const { body: sentBody, marks } = claude.calls.at(-1) ?? {};
     expect(marks).toBe(4);
     const point = { cachePoint: { type: 'default' } };
-    expect(sent).toMatchObject({
+    expect(sentBody).toMatchObject({
       toolConfig: { tools: [{ toolSpec: { name: 'look' } }, point] },
       system: [{ text: 'Rules.' }, { cachePoint: { type: 'default', ttl: '1h' } }],
       messages: [{ content: [{ text: 'Hello' }, point] }, {}, { content: [{ toolResult: {} }, point] }],

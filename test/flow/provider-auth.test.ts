@@ -110,14 +110,14 @@ function signatureOf(url: URL, headers: Readonly<Record<string, string>>, body: 
 /** Checks the signature over the very bytes that arrived. */
 function expectSigned(call: CallOfProvider | undefined, scope: string): void {
   if (call === undefined) throw new Error('no call arrived');
-  const { authorization = '', ...sent } = call.headers;
+  const { authorization = '', ...otherHeaders } = call.headers;
   const [, day = '', names = '', signature] =
     /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/(\d{8})\/\S+, SignedHeaders=(\S+), Signature=(\w+)$/.exec(
       authorization,
     ) ?? [];
   expect(authorization).toContain(`/${day}/${scope}/aws4_request,`);
   expect(names.split(';')).toEqual(expect.arrayContaining(['content-type', 'host', 'x-amz-security-token']));
-  const headers = Object.fromEntries(names.split(';').map((name) => [name, sent[name] ?? '']));
+  const headers = Object.fromEntries(names.split(';').map((name) => [name, otherHeaders[name] ?? '']));
   const url = new URL(`http://provider${call.path}${call.query === '' ? '' : `?${call.query}`}`);
   expect(signatureOf(url, headers, call.bodyText, `${day}/${scope}/aws4_request`)).toBe(signature);
 }
@@ -127,12 +127,12 @@ it('the signature of a call covers each value of a query, and headers beside tho
   const body = JSON.stringify({ text: 'ä' });
   const credential = signing(true).find({ auth: sigv4('bedrock-mantle').auth } as ProviderDocument);
   const headers = { 'content-type': 'application/json', 'anthropic-version': '2023-06-01' };
-  const { authorization = '', ...sent } = (await credential?.sign?.({ url, headers, body })) ?? {};
+  const { authorization = '', ...otherHeaders } = (await credential?.sign?.({ url, headers, body })) ?? {};
   const [, scope = '', names = '', signature] =
     /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/(\S+), SignedHeaders=(\S+), Signature=(\w+)$/.exec(authorization) ?? [];
   expect(scope).toMatch(/^\d{8}\/eu-west-1\/bedrock-mantle\/aws4_request$/);
   expect(names.split(';')).toEqual(expect.arrayContaining(['anthropic-version', 'content-type', 'host']));
-  const signed = Object.fromEntries(names.split(';').map((name) => [name, sent[name] ?? '']));
+  const signed = Object.fromEntries(names.split(';').map((name) => [name, otherHeaders[name] ?? '']));
   expect(signatureOf(url, signed, body, scope)).toBe(signature);
 });
 
@@ -193,7 +193,7 @@ describe('auth: { gcp }', () => {
     await harness.stop();
   });
   const credentials = () => harness.simulator.calls.map(({ headers }) => headers.authorization);
-  const called = () => harness.simulator.calls.map(({ provider }) => provider);
+  const calledProviders = () => harness.simulator.calls.map(({ provider }) => provider);
   const expectNothingTold = () => {
     const lines = harness.logLines.join('\n');
     for (const secret of ['secret words', 'PRIVATE KEY', 'token-']) expect(lines).not.toContain(secret);
@@ -247,10 +247,10 @@ describe('auth: { gcp }', () => {
     'is a failure of that provider if the endpoint %s: another candidate answers, and the next call asks anew',
     async (fault) => {
       endpoint.answer = faults[fault];
-      const served = await harness.post(hello(`${fault}/or-acme`));
-      expect(await served.json()).toMatchObject({ usage: { provider: 'acme', attempts: 2 } });
+      const response = await harness.post(hello(`${fault}/or-acme`));
+      expect(await response.json()).toMatchObject({ usage: { provider: 'acme', attempts: 2 } });
       await harness.settled();
-      expect(called()).toEqual(['acme']);
+      expect(calledProviders()).toEqual(['acme']);
       expectNothingTold();
       endpoint.answer = tokenAnswer('token-3');
       expect((await harness.post(hello(fault))).status).toBe(200);
@@ -264,10 +264,10 @@ describe('auth: { gcp }', () => {
     const answer = gateway.post(hello('hangs/or-acme'));
     await eventually(() => endpoint.requests.length === 1);
     clock.advance(4_999);
-    expect(called()).toEqual([]);
+    expect(calledProviders()).toEqual([]);
     clock.advance(1);
     expect(await (await answer).json()).toMatchObject({ usage: { provider: 'acme', attempts: 2 } });
-    expect(called()).toEqual(['acme']);
+    expect(calledProviders()).toEqual(['acme']);
     expectNothingTold();
   });
 });

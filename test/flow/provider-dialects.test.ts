@@ -82,7 +82,7 @@ const finished = (more: Json = {}) => chunk({ choices: [{ index: 0, delta: {}, f
 const done = 'data: [DONE]\n\n';
 const neverEnds = 'and so on';
 const stream = (...body: string[]) => ({ type: 'text/event-stream', body });
-const sent = () => JSON.parse(provider.bodies.at(-1) ?? '') as Json;
+const sentBody = () => JSON.parse(provider.bodies.at(-1) ?? '') as Json;
 const messagesCall = { max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hello' }] };
 
 describe('what a server says it has used', () => {
@@ -175,7 +175,7 @@ describe('what a server reports that is no count, or more than the whole', () =>
     [{ prompt_tokens, completion_tokens, ...details({ cached_tokens: 4, cache_write_tokens: 800 }) }, 10, 4, 6, 5],
     [{ prompt_tokens: 99_999_999, completion_tokens }, 128_000, 0, 0, 5],
     [{ prompt_tokens, completion_tokens: 99_999 }, 10, 0, 0, 100],
-  ])('is charged by one rule, whichever client asks: %j', async (usage, prompt, cached, written, output) => {
+  ])('is charged by one rule, whichever client asks: %j', async (usage, prompt, cached, writtenTokens, output) => {
     for (const [path, body] of clients) {
       for (const isStream of [false, true]) {
         answer = isStream ? stream(chunkText, finished(), chunk({ usage }), done) : completion(usage);
@@ -188,7 +188,7 @@ describe('what a server reports that is no count, or more than the whole', () =>
           {
             promptTokens: prompt ?? expect.any(Number),
             cachedTokens: cached,
-            cacheWriteTokens: written,
+            cacheWriteTokens: writtenTokens,
             completionTokens: output ?? 1,
           },
         ]);
@@ -288,7 +288,7 @@ describe('thinking goes back under the name under which it came', () => {
         ...body,
         messages: [...messages, { role: 'assistant', content }, { role: 'user', content: [result] }],
       });
-      const [, back] = sent().messages as Json[];
+      const [, back] = sentBody().messages as Json[];
       const other = name === 'reasoning' ? 'reasoning_content' : 'reasoning';
       expect(back).toMatchObject({ role: 'assistant', [name]: 'I must look.' });
       expect(back).not.toHaveProperty(other);
@@ -326,7 +326,7 @@ it('thinking in parts goes back in parts, after a call too', async () => {
       ...body,
       messages: [...messages, { role: 'assistant', content }, { role: 'user', content: results }],
     });
-    const [, back, result] = sent().messages as [Json, { content: Json; tool_calls: [{ id: string }] }, Json];
+    const [, back, result] = sentBody().messages as [Json, { content: Json; tool_calls: [{ id: string }] }, Json];
     expect(back.content).toEqual([part, { type: 'text', text: 'Now.' }]);
     expect(Object.keys(back)).not.toContain('reasoning_content');
     expect([back.tool_calls[0].id, result.tool_call_id]).toEqual([
@@ -366,7 +366,7 @@ describe('what goes out', () => {
   it('has max_tokens under the newer name for a model of OpenAI’s that knows no other, and for no other model', async () => {
     const boundsOf = async (model: string, more: Json) => {
       await gateway.post(hello(model, more));
-      const { max_tokens, max_completion_tokens } = sent();
+      const { max_tokens, max_completion_tokens } = sentBody();
       return [max_tokens, max_completion_tokens];
     };
     expect(await boundsOf('acme/gpt', { max_tokens: 7 })).toEqual([undefined, 7]);
@@ -399,7 +399,7 @@ describe('what goes out', () => {
     const tools = ['browser_toolset_20260801', 'computer_toolset_20260801'].map((type) => ({ type, name: type }));
     const response = await gateway.postTo('/messages', { model: 'acme/claude', ...messagesCall, tools });
     expect(response.status).toBe(200);
-    expect(sent().tools).toEqual(tools);
+    expect(sentBody().tools).toEqual(tools);
   });
 
   it('goes without a tag if the header is empty', async () => {

@@ -83,9 +83,9 @@ describe('which calls pass', () => {
     it('lets in as many as it says, and tells the next one the true time', async () => {
       clock.advance(15_000);
       for (let call = 1; call <= 3; call += 1) expect(await ask('acme/three')).toBe(200);
-      const refused = await post('acme/three');
-      await expectError(refused, 429, 'rate_limited');
-      expect(retryOf(refused)).toEqual(['60', null]);
+      const refusal = await post('acme/three');
+      await expectError(refusal, 429, 'rate_limited');
+      expect(retryOf(refusal)).toEqual(['60', null]);
       clock.advance(45_000);
       const early = await post('acme/three');
       await expectError(early, 429, 'rate_limited');
@@ -165,9 +165,9 @@ describe('which calls pass', () => {
       expect(await ask('acme/daily', { max_tokens: 20 })).toBe(200);
       await eventually(async () => (await counters('acme/daily'))?.day_tokens_total === 30);
       clock.advance(120_000);
-      const refused = await post('acme/daily', { max_tokens: 20 });
-      await expectError(refused, 429, 'rate_limited');
-      expect(retryOf(refused)).toEqual(['60', 'false']);
+      const refusal = await post('acme/daily', { max_tokens: 20 });
+      await expectError(refusal, 429, 'rate_limited');
+      expect(retryOf(refusal)).toEqual(['60', 'false']);
       expect(gateway.simulator.calls).toHaveLength(1);
     });
   });

@@ -155,14 +155,14 @@ afterEach(() => {
 });
 
 async function ask(path: string, body: Json, key = gateway.key, at: ServedGateway = gateway) {
-  const sent = provider.bodies.length;
-  const answered = await at.postTo(path, { model, ...body }, { authorization: `Bearer ${key}` });
-  const text = await answered.text();
+  const bodiesBefore = provider.bodies.length;
+  const response = await at.postTo(path, { model, ...body }, { authorization: `Bearer ${key}` });
+  const text = await response.text();
   return {
-    status: answered.status,
+    status: response.status,
     text,
-    leftOut: answered.headers.get('x-gw-left-out'),
-    sent: provider.bodies.slice(sent),
+    leftOut: response.headers.get('x-gw-left-out'),
+    sent: provider.bodies.slice(bodiesBefore),
   };
 }
 

@@ -71,7 +71,7 @@ const message = {
   stop_reason: 'end_turn',
 };
 const whole = jsonReply({ ...message, usage: { input_tokens: 1, output_tokens: 1 } });
-const sent = () => JSON.parse(provider.bodies.at(-1) ?? '') as Json;
+const sentBody = () => JSON.parse(provider.bodies.at(-1) ?? '') as Json;
 const request = { max_tokens: 9, messages: [{ role: 'user' as const, content: 'Hello' }] };
 
 describe('what an operator says that a provider refuses', () => {
@@ -83,7 +83,7 @@ describe('what an operator says that a provider refuses', () => {
     const response = await gateway.postTo('/messages', { model: 'acme/bedrock', ...body }, { 'anthropic-beta': betas });
     expect(response.status).toBe(200);
     expect(headers.at(-1)?.['anthropic-beta']).toBe('effort-2025-11-24');
-    expect(sent()).toEqual({ model: 'claude-opus-5', ...request, output_config: { format: null } });
+    expect(sentBody()).toEqual({ model: 'claude-opus-5', ...request, output_config: { format: null } });
     expect(response.headers.get('x-gw-left-out')?.split(',').sort()).toEqual([
       'anthropic-beta.context-management-2025-06-27',
       'context_management',
@@ -103,7 +103,7 @@ describe('what an operator says that a provider refuses', () => {
     const body = { ...request, context_management: { edits: [] } };
     const response = await gateway.postTo('/messages', { model: 'acme/claude', ...body }, { 'anthropic-beta': betas });
     expect(headers.at(-1)?.['anthropic-beta']).toBe(betas);
-    expect(sent()).toEqual({ model: 'claude-opus-5', ...body });
+    expect(sentBody()).toEqual({ model: 'claude-opus-5', ...body });
     expect(response.headers.get('x-gw-left-out')).toBeNull();
   });
 
@@ -113,10 +113,10 @@ describe('what an operator says that a provider refuses', () => {
       hello('acme/renamed', { max_tokens: 7, user: 'u', metadata: { team: 'a', b: 'c' } }),
     );
     expect(response.headers.get('x-gw-left-out')?.split(',').sort()).toEqual(['metadata.team', 'user']);
-    expect(sent()).toMatchObject({ max_new_tokens: 7, metadata: { b: 'c' } });
+    expect(sentBody()).toMatchObject({ max_new_tokens: 7, metadata: { b: 'c' } });
     await gateway.postTo('/messages', { model: 'acme/renamed', ...request });
-    for (const name of ['max_tokens', 'user']) expect(sent()).not.toHaveProperty(name);
-    expect(sent().max_new_tokens).toBe(9);
+    for (const name of ['max_tokens', 'user']) expect(sentBody()).not.toHaveProperty(name);
+    expect(sentBody().max_new_tokens).toBe(9);
   });
 });
 
@@ -128,18 +128,18 @@ describe('a field that is sent under both of its names', () => {
 
   it('counts as the one that the provider knows, and the other is reported', async () => {
     expect(await leftOutOf('acme/odd', { repetition: 1, repetition_penalty: 2 })).toBe('repetition');
-    expect(sent()).toMatchObject({ repetition_penalty: 2 });
-    expect(sent()).not.toHaveProperty('repetition');
+    expect(sentBody()).toMatchObject({ repetition_penalty: 2 });
+    expect(sentBody()).not.toHaveProperty('repetition');
     expect(await leftOutOf('acme/renamed', { max_tokens: 7, max_new_tokens: 9 })).toBe('max_tokens');
-    expect(sent()).toMatchObject({ max_new_tokens: 9 });
+    expect(sentBody()).toMatchObject({ max_new_tokens: 9 });
     expect(await leftOutOf('acme/odd', { repetition: 1, repetition_penalty: null })).toBeNull();
-    expect(sent()).toMatchObject({ repetition_penalty: 1 });
+    expect(sentBody()).toMatchObject({ repetition_penalty: 1 });
   });
 
   it('is the output bound that is reserved, never one that the gateway does not know', async () => {
     expect(await leftOutOf('acme/odd', { max_tokens: 7, output_limit: 100_000 })).toBe('output_limit');
-    expect(sent()).toMatchObject({ output_limit: 7 });
-    expect(sent()).not.toHaveProperty('max_tokens');
+    expect(sentBody()).toMatchObject({ output_limit: 7 });
+    expect(sentBody()).not.toHaveProperty('max_tokens');
   });
 });
 
@@ -168,22 +168,22 @@ describe('an image', () => {
   it('is of the type that its bytes say, without line ends, wherever it is translated to', async () => {
     answer = whole;
     const [, data = ''] = png(2, 2).split(',');
-    const written = data.replace(/.{8}/g, '$&\r\n');
-    const url = `data:image/jpeg;base64,${written}`;
+    const wrappedText = data.replace(/.{8}/g, '$&\r\n');
+    const url = `data:image/jpeg;base64,${wrappedText}`;
     await gateway.post({
       model: 'acme/claude',
       messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }],
     });
     const content = [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data } }];
-    expect(sent().messages).toMatchObject([{ content }]);
+    expect(sentBody().messages).toMatchObject([{ content }]);
     answer = jsonReply(completionOf({ content: 'So.' }));
-    const image = { type: 'image', source: { type: 'base64', media_type: 'image/jpeg', data: written } };
+    const image = { type: 'image', source: { type: 'base64', media_type: 'image/jpeg', data: wrappedText } };
     await gateway.postTo('/messages', {
       model: 'acme/chat',
       max_tokens: 9,
       messages: [{ role: 'user', content: [image] }],
     });
-    expect(JSON.stringify(sent().messages)).toContain(`data:image/png;base64,${data}`);
+    expect(JSON.stringify(sentBody().messages)).toContain(`data:image/png;base64,${data}`);
   });
 });
 

@@ -71,7 +71,7 @@ describe('behind a proxy', () => {
   });
 
   it('a collector of traces that only the proxy can reach gets them', async () => {
-    const [sent, proxyRequests] = [received.length, proxy.requests.length];
+    const [receivedBefore, proxyRequests] = [received.length, proxy.requests.length];
     const traced = await startHarness({
       models: { 'acme/near': [{ provider: 'near', upstream: 'echo' }] },
       telemetry: {
@@ -86,7 +86,7 @@ describe('behind a proxy', () => {
     expect((await traced.post(hello('acme/near'))).status).toBe(200);
     await traced.settled();
     await traced.stop();
-    expect(received.slice(sent)).toEqual(['provider.example /v1/traces']);
+    expect(received.slice(receivedBefore)).toEqual(['provider.example /v1/traces']);
     expect(proxy.requests.slice(proxyRequests)).toEqual(['CONNECT provider.example:443']);
   });
 

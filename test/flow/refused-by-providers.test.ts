@@ -64,7 +64,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 beforeEach(() => gateway.simulator.clear());
 
-const sent = (): readonly { readonly format: string | null; readonly body: Json }[] =>
+const sentRequests = (): readonly { readonly format: string | null; readonly body: Json }[] =>
   gateway.simulator.calls.map(({ format, body }) => ({ format, body: body as Json }));
 const leftOutOf = ({ response }: { readonly response: Response }): string =>
   response.headers.get('x-gw-left-out') ?? '';
@@ -87,15 +87,15 @@ describe('chat completions with tools and no effort, of a model that thinks by i
 
   it.each(['both/5.6', 'both/6', 'both/astra'])('go to Responses if the provider of %s has it', async (model) => {
     await ask(model);
-    expect(sent()).toMatchObject([{ format: 'responses' }]);
-    expect(sent()[0]?.body).not.toHaveProperty('reasoning');
+    expect(sentRequests()).toMatchObject([{ format: 'responses' }]);
+    expect(sentRequests()[0]?.body).not.toHaveProperty('reasoning');
   });
 
   it.each([{}, { reasoning: { exclude: true } }, { reasoning: {} }])(
     'say that it is not to think if only chat is spoken, with %j',
     async (more) => {
       await ask('chat/5.6', more);
-      expect(sent()).toMatchObject([{ format: 'chat-completions', body: { reasoning_effort: 'none' } }]);
+      expect(sentRequests()).toMatchObject([{ format: 'chat-completions', body: { reasoning_effort: 'none' } }]);
     },
   );
 
@@ -105,17 +105,17 @@ describe('chat completions with tools and no effort, of a model that thinks by i
     ['chat/5.6', { tools: undefined }],
     ['chat/5.6', { tools: [] }],
   ] as const)('add nothing for %s with %j', async (model, more) => {
-    const answered = ask(model, more);
+    const answer = ask(model, more);
     // A router in front of the model may accept it in another form, so it gets no instruction.
-    await (model === 'router/5.6' ? expect(answered).rejects.toMatchObject({ status: 400 }) : answered);
-    expect(sent()).toHaveLength(1);
-    expect(Object.keys(sent()[0]?.body ?? {}).filter((name) => name.startsWith('reasoning'))).toEqual([]);
+    await (model === 'router/5.6' ? expect(answer).rejects.toMatchObject({ status: 400 }) : answer);
+    expect(sentRequests()).toHaveLength(1);
+    expect(Object.keys(sentRequests()[0]?.body ?? {}).filter((name) => name.startsWith('reasoning'))).toEqual([]);
   });
 
   it('leave an effort that the client wrote as it is', async () => {
     await ask('chat/5.6', { reasoning_effort: 'none' });
     await expect(ask('chat/5.6', { reasoning_effort: 'low' })).rejects.toMatchObject({ status: 400 });
-    expect(sent().map(({ body }) => body.reasoning_effort)).toEqual(['none', 'low']);
+    expect(sentRequests().map(({ body }) => body.reasoning_effort)).toEqual(['none', 'low']);
   });
 });
 
@@ -131,7 +131,7 @@ describe('clients of other interfaces with tools, if only chat is spoken', () =>
     const answer = await anthropic.messages
       .create({ model: 'chat/5.6', max_tokens: 4_000, messages, tools, ...more })
       .withResponse();
-    expect(sent()).toMatchObject([{ format: 'chat-completions', body: { reasoning_effort: 'none' } }]);
+    expect(sentRequests()).toMatchObject([{ format: 'chat-completions', body: { reasoning_effort: 'none' } }]);
     expect(leftOutOf(answer)).toBe(leftOut);
   });
 
@@ -139,7 +139,7 @@ describe('clients of other interfaces with tools, if only chat is spoken', () =>
     const tool = { type: 'function' as const, name: 'get_weather', parameters: city, strict: false };
     const request = { model: 'chat/5.6', input: 'Hello', tools: [tool], reasoning: { effort: 'high' as const } };
     const answer = await openai.responses.create(request).withResponse();
-    expect(sent()).toMatchObject([{ body: { reasoning_effort: 'none' } }]);
+    expect(sentRequests()).toMatchObject([{ body: { reasoning_effort: 'none' } }]);
     expect(leftOutOf(answer)).toBe('reasoning.effort');
   });
 });
@@ -159,15 +159,15 @@ describe('strict tools', () => {
     const tool = { type: 'function' as const, name: 'get_weather', parameters: bounded, strict: true };
     const response = await openai.responses.create({ model, input: 'Hello', tools: [tool] }).withResponse();
     expect([leftOutOf(chat), leftOutOf(response)]).toEqual(['tools.strict', 'tools.strict']);
-    expect(JSON.stringify(sent())).not.toContain('"strict":true');
-    expect(JSON.stringify(sent())).toContain('"maximum":7');
+    expect(JSON.stringify(sentRequests())).not.toContain('"strict":true');
+    expect(JSON.stringify(sentRequests())).toContain('"maximum":7');
   });
 
   it('stay strict if the model knows the schema', async () => {
     const request = { model: 'messages/claude', messages, tools: [chatTool(city, true)] };
     const answer = await openai.chat.completions.create(request).withResponse();
     expect(leftOutOf(answer)).toBe('');
-    expect(sent()).toMatchObject([{ body: { tools: [{ strict: true }] } }]);
+    expect(sentRequests()).toMatchObject([{ body: { tools: [{ strict: true }] } }]);
   });
 
   const place = z4.object({ name: z4.string(), zones: z4.array(z4.enum(['a', 'b'])) });
@@ -186,7 +186,9 @@ describe('strict tools', () => {
     const request = { model: 'responses/5.4', messages, tools: [tool] };
     const answer = await openai.chat.completions.create(request).withResponse();
     expect(leftOutOf(answer)).toBe('');
-    expect(sent()).toMatchObject([{ body: { tools: [{ strict: true, parameters: tool.function.parameters }] } }]);
+    expect(sentRequests()).toMatchObject([
+      { body: { tools: [{ strict: true, parameters: tool.function.parameters }] } },
+    ]);
   });
 
   it('of Claude are loose for GPT if a property is optional', async () => {
@@ -194,7 +196,7 @@ describe('strict tools', () => {
     const request = { model: 'responses/5.4', max_tokens: 4_000, messages, tools };
     const answer = await anthropic.messages.create(request).withResponse();
     expect(leftOutOf(answer)).toBe('tools.strict');
-    expect(sent()).toMatchObject([{ body: { tools: [{ strict: false }] } }]);
+    expect(sentRequests()).toMatchObject([{ body: { tools: [{ strict: false }] } }]);
   });
 
   it.each(['messages/claude', 'converse/claude'])('have 24 optional properties at most for %s', async (model) => {
@@ -205,13 +207,13 @@ describe('strict tools', () => {
     });
     const answer = await openai.chat.completions.create({ model, messages, tools }).withResponse();
     expect(leftOutOf(answer)).toBe('tools.strict');
-    expect(JSON.stringify(sent()).match(/"strict":true/g)).toHaveLength(2);
+    expect(JSON.stringify(sentRequests()).match(/"strict":true/g)).toHaveLength(2);
   });
 
   it.each(['messages/older', 'converse/newer'])('are reported if %s knows no such word', async (model) => {
     const request = { model, messages, tools: [chatTool(city, true)] };
     const answer = await openai.chat.completions.create(request).withResponse();
-    expect(JSON.stringify(sent())).not.toContain('"strict":true');
+    expect(JSON.stringify(sentRequests())).not.toContain('"strict":true');
     expect(leftOutOf(answer)).toBe('tools.strict');
   });
 
@@ -219,7 +221,7 @@ describe('strict tools', () => {
     const request = { model: 'gemini/3', messages, tools: [chatTool(city, true)] };
     const answer = await openai.chat.completions.create(request).withResponse();
     expect(leftOutOf(answer)).toBe('');
-    expect(JSON.stringify(sent())).toContain('VALIDATED');
+    expect(JSON.stringify(sentRequests())).toContain('VALIDATED');
   });
 
   it('are twenty at most for Claude', async () => {
@@ -228,7 +230,7 @@ describe('strict tools', () => {
       return { ...tool, function: { ...tool.function, name: `tool_${index}` } };
     });
     const answer = await openai.chat.completions.create({ model: 'messages/claude', messages, tools }).withResponse();
-    const strict = ((sent()[0]?.body.tools ?? []) as Json[]).filter((tool) => tool.strict === true);
+    const strict = ((sentRequests()[0]?.body.tools ?? []) as Json[]).filter((tool) => tool.strict === true);
     expect([leftOutOf(answer), strict.length]).toEqual(['tools.strict', 20]);
   });
 });
@@ -281,13 +283,13 @@ describe('a history that another model made', () => {
         { role: 'user', content: [result] },
       ],
     });
-    expect(sent().map(({ format }) => format)).toHaveLength(3);
+    expect(sentRequests().map(({ format }) => format)).toHaveLength(3);
   });
 
   // Messages and Responses have this case as a row of their tables.
   it.each(everyFormat.slice(1))('with a result whose call is gone goes on at %s', async (model) => {
     const chat = [...messages, { role: 'tool' as const, tool_call_id: 'call_9', content: 'Sun' }];
     await openai.chat.completions.create({ model, tools: [chatTool()], messages: chat });
-    expect(JSON.stringify(sent())).toContain('Sun');
+    expect(JSON.stringify(sentRequests())).toContain('Sun');
   });
 });

@@ -166,9 +166,9 @@ describe('a long request', () => {
     await keptFalls(1.1);
     outgoing.writeHead(400, { 'content-type': 'application/json' });
     outgoing.end(JSON.stringify({ error: { message: 'too many of word word word', param: 'messages' } }));
-    const refused = await answer;
-    expect(refused.status).toBe(400);
-    expect(((await refused.json()) as { message: string }).message).toContain('too many of word');
+    const refusal = await answer;
+    expect(refusal.status).toBe(400);
+    expect(((await refusal.json()) as { message: string }).message).toContain('too many of word');
   });
 
   it('whose answer is long keeps of that what its client has yet to read', async () => {

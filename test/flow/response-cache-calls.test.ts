@@ -138,7 +138,7 @@ describe('a cached answer', () => {
 
   it('is found by the next call at once, while the first is still being settled', async () => {
     let { promise, resolve } = Promise.withResolvers<void>();
-    const held = await harness.open({
+    const otherGateway = await harness.open({
       wrapStore: (store) =>
         aroundStore(store, async ({ method, table }, run) => {
           if (method !== 'get' && table !== 'keys' && calls() > 0) await promise;
@@ -150,13 +150,13 @@ describe('a cached answer', () => {
       harness.simulator.clear();
       ({ promise, resolve } = Promise.withResolvers<void>());
       const body = hello('acme/usage:1000:500', { cache: ownNamespace(), stream });
-      await (await held.post(body)).text();
-      const second = held.post(body);
-      for (let round = 0; round < 3; round++) await fetch(new URL('/health', held.url));
+      await (await otherGateway.post(body)).text();
+      const second = otherGateway.post(body);
+      for (let round = 0; round < 3; round++) await fetch(new URL('/health', otherGateway.url));
       resolve();
       found.push((await second).headers.get('x-gw-cache'));
       await (await second).text();
-      await held.settled();
+      await otherGateway.settled();
     }
     expect(found).toEqual(['HIT', 'HIT']);
   });
@@ -271,8 +271,8 @@ describe('a cached answer', () => {
     const cache = ownNamespace();
     const body = (model: string) => hello(model, { cache });
     // The first model fails once, so the second answers for auto.
-    const answered = await ask(body('auto'));
-    expect([answered.cache, answered.headers.get('x-gw-model')]).toEqual(['MISS', 'second/b']);
+    const answer = await ask(body('auto'));
+    expect([answer.cache, answer.headers.get('x-gw-model')]).toEqual(['MISS', 'second/b']);
     const first = await ask(body('first/a'));
     expect([first.cache, first.headers.get('x-gw-model')]).toEqual(['MISS', 'first/a']);
     const second = await ask(body('second/b'));
@@ -303,14 +303,14 @@ describe('a cached answer', () => {
 it('an answer of more than 8 MiB is not kept, however small it could be packed', async () => {
   const long = completionOf({ content: 'x'.repeat(collectedStreamMaxBytes) });
   const scripted = await startScriptedGateway((outgoing) => sendJson(outgoing, long));
-  const seen: unknown[] = [];
+  const seenUsages: unknown[] = [];
   for (const _call of [1, 2]) {
     const answer = await scripted.gateway.post(hello('acme/model', { cache: {} }));
     await answer.text();
     await scripted.gateway.settled();
-    seen.push([answer.status, answer.headers.get('x-gw-cache')]);
+    seenUsages.push([answer.status, answer.headers.get('x-gw-cache')]);
   }
-  expect(seen).toEqual([
+  expect(seenUsages).toEqual([
     [200, 'MISS'],
     [200, 'MISS'],
   ]);

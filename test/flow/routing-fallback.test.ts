@@ -206,8 +206,8 @@ describe('what providers say together', () => {
     const agreed = { reason: 'context_length_exceeded' };
     await expectError(await gateway.post(hello('acme/agree')), 400, 'invalid_request', agreed);
     await expectError(await gateway.post(hello('acme/differ')), 400, 'invalid_request');
-    const streamed = hello('acme/differ', { stream: true });
-    await expectError(await gateway.post(streamed), 400, 'invalid_request');
+    const streamBody = hello('acme/differ', { stream: true });
+    await expectError(await gateway.post(streamBody), 400, 'invalid_request');
     await expectError(await gateway.post(hello('acme/silent')), 400, 'invalid_request');
     expect(calledProviders(gateway)).toEqual(['a', 'b', 'c', 'a', 'b', 'c', 'a', 'b', 'c', 'a', 'b']);
   });

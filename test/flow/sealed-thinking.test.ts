@@ -127,7 +127,7 @@ describe.each(Object.values(clients))('thinking in a conversation at $path', ({ 
     at.postTo(path, { ...first, ...body }, { authorization: `Bearer ${key}` });
   const sentOf = () => JSON.stringify(gateway.simulator.calls.at(-1)?.body);
 
-  async function answered(stream = false): Promise<Any> {
+  async function answerOf(stream = false): Promise<Any> {
     const response = await ask({ stream });
     expect(response.status).toBe(200);
     return stream ? client.endOf(await response.text()) : response.json();
@@ -145,8 +145,8 @@ describe.each(Object.values(clients))('thinking in a conversation at $path', ({ 
   }
 
   it('comes back to the model that made it, in the same process and in another', async () => {
-    const whole = await answered();
-    for (const answer of [whole, { ...whole, ...(await answered(true)) }]) {
+    const whole = await answerOf();
+    for (const answer of [whole, { ...whole, ...(await answerOf(true)) }]) {
       const sealed = client.sealedIn(answer);
       for (const at of [gateway, otherProcess]) {
         expect(await goesOn(whole, sealed, at)).toEqual([200, true, null, false]);
@@ -155,7 +155,7 @@ describe.each(Object.values(clients))('thinking in a conversation at $path', ({ 
   });
 
   it('is left out and reported if the provider has the interface of the client', async () => {
-    const answer = await answered();
+    const answer = await answerOf();
     const body = client.goesOn(answer, client.sealedIn(answer));
     const response = await ask({ ...body, model: client.relay });
     const leftOut = response.headers.get('x-gw-left-out');
@@ -172,7 +172,7 @@ describe.each(Object.values(clients))('thinking in a conversation at $path', ({ 
   });
 
   it('is left out and reported, once, if another model of a translated format goes on', async () => {
-    const answer = await answered();
+    const answer = await answerOf();
     const body = client.goesOn(answer, client.sealedIn(answer));
     const response = await ask({ ...body, model: 'on/other' });
     expect([response.status, response.headers.get('x-gw-left-out')]).toEqual([200, member]);
@@ -186,12 +186,12 @@ describe.each(Object.values(clients))('thinking in a conversation at $path', ({ 
   });
 
   it('is left out and reported if another workspace sends it', async () => {
-    const answer = await answered();
+    const answer = await answerOf();
     expect(await goesOn(answer, client.sealedIn(answer), gateway, otherKey)).toEqual([200, false, member, false]);
   });
 
   it('is left out and reported if it is forged, however it is made', async () => {
-    const answer = await answered();
+    const answer = await answerOf();
     const sealed = client.sealedIn(answer);
     const claims = {
       origin: 'anthropic-claude-v1',

@@ -407,7 +407,7 @@ describe('a store that is away', () => {
         arrivedAtMs: clock.nowMs(),
       });
 
-      async function callAndDie(idempotencyKey: string, written: readonly Place[]): Promise<void> {
+      async function callAndDie(idempotencyKey: string, places: readonly Place[]): Promise<void> {
         const dying = dyingProcess({ at: Number.POSITIVE_INFINITY, lastOneRuns: false });
         // These writes get no answer, so the record is not begun.
         const open = new Set<Place>(charged);
@@ -419,7 +419,7 @@ describe('a store that is away', () => {
             aroundStore(store, async (call, run) => {
               if (!isAnswered) return run();
               const place = placeOf(call);
-              if (place !== undefined && written.includes(place)) await run();
+              if (place !== undefined && places.includes(place)) await run();
               if (place !== undefined) open.delete(place);
               if (open.size === 0) isOver.resolve();
               return new Promise<never>(() => {});
@@ -450,10 +450,10 @@ describe('a store that is away', () => {
       }
 
       const owed: Record<Place, bigint> = { key: 0n, workspace: 0n, record: 0n };
-      for (const written of killedBetween) {
-        const idempotencyKey = `killed-${written.join('-')}`;
-        await callAndDie(idempotencyKey, written);
-        for (const place of written) owed[place] += cost;
+      for (const storedPlaces of killedBetween) {
+        const idempotencyKey = `killed-${storedPlaces.join('-')}`;
+        await callAndDie(idempotencyKey, storedPlaces);
+        for (const place of storedPlaces) owed[place] += cost;
         expect(await figures()).toMatchObject(owed);
         // The answer was stored before the client had its end: its retry costs nothing and charges nothing.
         aheadMs += holdLifeMs + 10_000;

@@ -57,19 +57,19 @@ describe.each(spoken)('a silent provider of $name', ({ hello, ...speaks }) => {
   });
 
   const calls = () => gateway.simulator.calls;
-  const called = (count: number) => gateway.simulator.until((seen) => seen.length === count);
+  const calledTimes = (count: number) => gateway.simulator.until((calls) => calls.length === count);
   const callEnd = (provider: string) =>
-    gateway.simulator.until((seen) => seen.some((call) => call.provider === provider && call.closedEarly));
+    gateway.simulator.until((calls) => calls.some((call) => call.provider === provider && call.closedEarly));
 
   it('and another silent one are given up early enough to leave ten seconds to each that is behind them', async () => {
     const answer = gateway.post(hello('three/silent'));
-    await called(1);
+    await calledTimes(1);
     clock.advance(34_999);
     // A call that had ended would show by then.
     await (await gateway.get('/models')).text();
     expect(calls().map(({ ended }) => ended)).toEqual([false]);
     clock.advance(1);
-    await called(2);
+    await calledTimes(2);
     expect(calls().map(({ provider }) => provider)).toEqual(['slow', 'slower']);
     clock.advance(10_000);
     expect((await (await answer).json()) as object).toMatchObject({ usage: { provider: 'good', attempts: 3 } });
@@ -77,16 +77,16 @@ describe.each(spoken)('a silent provider of $name', ({ hello, ...speaks }) => {
   });
 
   it('in a stream is given up after its first-chunk time, role and comments or not', async () => {
-    const sent: readonly (readonly [model: string, sent: RegExp])[] = [
+    const sentPatterns: readonly (readonly [model: string, sent: RegExp])[] = [
       ['backed/silent', /^$/],
       ['backed/role', /"assistant"(?![\s\S]*Hello)/],
       // Converse has no comments.
       ['backed/comments', speaks.api === 'converse' ? /^$/ : /^(: keep-alive\n\n)+$/],
     ];
-    for (const [model, answerText] of sent) {
+    for (const [model, answerText] of sentPatterns) {
       gateway.simulator.clear();
       const answer = gateway.post(hello(model, { stream: true }));
-      await called(1);
+      await calledTimes(1);
       clock.advance(20_000);
       const { lines, text, headers } = await readStream(await answer);
       expect(headers.get('x-gw-provider')).toBe('good');
@@ -99,13 +99,13 @@ describe.each(spoken)('a silent provider of $name', ({ hello, ...speaks }) => {
 
   it('that stalls in the middle of a JSON answer is replaced after its idle time', async () => {
     const answer = gateway.post(hello('backed/stall'));
-    await gateway.simulator.until((seen) => seen[0]?.provider === 'slow');
+    await gateway.simulator.until((calls) => calls[0]?.provider === 'slow');
     // Half of the body has been sent; its arrival starts the idle time, so both limits pass here.
     clock.advance(45_000);
     expect((await (await answer).json()) as object).toMatchObject({ usage: { provider: 'good', attempts: 2 } });
-    const sent = calls()[0]?.answerText ?? '';
-    expect(sent).toMatch(/^\{"/);
-    expect(() => JSON.parse(sent)).toThrow('JSON');
+    const sentText = calls()[0]?.answerText ?? '';
+    expect(sentText).toMatch(/^\{"/);
+    expect(() => JSON.parse(sentText)).toThrow('JSON');
   });
 });
 

@@ -36,13 +36,13 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-it('ends what runs or cuts and settles it, to the last cent, and nothing that follows is refused', async () => {
+it('a stop lets calls end, or cuts and charges them to the last cent, and no later call is refused', async () => {
   const stopped = await gateway.open();
   const start = (model: string, stream: boolean) =>
     Array.from({ length: calls / providers.length }, () => stopped.post(hello(`acme/${model}`, { stream })));
   const whole = [...start('slow', false), ...start('slow-chunks', true)];
   const [streams, answers] = [start('endless', true), start('silent', false)];
-  await gateway.simulator.until((seen) => seen.length === calls);
+  await gateway.simulator.until((loggedCalls) => loggedCalls.length === calls);
   await Promise.all(streams);
 
   const closed = stopped.close();

@@ -137,38 +137,38 @@ const ask = async ([path, body]: readonly [string, Json], more: Json = {}, heade
   const answer: Any = body.stream === true || more.stream === true ? undefined : JSON.parse(text);
   return { status: response.status, code: answer?.error_code ?? answer?.error, answer, text };
 };
-const called = () => gateway.simulator.calls.map(({ provider }) => provider);
+const calledProviders = () => gateway.simulator.calls.map(({ provider }) => provider);
 const message = ({ answer }: Any): string => answer.message ?? answer.error.message;
 
 describe.each(references)('%s, as in %j', (member, request) => {
   it('is refused as unknown and no provider is called, if nothing in the workspace has made it', async () => {
-    const refused = await ask(fresh(request));
-    expect(refused).toMatchObject({ status: 400, code: 'invalid_request' });
-    expect(message(refused)).toContain(`${member}: names nothing that this workspace has made`);
-    expect(called()).toEqual([]);
+    const refusal = await ask(fresh(request));
+    expect(refusal).toMatchObject({ status: 400, code: 'invalid_request' });
+    expect(message(refusal)).toContain(`${member}: names nothing that this workspace has made`);
+    expect(calledProviders()).toEqual([]);
   });
 
   it('is reserved at the context of the model, if the operator shares what the provider keeps', async () => {
     // The request asks for more output than the credit covers: the message names the amount to reserve. 128,000 tokens
     // of input cost $1 a million.
     const bound = request[0] === '/responses' ? 'max_output_tokens' : 'max_tokens';
-    const refused = await ask(fresh(request), { model: 'on/shared', [bound]: 60_000_000 });
-    expect(refused.status).toBe(402);
-    expect(message(refused)).toContain('120.128');
+    const refusal = await ask(fresh(request), { model: 'on/shared', [bound]: 60_000_000 });
+    expect(refusal.status).toBe(402);
+    expect(message(refusal)).toContain('120.128');
   });
 
   it('goes to the provider on the key of its own client, and if the operator shares what the provider keeps', async () => {
     const answer = await ask(fresh(request), { provider: { only: 'acme' } }, { 'x-byok-key': 'sk-own' });
     const shared = await ask(fresh(request), { model: 'on/shared' });
     // The simulator refuses some of these requests for reasons of its own.
-    expect(called()).toEqual(['acme', 'shared']);
+    expect(calledProviders()).toEqual(['acme', 'shared']);
     for (const { text } of [answer, shared]) expect(text).not.toContain('has made through this gateway');
   });
 });
 
 it('an unknown thread is reported with the word by which clients begin a new one', async () => {
-  const refused = await ask(messages({ thread: { type: 'continue', previous_message_id: 'msg_none' } }));
-  expect(refused.answer.error.details).toEqual({ error_code: 'thread_not_found' });
+  const refusal = await ask(messages({ thread: { type: 'continue', previous_message_id: 'msg_none' } }));
+  expect(refusal.answer.error.details).toEqual({ error_code: 'thread_not_found' });
 });
 
 describe('what a workspace has made', () => {
@@ -191,7 +191,7 @@ describe('what a workspace has made', () => {
       ]) {
         expect((await ask(request)).status).toBe(200);
       }
-      expect(called()).toEqual(Array(4).fill('globex'));
+      expect(calledProviders()).toEqual(Array(4).fill('globex'));
     },
   );
 
@@ -207,14 +207,14 @@ describe('what a workspace has made', () => {
     gateway.simulator.clear();
     clock.advance(2 * dayMs);
     expect((await ask(request)).status).toBe(400);
-    expect(called()).toEqual([]);
+    expect(calledProviders()).toEqual([]);
   });
 
   it('is not made by referring to it: a conversation that was shared once is not reached without the operator', async () => {
     const request = responses({ conversation: 'conv_shared' });
     expect((await ask(request, { model: 'on/shared' })).status).toBe(200);
     expect(await ask(request)).toMatchObject({ status: 400 });
-    expect(called()).toEqual(['shared']);
+    expect(calledProviders()).toEqual(['shared']);
   });
 
   it('is looked up of a request until one is not known, however many it names', async () => {
@@ -232,15 +232,15 @@ describe('what a workspace has made', () => {
       }),
     });
     const input = Array.from({ length: 30_000 }, (_, at) => ({ id: `msg_${at}` }));
-    const refused = await watched.postTo('/responses', { model: 'on/own', max_output_tokens: 16, input });
-    expect([refused.status, reads.length]).toEqual([400, 32]);
-    expect(called()).toEqual([]);
+    const refusal = await watched.postTo('/responses', { model: 'on/own', max_output_tokens: 16, input });
+    expect([refusal.status, reads.length]).toEqual([400, 32]);
+    expect(calledProviders()).toEqual([]);
   });
 
   it('is nothing of a call that a provider keeps nothing of', async () => {
     const { answer } = await ask(responses({ store: false }));
     gateway.simulator.clear();
     expect((await ask(responses({ previous_response_id: answer.id }))).status).toBe(400);
-    expect(called()).toEqual([]);
+    expect(calledProviders()).toEqual([]);
   });
 });

@@ -29,13 +29,13 @@ async function make(gateway: Harness): Promise<string> {
 }
 
 /** Reads a stored response and returns the credentials that its provider got. */
-async function readBy(gateway: Harness, served: ServedGateway, id: string) {
+async function readBy(gateway: Harness, reader: ServedGateway, id: string) {
   gateway.simulator.clear();
-  const { status } = await served.get(`/responses/${id}`);
+  const { status } = await reader.get(`/responses/${id}`);
   return [status, ...gateway.simulator.calls.map(({ headers }) => headers.authorization)];
 }
 
-it('is asked with the credential that made it, by its name, wherever the pool has it', async () => {
+it('a stored response is read with the credential that made it, by its name, wherever the pool has it', async () => {
   const gateway = await startHarness(fileWith(pool));
   const ids: string[] = [];
   const before: (readonly unknown[])[] = [];
@@ -74,22 +74,22 @@ it.each<[string, FileParts, number, string, string]>([
     'model_not_routable',
     'has disabled pool',
   ],
-])('that is gone is named, and no provider is called: %s', async (_what, parts, status, code, words) => {
+])('an account that is gone is named, and no provider is called: %s', async (_what, parts, status, code, words) => {
   const gateway = await startHarness(fileWith(pool));
   const id = await make(gateway);
   await gateway.apply(parts);
-  const served = await gateway.open();
+  const otherGateway = await gateway.open();
   gateway.simulator.clear();
   for (const path of [`/responses/${id}`, `/responses/${id}?stream=true`, `/responses/${id}/input_items`])
-    expect((await expectError(await served.get(path), status, code)).message).toContain(words);
-  expect((await expectError(await served.postTo(`/responses/${id}/cancel`, ''), status, code)).message).toContain(
+    expect((await expectError(await otherGateway.get(path), status, code)).message).toContain(words);
+  expect((await expectError(await otherGateway.postTo(`/responses/${id}/cancel`, ''), status, code)).message).toContain(
     words,
   );
   expect(gateway.simulator.calls).toEqual([]);
   await gateway.stop();
 });
 
-it('is asked with its new credential if a provider with one has it under another name', async () => {
+it('a stored response is read with its new credential if a provider with one has it under another name', async () => {
   const gateway = await startHarness(fileWith({ apis, auth: { bearer: one } }));
   const id = await make(gateway);
   process.env.GW_TEST_ACCOUNT_RENAMED = process.env[names[0]];

@@ -47,11 +47,11 @@ describe('a provider that refuses', () => {
     ],
     [429, { message: 'Slow down' }, 429, 'rate_limited', 'rate limited'],
     [500, { message: 'Broken' }, 502, 'no_available_provider', 'acme did not answer'],
-  ])('with %d %j becomes %d %s, with nothing else of its words', async (status, error, answered, code, words) => {
+  ])('with %d %j becomes %d %s, with nothing else of its words', async (status, error, expectedStatus, code, words) => {
     failing(status, error);
-    const refused = await expectError(await read(), answered, code);
-    expect(refused.message).toContain(words);
-    expect(refused.message).not.toContain('sk-1234567890abcdef');
+    const refusal = await expectError(await read(), expectedStatus, code);
+    expect(refusal.message).toContain(words);
+    expect(refusal.message).not.toContain('sk-1234567890abcdef');
     const line = gateway.logLines.filter((text) => text.includes('"attempt_failed"')).at(-1) ?? '';
     expect(JSON.parse(line)).toMatchObject({ provider: 'acme', status, workspace_id: 'team' });
   });

@@ -52,7 +52,7 @@ async function start(workspace: Record<string, unknown> = {}): Promise<void> {
 }
 
 const calls = () => gateway.simulator.calls;
-const called = () => gateway.simulator.until((seen) => seen.length === 1);
+const firstCall = () => gateway.simulator.until((loggedCalls) => loggedCalls.length === 1);
 
 describe('a stage with a stream budget of 300 seconds', () => {
   beforeEach(() => start());
@@ -80,7 +80,7 @@ describe('a stage with a stream budget of 300 seconds', () => {
 
   it.each([true, false])('gives up after 55 seconds if no output has come: stream %s', async (stream) => {
     const answers = apis.map((api) => gateway.post(hello(`${api}/silent`, { stream })));
-    await gateway.simulator.until((seen) => seen.length === apis.length);
+    await gateway.simulator.until((loggedCalls) => loggedCalls.length === apis.length);
     clock.advance(54_999);
     expect(calls().map(({ closedEarly }) => closedEarly)).toEqual(apis.map(() => false));
     clock.advance(1);
@@ -89,13 +89,13 @@ describe('a stage with a stream budget of 300 seconds', () => {
       expect([headers.get('x-should-retry'), headers.get('retry-after')]).toEqual(['false', null]);
       await expectError(await answer, 504, 'request_deadline_exceeded');
     }
-    await gateway.simulator.until((seen) => seen.every(({ closedEarly }) => closedEarly));
+    await gateway.simulator.until((loggedCalls) => loggedCalls.every(({ closedEarly }) => closedEarly));
     expect(calls()).toHaveLength(apis.length);
   });
 
   it('cuts a JSON answer that has begun after 55 seconds', async () => {
     const answer = gateway.post(hello('acme/stall'));
-    await called();
+    await firstCall();
     clock.advance(55_000);
     await expectError(await answer, 504, 'request_deadline_exceeded');
   });
@@ -117,12 +117,12 @@ describe('a stage with a stream budget of 300 seconds', () => {
       gateway.postTo('/audio/speech', { model, input: 'Good day', voice: 'a' }),
       fetch(`${gateway.url}/audio/transcriptions`, { method: 'POST', headers, body: file }),
     ];
-    await gateway.simulator.until((seen) => seen.length === answers.length);
+    await gateway.simulator.until((loggedCalls) => loggedCalls.length === answers.length);
     clock.advance(299_999);
     expect(calls().map(({ closedEarly }) => closedEarly)).toEqual(answers.map(() => false));
     clock.advance(1);
     for (const answer of answers) await expectError(await answer, 504, 'request_deadline_exceeded');
-    await gateway.simulator.until((seen) => seen.every(({ closedEarly }) => closedEarly));
+    await gateway.simulator.until((loggedCalls) => loggedCalls.every(({ closedEarly }) => closedEarly));
   });
 
   it('keeps a silent stream alive with comments, none of them sent before the first output', async () => {

@@ -110,12 +110,12 @@ describe('a stream', () => {
     'costs what the same JSON answer costs, with the same members: %s',
     async (model) => {
       const { lines } = await stream(model, { usage: { include: true } });
-      const streamed = JSON.parse(lines.at(-1) ?? '').usage;
+      const streamUsage = JSON.parse(lines.at(-1) ?? '').usage;
       const answer = (await (await gateway.post(hello(`acme/${model}`))).json()) as { usage: Record<string, unknown> };
-      expect(Object.keys(streamed).toSorted()).toEqual(Object.keys(answer.usage).toSorted());
+      expect(Object.keys(streamUsage).toSorted()).toEqual(Object.keys(answer.usage).toSorted());
       // Estimates count the bytes of two requests, which differ by the fields that ask for the stream.
-      if (streamed.estimated === true) expect(answer.usage.estimated).toBe(true);
-      else expect(streamed).toEqual(answer.usage);
+      if (streamUsage.estimated === true) expect(answer.usage.estimated).toBe(true);
+      else expect(streamUsage).toEqual(answer.usage);
     },
   );
 

@@ -64,8 +64,8 @@ describe('tags of a call', () => {
   describe('tags', () => {
     it('of a request are in its record and in its log line, and nothing of them reaches the provider', async () => {
       harness.simulator.clear();
-      const sent = { 'x-gw-tags': 'team=canary-team, feature=canary-feature' };
-      expect(await tagsOf(plainKey, sent)).toMatchObject({
+      const headers = { 'x-gw-tags': 'team=canary-team, feature=canary-feature' };
+      expect(await tagsOf(plainKey, headers)).toMatchObject({
         status: 200,
         tags: { team: 'canary-team', feature: 'canary-feature' },
         line: 'feature=canary-feature,team=canary-team',
@@ -87,8 +87,8 @@ describe('tags of a call', () => {
         status: 200,
         tags: allTags,
       });
-      const refused = await tagsOf(searchKey, spoofed, hello('acme/none'));
-      expect(refused).toMatchObject({ status: 400, tags: allTags, line: formatTags(allTags) });
+      const refusal = await tagsOf(searchKey, spoofed, hello('acme/none'));
+      expect(refusal).toMatchObject({ status: 400, tags: allTags, line: formatTags(allTags) });
     });
 
     it('are those of the retry if its answer is a replay, and other tags are no conflict', async () => {
@@ -138,8 +138,8 @@ describe('tags of a call', () => {
     });
 
     it('that hold an API key keep nothing of it', async () => {
-      const sent = { 'x-gw-tags': 'key=sk-proj-0123456789abcdefghij' };
-      expect(await tagsOf(plainKey, sent)).toMatchObject({ tags: { key: 'sk-…' }, line: 'key=sk-…' });
+      const headers = { 'x-gw-tags': 'key=sk-proj-0123456789abcdefghij' };
+      expect(await tagsOf(plainKey, headers)).toMatchObject({ tags: { key: 'sk-…' }, line: 'key=sk-…' });
     });
 
     it.each([
@@ -228,9 +228,9 @@ describe('a span id', () => {
   const post = (upstream: string, headers: Record<string, string>, more = {}) =>
     harness.post(hello(`acme/${upstream}`, more), headers);
   const expectUsed = async (response: Promise<Response>) => {
-    const refused = await response;
-    expect(refused.headers.get('x-should-retry')).toBe('false');
-    await expectError(refused, 409, 'duplicate_span_id');
+    const refusal = await response;
+    expect(refusal.headers.get('x-should-retry')).toBe('false');
+    await expectError(refusal, 409, 'duplicate_span_id');
   };
 
   it('belongs to its workspace', async () => {
@@ -290,12 +290,12 @@ describe('a span id', () => {
   });
 
   it('stays unused after a refusal before any provider is called', async () => {
-    const refused = fresh();
-    await expectError(await harness.post(hello('nobody/nothing'), refused), 400, 'unknown_model');
-    await expectError(await harness.post(hello('nobody/nothing'), refused), 400, 'unknown_model');
+    const refusedHeaders = fresh();
+    await expectError(await harness.post(hello('nobody/nothing'), refusedHeaders), 400, 'unknown_model');
+    await expectError(await harness.post(hello('nobody/nothing'), refusedHeaders), 400, 'unknown_model');
     await harness.settled();
-    expect(await outcomeOf(await post('echo', refused))).toBe('ok');
-    await expectUsed(post('echo', refused));
+    expect(await outcomeOf(await post('echo', refusedHeaders))).toBe('ok');
+    await expectUsed(post('echo', refusedHeaders));
   });
 
   it('stays used after an answer of the response cache', async () => {

@@ -47,9 +47,9 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 beforeEach(() => gateway.simulator.clear());
 
-const sent = (): readonly Json[] =>
+const sentMessages = (): readonly Json[] =>
   (gateway.simulator.calls.at(-1)?.body as { messages: Json[] } | undefined)?.messages ?? [];
-const roles = () => sent().map(({ role }) => role);
+const roles = () => sentMessages().map(({ role }) => role);
 const user = (content: unknown = 'Go on') => ({ role: 'user', content });
 const calls = (...ids: readonly string[]) => ({
   role: 'assistant',
@@ -84,20 +84,20 @@ describe('a relayed chat', () => {
     async (model) => {
       const history = [user(), calls(begun, 'abcDEF123'), result(begun, 'one'), result('abcDEF123', 'two')];
       await ask(model, history);
-      const { calls: callIds, results } = idsOf(sent());
+      const { calls: callIds, results } = idsOf(sentMessages());
       expect(callIds).toEqual([expect.stringMatching(/^[a-z0-9]{9}$/), 'abcDEF123']);
       expect(results).toEqual(callIds);
       const [first] = callIds;
       await ask(model, [...history, { role: 'assistant', content: 'So.' }, user()]);
-      expect(idsOf(sent()).calls[0]).toBe(first);
+      expect(idsOf(sentMessages()).calls[0]).toBe(first);
     },
   );
 
   it('has an id of its own for each call at Mistral if a model used one twice, and results in their order', async () => {
     await ask('mistral', [user(), calls('read', 'read'), result('read', 'one'), result('read', 'two')]);
-    const { calls: callIds, results } = idsOf(sent());
+    const { calls: callIds, results } = idsOf(sentMessages());
     expect([new Set(callIds).size, results]).toEqual([2, callIds]);
-    expect(sent().slice(2)).toMatchObject([{ content: 'one' }, { content: 'two' }]);
+    expect(sentMessages().slice(2)).toMatchObject([{ content: 'one' }, { content: 'two' }]);
   });
 
   it('has an answer between results and the user at Mistral, and a result for each call', async () => {
@@ -105,7 +105,7 @@ describe('a relayed chat', () => {
     expect(roles()).toEqual(['user', 'assistant', 'tool', 'assistant', 'user']);
     await ask('mistral', [user(), calls('abcDEF123', 'abcDEF124'), result('abcDEF124'), user()]);
     expect(roles()).toEqual(['user', 'assistant', 'tool', 'tool', 'assistant', 'user']);
-    expect(sent()[3]).toMatchObject({ tool_call_id: 'abcDEF123', content: expect.stringContaining('not run') });
+    expect(sentMessages()[3]).toMatchObject({ tool_call_id: 'abcDEF123', content: expect.stringContaining('not run') });
   });
 
   it('has instructions of the user after an answer at Mistral, and says that a last answer is continued', async () => {
@@ -115,9 +115,9 @@ describe('a relayed chat', () => {
       { role: 'system', content: 'Be brief.' },
       user(),
     ]);
-    expect(sent().slice(2)).toEqual([{ role: 'user', content: 'Be brief.\n\nGo on' }]);
+    expect(sentMessages().slice(2)).toEqual([{ role: 'user', content: 'Be brief.\n\nGo on' }]);
     await ask('mistral', [user(), { role: 'assistant', content: 'It is' }]);
-    expect(sent().at(-1)).toEqual({ role: 'assistant', content: 'It is', prefix: true });
+    expect(sentMessages().at(-1)).toEqual({ role: 'assistant', content: 'It is', prefix: true });
   });
 
   const parts = [
@@ -128,16 +128,16 @@ describe('a relayed chat', () => {
   it('keeps thinking in parts at Mistral alone, and fields beside them elsewhere alone, and reports the others', async () => {
     const inParts = [user(), { role: 'assistant', content: parts }, user()];
     expect(leftOutOf(await ask('mistral', inParts))).toBe('');
-    expect(sent()[1]).toMatchObject({ content: parts });
+    expect(sentMessages()[1]).toMatchObject({ content: parts });
     for (const model of ['openai', 'local'] as const) {
       expect(leftOutOf(await ask(model, inParts))).toBe('messages[1].content');
-      expect(sent()[1]).toMatchObject({ content: parts.slice(1) });
+      expect(sentMessages()[1]).toMatchObject({ content: parts.slice(1) });
     }
     const beside = [user(), { role: 'assistant', content: 'So.', reasoning_content: 'Hm.' }, user()];
     expect(leftOutOf(await ask('mistral', beside))).toBe('messages[1].reasoning_content');
-    expect(sent()[1]).toEqual({ role: 'assistant', content: 'So.' });
+    expect(sentMessages()[1]).toEqual({ role: 'assistant', content: 'So.' });
     expect(leftOutOf(await ask('local', beside))).toBe('');
-    expect(sent()).toEqual(beside);
+    expect(sentMessages()).toEqual(beside);
   });
 
   it.each(['messages', 'llama', 'gemini', 'responses'] as const)(
@@ -153,7 +153,7 @@ describe('a relayed chat', () => {
     const history = [{ role: 'developer', content: 'Be brief.' }, user('One'), user([{ type: 'text', text: 'Two' }])];
     for (const model of ['deepseek', 'local', 'mistral', 'hosted'] as const) {
       await ask(model, history);
-      expect(sent()).toEqual([
+      expect(sentMessages()).toEqual([
         { role: 'system', content: 'Be brief.' },
         user([
           { type: 'text', text: 'One' },
@@ -162,7 +162,7 @@ describe('a relayed chat', () => {
       ]);
     }
     await ask('openai', history);
-    expect(sent()).toEqual(history);
+    expect(sentMessages()).toEqual(history);
   });
 
   it('is sent byte for byte if no rule is broken', async () => {
@@ -175,7 +175,7 @@ describe('a relayed chat', () => {
 
   it('keeps turns apart that say more than their content', async () => {
     await ask('deepseek', [{ ...user('One'), name: 'ann' }, user('Two')]);
-    expect(sent()).toEqual([{ ...user('One'), name: 'ann' }, user('Two')]);
+    expect(sentMessages()).toEqual([{ ...user('One'), name: 'ann' }, user('Two')]);
   });
 });
 
@@ -211,9 +211,9 @@ describe('Messages and Responses on Mistral', () => {
         user([done('toolu_1', { content: [image] }), done('toolu_2'), { type: 'text', text: 'What is it?' }]),
       ]);
       expect(response.status).toBe(200);
-      const { calls: callIds, results } = idsOf(sent());
+      const { calls: callIds, results } = idsOf(sentMessages());
       expect(results).toEqual(callIds);
-      expect(JSON.stringify(sent().at(-1))).toMatch(/image_url.*What is it\?/);
+      expect(JSON.stringify(sentMessages().at(-1))).toMatch(/image_url.*What is it\?/);
     },
   );
 
@@ -263,7 +263,7 @@ describe('Messages and Responses on Mistral', () => {
       user([done('toolu_1', { content: [image] }), done('toolu_2', { content: 'Not found.', is_error: true })]),
     ];
     expect((await askMessages('llama', history)).status).toBe(200);
-    const [, , beside] = sent() as readonly { content: Json[] }[];
+    const [, , beside] = sentMessages() as readonly { content: Json[] }[];
     expect(beside?.content.map((block) => Object.keys(block)[0])).toEqual([
       'toolResult',
       'toolResult',
@@ -273,7 +273,7 @@ describe('Messages and Responses on Mistral', () => {
     expect(JSON.stringify(beside)).toContain('The tool failed: Not found.');
     expect(JSON.stringify(beside)).not.toContain('status');
     expect((await askMessages('claude', history)).status).toBe(200);
-    const [, , inside] = sent() as readonly { content: Json[] }[];
+    const [, , inside] = sentMessages() as readonly { content: Json[] }[];
     expect(inside?.content.map((block) => Object.keys(block)[0])).toEqual(['toolResult', 'toolResult']);
     expect(JSON.stringify(inside)).toMatch(/"image".*"status":"error"/);
   });

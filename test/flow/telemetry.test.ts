@@ -318,10 +318,10 @@ describe('the trace of a call by another interface', () => {
 });
 
 describe('a traceparent', () => {
-  const sent = (flags: string) => ({ traceparent: `00-${traceId}-${parentId}-${flags}` });
+  const headersWith = (flags: string) => ({ traceparent: `00-${traceId}-${parentId}-${flags}` });
 
   it('of the client is the parent, and the provider gets that of its own attempt', async () => {
-    const { server, clients } = await call('acme/fallback', {}, sent('01'));
+    const { server, clients } = await call('acme/fallback', {}, headersWith('01'));
     expect(server).toMatchObject({ traceId, parentSpanId: parentId });
     expect(harness.simulator.calls.map(({ headers }) => headers.traceparent)).toEqual(
       clients.map(({ spanId }) => `00-${traceId}-${spanId}-01`),
@@ -329,18 +329,18 @@ describe('a traceparent', () => {
   });
 
   it('that is not sampled leaves no trace of a good call, and says so to the provider', async () => {
-    expect((await call('acme/echo', {}, sent('00'))).spans).toEqual([]);
+    expect((await call('acme/echo', {}, headersWith('00'))).spans).toEqual([]);
     expect(harness.simulator.calls[0]?.headers.traceparent).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`));
   });
 
   it('that is not sampled leaves one of a failed attempt, a 5xx and a broken stream all the same', async () => {
-    expect((await call('acme/unsampled', {}, sent('00'))).spans).toHaveLength(3);
+    expect((await call('acme/unsampled', {}, headersWith('00'))).spans).toHaveLength(3);
     collector.clear();
-    expect((await call('acme/failing', {}, sent('00'))).spans).toHaveLength(2);
+    expect((await call('acme/failing', {}, headersWith('00'))).spans).toHaveLength(2);
     collector.clear();
-    expect((await call('acme/cut', { stream: true }, sent('00'))).spans).toHaveLength(2);
+    expect((await call('acme/cut', { stream: true }, headersWith('00'))).spans).toHaveLength(2);
     collector.clear();
-    expect((await call('acme/none', {}, sent('00'))).spans).toEqual([]);
+    expect((await call('acme/none', {}, headersWith('00'))).spans).toEqual([]);
   });
 
   it('that is not sampled leaves no trace of a client that left: nothing failed', async () => {
@@ -349,7 +349,7 @@ describe('a traceparent', () => {
     const leave = async (flags: string) => {
       const client = new AbortController();
       const body = hello('acme/endless', { stream: true });
-      await readUntil(await gateway.post(body, sent(flags), client.signal), 'and on');
+      await readUntil(await gateway.post(body, headersWith(flags), client.signal), 'and on');
       client.abort();
       await eventually(() => clock.isAwaiting(streamReadOnMaxMs));
       clock.advance(streamReadOnMaxMs);
@@ -368,14 +368,14 @@ describe('a traceparent', () => {
   });
 
   it('that disagrees with the trace header is no parent', async () => {
-    const { status, server } = await call('acme/echo', {}, { ...sent('01'), 'x-gw-trace-id': 'a'.repeat(32) });
+    const { status, server } = await call('acme/echo', {}, { ...headersWith('01'), 'x-gw-trace-id': 'a'.repeat(32) });
     expect([status, server.traceId, server.parentSpanId]).toEqual([400, 'a'.repeat(32), undefined]);
   });
 
   it('goes on as it came if telemetry is off', async () => {
     const off = await harness.open();
-    await (await off.post(hello('acme/echo'), sent('01'))).text();
-    expect(harness.simulator.calls[0]?.headers.traceparent).toBe(sent('01').traceparent);
+    await (await off.post(hello('acme/echo'), headersWith('01'))).text();
+    expect(harness.simulator.calls[0]?.headers.traceparent).toBe(headersWith('01').traceparent);
     await (await off.post(hello('acme/echo'))).text();
     expect(harness.simulator.calls[1]?.headers.traceparent).toBeUndefined();
     await off.close();

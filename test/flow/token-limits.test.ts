@@ -100,8 +100,8 @@ describe('tokens per minute', () => {
     isHeld = false;
     const callsBefore = provider.bodies.length;
     const before = await harness.credit();
-    const refused = await ask(other);
-    await expectError(refused, 429, 'api_key_rate_limit');
+    const refusal = await ask(other);
+    await expectError(refusal, 429, 'api_key_rate_limit');
     await other.settled();
     expect(provider.bodies).toHaveLength(callsBefore);
     expect((await harness.credit()).held).toBe(before.held);
@@ -117,11 +117,11 @@ describe('tokens per minute', () => {
     expect(message).toContain('The workspace shared');
     await expectError(await ask(other, by(keys.second)), 429, 'rate_limited');
     const callsBefore = provider.bodies.length;
-    const called = await harness.post(hello('gw/function/ask'), {
+    const functionAnswer = await harness.post(hello('gw/function/ask'), {
       ...by(keys.second),
       'idempotency-key': '3f1c0e0a-6b1e-4c53-9c4e-0d6a52f0a001',
     });
-    await expectError(called, 429, 'rate_limited');
+    await expectError(functionAnswer, 429, 'rate_limited');
     expect(provider.bodies).toHaveLength(callsBefore);
     expect((await ask(harness, by(keys.free))).status).toBe(200);
     clock.advance(minuteMs);
@@ -151,9 +151,9 @@ describe('tokens per minute', () => {
   });
 
   it('that a stream has used are counted before its client knows its end', async () => {
-    const streamed = async (gateway: ServedGateway) =>
+    const streamText = async (gateway: ServedGateway) =>
       (await gateway.post(hello('acme/stream', { ...bound, stream: true }))).text();
-    expect(await streamed(harness)).toContain('[DONE]');
+    expect(await streamText(harness)).toContain('[DONE]');
     expect((await ask(other)).status).toBe(200);
   });
 
@@ -189,9 +189,9 @@ describe('tokens per minute', () => {
     const calls = Array.from({ length: 12 }, (_, call) =>
       ask(call % 2 === 0 ? harness : other, {}, { max_tokens: 100 }),
     );
-    let refused = 0;
-    for (const call of calls) void call.then(({ status }) => (refused += Number(status === 429)));
-    while (refused < 8) await new Promise(setImmediate);
+    let refusalCount = 0;
+    for (const call of calls) void call.then(({ status }) => (refusalCount += Number(status === 429)));
+    while (refusalCount < 8) await new Promise(setImmediate);
     while (provider.bodies.length - callsBefore < 4) await new Promise(setImmediate);
     isHeld = false;
     for (const answer of waiting.splice(0)) answer();
@@ -201,15 +201,15 @@ describe('tokens per minute', () => {
   });
 
   it('cost two writes a call for each limit, and none if there is none', async () => {
-    const counted = countingWrites(harness.testStore.store);
-    const gateway = await harness.open({ wrapStore: () => counted.store });
+    const counter = countingWrites(harness.testStore.store);
+    const gateway = await harness.open({ wrapStore: () => counter.store });
     const writesOf = async (key: string) => {
       // The first call reads and writes the state that later calls find in memory.
       for (const call of [1, 2]) {
-        const before = counted.writes();
+        const before = counter.writes();
         await (await ask(gateway, by(key), { max_tokens: 10 })).text();
         await gateway.settled();
-        if (call === 2) return counted.writes() - before;
+        if (call === 2) return counter.writes() - before;
       }
       return 0;
     };

@@ -147,13 +147,13 @@ async function pay(
   const text = await response.text();
   expect([response.status, text]).toMatchObject([200, {}]);
   await gateway.settled();
-  const sent = gateway.simulator.calls.map(({ bodyText }) =>
+  const sentSizes = gateway.simulator.calls.map(({ bodyText }) =>
     Number(
       /"(?:max_tokens|max_completion_tokens|max_output_tokens|maxTokens|maxOutputTokens)":(\d+)/.exec(bodyText)?.[1],
     ),
   );
-  expect([holds.length, sent.length]).toEqual([1, 1]);
-  return { held: holds[0] ?? 0n, paid: (await gateway.credit()).spent - spent, bound: sent[0] ?? Number.NaN };
+  expect([holds.length, sentSizes.length]).toEqual([1, 1]);
+  return { held: holds[0] ?? 0n, paid: (await gateway.credit()).spent - spent, bound: sentSizes[0] ?? Number.NaN };
 }
 
 it.each(clients.flatMap((client) => formats.map((format) => [client, format] as const)))(
@@ -219,21 +219,24 @@ const bounds: readonly (readonly [more: Record<string, unknown>, held: number, b
   [{ max_tokens: 2_000, reasoning: { effort: 'high' }, stream: true }, 2_000, 1_600],
 ];
 
-it.each(bounds)('no more output is asked for than is reserved, thinking included: %j', async (more, held, budget) => {
-  for (const [api, upstreams] of Object.entries(bounded))
-    for (const [place, upstream] of upstreams.entries()) {
-      gateway.simulator.clear();
-      holds.length = 0;
-      const response = await gateway.post(hello(`bounded/${upstream}`, more));
-      expect([upstream, response.status, await response.text()]).toMatchObject([upstream, 200, {}]);
-      // Input is free here, and a token of output costs 2 millionths of a dollar.
-      expect(holds).toEqual([BigInt(held) * 2_000_000n]);
-      const sent = gateway.simulator.calls.map(({ body }) => sentBounds[api as Bounded](body));
-      // Gemini refuses a larger reasoning budget, whatever the bound of the output.
-      const known = api === 'generate-content' && budget !== undefined ? Math.min(budget, 24_576) : budget;
-      expect([upstream, ...sent]).toEqual([upstream, [held, place === 0 ? known : undefined]]);
-    }
-});
+it.each(bounds)(
+  'no more output is asked for than is reserved, thinking included: %j',
+  async (more, reservedTokens, budget) => {
+    for (const [api, upstreams] of Object.entries(bounded))
+      for (const [place, upstream] of upstreams.entries()) {
+        gateway.simulator.clear();
+        holds.length = 0;
+        const response = await gateway.post(hello(`bounded/${upstream}`, more));
+        expect([upstream, response.status, await response.text()]).toMatchObject([upstream, 200, {}]);
+        // Input is free here, and a token of output costs 2 millionths of a dollar.
+        expect(holds).toEqual([BigInt(reservedTokens) * 2_000_000n]);
+        const sentLimits = gateway.simulator.calls.map(({ body }) => sentBounds[api as Bounded](body));
+        // Gemini refuses a larger reasoning budget, whatever the bound of the output.
+        const known = api === 'generate-content' && budget !== undefined ? Math.min(budget, 24_576) : budget;
+        expect([upstream, ...sentLimits]).toEqual([upstream, [reservedTokens, place === 0 ? known : undefined]]);
+      }
+  },
+);
 
 // biome-ignore lint/suspicious/noExplicitAny: an answer is looked into field by field.
 const answerOf = async (response: Response): Promise<any> => {
@@ -243,7 +246,7 @@ const answerOf = async (response: Response): Promise<any> => {
 };
 const post = (format: Format, behaviour: string, more: Json = {}) =>
   gateway.post(hello(`${format}/${behaviour}`, more));
-const called = () => gateway.simulator.calls.map(({ provider, format }) => `${provider} ${format}`);
+const calledFormats = () => gateway.simulator.calls.map(({ provider, format }) => `${provider} ${format}`);
 
 describe.each(['messages', 'responses', 'converse', 'generate-content'] as const)('a provider of %s', (api) => {
   it.each(unreadableUsages)('is estimated if it reports nothing, or nothing that counts: %s', async (upstream) => {
@@ -290,11 +293,11 @@ it('providers of all formats replace each other, whichever failed before, as lon
       const text = await response.text();
       expect([response.status, text.includes('"error"'), /"attempts":(\d)/.exec(text)?.[1]]).toEqual([200, false, '5']);
       expect(text).toMatch(stream ? /data: \[DONE\]\n\n$/ : /^\{/);
-      expect(called()).toEqual(order.map((format) => `${format} ${format}`));
+      expect(calledFormats()).toEqual(order.map((format) => `${format} ${format}`));
     }
 });
 
 it('a provider that speaks chat completions too is not translated', async () => {
   await answerOf(await gateway.post(hello('both/model')));
-  expect(called()).toEqual(['both chat-completions']);
+  expect(calledFormats()).toEqual(['both chat-completions']);
 });

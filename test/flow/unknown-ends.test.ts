@@ -17,7 +17,7 @@ type Format = (typeof formats)[number];
 const answerText = 'Transfer 100 dollars';
 
 /** Returns the events of a whole answer with this finish reason, with or without the format's own end marker. */
-function streamed(format: Format, reason: string, hasOwnEnd: boolean): FakeAnswer {
+function streamAnswer(format: Format, reason: string, hasOwnEnd: boolean): FakeAnswer {
   if (format === 'chat-completions') {
     const begun = chunkEvent({ content: 'Transfer ' }, /^\s*(null)?\s*$/.test(reason) ? reason : null);
     const text = `${begun}${chunkEvent({ content: '100 dollars' }, reason)}${hasOwnEnd ? 'data: [DONE]\n\n' : ''}`;
@@ -41,7 +41,7 @@ beforeAll(async () => {
     const { format, reason, hasOwnEnd } = next;
     const isStream =
       /"stream":true/.test(broken.bodies[call] ?? '') || format === 'converse' || format === 'generate-content';
-    const answer = isStreamAsked && isStream ? streamed(format, reason, hasOwnEnd) : undefined;
+    const answer = isStreamAsked && isStream ? streamAnswer(format, reason, hasOwnEnd) : undefined;
     outgoing.writeHead(200, { 'content-type': answer?.contentType ?? 'application/json' });
     outgoing.end(answer === undefined ? whole(format, reason) : Buffer.concat(answer.bytes));
   });

@@ -108,8 +108,8 @@ describe('a provider that is not reached', () => {
     expect(finished.provider_path).toContain(word);
 
     const ada = await operatorOf(gateway, `ada-${providerOf(word)}`);
-    const shown = await ada.get(`/calls/${response.headers.get('x-request-id')}`);
-    expect(shown.body.data.attempts[0].reason).toBe(word);
+    const shownCall = await ada.get(`/calls/${response.headers.get('x-request-id')}`);
+    expect(shownCall.body.data.attempts[0].reason).toBe(word);
     const providers: { id: string; models: { state: string; reason: string | null }[] }[] = (
       await ada.get('/providers?limit=200')
     ).body.data;

@@ -19,7 +19,7 @@ const largeMaxBytes = maxBytes / 2;
 const clock = manualClock();
 const budget = createMemoryBudget(clock, { maxBytes });
 /** The answers that their provider holds back. */
-let held: (() => void)[] | undefined;
+let openAnswers: (() => void)[] | undefined;
 let peakBytes = 0;
 let provider: ScriptedProvider;
 let gateway: Harness;
@@ -29,8 +29,8 @@ beforeAll(async () => {
     peakBytes = Math.max(peakBytes, budget.bytesInUse());
     const isForm = provider.bodies[call]?.startsWith('--') === true;
     const answer = () => sendJson(outgoing, isForm ? '{"text":"Hello."}' : completionOf({ content: 'Yes.' }));
-    if (held === undefined) answer();
-    else held.push(answer);
+    if (openAnswers === undefined) answer();
+    else openAnswers.push(answer);
   });
   const entry = (apis: string) => [{ provider: apis, upstream: 'm', more: { apis: [apis] } }];
   gateway = await startHarness({
@@ -43,7 +43,7 @@ beforeAll(async () => {
   });
 });
 afterEach(async () => {
-  held = undefined;
+  openAnswers = undefined;
   await gateway.settled();
   expect(budget.bytesInUse()).toBe(0);
   expect(peakBytes).toBeLessThanOrEqual((maxBytes * 2) / 3);
@@ -67,21 +67,21 @@ const transcribe = () => {
 const atOnce = 12;
 
 it('all are served in turn while their turns are short', async () => {
-  const seen = provider.bodies.length;
+  const callsBefore = provider.bodies.length;
   const answers = await Promise.all(Array.from({ length: atOnce }, transcribe));
   expect(answers.map(({ status }) => status)).toEqual(new Array(atOnce).fill(200));
-  expect(provider.bodies.length - seen).toBe(atOnce);
+  expect(provider.bodies.length - callsBefore).toBe(atOnce);
 });
 
 it('as many are served as fit, the others get 503 and a time, and small calls pass by', async () => {
-  held = [];
+  openAnswers = [];
   const outcomes: Response[] = [];
   const transcriptions = Array.from({ length: atOnce }, () => transcribe().then((response) => outcomes.push(response)));
   const [taken, bytesOfEach] = [headWeight('transcriptions', true) * 3 * mib, 3.01 * mib];
   const fitting = 1 + Math.floor((largeMaxBytes - taken) / bytesOfEach);
-  while (held.length < fitting) await nextTurn();
-  const [seen, calls] = [provider.bodies.length, held];
-  held = undefined;
+  while (openAnswers.length < fitting) await nextTurn();
+  const [callsBefore, calls] = [provider.bodies.length, openAnswers];
+  openAnswers = undefined;
   expect((await gateway.post(hello('chat'))).status).toBe(200);
   // Served calls keep their bodies while another provider may need them.
   while (outcomes.length < atOnce - fitting) {
@@ -92,14 +92,14 @@ it('as many are served as fit, the others get 503 and a time, and small calls pa
     expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
     await expectError(response, 503, 'RATE_LIMITER_UNAVAILABLE');
   }
-  expect(provider.bodies.length - seen).toBe(1);
+  expect(provider.bodies.length - callsBefore).toBe(1);
   for (const answer of calls) answer();
   await Promise.all(transcriptions);
   expect(outcomes.map(({ status }) => status).filter((status) => status === 200)).toHaveLength(fitting);
 });
 
 it('slow ones give way to a call that waits: 503, their connections end, and no provider sees them', async () => {
-  const seen = provider.bodies.length;
+  const callsBefore = provider.bodies.length;
   const { hostname, port } = new URL(gateway.url);
   const slow = [0, 1].map(() => {
     const socket = connect(Number(port), hostname);
@@ -134,5 +134,5 @@ it('slow ones give way to a call that waits: 503, their connections end, and no 
     expect(text()).toContain('RATE_LIMITER_UNAVAILABLE');
     expect(text()).toMatch(/connection: close/i);
   }
-  expect(provider.bodies.length - seen).toBe(1);
+  expect(provider.bodies.length - callsBefore).toBe(1);
 });

@@ -16,9 +16,9 @@ type Json = Record<string, unknown>;
 
 let provider: ScriptedProvider;
 let gateway: Harness;
-let answered: ScriptedReply;
+let reply: ScriptedReply;
 beforeAll(async () => {
-  provider = await startScriptedProvider((outgoing) => sendReply(outgoing, answered));
+  provider = await startScriptedProvider((outgoing) => sendReply(outgoing, reply));
   const more = { max_output_tokens: 500, supported_params: { tools: true, json_mode: true, json_schema: true } };
   gateway = await startHarness({
     models: {
@@ -54,7 +54,7 @@ const text = {
   status: 'completed',
   content: [{ type: 'output_text', text: 'Let me look.', annotations: [] }],
 };
-const refused = {
+const refusalItem = {
   type: 'message',
   id: 'msg_2',
   role: 'assistant',
@@ -75,7 +75,7 @@ const thought = {
   summary: [{ type: 'summary_text', text: 'Hm.' }],
   encrypted_content: null,
 };
-const output = [thought, text, refused, call];
+const output = [thought, text, refusalItem, call];
 const response = (more: Json) => ({
   id: 'resp_1',
   object: 'response',
@@ -114,7 +114,7 @@ const refusalDelta = {
   content_index: 0,
   delta: 'But not below.',
 };
-const written = {
+const writtenEvent = {
   type: 'response.function_call_arguments.delta',
   item_id: 'fc_1',
   output_index: 3,
@@ -146,11 +146,11 @@ const streams: Readonly<Record<string, readonly object[]>> = {
     added(text, 1),
     delta,
     ended(text, 1),
-    added(refused, 2),
+    added(refusalItem, 2),
     refusalDelta,
-    ended(refused, 2),
+    ended(refusalItem, 2),
     added(call, 3),
-    written,
+    writtenEvent,
     ended(call, 3),
     completed,
   ],
@@ -175,10 +175,10 @@ const tellings: Readonly<Record<string, (isStream: boolean) => Promise<readonly 
     const request = { model: 'late', messages };
     const { choices } = isStream ? await client.stream(request).finalChatCompletion() : await client.create(request);
     const { content, refusal, tool_calls: calls = [] } = choices[0]?.message ?? {};
-    const called = calls.map(
+    const toolInputs = calls.map(
       (one) => one.type === 'function' && [one.function.name, JSON.parse(one.function.arguments)],
     );
-    return [choices[0]?.finish_reason, content, refusal, ...called];
+    return [choices[0]?.finish_reason, content, refusal, ...toolInputs];
   },
 };
 const expectedTexts: Readonly<Record<string, readonly unknown[]>> = {
@@ -192,17 +192,17 @@ describe.each(Object.keys(tellings))(
     const tell = tellings[name] ?? (async () => []);
 
     it.each(Object.entries(streams))('streamed, with its items %s', async (_where, events) => {
-      answered = eventsReply(...events);
+      reply = eventsReply(...events);
       expect(await tell(true)).toEqual(expectedTexts[name]);
     });
 
     it('whole', async () => {
-      answered = jsonReply(completed.response);
+      reply = jsonReply(completed.response);
       expect(await tell(false)).toEqual(expectedTexts[name]);
     });
 
     it('and is none as a stream without any item, although it says that it is completed', async () => {
-      answered = eventsReply(begun, { ...completed, response: { ...completed.response, output: [] } });
+      reply = eventsReply(begun, { ...completed, response: { ...completed.response, output: [] } });
       await expect(tell(true)).rejects.toMatchObject({ status: 502 });
     });
   },
@@ -240,7 +240,7 @@ describe('a Claude on Converse with tools and a schema', () => {
       ['I look.', 'look'],
     ],
   ])('hands on %s as it was said, whole and streamed', async (_what, content, texts) => {
-    answered = jsonReply(says(...content));
+    reply = jsonReply(says(...content));
     const whole = await openaiOf(gateway).responses.create(request);
     const wordsOf = ({ output: items }: { readonly output: readonly object[] }) =>
       (items as readonly Json[]).flatMap((item) =>
@@ -271,7 +271,7 @@ describe('a Claude on Converse with tools and a schema', () => {
       ['messageStop', { stopReason: says(...content).stopReason }],
       ['metadata', { usage: says().usage }],
     );
-    answered = { type: contentType, body: Buffer.concat(bytes) };
+    reply = { type: contentType, body: Buffer.concat(bytes) };
     // The SDK's helper rejects prose, so the test reads the events as they come.
     const events: Json[] = [];
     for await (const event of await openaiOf(gateway).responses.create({ ...request, stream: true }))
@@ -282,7 +282,7 @@ describe('a Claude on Converse with tools and a schema', () => {
   });
 
   it('and prose is no JSON to a client of chat completions, which says so', async () => {
-    answered = jsonReply(says({ text: question }));
+    reply = jsonReply(says({ text: question }));
     const response = await gateway.post({
       model: 'claude',
       messages,
@@ -303,7 +303,7 @@ describe('a sentence beside a call, if JSON was asked for beside tools', () => {
   };
   const blocks = [{ text: 'I look.' }, { id: 'toolu_01abcdefgh', name: 'look', args: { at: 'sky' } }];
   const whole = (body: Json) => jsonReply(body);
-  const streamed = ({ bytes, contentType }: FakeAnswer) => ({ type: contentType, body: Buffer.concat(bytes) });
+  const replyOf = ({ bytes, contentType }: FakeAnswer) => ({ type: contentType, body: Buffer.concat(bytes) });
 
   const asks: Readonly<Record<string, (model: string, stream: boolean) => Promise<string>>> = {
     async responses(model, stream) {
@@ -338,7 +338,7 @@ describe('a sentence beside a call, if JSON was asked for beside tools', () => {
     for (const [client, ask] of Object.entries(asks)) {
       // A chat completion with a schema check is not streamed.
       for (const isStream of client === 'chat-completions' ? [false] : [false, true]) {
-        answered = isStream ? streamed(streamOf(api, { blocks })) : whole(jsonOf(api, { blocks }));
+        reply = isStream ? replyOf(streamOf(api, { blocks })) : whole(jsonOf(api, { blocks }));
         const text = await ask(model, isStream);
         // The first piece of the sentence suffices in a stream.
         const found = [text.includes(isStream ? '"I l' : '"I look."'), text.includes('"look"')];

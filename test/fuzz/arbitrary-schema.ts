@@ -88,11 +88,11 @@ for (let level = 0; level < levels; level += 1) {
 }
 
 /** The schema as JSON, as it is in a request, so without NaN and undefined. */
-const written = schema.map((value) => JSON.parse(JSON.stringify(value)) as unknown);
+const jsonValue = schema.map((value) => JSON.parse(JSON.stringify(value)) as unknown);
 
 export const arbitrarySchema: fc.Arbitrary<unknown> = fc.oneof(
-  { weight: 3, arbitrary: written },
-  { weight: 1, arbitrary: mutated(written, 2) },
+  { weight: 3, arbitrary: jsonValue },
+  { weight: 1, arbitrary: mutated(jsonValue, 2) },
 );
 
 export const arbitraryAnswer: fc.Arbitrary<string> = fc.oneof(

@@ -77,8 +77,8 @@ export async function startFuzzRun(): Promise<FuzzRun> {
     overAll,
     async stop() {
       await harness.stop();
-      const seen = [...statuses].toSorted(([a], [b]) => a - b).map(([status, times]) => `${times} × ${status}`);
-      process.stderr.write(`fuzz: ${count()} requests, seed ${seed}: ${seen.join(', ')}\n`);
+      const statusCounts = [...statuses].toSorted(([a], [b]) => a - b).map(([status, times]) => `${times} × ${status}`);
+      process.stderr.write(`fuzz: ${count()} requests, seed ${seed}: ${statusCounts.join(', ')}\n`);
     },
   };
 }

@@ -38,25 +38,25 @@ const chat = (more: Record<string, unknown> = {}): FuzzRequest => ({
 });
 
 describe('a made-up request', () => {
-  const sent = (body: fc.Arbitrary<Uint8Array>): fc.Arbitrary<Case> =>
+  const caseOf = (body: fc.Arbitrary<Uint8Array>): fc.Arbitrary<Case> =>
     body.map((bytes) => ({ request: { headers: authorization(), body: bytes }, upstream: goodUpstream, faults: [] }));
 
   it('with fields of any value is answered', async () => {
-    await fuzz.runAll(500, sent(mutated(validRequest, 2).map(bytesOf)));
+    await fuzz.runAll(500, caseOf(mutated(validRequest, 2).map(bytesOf)));
   });
 
   it('to a function with any input is answered', async () => {
-    await fuzz.runAll(200, sent(mutated(functionCall, 1).map(bytesOf)));
+    await fuzz.runAll(200, caseOf(mutated(functionCall, 1).map(bytesOf)));
   });
 
   it('is one of a whole batch, whatever number is asked for', async () => {
     const before = fuzz.callCount();
-    await fuzz.runAll(1, sent(validRequest.map(bytesOf)));
+    await fuzz.runAll(1, caseOf(validRequest.map(bytesOf)));
     expect([fuzz.callCount() > before, (fuzz.callCount() - before) % 50]).toEqual([true, 0]);
   });
 
   it('that is as large or deep as it may be, or more, is answered', async () => {
-    await fuzz.runAll(50, sent(costlyRequest.map(bytesOf)));
+    await fuzz.runAll(50, caseOf(costlyRequest.map(bytesOf)));
   });
 
   it('with a text that is nearly JSON, or no text, is answered', async () => {
@@ -64,7 +64,7 @@ describe('a made-up request', () => {
     const garbage = fc.oneof(fc.uint8Array({ maxLength: 200 }), arbitraryValue.map(bytesOf));
     await fuzz.runAll(
       350,
-      sent(fc.oneof({ weight: 4, arbitrary: spoiltBytes(text) }, { weight: 1, arbitrary: garbage })),
+      caseOf(fc.oneof({ weight: 4, arbitrary: spoiltBytes(text) }, { weight: 1, arbitrary: garbage })),
     );
   });
 

@@ -210,9 +210,9 @@ describe('a new version', () => {
       expect(metrics.match(ofVersion)).toHaveLength(2);
       expect(metrics).toContain('"MetricName":"Errors"');
     }
-    const counted = groups.map((group) => alarmsOfGroup(api, group)[0]?.MetricName);
+    const metricNames = groups.map((group) => alarmsOfGroup(api, group)[0]?.MetricName);
     // Two functions may have versions with the same number.
-    expect(counted.toSorted()).toEqual(
+    expect(metricNames.toSorted()).toEqual(
       ['ChatCompletions', 'Models', 'Operator'].map((name) => `${name}VersionFailures`),
     );
     const [filter] = resourcesOf(api, 'AWS::Logs::MetricFilter').filter(({ Properties }) =>

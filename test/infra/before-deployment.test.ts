@@ -305,9 +305,9 @@ describe('before a deployment', () => {
       await expect(there(tasks)).rejects.toThrow('zones: this account has no zone use1-az2, use1-az4 in us-east-1');
       inVirginia();
       expect((await there(tasks)).notes).toEqual([]);
-      const refused = 'CloudFront reaches no load balancer in zone use1-az3';
-      await expect(there({ ...tasks, zones: ['use1-az1', 'use1-az3'] })).rejects.toThrow(`zones: ${refused}`);
-      await expect(there({ ...tasks, vpc })).rejects.toThrow(`vpc.availabilityZones: ${refused}`);
+      const refusal = 'CloudFront reaches no load balancer in zone use1-az3';
+      await expect(there({ ...tasks, zones: ['use1-az1', 'use1-az3'] })).rejects.toThrow(`zones: ${refusal}`);
+      await expect(there({ ...tasks, vpc })).rejects.toThrow(`vpc.availabilityZones: ${refusal}`);
       const { certificateArn, domainNames } = { certificateArn: 'arn', domainNames: ['llm.example.com'] };
       expect(await there({ ...tasks, vpc, edge: 'none', customDomain: { certificateArn, domainNames } })).toBeDefined();
     });

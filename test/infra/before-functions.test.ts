@@ -56,8 +56,8 @@ describe('before the operator function', () => {
     ['/console/main-00000000.js', {}],
   ])('%s with %j is answered as the function would, and never reaches it', async (uri, headers: Headers) => {
     const edge = ask(uri, headers) as EdgeAnswer;
-    const sent = Object.fromEntries(Object.entries(headers).map(([name, { value }]) => [name, value]));
-    const response = await fetch(new URL(gateway.url).origin + uri, { headers: sent });
+    const sentHeaders = Object.fromEntries(Object.entries(headers).map(([name, { value }]) => [name, value]));
+    const response = await fetch(new URL(gateway.url).origin + uri, { headers: sentHeaders });
     const withoutIds = (text: string) => ({ ...(JSON.parse(text) as object), correlation_id: 'one of its own' });
     expect(edge.statusCode).toBe(response.status);
     expect(withoutIds(edge.body)).toEqual(withoutIds(await response.text()));

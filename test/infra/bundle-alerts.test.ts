@@ -9,7 +9,7 @@ import { type ScriptedBehaviour, type ScriptedServer, startScriptedServer } from
 
 const priced = { input_price_per_million: '0', output_price_per_million: '1000' };
 const taken: ScriptedBehaviour = { status: 200, body: 'ok' };
-const refused: ScriptedBehaviour = { status: 500, body: 'no' };
+const refusal: ScriptedBehaviour = { status: 500, body: 'no' };
 
 describeOnDynamo('a function that passes a share', () => {
   let bundle: string;
@@ -73,7 +73,7 @@ describeOnDynamo('a function that passes a share', () => {
   });
 
   it('tries once, and the owner’s next calls try again, three times in all, by whichever function', async () => {
-    const { receiver, harness, open, spend } = await start([refused]);
+    const { receiver, harness, open, spend } = await start([refusal]);
     const [one, other] = [await open(), await open()];
     await spend(one, 600);
     await spend(one, 600);
@@ -89,7 +89,7 @@ describeOnDynamo('a function that passes a share', () => {
   });
 
   it('is left alone once it had a 2xx', async () => {
-    const { receiver, harness, open, spend } = await start([refused, taken]);
+    const { receiver, harness, open, spend } = await start([refusal, taken]);
     const gateway = await open();
     await spend(gateway, 600);
     await spend(gateway, 600);

@@ -58,9 +58,9 @@ describeOnDynamo('the uploaded bundle', () => {
     expect([answer.status, answer.isWhole, answer.failure]).toEqual([200, true, undefined]);
     expect(JSON.parse(textOf(answer))).toMatchObject({ text: expect.stringContaining('acme') });
     expect(Number(answer.headers['x-gw-cost'])).toBe(0.0001);
-    const sent = { file_name: 'speech.wav', type: 'audio/wav', bytes: audio.length };
+    const fileDetails = { file_name: 'speech.wav', type: 'audio/wav', bytes: audio.length };
     expect(harness.simulator.calls.map(({ body }) => body)).toEqual([
-      { model: 'no-usage', language: 'en', file: sent },
+      { model: 'no-usage', language: 'en', file: fileDetails },
     ]);
     expect(await expectBalancedBooks(harness)).toBe(100_000_000n);
   });
@@ -76,8 +76,8 @@ describeOnDynamo('the uploaded bundle', () => {
     const [call] = harness.simulator.calls;
     expect(call?.body).toMatchObject({ image: { bytes: plainBodyMaxBytes - beside } });
     const spent = await expectBalancedBooks(harness);
-    const refused = await edit(plainBodyMaxBytes);
-    expect([refused.status, JSON.parse(textOf(refused))]).toMatchObject([
+    const refusal = await edit(plainBodyMaxBytes);
+    expect([refusal.status, JSON.parse(textOf(refusal))]).toMatchObject([
       413,
       { error: 'request_too_large', message: 'The request body is too large: at most 4 MiB on Lambda.' },
     ]);

@@ -58,14 +58,14 @@ async function expectUnits(start: StartCounted, quietMs: number): Promise<void> 
   const units: number[] = [];
   const unlimited = { key: keys.unlimited, body: jsonBody(models.unlimited) };
   for (const { key, body } of [limitedCall(keys.limited), unlimited]) {
-    const written: StoreRequest[] = [];
+    const storeRequests: StoreRequest[] = [];
     // The first two calls read the data that later calls find in memory.
     for (let n = -2; n < countedCalls; n += 1) {
       expect(await gateway.call(key, String(body))).toBe(200);
       const requests = await proxy.takeRequests(quietMs);
-      if (n >= 0) written.push(...requests);
+      if (n >= 0) storeRequests.push(...requests);
     }
-    units.push(costOf(written, countedCalls).writeUnits);
+    units.push(costOf(storeRequests, countedCalls).writeUnits);
   }
   await gateway.stop();
   proxy.stop();

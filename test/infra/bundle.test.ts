@@ -362,7 +362,7 @@ describe('the build of the project', () => {
           leftOut: [],
           envelopes: { seal: () => '', open: () => undefined },
         };
-        const called = await callThroughHub(
+        const hubAnswer = await callThroughHub(
           requests,
           {
             model: { id: 'm' },
@@ -371,7 +371,7 @@ describe('the build of the project', () => {
           },
           send,
         );
-        expect(JSON.parse(called.answer.text).choices[0].message.content).toBe('Hello.');
+        expect(JSON.parse(hubAnswer.answer.text).choices[0].message.content).toBe('Hello.');
       }
     }
   });
@@ -380,13 +380,13 @@ describe('the build of the project', () => {
     const { landing, health, hello, openapi, console } = rootPaths;
     const page = await readdir(join(output, 'operator', 'page'));
     const ofPage = [console, ...page.map((name) => `${console}/${name}`), `${console}/settings.json`];
-    const served = {
+    const servedPaths = {
       gateway: [landing, health, hello, openapi],
       models: [landing, health, hello],
       operator: [landing, health, hello, ...ofPage],
     };
     // Every path is listed, so this test also calls a path that is added later.
-    expect(new Set([...Object.values(served).flat(), rootPaths.consoleFile])).toEqual(
+    expect(new Set([...Object.values(servedPaths).flat(), rootPaths.consoleFile])).toEqual(
       new Set([...Object.values(rootPaths), ...ofPage]),
     );
     for (const name of functionNames) {
@@ -394,13 +394,13 @@ describe('the build of the project', () => {
       await cp(join(output, name), zip, { recursive: true });
       // The code for these paths is loaded with the first call, which needs an API key.
       const loaded = name === 'gateway' ? ['/v1/key', 'POST /v1/responses', 'POST /v1/embeddings'] : [];
-      const paths = [...served[name], ...loaded, '/v1/models', '/console/index.cjs'];
+      const paths = [...servedPaths[name], ...loaded, '/v1/models', '/console/index.cjs'];
       const answers = await invokeEach(join(zip, 'index.mjs'), paths);
-      const [keyless, others] = [answers.slice(0, served[name].length), answers.slice(served[name].length)];
+      const [keyless, others] = [answers.slice(0, servedPaths[name].length), answers.slice(servedPaths[name].length)];
       expect(keyless.filter(({ status, bytes }) => status !== 200 || bytes === 0)).toEqual([]);
       // No code file is served as a file of the page.
-      const refused = [...loaded.map(() => 401), name === 'operator' ? 404 : 401, 404];
-      expect(others.map(({ status }) => status)).toEqual(refused);
+      const refusalStatuses = [...loaded.map(() => 401), name === 'operator' ? 404 : 401, 404];
+      expect(others.map(({ status }) => status)).toEqual(refusalStatuses);
     }
   });
 
@@ -506,9 +506,9 @@ describe('the build of the project', () => {
   it('knows a change that a file loaded on demand refuses, and takes no fault of it for one', async () => {
     const { planListUpdate } = createRequire(import.meta.url)(join(output, 'operator', 'gateway-file.cjs'));
     const errorOf = (read: () => unknown) => planListUpdate({ read }, ['acme/none']).catch((error: unknown) => error);
-    const refused = await errorOf(async () => undefined);
-    expect(refused).toBeInstanceOf(ChangeFailed);
-    expect(refused).toMatchObject({ failure: 'absent', param: 'models' });
+    const refusal = await errorOf(async () => undefined);
+    expect(refusal).toBeInstanceOf(ChangeFailed);
+    expect(refusal).toMatchObject({ failure: 'absent', param: 'models' });
     expect(await errorOf(() => Promise.reject(new TypeError('no answer')))).not.toBeInstanceOf(ChangeFailed);
   });
 
@@ -563,7 +563,7 @@ describeOnDynamo('the process of a task', () => {
   const inFlight = 20;
   let harness: Harness;
   let image: string;
-  let held: ScriptedProvider;
+  let holdingProvider: ScriptedProvider;
   /** Ends the answers of calls that wait for their provider. */
   const ends: (() => void)[] = [];
   const call = (task: Task, model: string, stream = false) =>
@@ -575,8 +575,8 @@ describeOnDynamo('the process of a task', () => {
   beforeAll(async () => {
     image = await imageOf(join(output, 'container'));
     testStore = await startDynamoTestStore();
-    held = await startScriptedProvider((outgoing, call) => {
-      if (!held.bodies[call]?.includes('"stream":true')) {
+    holdingProvider = await startScriptedProvider((outgoing, call) => {
+      if (!holdingProvider.bodies[call]?.includes('"stream":true')) {
         ends.push(() => sendJson(outgoing, completionOf({ content: 'Done.' })));
         return;
       }
@@ -590,14 +590,14 @@ describeOnDynamo('the process of a task', () => {
         'acme/failing': [{ provider: 'acme', upstream: 'error-500' }],
         'held/model': [{ provider: 'held', upstream: 'm' }],
       },
-      providers: { held: { base_url: held.url }, acme: { apis: ['chat-completions', 'responses'] } },
+      providers: { held: { base_url: holdingProvider.url }, acme: { apis: ['chat-completions', 'responses'] } },
       workspace: { functions: [promptFunction('label', 'acme/echo')] },
       key: { concurrency: inFlight, rpm: 1_000, spend_limit_usd: '1000.00' },
     });
   });
   afterAll(async () => {
     await harness.stop();
-    await held.stop();
+    await holdingProvider.stop();
   });
   const start = (storeUrl = testStore.endpoint) =>
     startTask({ container, folder: image, storeUrl, stage: testStore.stage });

@@ -214,8 +214,8 @@ describe('a stage with a key of its owner', () => {
         })),
       ),
     );
-    const called = ['ChatCompletions', 'Models', 'Operator', 'ContainerTask'];
-    expect(rights.map(({ role }) => role)).toEqual(expect.arrayContaining(called));
+    const callingFunctions = ['ChatCompletions', 'Models', 'Operator', 'ContainerTask'];
+    expect(rights.map(({ role }) => role)).toEqual(expect.arrayContaining(callingFunctions));
     for (const { Action, Condition } of rights) {
       expect(Action).toEqual(expect.arrayContaining(['kms:Decrypt', 'kms:Encrypt', 'kms:GenerateDataKey']));
       expect(JSON.stringify(Action)).not.toContain('*');

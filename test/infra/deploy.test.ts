@@ -401,7 +401,7 @@ describe('the whole command', () => {
           askedBeforeCdk ??= askedOperations().length;
           events.push(['cdk', ...args, ...(imageBuilder === undefined ? [] : [`with ${imageBuilder}`])].join(' '));
           const api = `gw-${String(args[1]).split('/')[0]}-api`;
-          if (!standingStacks.has(api)) haveStack(api, [], served);
+          if (!standingStacks.has(api)) haveStack(api, [], edgeOutputs);
           return exitCodes.shift() ?? 0;
         },
         // Pauses take no time.
@@ -440,7 +440,12 @@ describe('the whole command', () => {
   const routesAnswer = (stage: string) => `all routes of ${stage} answer at https://d1.cloudfront.net`;
   const cdkOf = ({ events }: Run) => events.filter((event) => event.startsWith('cdk'));
   const commit = { DeployedCommit: readCommit() };
-  const served = { ...commit, BaseUrl: 'https://d1.cloudfront.net/v1', DistributionId: 'E1', AcceptedOrigins: '1' };
+  const edgeOutputs = {
+    ...commit,
+    BaseUrl: 'https://d1.cloudfront.net/v1',
+    DistributionId: 'E1',
+    AcceptedOrigins: '1',
+  };
 
   describe('the command that deploys a stage', () => {
     it('says where, asks the account, and deploys a new stage: protected ones in two runs, data first', async () => {
@@ -475,7 +480,7 @@ describe('the whole command', () => {
     const tasks = { ...prod, compute: 'container' as const };
     const standing = () => {
       haveStack('gw-prod-data', allTables);
-      haveStack('gw-prod-api', [], served);
+      haveStack('gw-prod-api', [], edgeOutputs);
       standingStacks.add('gw-prod-api');
     };
     const noBuilder = () => findImageBuilder('no-such-program');
@@ -558,7 +563,7 @@ describe('the whole command', () => {
         ],
         failure: undefined,
       });
-      haveStack('gw-prod-api', [], { ...served, Compute: 'container' });
+      haveStack('gw-prod-api', [], { ...edgeOutputs, Compute: 'container' });
       const second = await deploy('--stage prod', { stages: { dev, prod: tasks } });
       const run = [`stage prod: ${place}`, 'cdk deploy prod/* with finch', routesAnswer('prod')];
       expect(second).toMatchObject({ events: run, failure: undefined });
@@ -591,8 +596,8 @@ describe('the whole command', () => {
       );
       const ofVendors = questions.filter((line) => /\/v1beta\/|\/bedrock\/|none:/.test(line));
       // The requests include every call in the list of interfaces, and the lists of both vendors.
-      const listed = Object.values(interfaceList).flatMap(({ routes }) => routes);
-      const calls = listed.map(({ base, path }) => (base === 'all' ? '/v1' : base) + path.replace('**', 'none'));
+      const listedRoutes = Object.values(interfaceList).flatMap(({ routes }) => routes);
+      const calls = listedRoutes.map(({ base, path }) => (base === 'all' ? '/v1' : base) + path.replace('**', 'none'));
       expect(calls.filter((path) => !questions.includes(`401 ${at(path)}`))).toEqual([]);
       expect(ofVendors).toHaveLength(calls.filter((path) => /\/v1beta\/|\/bedrock\/|none:/.test(path)).length + 2);
       expect(questions).toHaveLength(4 + Object.keys(routePaths).length + 3 + ofVendors.length + 2);
@@ -600,7 +605,11 @@ describe('the whole command', () => {
       expect(questions.filter((line) => line.includes('*'))).toEqual([]);
       // A stage without a console has none of its routes, and a stage with its own names is called by the
       // distribution's name.
-      const outputs = { ...served, BaseUrl: 'https://llm.example.com/v1', DistributionDomainName: 'd2.cloudfront.net' };
+      const outputs = {
+        ...edgeOutputs,
+        BaseUrl: 'https://llm.example.com/v1',
+        DistributionDomainName: 'd2.cloudfront.net',
+      };
       haveStack('gw-prod-api', [], outputs);
       standingStacks.add('gw-prod-api');
       const plain = await deploy('--stage prod --yes');
@@ -636,8 +645,8 @@ describe('the whole command', () => {
 
     it('fails if a route is refused at the end, names each of them with the reason, and names no second deployment', async () => {
       standing();
-      const refused = { status: 404, text: '{"error":"not_found",\n"message":"There is no such path."}' };
-      const answer = (url: string) => (url.endsWith('/models') ? refused : { status: 401, text: '' });
+      const refusal = { status: 404, text: '{"error":"not_found",\n"message":"There is no such path."}' };
+      const answer = (url: string) => (url.endsWith('/models') ? refusal : { status: 401, text: '' });
       const run = await deploy('--stage prod --yes', { stages: { dev, prod: tasks }, answer });
       expect(run.failure).toBe(
         'prod was deployed, but does not serve /v1/models, /openai/v1/models, /v1beta/models at https://d1.cloudfront.net: 404 {"error":"not_found", "message":"There is no such path."}',

@@ -130,12 +130,12 @@ describe('the distribution', () => {
       ];
       return JSON.stringify(config.Origins.find(({ Id }) => Id === target?.TargetOriginId)?.DomainName);
     };
-    const routes = Object.values(interfaceList).flatMap(({ routes: listed }) => listed);
+    const routes = Object.values(interfaceList).flatMap(({ routes: listedRoutes }) => listedRoutes);
     const models = ['gemini-3-pro', 'openai/gpt-5', 'anthropic.claude-v1:0', 'anthropic.claude-v1%3A0'];
     for (const { base, path } of routes) {
       for (const model of models) {
-        const called = (base === 'all' ? '/openai/v1' : base) + path.replace('**', model);
-        expect([called, originOf(called)]).toEqual([called, expect.stringContaining('"ChatCompletions')]);
+        const calledPath = (base === 'all' ? '/openai/v1' : base) + path.replace('**', model);
+        expect([calledPath, originOf(calledPath)]).toEqual([calledPath, expect.stringContaining('"ChatCompletions')]);
       }
     }
     for (const path of ['/v1beta/models', '/v1beta/models/gemini-3-pro', '/bedrock/inference-profiles']) {

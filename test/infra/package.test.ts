@@ -118,15 +118,15 @@ interface ApiDescription {
 function callsIn({ paths }: ApiDescription): readonly { readonly path: string; readonly body: string | FormData }[] {
   return Object.entries(paths).flatMap(([path, { post }]) => {
     const model = taskModels[path] ?? 'demo/chat';
-    const called = path.replace('{model}', model);
+    const calledPath = path.replace('{model}', model);
     const [content] = Object.entries(post?.requestBody?.content ?? {});
-    if (content === undefined || path.startsWith('/v1/manage/') || called.includes('{')) return [];
+    if (content === undefined || path.startsWith('/v1/manage/') || calledPath.includes('{')) return [];
     const [type, { examples = {} }] = content;
     const [example] = Object.values(examples);
     // A picture replaces an id that only a real provider would know.
     const picture = example?.value.images === undefined ? {} : { images: [{ image_url: png(8, 8) }] };
-    const fields = { ...example?.value, ...picture, ...(path === called ? { model } : {}) };
-    return [{ path: called, body: type === 'application/json' ? JSON.stringify(fields) : formOf(fields) }];
+    const fields = { ...example?.value, ...picture, ...(path === calledPath ? { model } : {}) };
+    return [{ path: calledPath, body: type === 'application/json' ? JSON.stringify(fields) : formOf(fields) }];
   });
 }
 
@@ -215,13 +215,13 @@ describe('the package', () => {
       }
       const [page, script, length] = await openConsole(url);
       expect([page, script, length > 10_000]).toEqual([200, 200, true]);
-      const listed = spawnSync(program(), ['keys', 'list', '--json'], {
+      const keysList = spawnSync(program(), ['keys', 'list', '--json'], {
         env: { ...bareShell(), GW_DATA: data },
         cwd: empty,
         encoding: 'utf8',
       });
-      expect([listed.status, listed.stderr]).toEqual([0, '']);
-      const { keys } = JSON.parse(listed.stdout) as { readonly keys: readonly { readonly name: string }[] };
+      expect([keysList.status, keysList.stderr]).toEqual([0, '']);
+      const { keys } = JSON.parse(keysList.stdout) as { readonly keys: readonly { readonly name: string }[] };
       expect(keys.map(({ name }) => name).toSorted()).toEqual(['demo', 'of-087e24a2']);
       const after = await fetch(`${url}/key`, { headers: withKey(key) });
       const { data: spent } = (await after.json()) as { data: { usage_usd: string } };
@@ -251,8 +251,8 @@ describe('the package', () => {
     expect(options).toEqual({ code: 0, out: usage.replaceAll('npm start --', 'gw start'), error: '' });
     expect(options?.out).toContain('usage: gw start [options]');
     expect([help, mistake, options].some((answer) => answer?.out.includes('npm '))).toBe(false);
-    const refused = 'gw: there is no option --prot; did you mean --port?; gw start --help prints the options';
-    expect(noOption).toEqual({ code: 1, out: '', error: refused });
+    const refusalText = 'gw: there is no option --prot; did you mean --port?; gw start --help prints the options';
+    expect(noOption).toEqual({ code: 1, out: '', error: refusalText });
   });
 
   it('has the threads that the code starts by name', async () => {

@@ -273,12 +273,12 @@ describe('the roles of the functions, while the gateway serves every kind of req
   };
 
   const expectOnly = (granted: TableActions, calls: readonly AwsCall[]): void => {
-    const called = tableActionsIn(calls);
+    const calledActions = tableActionsIn(calls);
     for (const [table, actions] of Object.entries(granted)) {
-      const found = [...(called[table] ?? []), ...(seldom[table] ?? [])];
+      const found = [...(calledActions[table] ?? []), ...(seldom[table] ?? [])];
       expect({ table, actions: [...new Set(found)].toSorted() }).toEqual({ table, actions: actions.toSorted() });
     }
-    expect(Object.keys(granted)).toEqual(expect.arrayContaining(Object.keys(called)));
+    expect(Object.keys(granted)).toEqual(expect.arrayContaining(Object.keys(calledActions)));
   };
 
   it('allow the chat function every call it makes, and no action on a table that it never makes', async () => {
@@ -410,8 +410,10 @@ describe('the roles of the functions, while the gateway serves every kind of req
     expect(statuses).toEqual(statuses.map(() => 200));
     const calls = await takeCalls();
     expect(calls.filter((one) => !operatorRole.allows(one))).toEqual([]);
-    const called = tableActionsIn(calls);
-    expect(Object.fromEntries(Object.entries(called).map(([table, actions]) => [table, actions.toSorted()]))).toEqual(
+    const calledActions = tableActionsIn(calls);
+    expect(
+      Object.fromEntries(Object.entries(calledActions).map(([table, actions]) => [table, actions.toSorted()])),
+    ).toEqual(
       Object.fromEntries(Object.entries(operatorTableActions).map(([table, actions]) => [table, actions.toSorted()])),
     );
   });
@@ -429,8 +431,8 @@ describe('the roles of the functions, while the gateway serves every kind of req
         );
         return found.length === 0 ? [] : [[table, found.toSorted()]];
       });
-      const listed = Object.entries(granted as TableActions).map(([table, list]) => [table, list.toSorted()]);
-      expect(Object.fromEntries(allowed)).toEqual(Object.fromEntries(listed));
+      const grantedActions = Object.entries(granted as TableActions).map(([table, list]) => [table, list.toSorted()]);
+      expect(Object.fromEntries(allowed)).toEqual(Object.fromEntries(grantedActions));
     }
   });
 

@@ -192,8 +192,8 @@ describe('the smoke test', () => {
         String(url).startsWith('https://direct.test') && init?.method === 'POST'
           ? heldBack(String(url).replace('https://direct.test/v1', gateway.url), init)
           : throughStage(true)(url, init);
-      const held = await runTimed({ deployed, send });
-      expect(held.lines.at(-1)).toMatch(/^FAILS +direct .*does not arrive as it comes/);
+      const heldRun = await runTimed({ deployed, send });
+      expect(heldRun.lines.at(-1)).toMatch(/^FAILS +direct .*does not arrive as it comes/);
     });
 
     it('has nothing to go around if there is no distribution', async () => {

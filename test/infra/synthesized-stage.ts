@@ -95,9 +95,9 @@ function readOrWrite(id: string, synthesizeText: () => StageText): StageText {
   const file = join(runFolder(), `stage-${createHash('sha256').update(id).digest('hex')}.json`);
   if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as StageText;
   const text = synthesizeText();
-  const written = `${file}.${process.pid}`;
-  writeFileSync(written, JSON.stringify(text));
-  renameSync(written, file);
+  const temporaryFile = `${file}.${process.pid}`;
+  writeFileSync(temporaryFile, JSON.stringify(text));
+  renameSync(temporaryFile, file);
   return text;
 }
 

@@ -61,21 +61,21 @@ const referencesIn = (value: unknown): string[] =>
   [...JSON.stringify(value).matchAll(/"(?:Ref|Fn::GetAtt)":(?:\["?)?"?([\w:]+)/g)].map(([, name = '']) => name);
 
 describe('the variables of versions', () => {
-  const seen = new Map<string, unknown[]>();
+  const valuesSeen = new Map<string, unknown[]>();
   for (const [overrides, deployment] of variants) {
     const all = variablesOf(synthesizeStage('prod', { console: true, ...overrides }, deployment));
     for (const [name, value] of all.flatMap((variables) => Object.entries(variables))) {
-      if (typeof value !== 'string') seen.set(name, [...(seen.get(name) ?? []), value]);
+      if (typeof value !== 'string') valuesSeen.set(name, [...(valuesSeen.get(name) ?? []), value]);
     }
   }
 
   it('that are no literal are named here, each with what happens when it changes, and no more of them', () => {
-    expect([...seen.keys()].toSorted()).toEqual(Object.keys(notLiteral).toSorted());
+    expect([...valuesSeen.keys()].toSorted()).toEqual(Object.keys(notLiteral).toSorted());
     for (const [, whenItChanges] of Object.values(notLiteral)) expect(whenItChanges).toMatch(/\w{5}/);
   });
 
   it.each(Object.entries(notLiteral))('%s refers to nothing else than is said of it', (name, [kind]) => {
-    const references = new Set((seen.get(name) ?? []).flatMap(referencesIn));
+    const references = new Set((valuesSeen.get(name) ?? []).flatMap(referencesIn));
     expect(references.size).toBeGreaterThan(0);
     const ofPlace = [...references].filter((reference) => /^AWS::(AccountId|Region|Partition)$/.test(reference));
     if (kind === 'place') expect(ofPlace).toEqual([...references]);

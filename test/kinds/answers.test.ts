@@ -39,8 +39,8 @@ const hasStreams = ({ kind, api }: AnswerRow): boolean =>
 
 describe('the table of answers', () => {
   it.each(providerKindNames)('has every interface that %s lists, and no other', (kind) => {
-    const listed = rows.filter((row) => row.kind === kind).map(({ api }) => api);
-    expect(listed.toSorted()).toEqual(servedApis(kind).toSorted());
+    const listedApis = rows.filter((row) => row.kind === kind).map(({ api }) => api);
+    expect(listedApis.toSorted()).toEqual(servedApis(kind).toSorted());
   });
 
   it.each(rows.map((row) => [row.kind, row.api, row] as const))(

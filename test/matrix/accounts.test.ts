@@ -82,8 +82,8 @@ askRows('accounts', {
     },
     async 'a data policy'(cell) {
       const before = cell.received('echo').length;
-      const refused = await cell.send({ model: 'echo', key: keys.private });
-      await expectError(refused, 422, 'no_policy_compliant_provider');
+      const refusal = await cell.send({ model: 'echo', key: keys.private });
+      await expectError(refusal, 422, 'no_policy_compliant_provider');
       expect(cell.received('echo')).toHaveLength(before);
       const response = await cell.send({ model: 'private', key: keys.private });
       await response.arrayBuffer();
@@ -101,9 +101,9 @@ askRows('accounts', {
       expect(content.answer.status).toBe(200);
       if (!response.headers.get('content-type')?.startsWith('audio/')) expect(content.answer.body).toBe(text);
       if (cell.interfaceId !== 'speech') expect(content.stream).toBe(cell.delivery === 'stream');
-      const sent = content.sent.map(({ provider, model, body }: Any) => [provider, model, JSON.parse(body)]);
+      const sentCalls = content.sent.map(({ provider, model, body }: Any) => [provider, model, JSON.parse(body)]);
       const translated = cell.service === 'relayed' ? [] : cell.received('echo').slice(before);
-      expect(sent).toEqual(translated.map(({ provider, body }) => [provider, `${cell.name}/echo`, body]));
+      expect(sentCalls).toEqual(translated.map(({ provider, body }) => [provider, `${cell.name}/echo`, body]));
       if (cell.service === 'translated')
         expect(content.sent.every((one: Any) => one.format === cell.format)).toBe(true);
     },

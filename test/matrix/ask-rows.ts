@@ -152,8 +152,8 @@ function cellOf(column: MatrixColumn, harness: Harness, gate: GatedProvider): Ma
     providersOf,
     async recordOf({ headers }, key = harness.key) {
       const id = headers.get('x-request-id');
-      const shown = await harness.get(`/generation?id=${id}`, { authorization: `Bearer ${key}` });
-      const { data } = (await shown.json()) as { data: Json };
+      const shownCall = await harness.get(`/generation?id=${id}`, { authorization: `Bearer ${key}` });
+      const { data } = (await shownCall.json()) as { data: Json };
       return data;
     },
     received: (model) => harness.simulator.calls.filter(({ provider }) => providersOf(model).includes(provider)),

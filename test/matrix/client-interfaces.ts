@@ -100,9 +100,9 @@ const claudeFile = {
   messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'file', file_id: 'file_1' } }] }],
 };
 const byName =
-  (operation: string, streamed = operation) =>
+  (operation: string, streamOperation = operation) =>
   (model: string, isStream: boolean): string =>
-    `/bedrock/model/${encodeURIComponent(model)}/${isStream ? streamed : operation}`;
+    `/bedrock/model/${encodeURIComponent(model)}/${isStream ? streamOperation : operation}`;
 /** Returns the code of the last event, if it is an exception. */
 const brokenFrames = (events: string): string | undefined => {
   const codes = eventsOf(events).map(({ code, message }) => (message === undefined ? undefined : code));

@@ -107,9 +107,9 @@ askRows('deliveries', {
       expect(cell.received('leaving')).toHaveLength(1);
     },
     async 'our account at its limit'(cell) {
-      const refused = await cell.send({ model: 'limited' });
-      expect(refused.headers.get('x-should-retry')).toBe('false');
-      await expectError(refused, 502, 'no_available_provider');
+      const refusal = await cell.send({ model: 'limited' });
+      expect(refusal.headers.get('x-should-retry')).toBe('false');
+      await expectError(refusal, 502, 'no_available_provider');
       const response = await cell.send({ model: 'limited-first' });
       await expectWhole(cell, response);
       expect(cell.received('limited-first').map(({ provider }) => provider)).toEqual(cell.providersOf('limited-first'));

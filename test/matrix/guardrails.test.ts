@@ -140,8 +140,8 @@ askRows('guardrails', {
       const before = cell.received('echo').length;
       for (const schema of schemasWith('A forbidden word')) {
         const more = cell.entry.tool?.({ type: 'object', ...schema }) ?? {};
-        const refused = await cell.send({ model: 'echo', key: keys.input, more });
-        await expectError(refused, 400, 'invalid_request', { reason: 'content_policy_violation' });
+        const refusal = await cell.send({ model: 'echo', key: keys.input, more });
+        await expectError(refusal, 400, 'invalid_request', { reason: 'content_policy_violation' });
       }
       expect(cell.received('echo')).toHaveLength(before);
     },

@@ -50,10 +50,10 @@ describe('the matrix', () => {
   });
 
   it('has a column for each interface, at each format that serves it, whole and if it has one as a stream', () => {
-    const served = columns.filter((column) => !reasons['cannot serve'](column));
-    expect([...new Set(served.map(({ interfaceId }) => interfaceId))]).toEqual(interfaceIds);
+    const servedColumns = columns.filter((column) => !reasons['cannot serve'](column));
+    expect([...new Set(servedColumns.map(({ interfaceId }) => interfaceId))]).toEqual(interfaceIds);
     expect(new Set(columns.map(({ name }) => name)).size).toBe(columns.length);
-    expect(served.filter(({ delivery }) => delivery === 'whole')).toHaveLength(72);
+    expect(servedColumns.filter(({ delivery }) => delivery === 'whole')).toHaveLength(72);
   });
 
   it('asks each column in some row', () => {

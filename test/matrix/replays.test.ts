@@ -91,9 +91,9 @@ askRows('replays', {
       await bytesOf(await cell.send({ model: 'stored', headers }));
       await cell.harness.settled();
       const calls = cell.received('stored').length;
-      const refused = await cell.send({ model: 'stored', text: 'Another', headers });
-      expect(refused.headers.get('x-should-retry')).toBe('false');
-      await expectError(refused, 409, 'idempotency_conflict');
+      const refusal = await cell.send({ model: 'stored', text: 'Another', headers });
+      expect(refusal.headers.get('x-should-retry')).toBe('false');
+      await expectError(refusal, 409, 'idempotency_conflict');
       expect(cell.received('stored')).toHaveLength(calls);
     },
     async 'a replayed answer for other guardrails'(cell) {
@@ -130,8 +130,8 @@ askRows('replays', {
       expect([first.status, first.headers.get('x-gw-cache')]).toEqual([200, 'MISS']);
       await cell.harness.settled();
       const calls = cell.received('stored').length;
-      const refused = await cell.send({ ...call, key: keys.input });
-      await expectError(refused, 400, 'invalid_request', { reason: 'content_policy_violation' });
+      const refusal = await cell.send({ ...call, key: keys.input });
+      await expectError(refusal, 400, 'invalid_request', { reason: 'content_policy_violation' });
       expect(cell.received('stored')).toHaveLength(calls);
       const checked = await cell.send({ ...call, key: keys.output });
       const bytes = await bytesOf(checked);

@@ -62,8 +62,8 @@ describe('settings of a stage in a page', () => {
   it.each(titled(settings))('are accepted: %s', (_place, text) => {
     const lines = text.split('\n').filter((line) => line !== '');
     for (const line of lines) {
-      const written = new Function('development', `return {${line}\n}`)(development) as Record<string, object>;
-      for (const [name, value] of Object.entries(written)) {
+      const writtenSettings = new Function('development', `return {${line}\n}`)(development) as Record<string, object>;
+      for (const [name, value] of Object.entries(writtenSettings)) {
         const isStage = 'compute' in value;
         const stage = isStage ? value : { ...development, [name]: value };
         expect(() => checkSettings(isStage ? name : 'dev', stage as StageSettings)).not.toThrow();

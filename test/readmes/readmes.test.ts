@@ -128,7 +128,7 @@ describe.each(pages.map(({ path, text }) => [path, text] as const))('%s', (path,
   });
 
   it('gives settings of a stage values that they take', () => {
-    const refused = spansOf(text).flatMap((span) => {
+    const refusedSpans = spansOf(text).flatMap((span) => {
       const [, member = '', value = ''] = /^(\w+): ('[^']*'|\d+|true|false|null|\[[\d, ]+\])$/.exec(span) ?? [];
       if (!Object.hasOwn(development, member)) return [];
       const settings = {
@@ -143,7 +143,7 @@ describe.each(pages.map(({ path, text }) => [path, text] as const))('%s', (path,
         return [`${span}: ${(error as Error).message}`];
       }
     });
-    expect(refused).toEqual([]);
+    expect(refusedSpans).toEqual([]);
   });
 });
 

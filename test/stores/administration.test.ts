@@ -143,26 +143,29 @@ describe('a change that cannot be made', () => {
   });
 
   it('because the store gave no answer is "unanswered", and names the key that may exist', async () => {
-    const written: string[] = [];
+    const writtenNames: string[] = [];
     const write: AdministrationDependencies['keys']['write'] = async ({ publicId }) => {
-      written.push(publicId);
+      writtenNames.push(publicId);
       throw new StoreUnavailable('no answer');
     };
     const cut = { ...administration, keys: { ...administration.keys, write } };
     const creating = createKey(cut, { workspace: 'team', name: 'lost' });
     const [failure, message] = await failureOf(creating);
-    expect([failure, message]).toEqual(['unanswered', expect.stringContaining(`should keys list show ${written[0]}`)]);
-    expect(written).toHaveLength(1);
+    expect([failure, message]).toEqual([
+      'unanswered',
+      expect.stringContaining(`should keys list show ${writtenNames[0]}`),
+    ]);
+    expect(writtenNames).toHaveLength(1);
     // The change is made here, but the read for its answer fails.
     const read: AdministrationDependencies['keys']['read'] = async () => {
       throw new StoreUnavailable('no answer');
     };
     const unread = { ...administration, keys: { ...administration.keys, read } } as ManagementDependencies;
-    const [shown, advice] = await failureOf(
+    const [reason, advice] = await failureOf(
       perform(unread, 'POST /keys', { body: { workspace: 'team', name: 'made' } }),
     );
     const newId = (await readKeys(administration)).find(({ name }) => name === 'made')?.publicId;
-    expect([shown, advice]).toEqual([
+    expect([reason, advice]).toEqual([
       'unanswered',
       expect.stringContaining(`should keys list show ${newId}, revoke it`),
     ]);
@@ -191,9 +194,9 @@ describe('a rotation', () => {
       await administration.keys.rotate(...args);
       throw new StoreUnavailable('no answer');
     });
-    const [shown, advice] = await failureOf(rotating);
+    const [reason, advice] = await failureOf(rotating);
     const newId = (await keysNow()).find((key) => key.publicId !== publicId)?.publicId;
-    expect([shown, advice]).toEqual([
+    expect([reason, advice]).toEqual([
       'unanswered',
       expect.stringContaining(`should keys list show ${newId}, rotate it again`),
     ]);

@@ -67,7 +67,7 @@ async function apply(
   variables: Record<string, string>,
   { store = database.store, vault = vaultWith() } = {},
 ) {
-  const read = connections.map((written) => readConnection(written, (name) => variables[name]));
+  const read = connections.map((connection) => readConnection(connection, (name) => variables[name]));
   const wanted = read.map((one) => one.wanted);
   const connectionStore = createConnectionStore(store, vault);
   const planned = await connectionStore.plan(id, wanted);
@@ -93,17 +93,17 @@ describe('the connections of a file', () => {
       skipped: [],
     });
     expect(inspect(report, { depth: 9 })).not.toContain(canary);
-    const stored = await readerWith().connectionsOf(id);
-    expect(stored).toMatchObject([
+    const storedConnections = await readerWith().connectionsOf(id);
+    expect(storedConnections).toMatchObject([
       { workspace: id, provider: 'acme', policy: 'always', budgetPicoUsd: parseUsd('10.000000000001') },
       { workspace: id, provider: 'other', budgetPicoUsd: null },
     ]);
-    const [acme] = stored;
+    const [acme] = storedConnections;
     if (acme === undefined) throw new Error('nothing was stored');
     expect(await readerWith().openKey(acme)).toBe(canary);
-    const seen = (await database.dumpTables()) + inspect(stored, { depth: 9 });
+    const visibleText = (await database.dumpTables()) + inspect(storedConnections, { depth: 9 });
     for (const form of ['utf8', 'base64', 'hex'] as const) {
-      expect(seen).not.toContain(Buffer.from(canary).toString(form).replace(/=+$/, ''));
+      expect(visibleText).not.toContain(Buffer.from(canary).toString(form).replace(/=+$/, ''));
     }
   });
 
@@ -224,8 +224,8 @@ describe('two applies at the same time', () => {
     });
     expect(changesOf(await apply(id, [inFile('acme')], { ACME_BYOK: canary }, { store }))).toEqual(['unchanged']);
     expect(puts()).toBe(1);
-    const [stored] = await read(id);
-    expect(stored === undefined ? '' : await readerWith().openKey(stored)).toBe(canary);
+    const [storedConnection] = await read(id);
+    expect(storedConnection === undefined ? '' : await readerWith().openKey(storedConnection)).toBe(canary);
   });
 
   it('never mix: the one who always loses gets an error after many tries, without a key in the text', async () => {

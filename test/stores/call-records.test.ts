@@ -212,7 +212,7 @@ describe('finding calls', () => {
   });
 });
 
-it('gives only what matches, however far back it lies', async () => {
+it('a search of calls finds only what matches, however far back it lies', async () => {
   expect(idsOf(await search({ limit: 1, matches: ({ executionId }) => executionId === 'team-9000' }))).toEqual([
     'team-9000',
   ]);

@@ -37,7 +37,7 @@ onEachStore((start) => {
       : 1;
   }
 
-  function counted(store: Store) {
+  function countingStore(store: Store) {
     const calls = { reads: 0, writes: 0 };
     const countedStore: Store = {
       ...store,
@@ -61,7 +61,7 @@ onEachStore((start) => {
     const write = (changes: Partial<KeyRecord>) => keys.write({ ...record, ...limits, ...changes });
     await write({});
     const clock = manualClock();
-    const { store, calls } = counted(test.store);
+    const { store, calls } = countingStore(test.store);
     /** Starts another gateway process. */
     const process = () => {
       const counters = createCounters({ store, clock, randomness: systemRandomness });
@@ -208,16 +208,16 @@ onEachStore((start) => {
         const before = await admitted(`b-${at}`);
         await write(change);
         calls.writes = 0;
-        const [after, stored] = [await admitted(`c-${at}`), await test.store.get('keys', publicId)];
+        const [after, storedItem] = [await admitted(`c-${at}`), await test.store.get('keys', publicId)];
         const name = settings[at] ?? '';
-        expect(after[name]).toEqual(stored?.[name]);
+        expect(after[name]).toEqual(storedItem?.[name]);
         expect(after[name]).not.toEqual(before[name]);
         expect(calls).toEqual({ reads: 0, writes: 2 });
       }
       const keys = createKeyStore(test.store);
-      const stored = await keys.read(publicId);
+      const storedKey = await keys.read(publicId);
       const next = { publicId: 'k-next', secretSha256: 'f', expiresAtMs: null };
-      if (stored !== undefined) await keys.rotate(stored, next, clock.nowMs() + 1e9);
+      if (storedKey !== undefined) await keys.rotate(storedKey, next, clock.nowMs() + 1e9);
       expect((await admitted('d')).public_id).toBe('k-next');
     });
   });
@@ -356,9 +356,9 @@ onEachStore((start) => {
     async function rotate({ clock }: Pick<Awaited<ReturnType<typeof newKey>>, 'clock'>, publicId: string) {
       const keys = createKeyStore(test.store);
       const next = parseApiKey(createApiKey(systemRandomness));
-      const stored = await keys.read(publicId);
-      if (next === undefined || stored === undefined) throw new Error('both texts must be readable');
-      await keys.rotate(stored, { ...next, expiresAtMs: stored.expiresAtMs }, clock.nowMs() + dayMs);
+      const storedKey = await keys.read(publicId);
+      if (next === undefined || storedKey === undefined) throw new Error('both texts must be readable');
+      await keys.rotate(storedKey, { ...next, expiresAtMs: storedKey.expiresAtMs }, clock.nowMs() + dayMs);
       return next;
     }
 
@@ -408,16 +408,16 @@ onEachStore((start) => {
       const { former, next, admit } = await rotated({}, () => {});
       const keys = createKeyStore(test.store);
       const change = async (publicId: string, status: KeyRecord['status']) => {
-        const stored = await keys.read(publicId);
-        return stored && keys.update(stored, { status });
+        const storedKey = await keys.read(publicId);
+        return storedKey && keys.update(storedKey, { status });
       };
       await change(former.publicId, 'revoked');
       expect([(await former.admit()).kind, (await admit({})).kind]).toEqual(['revoked', 'admitted']);
       await change(former.publicId, 'active');
       await change(next.publicId, 'revoked');
       expect([(await former.admit()).kind, (await admit({})).kind]).toEqual(['admitted', 'revoked']);
-      const stored = await keys.read(next.publicId);
-      expect(stored && (await keys.rotate(stored, { ...next, publicId: 'x', expiresAtMs: null }, 1))).toBe(false);
+      const newKey = await keys.read(next.publicId);
+      expect(newKey && (await keys.rotate(newKey, { ...next, publicId: 'x', expiresAtMs: null }, 1))).toBe(false);
     });
   });
 
@@ -450,9 +450,9 @@ onEachStore((start) => {
       await counters.settleKey(first.hold, usd('0.0125'));
       const { secret_sha256: _secret, ...item } = (await test.store.get('keys', publicId)) ?? {};
       const page = readFileSync(new URL('../../shared/accounting/holds/README.md', import.meta.url), 'utf8');
-      const [, shown = ''] = /```json\n([\s\S]*?)```/.exec(page) ?? [];
+      const [, shownJson = ''] = /```json\n([\s\S]*?)```/.exec(page) ?? [];
       const asJson = (value: unknown) => (value instanceof Set ? [...value] : value);
-      expect(JSON.parse(shown)).toEqual(Object.fromEntries(Object.entries(item).map(([k, v]) => [k, asJson(v)])));
+      expect(JSON.parse(shownJson)).toEqual(Object.fromEntries(Object.entries(item).map(([k, v]) => [k, asJson(v)])));
     });
   });
 });

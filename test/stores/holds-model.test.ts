@@ -72,7 +72,7 @@ onEachStore((start) => {
     spent: readAmount(item.spent),
     held: readHeldAmounts(item),
   });
-  const sumOf = (held: readonly HeldAmount[]): bigint => held.reduce((sum, { amount }) => sum + amount, 0n);
+  const sumOf = (amounts: readonly HeldAmount[]): bigint => amounts.reduce((sum, { amount }) => sum + amount, 0n);
 
   class Simulation {
     readonly counter: Counter;

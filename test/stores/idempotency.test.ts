@@ -106,8 +106,8 @@ onEachStore((start) => {
       mayLoad.resolve();
       const replay = await last.outcome;
       expect(replay.kind === 'done' && replay.result.body === body).toBe(true);
-      const refused = (await outcomes).filter((one) => one.status === 'rejected');
-      expect(refused.map(({ reason }) => reason.code)).toEqual(new Array(6).fill('RATE_LIMITER_UNAVAILABLE'));
+      const rejections = (await outcomes).filter((one) => one.status === 'rejected');
+      expect(rejections.map(({ reason }) => reason.code)).toEqual(new Array(6).fill('RATE_LIMITER_UNAVAILABLE'));
       expect([begun, budget.bytesInUse()]).toEqual([3, 3_000_000]);
       last.memory.end();
       expect(budget.bytesInUse()).toBe(0);
@@ -342,8 +342,8 @@ onEachStore((start) => {
           const expiresAtMs = expiryAfterMs(real.clock.nowMs());
           model.standing = { state: 'done', owner: late, fingerprint: before.fingerprint, result, expiresAtMs };
           // The retry came before or after the answer; while the lease lasted, it may have found the call running.
-          const seen = wasFree || claim.kind !== 'running' ? model : { ...model, standing: before };
-          expectRefusal(seen, claim, fingerprint);
+          const expectedModel = wasFree || claim.kind !== 'running' ? model : { ...model, standing: before };
+          expectRefusal(expectedModel, claim, fingerprint);
         } else if (claim.kind === 'claimed') {
           expect(wasFree).toBe(true);
           grant(model, real, retry, fingerprint);

@@ -105,7 +105,7 @@ onEachStore((start) => {
 
   describe('an admission', () => {
     const limits = { rpm: 10, tpm: 10_000, tpd: 100_000 };
-    const counted = () => {
+    const countingLimiter = () => {
       const { store, calls } = countingCalls(test.store);
       const limiter = startLimiter(store, clock);
       /** Returns the store calls of one admission. */
@@ -118,14 +118,14 @@ onEachStore((start) => {
     };
 
     it('is one write on a warm instance, and one read if it is refused', async () => {
-      const { cost } = counted();
+      const { cost } = countingLimiter();
       expect(await cost()).toEqual({ kind: 'admitted', reads: 1, writes: 1 });
       for (let call = 1; call <= 9; call += 1) expect(await cost()).toEqual({ kind: 'admitted', reads: 0, writes: 1 });
       expect(await cost()).toEqual({ kind: 'limited', reads: 1, writes: 0 });
     });
 
     it('needs one more write to be settled, and none if no tokens are limited or the estimate was right', async () => {
-      const { limiter, calls } = counted();
+      const { limiter, calls } = countingLimiter();
       const permit = permitOf(await limiter.admit(entry, limits, { tokens: 100, requests: 1 }));
       const before = { ...calls };
       await limiter.settle(permit, 70);
@@ -356,7 +356,7 @@ onEachStore((start) => {
         const item = await test.store.get('limits', `provider#acme#${model}#0`);
         windows.forEach(({ total, limitOf }, index) => {
           if (limits[limitOf] === null) return;
-          const sum = (of: 'least' | 'most') => ledger.reduce((all, counted) => all + (counted[of][index] ?? 0), 0);
+          const sum = (of: 'least' | 'most') => ledger.reduce((all, one) => all + (one[of][index] ?? 0), 0);
           expect(Number(item?.[total] ?? 0)).toBeGreaterThanOrEqual(sum('least'));
           expect(Number(item?.[total] ?? 0)).toBeLessThanOrEqual(sum('most'));
         });

@@ -69,14 +69,14 @@ describe('a cached answer', () => {
   });
 });
 
-it('of nearly 300 KB that cannot shrink is kept', async () => {
+it('an answer of nearly 300 KB that cannot shrink is cached', async () => {
   const { read, write } = openCache();
   const large = answerOf({ kind: 'json', text: incompressible(403_000) });
   await write(large);
   expect(JSON.stringify(await read()) === JSON.stringify(large)).toBe(true);
 });
 
-it('for which there is no memory while it is written is not kept, which is no error, and takes none afterwards', async () => {
+it('an answer for which there is no memory while it is written is not cached, which is no error, and takes no memory afterwards', async () => {
   const memory = createMemoryBudget(manualClock(), { maxBytes: 1_500_000 });
   const { read, write, errors } = openCache(database.store, memory);
   const large = answerOf({ kind: 'json', text: 'a'.repeat(100_000) });

@@ -116,14 +116,14 @@ describe('updates of the same turn', () => {
 
   it('are not waited for by one whose caller gave up, and not sent if all gave up before', async () => {
     const { store, operations } = await storeWhere('silent');
-    for (const sent of [[], ['BatchExecuteStatement']]) {
+    for (const calledCommands of [[], ['BatchExecuteStatement']]) {
       const caller = new AbortController();
       const updates = [onKeys, onLedger].map((update) => store.update(update, { signal: caller.signal }));
       const outcomes = Promise.allSettled(updates);
-      await eventually(() => operations().length === sent.length);
+      await eventually(() => operations().length === calledCommands.length);
       caller.abort();
       expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-      expect(operations()).toEqual(sent);
+      expect(operations()).toEqual(calledCommands);
     }
   });
 });

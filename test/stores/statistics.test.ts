@@ -44,10 +44,10 @@ describe('the snapshot', () => {
     const readers = Array.from({ length: 10 }, () => readerOf({ store: watched.store, clock: withRealTimers(clock) }));
     await Promise.all(readers.map((reader) => reader.current()));
     await Promise.all(readers.map((reader) => reader.settled()));
-    const served = await Promise.all(readers.map((reader) => reader.current()));
+    const snapshots = await Promise.all(readers.map((reader) => reader.current()));
     expect(watched.count('get', 'COUNTERS#')).toBe(readsPerRebuild);
     expect(watched.count('put', 'SNAPSHOT#')).toBe(1);
-    expect(served.map((statistics) => statistics.of('m', 'p')?.uptime)).toEqual(Array(10).fill(1));
+    expect(snapshots.map((statistics) => statistics.of('m', 'p')?.uptime)).toEqual(Array(10).fill(1));
   });
 
   it('costs an instance no call while it is fresh, however many requests ask', async () => {

@@ -116,8 +116,8 @@ describe('a store in trouble', () => {
 
   it.each(throttles)('is asked again after a %s, for a write as well, more often than one that fails', async (name) => {
     const throttle = awsError(400, name);
-    const written = answer({ Attributes: { pk: { S: 'a' } } });
-    const { server, store } = await serverAndStore(throttle, throttle, throttle, throttle, written);
+    const writtenAnswer = answer({ Attributes: { pk: { S: 'a' } } });
+    const { server, store } = await serverAndStore(throttle, throttle, throttle, throttle, writtenAnswer);
     await expect(store.update(increment)).resolves.toEqual({ kind: 'written', item: { pk: 'a' } });
     expect(server.operations()).toHaveLength(5);
   });

@@ -18,7 +18,7 @@ beforeEach(() => database.store.delete('spans', 'STOREKEY'));
 const ofAccount = (): KeyWrapper => ({ ...localKeyWrapper(), isShared: true });
 const keyOn = (wrapper: KeyWrapper, store: Pick<Store, 'get' | 'put'> = database.store) =>
   createStoreKey({ store, wrapper, stage: 'test', clock: systemClock, randomness: systemRandomness });
-const stored = () => database.store.get('spans', 'STOREKEY');
+const storedKey = () => database.store.get('spans', 'STOREKEY');
 
 describe.each([
   ['that share a master key', ofAccount],
@@ -34,13 +34,13 @@ describe.each([
   });
 });
 
-it('is wrapped by the master key of an account, and its item opens nothing', async () => {
+it('the secret is wrapped by the master key of an account, and its item opens nothing', async () => {
   const key = Buffer.from(await keyOn(ofAccount()).read());
-  expect(Object.keys((await stored()) ?? {}).toSorted()).toEqual(['pk', 'wrapped_key']);
-  expect(JSON.stringify(await stored())).not.toContain(key.toString('base64').slice(0, 16));
+  expect(Object.keys((await storedKey()) ?? {}).toSorted()).toEqual(['pk', 'wrapped_key']);
+  expect(JSON.stringify(await storedKey())).not.toContain(key.toString('base64').slice(0, 16));
 });
 
-it('is read once in a process, with one call of the master key', async () => {
+it('the secret is read once in a process, with one call of the master key', async () => {
   const wrapper = ofAccount();
   await keyOn(wrapper).read();
   let reads = 0;
@@ -57,7 +57,7 @@ it('is read once in a process, with one call of the master key', async () => {
   expect([await key.read(), second, reads, watched.unwraps()]).toEqual([first, first, 1, 1]);
 });
 
-it('is made anew if the master key that wrapped it is gone', async () => {
+it('the secret is made anew if the master key that wrapped it is gone', async () => {
   const former = Buffer.from(await keyOn(ofAccount()).read());
   const wrapper = ofAccount();
   const key = Buffer.from(await keyOn(wrapper).read());
@@ -65,17 +65,17 @@ it('is made anew if the master key that wrapped it is gone', async () => {
   expect(Buffer.from(await keyOn(wrapper).read()).equals(key)).toBe(true);
 });
 
-it('is not taken from an item that nothing wrapped, if a master key wraps it', async () => {
+it('the secret is not taken from an item that nothing wrapped, if a master key wraps it', async () => {
   const planted = Buffer.alloc(32, 7).toString('base64');
   await database.store.put({ table: 'spans', item: { pk: 'STOREKEY', key: planted } });
   const wrapper = ofAccount();
   const key = Buffer.from(await keyOn(wrapper).read());
   expect(key.toString('base64')).not.toBe(planted);
-  expect(await stored()).not.toHaveProperty('key');
+  expect(await storedKey()).not.toHaveProperty('key');
   expect(Buffer.from(await keyOn(wrapper).read()).equals(key)).toBe(true);
 });
 
-it('is asked for again after a failure of the store or of the master key', async () => {
+it('the secret is read again after a failure of the store or of the master key', async () => {
   const wrapper = ofAccount();
   await keyOn(wrapper).read();
   let fails = true;

@@ -92,10 +92,10 @@ onEachStore((start) => {
     it('are compared exactly beyond 2^53', async () => {
       await test.store.put({ table: 'keys', item: { pk: 'compare', n: 2n ** 53n + 1n } });
       const update = { table: 'keys', key: 'compare', changes: { set: { seen: true } } } as const;
-      const refused = await test.store.update({ ...update, condition: atMost('n', 2n ** 53n) });
-      expect(refused.kind).toBe('refused');
-      const written = await test.store.update({ ...update, condition: atMost('n', 2n ** 53n + 1n) });
-      expect(written.kind).toBe('written');
+      const refusal = await test.store.update({ ...update, condition: atMost('n', 2n ** 53n) });
+      expect(refusal.kind).toBe('refused');
+      const writeResult = await test.store.update({ ...update, condition: atMost('n', 2n ** 53n + 1n) });
+      expect(writeResult.kind).toBe('written');
     });
   });
 

@@ -38,8 +38,8 @@ async function opened(workspace: string, alias = 'gw/function/f', atMs = nowMs) 
   const { revisionId: pinned } = parsed;
   const record = await functions.read(workspace, 'f');
   const revision = record?.revisions.get(pinned ?? record.active ?? '');
-  const stored = record && revision ? await functions.readContent(record, revision) : undefined;
-  const found = record === undefined ? undefined : { record, content: stored?.content };
+  const storedContent = record && revision ? await functions.readContent(record, revision) : undefined;
+  const found = record === undefined ? undefined : { record, content: storedContent?.content };
   return openRevision({ executionEnabled: true, found, alias: parsed, knownIds: [], nowMs: atMs });
 }
 
@@ -67,9 +67,9 @@ describe('applying a function', () => {
     });
     await apply(workspace, functionOf([revision], { active: 'r' }));
     const { id: _id, state: _state, ...content } = revision;
-    const stored = (await opened(workspace)).content;
-    expect(stored).toEqual({ kind: 'prompt', ...content });
-    expect(JSON.stringify(stored)).toContain(JSON.stringify(schema));
+    const storedContent = (await opened(workspace)).content;
+    expect(storedContent).toEqual({ kind: 'prompt', ...content });
+    expect(JSON.stringify(storedContent)).toContain(JSON.stringify(schema));
   });
 
   it('refuses a changed content of an activated revision and leaves the function as it was', async () => {
@@ -164,12 +164,12 @@ describe('a function', () => {
     const workspace = newWorkspace();
     await apply(workspace, functionOf(both));
     await apply(workspace, functionOf([], { id: 'g' }));
-    const listed: string[] = [];
-    for await (const { id } of functions.list(workspace)) listed.push(id);
-    expect(listed.toSorted()).toEqual(['f', 'g']);
-    const shown = await functions.show(workspace, 'f');
-    expect([...(shown?.contents.keys() ?? [])]).toEqual(['r1', 'r2']);
-    expect(shown?.contents.get('r2')).toMatchObject(other);
+    const listedIds: string[] = [];
+    for await (const { id } of functions.list(workspace)) listedIds.push(id);
+    expect(listedIds.toSorted()).toEqual(['f', 'g']);
+    const shownFunction = await functions.show(workspace, 'f');
+    expect([...(shownFunction?.contents.keys() ?? [])]).toEqual(['r1', 'r2']);
+    expect(shownFunction?.contents.get('r2')).toMatchObject(other);
     expect(await functions.show(workspace, 'none')).toBeUndefined();
   });
 

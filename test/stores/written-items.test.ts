@@ -61,8 +61,8 @@ const changes = fc
     fc.uniqueArray(change, { maxLength: 4, selector: (one) => one.name }),
     fc.uniqueArray(fc.constantFrom('marks', ...names), { maxLength: 2 }),
   )
-  .map(([written, remove]): Changes => {
-    const kinds = Object.entries(Object.groupBy(written, ({ kind }) => kind));
+  .map(([setFields, remove]): Changes => {
+    const kinds = Object.entries(Object.groupBy(setFields, ({ kind }) => kind));
     const records = kinds.map(([kind, ofKind = []]) => [
       kind,
       Object.fromEntries(ofKind.map((one) => [one.name, one.value])),
@@ -76,7 +76,7 @@ const write = fc.record(
 );
 
 /** Returns the expected answer and stored item, or undefined if the write fails and changes nothing. */
-function expected(before: Item | undefined, key: string, one: ReturnType<typeof written>) {
+function expected(before: Item | undefined, key: string, one: ReturnType<typeof itemAfter>) {
   if (one.condition !== undefined && !holds(one.condition, before)) return { kind: 'refused', item: before };
   if (one.isPut) return { kind: 'written', item: { pk: key, ...one.put } };
   try {
@@ -86,7 +86,7 @@ function expected(before: Item | undefined, key: string, one: ReturnType<typeof 
     throw error;
   }
 }
-const written = (one: {
+const itemAfter = (one: {
   readonly changes: Changes;
   readonly put: Item;
   readonly isPut: boolean;
@@ -109,7 +109,7 @@ onEachStore((start) => {
         runs += 1;
         const key = `run-${runs}`;
         let before: Item | undefined;
-        for (const one of writes.map(written)) {
+        for (const one of writes.map(itemAfter)) {
           const expectation = expected(before, key, one);
           const { condition, returnOld } = one;
           const send = () =>
@@ -142,7 +142,7 @@ onEachStore((start) => {
             ...string[],
           ];
           for (const key of [alone, ...together]) await test.store.put({ table: 'keys', item: { ...first, pk: key } });
-          for (const { changes, condition, returnOld } of writes.map(written)) {
+          for (const { changes, condition, returnOld } of writes.map(itemAfter)) {
             const send = (key: string) =>
               test.store.update({ table: 'keys', key, changes, condition, returnOld, repeatable: true }).then(
                 ({ kind, item }) => ({ kind, item: plain(item ?? {}) }),
@@ -150,8 +150,8 @@ onEachStore((start) => {
               );
             const expectedOfBoth = await send(alone);
             expect(await Promise.all(together.map(send))).toEqual([expectedOfBoth, expectedOfBoth]);
-            const stored = plain(await test.store.get('keys', alone));
-            for (const key of together) expect(plain(await test.store.get('keys', key))).toEqual(stored);
+            const storedItem = plain(await test.store.get('keys', alone));
+            for (const key of together) expect(plain(await test.store.get('keys', key))).toEqual(storedItem);
           }
         },
       );

@@ -54,7 +54,7 @@ export async function startAccountProvider(accounts: Readonly<Record<string, Acc
   for (const status of states.values()) scriptFault(status);
   const prompts = new Map<string, string[]>();
   const calls: AccountCall[] = [];
-  let answered = 0;
+  let answerCount = 0;
   const server = createServer((incoming, outgoing) => {
     void bodyOf(incoming).then((body) => {
       const key = String(incoming.headers.authorization).replace('Bearer ', '');
@@ -67,9 +67,9 @@ export async function startAccountProvider(accounts: Readonly<Record<string, Acc
       script.markSent(String(status));
       if (status === 200) prompts.set(key, [...known, prompt]);
       outgoing.writeHead(status, { 'content-type': 'application/json' });
-      answered += 1;
+      answerCount += 1;
       const answer = incoming.url?.endsWith('/responses')
-        ? responseOf(answered, promptTokens)
+        ? responseOf(answerCount, promptTokens)
         : completionOf(promptTokens, cachedTokens);
       outgoing.end(JSON.stringify(status === 200 ? answer : { error: errors[status] }));
     });

@@ -31,11 +31,11 @@ export const mp3 = (frames: number): AudioFile => ({
 });
 
 /** Returns a file whose first frame declares the number of frames. */
-export function mp3Counted(frames: number, written: number): AudioFile {
+export function mp3Counted(frames: number, statedFrames: number): AudioFile {
   const first = Buffer.from(usual.frame);
   first.write('Xing', 36);
   first.writeUInt32BE(1, 40);
-  first.writeUInt32BE(written, 44);
+  first.writeUInt32BE(statedFrames, 44);
   return { bytes: Buffer.concat([first, mp3(frames).bytes]), plays: (frames + 1) * usual.seconds };
 }
 

@@ -72,9 +72,9 @@ export async function startBundledFunction(index: string, env: Record<string, st
   const message = async (): Promise<unknown> => (await once(child, 'message'))[0];
   if ((await message()) !== 'ready') throw new Error('the bundle did not load');
   const invoke = async (event: BundleEvent) => {
-    const answered = message();
+    const answerMessage = message();
     child.send({ rawQueryString: '', ...event });
-    return (await answered) as BundleAnswer;
+    return (await answerMessage) as BundleAnswer;
   };
   return {
     invoke,

@@ -93,10 +93,10 @@ export async function startCachingClaude(turns: number): Promise<CachingClaude> 
   const server = createServer(async (incoming, outgoing) => {
     const body = JSON.parse(await textOf(incoming)) as Json;
     try {
-      const counted = count(incoming.url ?? '', body);
-      calls.push(counted);
+      const promptCall = count(incoming.url ?? '', body);
+      calls.push(promptCall);
       outgoing.writeHead(200, { 'content-type': 'application/json' });
-      outgoing.end(JSON.stringify(answer(counted, calls.length < turns, calls.length)));
+      outgoing.end(JSON.stringify(answer(promptCall, calls.length < turns, calls.length)));
     } catch (error) {
       outgoing.writeHead(400, { 'content-type': 'application/json' });
       outgoing.end(JSON.stringify({ type: 'error', error: { type: 'invalid_request_error', message: String(error) } }));
@@ -131,12 +131,12 @@ interface Called {
   readonly input: Json;
 }
 
-function completion({ input, read, written }: CachedPromptCall, called: Called | undefined): Json {
-  const fn = called && { name: called.name, arguments: JSON.stringify(called.input) };
-  const message = called
-    ? { content: null, tool_calls: [{ id: called.id, type: 'function', function: fn }] }
+function completion({ input, read, written }: CachedPromptCall, calledTool: Called | undefined): Json {
+  const fn = calledTool && { name: calledTool.name, arguments: JSON.stringify(calledTool.input) };
+  const message = calledTool
+    ? { content: null, tool_calls: [{ id: calledTool.id, type: 'function', function: fn }] }
     : { content: 'Done.' };
-  const finish = called ? 'tool_calls' : 'stop';
+  const finish = calledTool ? 'tool_calls' : 'stop';
   return {
     id: 'gen-1',
     object: 'chat.completion',
@@ -152,8 +152,8 @@ function completion({ input, read, written }: CachedPromptCall, called: Called |
   };
 }
 
-function answer(counted: CachedPromptCall, callsTool: boolean, turn: number): Json {
-  const { path, input, read, written } = counted;
+function answer(promptCall: CachedPromptCall, callsTool: boolean, turn: number): Json {
+  const { path, input, read, written } = promptCall;
   const plain = input - read - written;
   const call = { name: 'look', input: { page: turn } };
   if (path.includes('/converse')) {
@@ -171,7 +171,7 @@ function answer(counted: CachedPromptCall, callsTool: boolean, turn: number): Js
       metrics: { latencyMs: 1 },
     };
   }
-  if (path.includes('/chat/')) return completion(counted, callsTool ? { ...call, id: `call_${turn}` } : undefined);
+  if (path.includes('/chat/')) return completion(promptCall, callsTool ? { ...call, id: `call_${turn}` } : undefined);
   return {
     id: `msg_${turn}`,
     type: 'message',

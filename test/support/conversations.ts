@@ -66,9 +66,9 @@ function messagesConversation(gateway: Harness): Conversation {
         : await anthropic.messages.create(request);
       last = content;
       messages.push({ role: 'assistant', content });
-      const called = content.flatMap((block) => (block.type === 'tool_use' ? [block.name] : []));
-      expect([toolName, long]).toEqual(expect.arrayContaining(called));
-      return called.length;
+      const calledTools = content.flatMap((block) => (block.type === 'tool_use' ? [block.name] : []));
+      expect([toolName, long]).toEqual(expect.arrayContaining(calledTools));
+      return calledTools.length;
     },
     answerCalls(text) {
       const calls = last.filter((block) => block.type === 'tool_use');
@@ -105,15 +105,17 @@ function responsesConversation(gateway: Harness): Conversation {
         : await openai.responses.create(request);
       last = output;
       for (const item of output) {
-        const { parsed_arguments: _parsed, ...sent } = item as typeof item & { parsed_arguments?: unknown };
-        input.push(sent as OpenAI.Responses.ResponseInputItem);
+        const { parsed_arguments: _parsed, ...sentItem } = item as typeof item & { parsed_arguments?: unknown };
+        input.push(sentItem as OpenAI.Responses.ResponseInputItem);
       }
-      const called = output.flatMap((item) => (item.type === 'function_call' ? [[item.namespace, item.name]] : []));
+      const calledTools = output.flatMap((item) =>
+        item.type === 'function_call' ? [[item.namespace, item.name]] : [],
+      );
       expect([
         [undefined, toolName],
         [files.name, inner.name],
-      ]).toEqual(expect.arrayContaining(called));
-      return called.length;
+      ]).toEqual(expect.arrayContaining(calledTools));
+      return calledTools.length;
     },
     answerCalls(output) {
       for (const item of last) {

@@ -80,7 +80,7 @@ export async function startFaultGateway({
       if (status !== undefined) expect(call).toMatchObject({ status, closedEarly: false });
       // An answer may name its model, which is the fault.
       const text = call?.answerText.replaceAll(upstream, '');
-      for (const [fault, sent] of words) if (fault.test(upstream)) expect(text).toMatch(sent);
+      for (const [fault, expectedText] of words) if (fault.test(upstream)) expect(text).toMatch(expectedText);
     },
     async stop() {
       await gateway.stop();

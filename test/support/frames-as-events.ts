@@ -17,16 +17,16 @@ function eventOf(frame: Buffer): string {
 }
 
 async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let held = Buffer.alloc(0);
+  let pendingBytes = Buffer.alloc(0);
   for await (const piece of body) {
-    held = Buffer.concat([held, piece]);
-    while (held.length >= 4 && held.length >= held.readUInt32BE(0)) {
-      const length = held.readUInt32BE(0);
-      yield Buffer.from(eventOf(held.subarray(0, length)));
-      held = held.subarray(length);
+    pendingBytes = Buffer.concat([pendingBytes, piece]);
+    while (pendingBytes.length >= 4 && pendingBytes.length >= pendingBytes.readUInt32BE(0)) {
+      const length = pendingBytes.readUInt32BE(0);
+      yield Buffer.from(eventOf(pendingBytes.subarray(0, length)));
+      pendingBytes = pendingBytes.subarray(length);
     }
   }
-  if (held.length > 0) throw new Error('a frame is cut off');
+  if (pendingBytes.length > 0) throw new Error('a frame is cut off');
 }
 
 /** Converts a stream of frames, and returns any other answer unchanged. */

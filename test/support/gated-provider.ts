@@ -55,8 +55,8 @@ export async function startGatedProvider(simulatorUrl: (provider: string) => str
     script.markSent(mode);
     const pieces: Buffer[] = [];
     for await (const piece of incoming as AsyncIterable<Buffer>) pieces.push(piece);
-    const received = Buffer.concat(pieces);
-    const body = mode === 'toggled' ? toggled(received) : received;
+    const bodyBytes = Buffer.concat(pieces);
+    const body = mode === 'toggled' ? toggled(bodyBytes) : bodyBytes;
     const { promise: released } = gate;
     if (mode === 'keyed' && !Object.values(incoming.headers).some((value) => String(value).endsWith(goodKey))) {
       refusals.push(provider);

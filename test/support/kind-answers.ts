@@ -97,11 +97,12 @@ export const servedApis = (kind: ProviderKind): readonly ProviderApi[] => [
 export function readRows(): AnswerRow[] {
   const files = new Map(providerKindNames.map((kind) => [kind, readKind(kind)]));
   return providerKindNames.flatMap((kind) =>
-    (Object.entries(files.get(kind) ?? {}) as [ProviderApi, WrittenAnswers][]).map(([api, written]) => {
-      if (!('as' in written)) return { kind, api, answers: written };
-      const other = files.get(written.as)?.[api];
-      if (other === undefined || 'as' in other) throw new Error(`${kind} ${api}: ${written.as} has no such answers`);
-      return { kind, api, answers: { ...other, ...written } };
+    (Object.entries(files.get(kind) ?? {}) as [ProviderApi, WrittenAnswers][]).map(([api, answersOfApi]) => {
+      if (!('as' in answersOfApi)) return { kind, api, answers: answersOfApi };
+      const other = files.get(answersOfApi.as)?.[api];
+      if (other === undefined || 'as' in other)
+        throw new Error(`${kind} ${api}: ${answersOfApi.as} has no such answers`);
+      return { kind, api, answers: { ...other, ...answersOfApi } };
     }),
   );
 }

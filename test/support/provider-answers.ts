@@ -259,7 +259,7 @@ const geminiParts = (block: AnswerBlock): Json[] => {
   return 'text' in block ? pieces(block.text).map((text) => ({ text })) : [geminiPart(block)];
 };
 
-const streamed: Readonly<Record<Api, (answer: ProviderAnswer) => FakeAnswer>> = {
+const streamAnswers: Readonly<Record<Api, (answer: ProviderAnswer) => FakeAnswer>> = {
   messages: ({ blocks, reason = hasCall(blocks) ? 'tool_use' : 'end_turn' }) =>
     eventStream(
       {
@@ -316,4 +316,4 @@ const streamed: Readonly<Record<Api, (answer: ProviderAnswer) => FakeAnswer>> = 
     ),
 };
 
-export const streamOf = (api: Api, answer: ProviderAnswer): FakeAnswer => streamed[api](answer);
+export const streamOf = (api: Api, answer: ProviderAnswer): FakeAnswer => streamAnswers[api](answer);

@@ -114,7 +114,7 @@ export async function rawSession(port: number, bytes: Buffer | string = opening)
   return {
     socket,
     frames,
-    send: (...sent: readonly Buffer[]) => socket.write(Buffer.concat(sent)),
+    send: (...chunks: readonly Buffer[]) => socket.write(Buffer.concat(chunks)),
     /** Resolves with the first frame of a type, on a stream if one is named, that has arrived or arrives later. */
     async until(type: number, streamId?: number): Promise<SentFrame> {
       for (;;) {

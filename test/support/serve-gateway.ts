@@ -30,7 +30,7 @@ export async function serveGateway(
   answeredIds: string[] = [],
 ): Promise<GatewayServer> {
   const running = new Set<Promise<void>>();
-  const counted: Gateway = async (request, context) => {
+  const countingGateway: Gateway = async (request, context) => {
     const { promise, resolve } = Promise.withResolvers<void>();
     running.add(promise);
     void promise.then(() => running.delete(promise));
@@ -38,7 +38,7 @@ export async function serveGateway(
     answeredIds.push(String(response.headers[headerNames.requestId]));
     return { ...response, finish: async () => response.finish?.().finally(resolve) };
   };
-  const server = createNodeServer(counted, composition);
+  const server = createNodeServer(countingGateway, composition);
   const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}/v1`;
   return {
     url,

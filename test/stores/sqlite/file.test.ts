@@ -113,10 +113,10 @@ describe('what is no store of ours is refused in one line and left as it is', ()
   ])('%s', async (_what, make, line) => {
     const folder = await make();
     const before = readFileSync(fileOf(folder));
-    const refused = await openSqliteStore({ folder }).catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(StoreFileRefused);
-    expect((refused as Error).message).toMatch(line);
-    expect((refused as Error).message).not.toContain('\n');
+    const refusal = await openSqliteStore({ folder }).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(StoreFileRefused);
+    expect((refusal as Error).message).toMatch(line);
+    expect((refusal as Error).message).not.toContain('\n');
     expect(readFileSync(fileOf(folder)).equals(before)).toBe(true);
     expect(readdirSync(folder)).toEqual(['gw.sqlite']);
   });
@@ -127,9 +127,9 @@ describe('what is no store of ours is refused in one line and left as it is', ()
   ])('%s', async (_what, make) => {
     const path = join(temporaryFolder(), 'data');
     make(path);
-    const refused = await openSqliteStore({ folder: path }).catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(StoreFileRefused);
-    expect((refused as Error).message).toMatch(/^the folder .* cannot be used for data \([^\n]+\)$/);
+    const refusal = await openSqliteStore({ folder: path }).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(StoreFileRefused);
+    expect((refusal as Error).message).toMatch(/^the folder .* cannot be used for data \([^\n]+\)$/);
   });
 });
 
@@ -139,10 +139,10 @@ describe('the log of writes', () => {
     const { folder, store, close } = await openFolder();
     await store.put({ table: 'cache', item: { pk: 'first' } });
     const salt = logSalt(folder);
-    let written = 0;
+    let writtenItems = 0;
     while (logSalt(folder) === salt) {
-      written += 1;
-      await store.put({ table: 'cache', item: { pk: `${written}`, text: 'x'.repeat(50_000) } });
+      writtenItems += 1;
+      await store.put({ table: 'cache', item: { pk: `${writtenItems}`, text: 'x'.repeat(50_000) } });
     }
     watched.stop();
     expect(watched.connections.size).toBe(1);
@@ -150,17 +150,19 @@ describe('the log of writes', () => {
       expect(connection.prepare('PRAGMA wal_autocheckpoint').get()).toEqual({ wal_autocheckpoint: 0 });
     expect(watched.texts.filter((text) => text.includes('wal_checkpoint'))).toEqual([]);
     // The thread's write at the start of a new log causes another read of the cached items, and nothing else.
-    for (let key = 1; key <= written; key += 1) expect(await store.get('cache', `${key}`)).toBeDefined();
+    for (let key = 1; key <= writtenItems; key += 1) expect(await store.get('cache', `${key}`)).toBeDefined();
     await close();
     expect(integrityOf(folder)).toBe('ok');
-    expect(look(folder, (database) => database.prepare('SELECT count(*) AS n FROM cache').get()?.n)).toBe(written + 1);
+    expect(look(folder, (database) => database.prepare('SELECT count(*) AS n FROM cache').get()?.n)).toBe(
+      writtenItems + 1,
+    );
   });
 
   it('of a durable store is on the disk before a write is answered, one sync for all that wait, and the loop turns meanwhile', async () => {
     const syncs = await holdSyncs();
     const { folder, store, close } = await openFolder({ isDurable: true });
-    const answered: string[] = [];
-    const put = (pk: string) => store.put({ table: 'keys', item: { pk } }).then(() => answered.push(pk));
+    const answers: string[] = [];
+    const put = (pk: string) => store.put({ table: 'keys', item: { pk } }).then(() => answers.push(pk));
     const first = put('first');
     await syncs.begun();
     const others = ['second', 'third'].map(async (pk) => {
@@ -171,11 +173,11 @@ describe('the log of writes', () => {
     while ((await store.get('keys', 'third')) === undefined)
       await new Promise<void>((resolve) => setImmediate(resolve));
     expect(look(folder, (database) => database.prepare('SELECT count(*) AS n FROM keys').get()?.n)).toBe(3);
-    expect(answered).toEqual([]);
+    expect(answers).toEqual([]);
     syncs.release();
     await first;
     await Promise.all(others);
-    expect(answered).toEqual(['first', 'second', 'third']);
+    expect(answers).toEqual(['first', 'second', 'third']);
     expect(syncs.count()).toBe(2);
     await expect(store.put({ table: 'keys', item: { pk: 'first' }, condition: absent('pk') })).resolves.toMatchObject({
       kind: 'refused',

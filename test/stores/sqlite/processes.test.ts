@@ -99,7 +99,7 @@ describe('a file that another process has locked', () => {
 
   it('is waited for by writes, while reads are answered and the loop turns', async () => {
     let isAnswered = false;
-    const written = addOne().finally(() => {
+    const write = addOne().finally(() => {
       isAnswered = true;
     });
     await advance(300);
@@ -107,7 +107,7 @@ describe('a file that another process has locked', () => {
     expect((await test.store.get('keys', 'k'))?.n).toBe(1);
     other.exec('ROLLBACK');
     await advance(10);
-    expect(await written).toMatchObject({ kind: 'written', item: { n: 2 } });
+    expect(await write).toMatchObject({ kind: 'written', item: { n: 2 } });
   });
 
   it('gathers what is asked for meanwhile, into one transaction', async () => {

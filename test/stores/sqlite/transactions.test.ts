@@ -42,13 +42,15 @@ describe('what one turn of the event loop asks for', () => {
 
   it('is answered after its commit: another process sees it by then', async () => {
     await addOne('a');
-    const seen = look(test.folder, (database) => database.prepare("SELECT item FROM ledger WHERE pk = 'a'").get());
-    expect(seen?.item).toBe('{"pk":"a","n":1}');
+    const storedItem = look(test.folder, (database) =>
+      database.prepare("SELECT item FROM ledger WHERE pk = 'a'").get(),
+    );
+    expect(storedItem?.item).toBe('{"pk":"a","n":1}');
   });
 
   it('leaves nothing in the file if all of it is refused', async () => {
-    const refused = () => test.store.put({ table: 'keys', item: { pk: 'k' }, condition: { kind: 'exists', at: 'pk' } });
-    expect(await transactionsOf(test.folder, () => Promise.all([refused(), refused()]))).toBe(0);
+    const refuse = () => test.store.put({ table: 'keys', item: { pk: 'k' }, condition: { kind: 'exists', at: 'pk' } });
+    expect(await transactionsOf(test.folder, () => Promise.all([refuse(), refuse()]))).toBe(0);
   });
 
   it('loses of several writes only the one that is impossible', async () => {

@@ -120,7 +120,7 @@ const tokens = ({ usage: { prompt_tokens: input, completion_tokens: output, tota
   total,
 ];
 const cached = ({ usage }: FeatureAnswer) => usage.prompt_tokens_details.cached_tokens;
-const written = ({ usage: { prompt_tokens_details: of } }: FeatureAnswer) => [
+const cacheCounts = ({ usage: { prompt_tokens_details: of } }: FeatureAnswer) => [
   of.cache_write_tokens || undefined,
   of.cache_write_1h_tokens,
 ];
@@ -156,8 +156,8 @@ export const answerFeatures: readonly FeatureRow[] = [
       'text, signatures of texts and calls',
       answers(
         (answer) => {
-          const [text, [shown, signed]] = reasons(answer);
-          return [text, shown, signed?.[1] === signatureOf(answer.message.content)];
+          const [text, [reasoningText, signed]] = reasons(answer);
+          return [text, reasoningText, signed?.[1] === signatureOf(answer.message.content)];
         },
         [thought, ['reasoning.text', thought, undefined], true],
       ),
@@ -223,13 +223,13 @@ export const answerFeatures: readonly FeatureRow[] = [
   row(
     '`cache_write_tokens`, `cache_write_1h_tokens`',
     [used],
-    yes(answers(written, [280, 80])),
-    yes(answers(written, [280, 80])),
-    cell('', answers(written, [undefined, undefined])),
+    yes(answers(cacheCounts, [280, 80])),
+    yes(answers(cacheCounts, [280, 80])),
+    cell('', answers(cacheCounts, [undefined, undefined])),
     cell(
       'where it says them',
-      answers(written, [undefined, undefined]),
-      answers(written, [4, undefined], {
+      answers(cacheCounts, [undefined, undefined]),
+      answers(cacheCounts, [4, undefined], {
         scripted: openAiAnswer('So.', { input_tokens_details: { cache_write_tokens: 4 } }),
       }),
     ),

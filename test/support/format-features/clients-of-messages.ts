@@ -14,7 +14,7 @@ const image = (source: Json): Json => ({ type: 'image', source });
 const document = (source: Json, more: Json = {}): Json => ({ type: 'document', source, ...more });
 const saying = (...messages: Json[]): Json => ({ messages });
 const bringing = (...content: Json[]): Json => saying(user(...content, text('Hello')));
-const called = { type: 'tool_use', id: 'toolu_1', name: 'get_weather', input: { city: 'Rome' } };
+const toolUse = { type: 'tool_use', id: 'toolu_1', name: 'get_weather', input: { city: 'Rome' } };
 const result = (content: unknown, more: Json = {}): Json => ({
   type: 'tool_result',
   tool_use_id: 'toolu_1',
@@ -111,7 +111,7 @@ export const clientsOfMessages: readonly ClientRow<'messages'>[] = [
     feature: 'calls and results, failed ones too, with images',
     asks: saying(
       user(text('Hello')),
-      assistant(text('So.'), called),
+      assistant(text('So.'), toolUse),
       user(
         result([text('Rain.'), image({ type: 'base64', media_type: 'image/png', data: base64 })], { is_error: true }),
       ),
@@ -274,7 +274,7 @@ export const clientsOfMessages: readonly ClientRow<'messages'>[] = [
       tools: [{ ...weather, defer_loading: true }],
       ...saying(
         user(text('Hello')),
-        assistant(called),
+        assistant(toolUse),
         user(result([{ type: 'tool_reference', tool_name: 'get_weather' }])),
       ),
     },

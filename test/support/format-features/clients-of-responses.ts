@@ -18,7 +18,12 @@ const text = (words: string): Json => ({ type: 'input_text', text: words });
 const asking = (...input: Json[]): Json => ({ input });
 const bringing = (...content: Json[]): Json => asking(user(...content, text('Hello')));
 const ask = user(text('Hello'));
-const called: Json = { type: 'function_call', call_id: 'call_1', name: 'get_weather', arguments: '{"city":"Rome"}' };
+const functionCall: Json = {
+  type: 'function_call',
+  call_id: 'call_1',
+  name: 'get_weather',
+  arguments: '{"city":"Rome"}',
+};
 const result = (output: unknown, more: Json = {}): Json => ({
   type: 'function_call_output',
   call_id: 'call_1',
@@ -98,13 +103,17 @@ export const clientsOfResponses: readonly ClientRow<'responses'>[] = [
   },
   {
     feature: 'calls and results with images',
-    asks: asking(ask, called, result([text('Rain.'), image(picture)])),
+    asks: asking(ask, functionCall, result([text('Rain.'), image(picture)])),
     beside: { tools },
     becomes: everywhere(carried('Rome', 'Rain.', base64)),
   },
   {
     feature: 'results apart from their calls, or without them',
-    asks: asking(called, ask, result('Rain.'), { type: 'function_call_output', call_id: 'call_lost', output: 'Hail.' }),
+    asks: asking(functionCall, ask, result('Rain.'), {
+      type: 'function_call_output',
+      call_id: 'call_lost',
+      output: 'Hail.',
+    }),
     beside: { tools },
     becomes: everywhere(emulated('Rain.', 'Hail.')),
   },
@@ -148,7 +157,7 @@ export const clientsOfResponses: readonly ClientRow<'responses'>[] = [
     feature: 'tools of a namespace',
     asks: {
       tools: [{ type: 'namespace', name: 'mcp__files', description: 'Files', tools: [{ ...weather, name: 'read' }] }],
-      ...asking(ask, { ...called, name: 'read', namespace: 'mcp__files' }, result('Rain.')),
+      ...asking(ask, { ...functionCall, name: 'read', namespace: 'mcp__files' }, result('Rain.')),
     },
     becomes: everywhere(emulated('mcp__files__read')),
   },

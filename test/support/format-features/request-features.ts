@@ -336,7 +336,7 @@ export const requestFeatures: readonly FeatureRow[] = [
     ),
     yes(
       sends(
-        ({ tools, input: [, , called, result] }) => [tools, called.arguments, result.output],
+        ({ tools, input: [, , functionCall, result] }) => [tools, functionCall.arguments, result.output],
         [
           [{ type: 'function', name: 'weather', description: 'Tells it.', parameters: city, strict: false }],
           '{"city":"Köln"}',

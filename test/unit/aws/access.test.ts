@@ -231,7 +231,7 @@ describe('a command to DynamoDB', () => {
     const plain = new SignatureV4({ service: 'dynamodb', region, credentials: awsIdentity, sha256: Sha256 });
     expect(server.requests).toHaveLength(2);
     for (const { headers, body } of server.requests) {
-      const { authorization = '', connection: _hopByHop, ...sent } = headers as Record<string, string>;
+      const { authorization = '', connection: _hopByHop, ...otherHeaders } = headers as Record<string, string>;
       const signedNames = /SignedHeaders=([^,]+)/.exec(authorization)?.[1]?.split(';') ?? [];
       expect(signedNames).toEqual(
         expect.arrayContaining(['host', 'x-amz-date', 'x-amz-security-token', 'x-amz-target']),
@@ -242,10 +242,12 @@ describe('a command to DynamoDB', () => {
         hostname: '127.0.0.1',
         path: '/',
         query: {},
-        headers: Object.fromEntries(signedNames.map((name) => [name, sent[name] ?? ''])),
+        headers: Object.fromEntries(signedNames.map((name) => [name, otherHeaders[name] ?? ''])),
         body,
       };
-      const signingDate = new Date((sent['x-amz-date'] ?? '').replace(/(....)(..)(..T..)(..)(..Z)/, '$1-$2-$3:$4:$5'));
+      const signingDate = new Date(
+        (otherHeaders['x-amz-date'] ?? '').replace(/(....)(..)(..T..)(..)(..Z)/, '$1-$2-$3:$4:$5'),
+      );
       const { headers: expected } = await plain.sign(request, { signingDate });
       expect(authorization).toBe(expected.authorization);
     }
@@ -298,12 +300,12 @@ describe('the signer of a client', () => {
           const fields = { method: 'POST', protocol: 'https:', hostname: 'db.example', path, query: {}, body };
           const signedHeaders = { host: 'db.example', 'content-type': 'application/x-amz-json-1.0', ...more };
           const { headers } = await signer.sign({ ...fields, headers: { ...signedHeaders } }, { signingDate });
-          const { authorization = '', ...sent }: Record<string, string> = headers;
+          const { authorization = '', ...otherHeaders }: Record<string, string> = headers;
           const names = /SignedHeaders=([^,]+)/.exec(authorization)?.[1]?.split(';') ?? [];
-          const obliged = Object.keys(sent).filter((name) => name.startsWith('x-amz-') || name === 'host');
+          const obliged = Object.keys(otherHeaders).filter((name) => name.startsWith('x-amz-') || name === 'host');
           expect(names).toEqual(expect.arrayContaining(obliged));
           const plain = new SignatureV4({ service: 'dynamodb', region, credentials: identity, sha256: Sha256 });
-          const signed = Object.fromEntries(names.map((name) => [name, sent[name] ?? '']));
+          const signed = Object.fromEntries(names.map((name) => [name, otherHeaders[name] ?? '']));
           const expected = await plain.sign({ ...fields, headers: signed }, { signingDate });
           expect(authorization).toBe(expected.headers.authorization);
         }

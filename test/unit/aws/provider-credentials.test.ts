@@ -207,9 +207,9 @@ describe('one secret', () => {
     it.each([
       ['as a text over several lines', (account: string): unknown => account],
       ['as the JSON that it is', (account: string): unknown => JSON.parse(account)],
-    ])('with a service account in it %s gets tokens of Google', async (_how, written) => {
+    ])('with a service account in it %s gets tokens of Google', async (_how, textOf) => {
       const endpoint = await startTokenEndpoint();
-      const stage = await readyStage(holding(JSON.stringify({ vertex: written(endpoint.account()) })));
+      const stage = await readyStage(holding(JSON.stringify({ vertex: textOf(endpoint.account()) })));
       const found = stage.credentials.find({ id: 'v', auth: { gcp: { secret: 'vertex' } } } as ProviderDocument);
       const signed = await found?.sign?.({ url: new URL('https://v.example/x'), headers: { a: 'b' }, body: '{}' });
       expect(signed).toEqual({ a: 'b', authorization: 'Bearer token-1' });

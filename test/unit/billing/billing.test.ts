@@ -7,7 +7,7 @@ import { costOf } from '../../../shared/routing/billing/cost.ts';
 import { mergeUsage, unseenOutputTokens } from '../../../shared/routing/billing/index.ts';
 import { entryOf, planFactsOf } from '../../support/planning.ts';
 
-const served = { provider: 'acme', model: 'acme/large', attempts: 1, isByok: false, cacheHit: false };
+const servedCall = { provider: 'acme', model: 'acme/large', attempts: 1, isByok: false, cacheHit: false };
 
 const pricedAt = (price: bigint | null) => ({
   input: price,
@@ -39,7 +39,7 @@ describe('the cost of a call', () => {
         fc.tuple(tokens, tokens, tokens, tokens, tokens),
         fc.tuple(price, price, price, price, price),
         (counts, texts) => {
-          const [prompt, cached, written, hour, completion] = counts;
+          const [prompt, cached, writtenTokens, hour, completion] = counts;
           const [input, hit, write, keep, output] = texts;
           const prices = {
             input: parsePricePerMillion(input) ?? null,
@@ -53,7 +53,7 @@ describe('the cost of a call', () => {
           const reported = {
             input: prompt,
             cached,
-            cacheWrite: written,
+            cacheWrite: writtenTokens,
             cacheWrite1h: hour,
             output: completion,
             reasoning: 0,
@@ -61,7 +61,7 @@ describe('the cost of a call', () => {
           const usage = toBilledUsage(reported, 'included', { promptTokens: 0, outputBytes: 0 });
           const cost = costOf(usage, prices);
           const hits = Math.min(cached, prompt);
-          const writes = Math.min(written, prompt - hits);
+          const writes = Math.min(writtenTokens, prompt - hits);
           const hourWrites = Math.min(hour, writes);
           const terms: [number, string][] = [
             [prompt - hits - writes, input],
@@ -94,7 +94,7 @@ describe('the cost of a call', () => {
           outputBytes: 0,
         });
         const cost = costOf(billed, pricedAt(perToken));
-        const merged = mergeUsage(reported, billed, { total: cost.total, upstream: cost }, served) as {
+        const merged = mergeUsage(reported, billed, { total: cost.total, upstream: cost }, servedCall) as {
           cost: unknown;
           cost_usd: string;
           cost_details: object;
@@ -184,14 +184,14 @@ describe('what a call is billed for', () => {
   });
 
   it('never takes more tokens for written into a cache than the prompt has beside those read from one', () => {
-    const written = (count: unknown) => {
+    const billedFor = (count: unknown) => {
       const details = { cached_tokens: 4, cache_write_tokens: count };
       return read({ prompt_tokens: 10, completion_tokens: 1, prompt_tokens_details: details });
     };
-    expect([3, 6, 7, -1, 2.5, '4', null, 1e300].map((count) => written(count).cacheWriteTokens)).toEqual([
+    expect([3, 6, 7, -1, 2.5, '4', null, 1e300].map((count) => billedFor(count).cacheWriteTokens)).toEqual([
       3, 6, 6, 0, 0, 0, 0, 0,
     ]);
-    expect(written(7)).toMatchObject({ promptTokens: 10, cachedTokens: 4, cacheWrite1hTokens: 0 });
+    expect(billedFor(7)).toMatchObject({ promptTokens: 10, cachedTokens: 4, cacheWrite1hTokens: 0 });
   });
 
   it('counts reasoning once: in the completion, or on top if the provider says so', () => {

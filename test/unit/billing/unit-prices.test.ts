@@ -12,8 +12,8 @@ import { catalogueOf, entryOf, modelOf, providerOf } from '../../support/plannin
 
 const usd = (amount: string) => BigInt(Math.round(Number(amount) * 1e12));
 const micro = 1_000_000n;
-const unitsOf = (written: UnitPricesDocument) =>
-  readUnitPrices(written) as NonNullable<ReturnType<typeof readUnitPrices>>;
+const unitsOf = (prices: UnitPricesDocument) =>
+  readUnitPrices(prices) as NonNullable<ReturnType<typeof readUnitPrices>>;
 
 const size = (units: Units, more: Partial<CallSize> = {}): CallSize => ({
   maxOutputTokens: undefined,
@@ -49,9 +49,9 @@ interface Called {
 }
 
 function call({ prices, units, came, reported }: Called) {
-  const { input = 0n, output: perToken = 0n, ...written } = prices;
+  const { input = 0n, output: perToken = 0n, ...unitPrices } = prices;
   const tokenPrices = { input_price_per_million: String(input), output_price_per_million: String(perToken) };
-  const entry = entryOf('acme', { ...tokenPrices, ...written });
+  const entry = entryOf('acme', { ...tokenPrices, ...unitPrices });
   const { models } = catalogueOf([modelOf('m', { providers: [entry] })], [providerOf('acme')]);
   const candidate = models.get('m')?.candidates[0];
   if (candidate === undefined) throw new Error('no candidate');
@@ -80,11 +80,13 @@ describe('the price of an image', () => {
     [{ size: 'auto', quality: 'auto' }, '0.17'],
     [{ size: '1024x1024', quality: 'other' }, '0.04'],
     [{ size: '256x256', quality: 'low' }, '0.04'],
-  ])('%j: %s', (image, price) => expect(imagePriceOf(prices, image)).toBe(usd(price)));
+  ])('depends on size and quality: %j costs %s', (image, price) =>
+    expect(imagePriceOf(prices, image)).toBe(usd(price)),
+  );
 
   it('of a size that no price fits is the most expensive, and never nothing', () => {
-    const listed = unitsOf({ image_prices: { '512x512': '0.018', '1024x1024': '0.02' } });
-    expect(imagePriceOf(listed, { size: '2048x2048' })).toBe(usd('0.02'));
+    const imageUnits = unitsOf({ image_prices: { '512x512': '0.018', '1024x1024': '0.02' } });
+    expect(imagePriceOf(imageUnits, { size: '2048x2048' })).toBe(usd('0.02'));
     expect(imagePriceOf(unitsOf({ price_per_request: '1' }), {})).toBeUndefined();
   });
 });
@@ -194,8 +196,8 @@ describe('what is priced by something else than tokens', () => {
       seconds: fc.option(fc.nat(1_000), { nil: undefined }),
     });
     fc.assert(
-      fc.property(prices, amount, fc.option(amount, { nil: undefined }), (written, units, came) => {
-        const { held, billed } = call({ prices: written as Called['prices'], units, came });
+      fc.property(prices, amount, fc.option(amount, { nil: undefined }), (unitPrices, units, came) => {
+        const { held, billed } = call({ prices: unitPrices as Called['prices'], units, came });
         expect(billed <= held).toBe(true);
       }),
     );

@@ -35,11 +35,11 @@ describe('a sealed key', () => {
     const vault = vaultOn();
     const sealed = await vault.seal(place, canary);
     expect(await vault.open(place, sealed)).toBe(canary);
-    const seen = JSON.stringify(sealed, (_name, value) =>
+    const visibleText = JSON.stringify(sealed, (_name, value) =>
       value instanceof Uint8Array ? [Buffer.from(value).toString('latin1'), Buffer.from(value).toString('hex')] : value,
     );
     for (const form of [canary, Buffer.from(canary).toString('hex'), Buffer.from(canary).toString('base64')]) {
-      expect(seen).not.toContain(form);
+      expect(visibleText).not.toContain(form);
     }
     expect(Object.keys(sealed).sort()).toEqual(['ciphertext', 'iv', 'tag', 'v', 'wrapped_key']);
     expect([sealed.iv.byteLength, sealed.tag.byteLength]).toEqual([12, 16]);

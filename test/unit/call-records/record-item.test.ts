@@ -45,16 +45,16 @@ describe('the item of a call record', () => {
     (name) => {
       const body = { messages: [{ role: 'user', content: 'canary-prompt' }] };
       for (const value of [body, [body], ['canary-prompt is a sentence'], [['canary-prompt']]]) {
-        let seen: string;
+        let itemText: string;
         try {
-          seen = JSON.stringify(itemOf({ [name]: value }), (_member, each) =>
+          itemText = JSON.stringify(itemOf({ [name]: value }), (_member, each) =>
             typeof each === 'bigint' ? `${each}` : each,
           );
         } catch (error) {
           expect(error).toBeInstanceOf(TypeError);
-          seen = (error as Error).message;
+          itemText = (error as Error).message;
         }
-        expect(seen).not.toContain('canary');
+        expect(itemText).not.toContain('canary');
       }
     },
   );
@@ -124,8 +124,8 @@ describe('the item of a call record', () => {
   });
 
   it('gives the attempts that were stored before they held texts', () => {
-    const stored = { ...itemOf(), attempt_log: 'globex:status_500:500:31 acme:ok:200:12 acme:connection::3' };
-    expect(recordOf(stored as unknown as Parameters<typeof recordOf>[0]).attemptLog).toEqual([
+    const storedItem = { ...itemOf(), attempt_log: 'globex:status_500:500:31 acme:ok:200:12 acme:connection::3' };
+    expect(recordOf(storedItem as unknown as Parameters<typeof recordOf>[0]).attemptLog).toEqual([
       { provider: 'globex', outcome: 'status_500', status: 500, ms: 31 },
       { provider: 'acme', outcome: 'ok', status: 200, ms: 12 },
       { provider: 'acme', outcome: 'connection', ms: 3 },
@@ -137,7 +137,7 @@ describe('the item of a call record', () => {
     const item = itemOf(flags);
     for (const attribute of ['stream', 'cache_hit', 'is_byok', 'estimated']) expect(item).not.toHaveProperty(attribute);
     const former = { ...item, stream: false, cache_hit: false, is_byok: false, estimated: false };
-    for (const stored of [item, former]) expect(recordOf(stored)).toMatchObject(flags);
+    for (const storedItem of [item, former]) expect(recordOf(storedItem)).toMatchObject(flags);
     const others = { stream: true, cacheHit: true, isByok: true, estimated: true };
     expect(recordOf(itemOf(others))).toMatchObject(others);
   });

@@ -137,7 +137,7 @@ describe('the reader', () => {
 
   let nowMs = 0;
   const clock = { nowMs: () => nowMs, after: () => () => {} };
-  let stored: string | undefined;
+  let storedText: string | undefined;
   let disabled: readonly string[] = [];
   let isDown = false;
   let calls: string[] = [];
@@ -146,7 +146,7 @@ describe('the reader', () => {
     readPointer: async () => {
       calls.push('pointer');
       if (isDown) throw new StoreUnavailable('down');
-      return stored === undefined ? undefined : { version: stored, disabledProviders: disabled };
+      return storedText === undefined ? undefined : { version: storedText, disabledProviders: disabled };
     },
     readDocument: async (pointer: Pointer) => {
       calls.push('body');
@@ -157,7 +157,7 @@ describe('the reader', () => {
 
   beforeEach(() => {
     nowMs = 1_000_000;
-    stored = '1';
+    storedText = '1';
     disabled = [];
     isDown = false;
     calls = [];
@@ -175,7 +175,7 @@ describe('the reader', () => {
       nowMs += 1;
       await catalogue.current();
       expect(calls).toEqual(['pointer', 'body', 'pointer']);
-      stored = '2';
+      storedText = '2';
       nowMs += configFreshMs;
       const changed = await catalogue.current();
       expect([changed.version, changed.service.queue_ms]).toEqual(['2', 2]);
@@ -202,11 +202,11 @@ describe('the reader', () => {
       isDown = true;
       await expect(catalogue.current()).rejects.toBeInstanceOf(StoreUnavailable);
       isDown = false;
-      stored = undefined;
+      storedText = undefined;
       nowMs += 1_000;
       for (const _caller of [1, 2, 3]) await expect(catalogue.current()).rejects.toBeInstanceOf(StoreUnavailable);
       expect(calls).toEqual(['pointer', 'pointer']);
-      stored = '1';
+      storedText = '1';
       nowMs += 999;
       await expect(catalogue.current()).rejects.toBeInstanceOf(StoreUnavailable);
       nowMs += 1;

@@ -65,14 +65,14 @@ const requests = {
 } as const;
 
 it('a request of Gemini reads alike in both spellings', () => {
-  const written = JSON.stringify(requests['generate-content']);
-  const other = written.replaceAll(
+  const bodyText = JSON.stringify(requests['generate-content']);
+  const other = bodyText.replaceAll(
     /"([a-z]+)([A-Z])([a-z]+)":/g,
     (_match, first, letter, rest) => `"${first}_${letter.toLowerCase()}${rest}":`,
   );
   expect(other).toContain('"inline_data":{"mime_type"');
   const read = (text: string) => readRequestTurns(turnsOf('generate-content'), text);
-  expect(read(other)).toEqual(read(written));
+  expect(read(other)).toEqual(read(bodyText));
 });
 
 it.each(Object.entries(requests))('a request of %s is read turn by turn, images and tools included', (id, body) => {

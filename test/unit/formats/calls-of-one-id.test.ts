@@ -14,8 +14,8 @@ const blocks = [
 ];
 
 const callsOf = (parts: readonly Any[]) =>
-  parts.flatMap(({ type, function: called, name, input, arguments: args }) => {
-    if (type === 'function') return [called.name + called.arguments];
+  parts.flatMap(({ type, function: toolFunction, name, input, arguments: args }) => {
+    if (type === 'function') return [toolFunction.name + toolFunction.arguments];
     if (type === 'tool_use') return [name + JSON.stringify(input)];
     return type === 'function_call' ? [name + args] : [];
   });

@@ -18,10 +18,10 @@ async function edit(prompt: string, parts: readonly { readonly bytes: Uint8Array
     'digest',
     0,
   );
-  const sent: TextWithFiles[] = [];
+  const sentForms: TextWithFiles[] = [];
   const openPart = () => ({
     send: async ({ body }: { body: () => TextWithFiles }) => {
-      sent.push(body());
+      sentForms.push(body());
       return {
         kind: 'answer',
         contentType: 'application/json',
@@ -40,7 +40,7 @@ async function edit(prompt: string, parts: readonly { readonly bytes: Uint8Array
     openPart as never,
   );
   expect(outcome).toMatchObject({ kind: 'json' });
-  return sent.map((body) => ({ body, json: JSON.parse([...encodedPieces(piecesOf(body))].join('')) }));
+  return sentForms.map((body) => ({ body, json: JSON.parse([...encodedPieces(piecesOf(body))].join('')) }));
 }
 
 /** Returns the length of the longest text that JSON.stringify made meanwhile. */
@@ -72,23 +72,23 @@ describe('images of a form', () => {
       );
     });
     expect(longest).toBeLessThan(10_000);
-    const [sent] = edited ?? [];
-    expect(sent?.body.text.length).toBeLessThan(10_000);
-    for (const [at, bytes] of [...(sent?.body.files.values() ?? [])].entries()) expect(bytes).toBe(images[at]);
-    expect(imagesOf(sent?.json)).toEqual(
+    const [sentForm] = edited ?? [];
+    expect(sentForm?.body.text.length).toBeLessThan(10_000);
+    for (const [at, bytes] of [...(sentForm?.body.files.values() ?? [])].entries()) expect(bytes).toBe(images[at]);
+    expect(imagesOf(sentForm?.json)).toEqual(
       images.map((bytes) => ({ mimeType: 'image/png', data: bytes.toString('base64') })),
     );
   });
 
   it('stay images, and a prompt stays a prompt, whatever it says and whatever type they name', async () => {
     const bytes = Buffer.from('89504e470d0a1a0a00', 'hex');
-    const [sent] = await edit('a $& "b" \\ 000', [
+    const [sentForm] = await edit('a $& "b" \\ 000', [
       { bytes, mediaType: 'image/webp' },
       { bytes, mediaType: 'image/*' },
     ]);
-    expect(JSON.stringify(sent?.json)).toContain(JSON.stringify('a $& "b" \\ 000'));
+    expect(JSON.stringify(sentForm?.json)).toContain(JSON.stringify('a $& "b" \\ 000'));
     const data = bytes.toString('base64');
-    expect(imagesOf(sent?.json)).toEqual([
+    expect(imagesOf(sentForm?.json)).toEqual([
       { mimeType: 'image/webp', data },
       { mimeType: 'image/png', data },
     ]);

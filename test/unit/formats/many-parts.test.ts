@@ -208,16 +208,16 @@ describe('of very many parts each is looked at a few times only', () => {
   it('a relayed history is read to its first break, then from the client only if its body has it once, and not at all if its target takes any', () => {
     const messages = Array.from({ length: 1_000 }, () => ({ role: 'user', content: 'x' }));
     const readOf = (rules: typeof mistral, body: JsonObject) => {
-      const sent = jsonTextOf({ messages });
-      const inside = sent.inside.bind(sent);
+      const sentText = jsonTextOf({ messages });
+      const inside = sentText.inside.bind(sentText);
       let read = 0;
-      sent.inside = function* (value: number) {
+      sentText.inside = function* (value: number) {
         for (const inner of inside(value)) {
           read += 1;
           yield inner;
         }
       };
-      const { text } = withRuledMessages(JSON.stringify(body), sent, rules);
+      const { text } = withRuledMessages(JSON.stringify(body), sentText, rules);
       return { read, written: JSON.parse(text) as JsonObject };
     };
     const joined = (content: string) => [{ role: 'user', content: Array(1_000).fill(content).join('\n\n') }];
@@ -303,28 +303,28 @@ describe('of very many parts each is looked at a few times only', () => {
     const last = { type: 'finish' } as HubPart;
     const between = ['a', 'b'].map(text);
     const parts = [...names.map(start), ...between, start('open'), end('f1'), ...names.toSpliced(1, 1).map(end), last];
-    const written: HubPart[] = [];
+    const hubParts: HubPart[] = [];
     const inOrder = oneCallAtATime();
     const looks = await looksOf(() => {
-      for (const part of parts) written.push(...inOrder(part));
+      for (const part of parts) hubParts.push(...inOrder(part));
     });
-    expect(written).toEqual([...names.flatMap((name) => [start(name), end(name)]), ...between, start('open'), last]);
+    expect(hubParts).toEqual([...names.flatMap((name) => [start(name), end(name)]), ...between, start('open'), last]);
     expect(looks).toBeLessThan(looksMax);
   });
 });
 
 it('objects without a reference to kept input are asked for their few fields, not for all that such references may be in', () => {
   let reads = 0;
-  const counted = (object: Record<string, unknown>) =>
+  const countingAccess = (object: Record<string, unknown>) =>
     new Proxy(object, {
       get: (fields, name) => {
         reads += 1;
         return fields[String(name)];
       },
     });
-  const parts = each(() => counted({ type: 'text', text: 'a' }));
-  const messages = [...each(() => counted({ role: 'user' })), { role: 'user', content: parts }];
-  expect(providerStateIn({ messages, tools: each(() => counted({})) })).toEqual([]);
+  const parts = each(() => countingAccess({ type: 'text', text: 'a' }));
+  const messages = [...each(() => countingAccess({ role: 'user' })), { role: 'user', content: parts }];
+  expect(providerStateIn({ messages, tools: each(() => countingAccess({})) })).toEqual([]);
   expect(reads).toBeLessThanOrEqual(3 * 2 * count);
   const reference = { type: 'item_reference', id: 'i' };
   expect(providerStateIn({ messages: [{ role: 'user', content: [...parts, reference] }] })).toEqual([
@@ -463,13 +463,13 @@ it.each([
     const passedOn = async (bytes: Buffer) => {
       const { send } = fakeSend({ contentType: 'text/event-stream', bytes: [bytes] });
       const receiving = receivingSend(send, { api, stream: true });
-      const received = await (isTranslated ? boundedSend(receiving, false).send : receiving)({
+      const sendResult = await (isTranslated ? boundedSend(receiving, false).send : receiving)({
         body: () => '{}',
       } as unknown as CandidateRequest);
-      if (received.kind !== 'answer') throw new Error('not received');
+      if (sendResult.kind !== 'answer') throw new Error('not received');
       const pieces: (readonly [turn: number, bytes: Uint8Array])[] = [];
       await inTurns(async (turn) => {
-        for await (const piece of received.body) pieces.push([turn(), piece]);
+        for await (const piece of sendResult.body) pieces.push([turn(), piece]);
       });
       expect(Buffer.concat(pieces.map(([, piece]) => piece))).toEqual(bytes);
       return pieces;

@@ -137,11 +137,11 @@ describe('the least length that Claude caches', () => {
 
 /** Reads the thinking fields in a request of Google's package, because its catalogue is not exported. */
 async function toldByGoogle(model: string, reasoning: (typeof googleEfforts)[number]): Promise<unknown> {
-  let sent: { readonly generationConfig?: { readonly thinkingConfig?: unknown } } = {};
+  let sentBody: { readonly generationConfig?: { readonly thinkingConfig?: unknown } } = {};
   const google = createGoogle({
     apiKey: 'none',
     fetch: async (_url, init) => {
-      sent = JSON.parse(String(init?.body));
+      sentBody = JSON.parse(String(init?.body));
       throw new Error('nothing is called');
     },
   });
@@ -151,7 +151,7 @@ async function toldByGoogle(model: string, reasoning: (typeof googleEfforts)[num
   } catch {
     // There is no server, so the request fails after its body was written.
   }
-  return sent.generationConfig?.thinkingConfig;
+  return sentBody.generationConfig?.thinkingConfig;
 }
 
 const { google: googleModels = [] } = literalsOf("import type { GoogleProvider } from '@ai-sdk/google';", {
@@ -235,7 +235,7 @@ describe('models that no package lists', () => {
     ['gpt-5.1-codex', 'effort', 'low'],
     ['claude-opus-6', 'adaptive', undefined],
     ['gemini-5-pro', 'effort', 'low'],
-  ] as const)('%s: %s, and at the least %s', (model, kind, least) => {
+  ] as const)('think by their names: %s by %s, and at the least %s', (model, kind, least) => {
     expect(reasoningOf(model)).toMatchObject({ kind, least });
   });
 });

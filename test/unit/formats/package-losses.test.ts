@@ -118,13 +118,14 @@ describe.each(apis)('arguments of %s', (api) => {
     const stream = await ask({ api, body: { tools }, stream: true, answer: streamOf(api, { blocks }) });
     const read = readChunks((await readTexts(stream.outcome)).texts);
     expect(read.message.tool_calls?.map((call: Any) => call.function.arguments)).toEqual(texts);
-    const { texts: sent } = await ask({
+    const { texts: sentTexts } = await ask({
       api,
       answer: fineAnswer(api),
       body: { tools, messages: [user('?'), message, { role: 'tool', tool_call_id: 'c0', content: 'Fine.' }] },
     });
     // Responses has arguments as a JSON text inside a text.
-    for (const text of ['{"n":12345678901234567890.10,', named]) expect(sent[0]?.replaceAll('\\', '')).toContain(text);
+    for (const text of ['{"n":12345678901234567890.10,', named])
+      expect(sentTexts[0]?.replaceAll('\\', '')).toContain(text);
   });
 
   it('of a tool whose name every object has are arguments of that tool', async () => {
@@ -135,16 +136,16 @@ describe.each(apis)('arguments of %s', (api) => {
     const forced = (await ask({ api, body: asNamed, answer: fineAnswer(api) })).texts[0];
     expect(forced).toMatch(/("name":|"allowedFunctionNames":\[)"constructor__"/);
     const body = { tools };
-    const sent = (await ask({ api, body, answer: fineAnswer(api) })).texts[0] ?? '';
+    const sentText = (await ask({ api, body, answer: fineAnswer(api) })).texts[0] ?? '';
     const givenNames = ['constructor__', 'toString_', '__proto___'];
-    expect(sent.match(/"name":"\w+"/g)).toEqual([...givenNames, 'constructor_'].map((name) => `"name":"${name}"`));
+    expect(sentText.match(/"name":"\w+"/g)).toEqual([...givenNames, 'constructor_'].map((name) => `"name":"${name}"`));
     // The provider calls the tools by the names that were sent.
-    const answered = calls.map((call, index) => ({ ...call, name: givenNames[index] ?? '' }));
-    const whole = await ask({ api, body, answer: jsonAnswer(jsonOf(api, { blocks: answered })) });
-    const stream = await ask({ api, body, stream: true, answer: streamOf(api, { blocks: answered }) });
+    const renamedCalls = calls.map((call, index) => ({ ...call, name: givenNames[index] ?? '' }));
+    const whole = await ask({ api, body, answer: jsonAnswer(jsonOf(api, { blocks: renamedCalls })) });
+    const stream = await ask({ api, body, stream: true, answer: streamOf(api, { blocks: renamedCalls }) });
     const { message } = completionOf(whole.outcome).choices[0];
-    for (const { tool_calls: called } of [message, readChunks((await readTexts(stream.outcome)).texts).message]) {
-      expect(called?.map((call: Any) => [call.function.name, JSON.parse(call.function.arguments).city])).toEqual(
+    for (const { tool_calls: toolCalls } of [message, readChunks((await readTexts(stream.outcome)).texts).message]) {
+      expect(toolCalls?.map((call: Any) => [call.function.name, JSON.parse(call.function.arguments).city])).toEqual(
         names.map((name) => [name, name]),
       );
     }

@@ -207,9 +207,9 @@ describe('the input of a tool that takes free text', () => {
     const character = fc.constantFrom('a', '"', '\\', '\n', '\u0000', 'é', '😀', '}');
     fc.assert(
       fc.property(fc.string({ unit: character }), fc.array(fc.nat(9)), fc.boolean(), (value, cuts, isAscii) => {
-        const written = JSON.stringify({ input: value });
+        const jsonText = JSON.stringify({ input: value });
         const { add, end } = freeformReader();
-        const outputs = pieces(isAscii ? written.replaceAll(/[^ -~]/g, escapeOf) : written, cuts).map(add);
+        const outputs = pieces(isAscii ? jsonText.replaceAll(/[^ -~]/g, escapeOf) : jsonText, cuts).map(add);
         expect(outputs.join('') + end()).toBe(value);
         // No piece ends within a surrogate pair.
         expect(outputs.filter((piece) => /[\uD800-\uDBFF]$/.test(piece))).toEqual([]);
@@ -235,8 +235,8 @@ describe('the input of a tool that takes free text', () => {
     ['its member, behind another one', '{"note":1,"input":"x"}', 'x'],
     ['all of it, where it has no such member', '{"patch":"x"}', '{"patch":"x"}'],
     ['what there is of it, where it was cut', '{"input":"*** Beg', '*** Beg'],
-  ])('is %s', (_what, written, expected) => {
+  ])('is %s', (_what, text, expected) => {
     const { add, end } = freeformReader();
-    expect(add(written) + end()).toBe(expected);
+    expect(add(text) + end()).toBe(expected);
   });
 });

@@ -42,7 +42,7 @@ const endOf = { candidates: [{ finishReason: 'STOP', index: 0 }] };
 describe.each(Object.entries(clients))('a signed text of an answer to a client of %s', (interfaceId, client) => {
   const options = { api, model, interfaceId: interfaceId as keyof typeof clients } as const;
 
-  const answered = (stream: boolean, blocks: Parameters<typeof jsonOf>[1]['blocks']): Promise<Any[]> =>
+  const answerWith = (stream: boolean, blocks: Parameters<typeof jsonOf>[1]['blocks']): Promise<Any[]> =>
     answersOf(stream ? streamOf(api, { blocks }) : jsonAnswer(jsonOf(api, { blocks })), stream);
   async function answersOf(answer: FakeAnswer, stream: boolean): Promise<Any[]> {
     const { outcome } = await ask({ ...options, answer, stream, body: client.asks as Json });
@@ -59,7 +59,7 @@ describe.each(Object.entries(clients))('a signed text of an answer to a client o
   }
 
   it('comes before it in JSON, and goes back with it', async () => {
-    const parts = await answered(false, [text, sign]);
+    const parts = await answerWith(false, [text, sign]);
     expect(kindsOf(parts)).toEqual(['signature', 'text']);
     expect(await sentBack(parts)).toEqual([{ ...text, thoughtSignature: sign.redacted }]);
   });
@@ -72,13 +72,13 @@ describe.each(Object.entries(clients))('a signed text of an answer to a client o
   });
 
   it('is nothing that comes last in a stream', async () => {
-    const parts = await answered(true, [text, sign]);
+    const parts = await answerWith(true, [text, sign]);
     expect(kindsOf(parts)).toEqual(['text']);
     expect(await sentBack(parts)).toEqual([text]);
   });
 
   it('comes before a call that follows in a stream, and goes back with it', async () => {
-    const parts = await answered(true, [text, sign, call]);
+    const parts = await answerWith(true, [text, sign, call]);
     expect(kindsOf(parts)).toEqual(['text', 'signature', 'signature', 'call']);
     const [first, second] = await sentBack(parts);
     expect(first).toEqual({ ...text, thoughtSignature: sign.redacted });

@@ -3,7 +3,7 @@ import { expect, it, jest } from '#jest';
 import { createStopSearch, searchStart } from '../../../shared/routing/formats/hub/stop-search.ts';
 import { watchStops } from '../../../shared/routing/formats/hub/stops.ts';
 
-function streamed(pieces: readonly string[], stops: readonly string[]) {
+function partsWith(pieces: readonly string[], stops: readonly string[]) {
   const watch = watchStops(stops);
   const inputs = [
     ...pieces.map((delta) => ({ type: 'text-delta', id: '0', delta }) as const),
@@ -36,7 +36,7 @@ it('an answer ends at the same stop whole, and however its stream is cut', () =>
       const places = [0, ...cuts.filter((cut) => cut < text.length).sort((a, b) => a - b), text.length];
       const pieces = places.slice(1).map((place, index) => text.slice(places[index], place));
       const expected = plainly(text, stops);
-      expect([streamed([text], stops), streamed(pieces, stops)]).toEqual([expected, expected]);
+      expect([partsWith([text], stops), partsWith(pieces, stops)]).toEqual([expected, expected]);
     }),
   );
 });

@@ -29,7 +29,7 @@ const taken: readonly Json[] = [
   { type: 'array', items: { type: 'integer' } },
   inObject({ type: 'number' }),
 ];
-const refused: readonly Json[] = [
+const refusedSchemas: readonly Json[] = [
   ...['int32', 'uri-reference', 'regex', 'binary'].map((format) => ({ type: 'string', format })),
   ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'].map((word) => ({
     type: 'integer',
@@ -55,7 +55,7 @@ describe('the subset of Claude', () => {
     },
   );
 
-  it.each(refused.map((one) => [JSON.stringify(one), one] as const))(
+  it.each(refusedSchemas.map((one) => [JSON.stringify(one), one] as const))(
     'holds nothing that one of them changes: %s',
     (_name, one) => {
       expect(claudeStrictness.holds(inObject(one))).toBe(false);

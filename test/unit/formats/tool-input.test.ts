@@ -11,8 +11,8 @@ function inputText(text: string): string {
 const inPieces = (text: string, cuts: readonly number[]): string => {
   const input = createInputWriter();
   const places = [...new Set(cuts.map((cut) => cut % (text.length + 1)))].toSorted((a, b) => a - b);
-  const written = [0, ...places].map((from, at) => input.add(text.slice(from, places[at] ?? text.length)));
-  return written.join('') + input.end();
+  const outputs = [0, ...places].map((from, at) => input.add(text.slice(from, places[at] ?? text.length)));
+  return outputs.join('') + input.end();
 };
 
 const cuts = fc.array(fc.nat(), { maxLength: 12 });
@@ -37,9 +37,9 @@ describe('an input', () => {
   it('is an object whatever the model wrote, and the same in any pieces', () => {
     fc.assert(
       fc.property(fc.oneof(broken, fc.string({ unit: 'binary' })), cuts, (text, places) => {
-        const written = inPieces(text, places);
-        expect(written).toBe(inputText(text));
-        const input: unknown = JSON.parse(written);
+        const output = inPieces(text, places);
+        expect(output).toBe(inputText(text));
+        const input: unknown = JSON.parse(output);
         expect([typeof input, Array.isArray(input), input]).toEqual(['object', false, expect.anything()]);
       }),
       { numRuns: 2_000 },
@@ -82,8 +82,8 @@ describe('an input', () => {
     const text = `{"a":1,"b":${'1'.repeat(2_000)}}`;
     for (const pieces of [[text], [...text]]) {
       const writer = createInputWriter();
-      const written = pieces.map((piece) => writer.add(piece)).join('') + writer.end();
-      expect(JSON.parse(written)).toEqual({ a: 1, raw_input: text });
+      const output = pieces.map((piece) => writer.add(piece)).join('') + writer.end();
+      expect(JSON.parse(output)).toEqual({ a: 1, raw_input: text });
     }
   });
 

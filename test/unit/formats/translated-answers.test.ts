@@ -29,7 +29,7 @@ import {
   withEachMember,
 } from './fake-send.ts';
 
-const streamed = async (api: Api, answer: FakeAnswer) => {
+const streamResult = async (api: Api, answer: FakeAnswer) => {
   const { outcome, drained, requests } = await ask({ api, stream: true, answer, body: {} });
   const read =
     outcome.kind === 'failure' ? { texts: [], error: new StreamBroken(outcome.failure) } : await readTexts(outcome);
@@ -68,7 +68,7 @@ describe.each(apis)('an answer of %s', (api) => {
         // Gemini's package adds a signature without a text to the block before it, so such a block cannot come first.
         fc.pre(!(api === 'generate-content' && blocks.some((one) => 'redacted' in one || 'thinking' in one)));
         const { message, finish_reason: reason } = (await wholeMessage(api, { blocks })).choices[0];
-        const { texts, error } = await streamed(api, streamOf(api, { blocks }));
+        const { texts, error } = await streamResult(api, streamOf(api, { blocks }));
         const read = readChunks(texts);
         expect([error, read.isEnded, read.finishReason]).toEqual([undefined, true, reason]);
         expect(read.message.content).toBe(message.content ?? '');
@@ -84,17 +84,17 @@ describe.each(apis)('an answer of %s', (api) => {
     const blocks = [{ thinking: 'Hm', signature: 'c2ln' }, { text: 'ü👋' }, { id: 'a', name: 'f', args: { b: 'é' } }];
     const answer = streamOf(api, { blocks });
     const bytes = Buffer.concat(answer.bytes);
-    const expected = (await streamed(api, answer)).texts;
+    const expected = (await streamResult(api, answer)).texts;
     const cutAt = (...places: number[]) =>
       [0, ...places].map((from, piece) => bytes.subarray(from, places[piece] ?? bytes.length));
     const everywhere = cutAt(...Array.from({ length: bytes.length - 1 }, (_none, at) => at + 1));
     const once = Array.from({ length: 20 }, (_none, cut) => cutAt(Math.ceil(((cut + 1) * bytes.length) / 22)));
     for (const cut of [everywhere, ...once]) {
-      const { texts, error } = await streamed(api, { ...answer, bytes: cut });
+      const { texts, error } = await streamResult(api, { ...answer, bytes: cut });
       expect([error, texts]).toEqual([undefined, expected]);
     }
     for (let at = 0; at < bytes.length - 4; at += 11) {
-      const { texts, error } = await streamed(api, { ...answer, bytes: [bytes.subarray(0, at)] });
+      const { texts, error } = await streamResult(api, { ...answer, bytes: [bytes.subarray(0, at)] });
       // A stream that was cut after its finish reason is complete for a client.
       if (error === undefined) expect([at, readChunks(texts).finishReason]).toEqual([at, 'tool_calls']);
       else expect([at, brokenBy(error).kind, texts.includes('[DONE]')]).toEqual([at, 'failed', false]);
@@ -121,7 +121,10 @@ describe.each(apis)('an answer of %s', (api) => {
     const [first, ...others] = streamOf(api, usual).bytes;
     const type = api === 'responses' ? 'response.output_item.added' : 'ping';
     const large = api === 'converse' ? frames(['metadata', { junk }]) : eventStream({ type, junk });
-    const { error } = await streamed(api, { ...large, bytes: [first ?? Buffer.alloc(0), ...large.bytes, ...others] });
+    const { error } = await streamResult(api, {
+      ...large,
+      bytes: [first ?? Buffer.alloc(0), ...large.bytes, ...others],
+    });
     expect(error).toBeInstanceOf(RangeError);
   });
 
@@ -137,7 +140,7 @@ describe.each(apis)('an answer of %s', (api) => {
     expect(pieces).toBeGreaterThan(20);
     let texts: string[] = [];
     const turns = await turnsOf(async () => {
-      ({ texts } = await streamed(api, atOnce));
+      ({ texts } = await streamResult(api, atOnce));
     });
     expect([turns >= Math.floor(pieces), texts.at(-1)]).toEqual([true, '[DONE]']);
   });
@@ -153,7 +156,7 @@ describe.each(apis)('an answer of %s', (api) => {
   });
 
   it('of a stream names the same id, model and time in each chunk, and begins with the role', async () => {
-    const { texts } = await streamed(api, streamOf(api, usual));
+    const { texts } = await streamResult(api, streamOf(api, usual));
     const chunks = texts.slice(0, -1).map((text) => JSON.parse(text));
     const heads = chunks.map(({ id, model, created, object }) => JSON.stringify([id, model, created, object]));
     expect(new Set(heads).size).toBe(1);
@@ -182,7 +185,7 @@ it('a frame of Converse with a wrong byte, or of a length that cannot be, is a f
     return copy;
   });
   for (const piece of [...flipped, Buffer.alloc(1_000), Buffer.alloc(1_000, 0xff)]) {
-    const { error, texts } = await streamed('converse', { ...answer, bytes: [piece] });
+    const { error, texts } = await streamResult('converse', { ...answer, bytes: [piece] });
     expect([brokenBy(error).kind, texts.includes('[DONE]')]).toEqual(['failed', false]);
   }
 });
@@ -192,7 +195,7 @@ it('a frame of Converse that says that it is too large is not waited for', async
   prelude.writeUInt32BE(upstreamEventMaxBytes + 1, 0);
   prelude.writeUInt32BE(crc32(prelude.subarray(0, 8)), 8);
   const { contentType, bytes } = streamOf('converse', usual);
-  const { error } = await streamed('converse', { contentType, bytes: [...bytes.slice(0, 2), prelude] });
+  const { error } = await streamResult('converse', { contentType, bytes: [...bytes.slice(0, 2), prelude] });
   expect(error).toBeInstanceOf(RangeError);
 });
 
@@ -215,7 +218,7 @@ describe('why an answer ended, beside the ends of every format', () => {
   ] as const)('%s says %s after %s', async (api, reason, _what, blocks, expected) => {
     const answer = { blocks, reason };
     expect((await wholeMessage(api, answer)).choices[0].finish_reason).toBe(expected);
-    expect(readChunks((await streamed(api, streamOf(api, answer))).texts).finishReason).toBe(expected);
+    expect(readChunks((await streamResult(api, streamOf(api, answer))).texts).finishReason).toBe(expected);
   });
 
   it.each([
@@ -225,7 +228,7 @@ describe('why an answer ended, beside the ends of every format', () => {
     const answer = { blocks: words, reason };
     const { outcome } = await ask({ api, answer: jsonAnswer(jsonOf(api, answer)), body: {} });
     expect(failureOf(outcome)).toMatchObject({ kind: 'failed', cause: 'finish_error' });
-    const { error } = await streamed(api, streamOf(api, answer));
+    const { error } = await streamResult(api, streamOf(api, answer));
     expect(brokenBy(error).cause).toBe('finish_error');
   });
 });
@@ -278,15 +281,15 @@ const callsWithoutArguments: readonly [Api, FakeAnswer][] = [
 it.each(callsWithoutArguments)(
   '%s: a call without arguments is streamed as one that can be read',
   async (api, answer) => {
-    const { message } = readChunks((await streamed(api, answer)).texts);
+    const { message } = readChunks((await streamResult(api, answer)).texts);
     expect(message.tool_calls).toEqual([{ id: 'a', type: 'function', function: { name: 'weather', arguments: '{}' } }]);
   },
 );
 
 it('an error with a status that says success is looked for in an answer of up to 1 MiB: a longer one was written by a model', async () => {
   const answerOfLength = (characters: number) => {
-    const written = jsonOf('messages', { blocks: [{ text: 'x'.repeat(characters) }] });
-    return ask({ api: 'messages', answer: jsonAnswer({ ...written, error: { message: 'Slow down.' } }), body: {} });
+    const answerJson = jsonOf('messages', { blocks: [{ text: 'x'.repeat(characters) }] });
+    return ask({ api: 'messages', answer: jsonAnswer({ ...answerJson, error: { message: 'Slow down.' } }), body: {} });
   };
   expect(failureOf((await answerOfLength(1_000)).outcome).kind).toBe('failed');
   const { outcome } = await answerOfLength(1024 * 1024);
@@ -299,7 +302,7 @@ it.each(['messages', 'responses', 'generate-content'] as const)(
     const begun = streamOf(api, { blocks: [{ text: 'So far, so good' }] }).bytes.slice(0, api === 'responses' ? 6 : 4);
     const endless = Buffer.from(`data: {"type":"${'x'.repeat(1024 * 1024)}`);
     const bytes = Array.from({ length: Math.ceil(upstreamEventMaxBytes / endless.length) + 3 }, () => endless);
-    const { error } = await streamed(api, { contentType: 'text/event-stream', bytes: [...begun, ...bytes] });
+    const { error } = await streamResult(api, { contentType: 'text/event-stream', bytes: [...begun, ...bytes] });
     expect(error).toBeInstanceOf(RangeError);
   },
 );
@@ -313,7 +316,7 @@ it("Gemini's answers that reach the limit of one request end there: no second re
   const whole = await ask({ api: 'generate-content', answer: jsonAnswer(part), body: {} });
   const { choices, usage } = completionOf(whole.outcome);
   expect([whole.requests.length, choices[0].finish_reason, usage.total_tokens]).toEqual([1, 'length', 22]);
-  const { texts, requests } = await streamed('generate-content', eventStream(part));
+  const { texts, requests } = await streamResult('generate-content', eventStream(part));
   const read = readChunks(texts);
   expect([requests.length, read.finishReason, read.message.content]).toEqual([1, 'length', 'So far']);
   expect(read.usage).toMatchObject({ total_tokens: 22 });

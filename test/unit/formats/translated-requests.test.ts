@@ -28,7 +28,7 @@ const call = (id: string, args: string, extra: Json = {}) => ({
   function: { name: 'weather', arguments: args },
   ...extra,
 });
-const called = [
+const toolCalls = [
   user('Both?'),
   { role: 'assistant', content: 'Looking.', tool_calls: [call('a', '{"city":"Köln"}'), call('b', '')] },
   { role: 'system', content: 'Be brief.' },
@@ -72,7 +72,7 @@ describe.each(apis)('a request to a provider of %s', (api) => {
   });
 });
 
-it('goes below the models of Gemini, whatever its name, but for a whole path', async () => {
+it('the path of a model is below the models of Gemini, whatever its name, unless the name is a whole path', async () => {
   const pathOf = async (model: string) =>
     (await ask({ api: 'generate-content', body: {}, answer: jsonAnswer({}), model })).requests[0]?.path;
   expect(await pathOf('google/gemini')).toBe('/models/google/gemini:generateContent');
@@ -109,10 +109,10 @@ describe('a conversation with tools', () => {
     return read.map((pick) => parts.map(pick).filter(Boolean)) as [string[], string[]];
   };
 
-  const counted = ['f:0', 'call_1', 'tool_call_1'];
+  const countedIds = ['f:0', 'call_1', 'tool_call_1'];
   const oddIds: readonly [string, string[][], string[]][] = [
     ['that the provider would refuse', [['functions.weather:0', 'x'.repeat(65), 'ok_1', 'ü']], ['ok_1']],
-    ['that models count anew', [counted, counted, counted], ['call_1', 'tool_call_1']],
+    ['that models count anew', [countedIds, countedIds, countedIds], ['call_1', 'tool_call_1']],
   ];
   it.each(apis.flatMap((api) => oddIds.map((row) => [api, ...row] as const)))(
     '%s: ids %s get others, of calls and results alike',
@@ -162,9 +162,9 @@ describe('a conversation with tools', () => {
 
 describe('thinking', () => {
   const thinkingOf = async (api: Api, body: Json, model?: string) => {
-    const sent = await sentBody(api, body, model);
-    if (api === 'generate-content') return sent.generationConfig.thinkingConfig;
-    return api === 'messages' ? sent.thinking : sent.additionalModelRequestFields?.thinking;
+    const sentMessage = await sentBody(api, body, model);
+    if (api === 'generate-content') return sentMessage.generationConfig.thinkingConfig;
+    return api === 'messages' ? sentMessage.thinking : sentMessage.additionalModelRequestFields?.thinking;
   };
 
   it.each([
@@ -216,7 +216,7 @@ describe('thinking', () => {
   ];
   const claudes = [undefined, 'claude-opus-4-6', 'claude-opus-4-7'];
   it.each(forced)('is off if the request wants %s: Claude refuses both', async (_what, more, ...chosen) => {
-    for (const messages of [[user('?')], called]) {
+    for (const messages of [[user('?')], toolCalls]) {
       const request = { messages, tools: [weather], reasoning: { effort: 'high' }, ...more };
       for (const [index, api] of (['messages', 'converse'] as const).entries()) {
         for (const claude of claudes) {
@@ -224,9 +224,9 @@ describe('thinking', () => {
           const {
             tool_choice: choice,
             toolConfig = { toolChoice: choice },
-            ...sent
+            ...sentFields
           } = await sentBody(api, request, model);
-          expect(sent.thinking ?? sent.additionalModelRequestFields?.thinking).toBeUndefined();
+          expect(sentFields.thinking ?? sentFields.additionalModelRequestFields?.thinking).toBeUndefined();
           expect([api, toolConfig.toolChoice]).toEqual([api, chosen[index]]);
         }
       }
@@ -261,13 +261,13 @@ describe('thinking', () => {
       [],
     ],
   ])('%s', async (_what, details, reasoning, blocks) => {
-    const answered = {
+    const answerMessage = {
       role: 'assistant',
       content: 'So.',
       reasoning,
       reasoning_details: detailsOf('messages', ...details),
     };
-    const { messages } = await sentBody('messages', { messages: [user('?'), answered, user('!')] });
+    const { messages } = await sentBody('messages', { messages: [user('?'), answerMessage, user('!')] });
     expect(messages[1].content).toEqual([...blocks, { type: 'text', text: 'So.' }]);
   });
 });
@@ -285,7 +285,7 @@ it('an image of a kind that the provider does not take is a rejected request, no
 });
 it('fields of any type are sent or refused, never an error of the gateway', async () => {
   const details = [{ type: 'reasoning.text', text: 'r', signature: 's', index: 0 }];
-  const answered = { role: 'assistant', content: 'a', reasoning_details: details, tool_calls: [call('q', '{}')] };
+  const answerMessage = { role: 'assistant', content: 'a', reasoning_details: details, tool_calls: [call('q', '{}')] };
   const numbers = {
     max_tokens: 4_000,
     temperature: 1,
@@ -305,7 +305,7 @@ it('fields of any type are sent or refused, never an error of the gateway', asyn
     tool_choice: 'auto',
     reasoning: { effort: 'high' },
     response_format: { type: 'json_object' },
-    messages: [user([{ type: 'text', text: 't', ...ephemeral }, image(pngUrl), pdf]), answered, called[3]],
+    messages: [user([{ type: 'text', text: 't', ...ephemeral }, image(pngUrl), pdf]), answerMessage, toolCalls[3]],
   };
   for (const odd of [rawNumber('1e400'), { a: null }, 'x']) {
     for (const api of apis) {
@@ -382,7 +382,11 @@ describe('what providers refuse that clients of chat completions send', () => {
       { role: 'tool', tool_call_id: 'a', content: blank },
     ];
     for (const api of apis) {
-      const { messages: sent, contents = sent, input = contents } = await sentBody(api, { messages, tools: [weather] });
+      const {
+        messages: sentMessages,
+        contents = sentMessages,
+        input = contents,
+      } = await sentBody(api, { messages, tools: [weather] });
       const texts = input.flatMap(({ content, parts = content ?? [] }: Any) => parts).map(({ text }: Any) => text);
       expect([api, texts.filter((text: unknown) => text !== undefined)]).toEqual([api, ['Hi.', 'So?']]);
     }

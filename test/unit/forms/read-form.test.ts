@@ -12,11 +12,11 @@ const reading = {
 };
 
 async function read(form: FormData | { readonly type: string; readonly text: string | Buffer }) {
-  const sent = form instanceof FormData ? new Response(form) : undefined;
-  const type = sent?.headers.get('content-type') ?? (form as { type: string }).type;
+  const formResponse = form instanceof FormData ? new Response(form) : undefined;
+  const type = formResponse?.headers.get('content-type') ?? (form as { type: string }).type;
   const { text = '' } = form as { readonly text?: string | Buffer };
-  const written = Buffer.isBuffer(text) ? text : Buffer.from(text);
-  const bytes = sent ? Buffer.from(await sent.arrayBuffer()) : written;
+  const formBytes = Buffer.isBuffer(text) ? text : Buffer.from(text);
+  const bytes = formResponse ? Buffer.from(await formResponse.arrayBuffer()) : formBytes;
   return readForm(bytes, { ...reading, boundary: formBoundary(type) ?? '' });
 }
 
@@ -40,8 +40,8 @@ const png = new File([new Uint8Array([0x89, 0x50, 0x0d, 0x0a, 0xff, 0])], 'ä "b
 
 describe('a form', () => {
   it.each(['n\\', 'a"b', 'a\tb'])('has no name that could end early if another server reads it: %j', async (name) => {
-    const written = `form-data; name="${name.replace(/["\\]/g, '\\$&')}"; filename="; name=model"`;
-    const text = `--b\r\ncontent-disposition: ${written}\r\n\r\ndearer\r\n--b--\r\n`;
+    const disposition = `form-data; name="${name.replace(/["\\]/g, '\\$&')}"; filename="; name=model"`;
+    const text = `--b\r\ncontent-disposition: ${disposition}\r\n\r\ndearer\r\n--b--\r\n`;
     expect(await refusalOf({ type: 'multipart/form-data; boundary=b', text })).toEqual({
       code: 'invalid_request',
       message: 'A name in the form has a quote, a backslash or a control character.',
@@ -136,8 +136,8 @@ describe('a form', () => {
             ? ([name, Buffer.from(bytes).toString('hex')] as const)
             : ([name, new File([bytes], fileName)] as const),
         );
-        const sent = formOf([['provider[zdr]', 'true'], ...entries, ['model', 'ours']]);
-        const { form } = await readWell(sent);
+        const formData = formOf([['provider[zdr]', 'true'], ...entries, ['model', 'ours']]);
+        const { form } = await readWell(formData);
         const upstream = form.rewritten(new Map([['model', 'theirs']]), reading.gatewayMembers);
         const { contentType, pieces } = encodeMultipart(upstream);
         const arrived = await new Response(Buffer.concat(pieces), {
@@ -174,7 +174,7 @@ describe('the boundary of a form', () => {
     ['Multipart/Form-Data;boundary="a b"', 'a b'],
     [`multipart/form-data; boundary=${'x'.repeat(71)}`, ''],
     ['multipart/mixed; boundary=x', undefined],
-  ])('%j: %j', (type, boundary) => expect(formBoundary(type)).toBe(boundary));
+  ])('is read from the content type: %j has %j', (type, boundary) => expect(formBoundary(type)).toBe(boundary));
 });
 
 describe('a long form', () => {

@@ -34,42 +34,42 @@ describe('limits of a second and more', () => {
   afterEach(() => mock.reset());
 
   /** Begins waits, all within a step or two. */
-  const begin = (called: number[], count: number) =>
-    Array.from({ length: count }, (_none, n) => systemClock.after(farMs, () => void called.push(n)));
+  const begin = (calls: number[], count: number) =>
+    Array.from({ length: count }, (_none, n) => systemClock.after(farMs, () => void calls.push(n)));
 
   it('share timers, and each is called once, not before its time', () => {
-    const called: number[] = [];
-    begin(called, 500);
+    const calls: number[] = [];
+    begin(calls, 500);
     expect(timers).toBeLessThan(50);
     mock.timers.tick(farMs - 100);
-    expect(called).toEqual([]);
+    expect(calls).toEqual([]);
     mock.timers.tick(1_000);
-    expect(called.toSorted((left, right) => left - right)).toEqual(Array.from({ length: 500 }, (_none, n) => n));
+    expect(calls.toSorted((left, right) => left - right)).toEqual(Array.from({ length: 500 }, (_none, n) => n));
     mock.timers.tick(farMs);
-    expect(called).toHaveLength(500);
+    expect(calls).toHaveLength(500);
   });
 
   it('are not called once they are cancelled, by one of them too, nor cancel others', () => {
-    const called: string[] = [];
+    const calls: string[] = [];
     const cancels = ['a', 'b', 'c', 'd'].map((name, n) =>
       systemClock.after(farMs, () => {
-        called.push(name);
+        calls.push(name);
         if (n === 0) cancels[3]?.();
       }),
     );
     cancels[1]?.();
     cancels[1]?.();
     mock.timers.tick(farMs + 1_000);
-    expect(called).toEqual(['a', 'c']);
+    expect(calls).toEqual(['a', 'c']);
   });
 
   it('are all called if one throws, and what it throws ends the process as from any timer', () => {
-    const called: string[] = [];
+    const calls: string[] = [];
     systemClock.after(farMs, () => {
       throw new Error('a fault');
     });
-    systemClock.after(farMs, () => void called.push('the other'));
+    systemClock.after(farMs, () => void calls.push('the other'));
     expect(() => mock.timers.tick(farMs + 1_000)).toThrow('a fault');
-    expect(called).toEqual(['the other']);
+    expect(calls).toEqual(['the other']);
   });
 });

@@ -581,13 +581,13 @@ describe('a step that gives others a turn', () => {
   });
 });
 
-const shown = (left: readonly string[], right: readonly string[]) =>
+const differenceOf = (left: readonly string[], right: readonly string[]) =>
   compareLines(left, right).map(({ kind, text }) => `${{ same: ' ', removed: '-', added: '+' }[kind]}${text}`);
 
 describe('two texts', () => {
   it('are compared by their longest common part, in the order of both', () => {
-    expect(shown(['a', 'b', 'c', 'd'], ['a', 'x', 'c', 'd', 'e'])).toEqual([' a', '-b', '+x', ' c', ' d', '+e']);
-    expect(shown([], ['a'])).toEqual(['+a']);
+    expect(differenceOf(['a', 'b', 'c', 'd'], ['a', 'x', 'c', 'd', 'e'])).toEqual([' a', '-b', '+x', ' c', ' d', '+e']);
+    expect(differenceOf([], ['a'])).toEqual(['+a']);
   });
 
   it('are both there, whatever they hold', () => {
@@ -603,31 +603,31 @@ describe('two texts', () => {
 
   it('of more lines than are compared come one after the other', () => {
     const long = new Array<string>(2_001).fill('a');
-    expect(shown(long, ['a'])).toEqual([...long.map(() => '-a'), '+a']);
+    expect(differenceOf(long, ['a'])).toEqual([...long.map(() => '-a'), '+a']);
   });
 });
 
 describe('log lines in batches', () => {
   it('are one write a tenth of a second after the first, in their order, and none if none came', () => {
     const clock = manualClock();
-    const written: string[] = [];
-    const lines = createLineBatches(clock, (text) => void written.push(text));
+    const writtenLines: string[] = [];
+    const lines = createLineBatches(clock, (text) => void writtenLines.push(text));
     lines.add('one\n');
     lines.add('two\n');
     clock.advance(99);
-    expect(written).toEqual([]);
+    expect(writtenLines).toEqual([]);
     clock.advance(1);
-    expect(written).toEqual(['one\ntwo\n']);
+    expect(writtenLines).toEqual(['one\ntwo\n']);
     lines.flush();
     clock.advance(1_000);
-    expect(written).toHaveLength(1);
+    expect(writtenLines).toHaveLength(1);
   });
 
   it('are written at once when 64 KiB wait, so that no more is kept', () => {
-    const written: string[] = [];
-    const lines = createLineBatches(manualClock(), (text) => void written.push(text));
+    const writtenLines: string[] = [];
+    const lines = createLineBatches(manualClock(), (text) => void writtenLines.push(text));
     const line = `${'x'.repeat(1_023)}\n`;
     for (let count = 0; count < 64; count += 1) lines.add(line);
-    expect(written).toEqual([line.repeat(64)]);
+    expect(writtenLines).toEqual([line.repeat(64)]);
   });
 });

@@ -38,7 +38,7 @@ const publicIdOf = (key: string) => parseApiKey(key)?.publicId ?? '';
 const functionRecord = () => storesOn(database.store).functionStore.read('team-a', 'classify-ticket');
 
 const catalogueText = exampleText.slice(0, exampleText.indexOf('workspaces:'));
-const withWorkspace = (written: string) => `${catalogueText}workspaces:\n  - ${written}\n`;
+const withWorkspace = (workspaceText: string) => `${catalogueText}workspaces:\n  - ${workspaceText}\n`;
 
 it('a file that is applied twice writes nothing the second time, and one that names others leaves what it made', async () => {
   expect(changed(await apply(exampleText))).toEqual([
@@ -291,9 +291,9 @@ describe('what only the store can tell is refused by its place, and nothing is w
 
   it('but a version and a revision that are stored may be named without being written', async () => {
     await apply(exampleText);
-    const written =
+    const workspaceText =
       '{ id: team-a, presets: [{ slug: terse, designated: "1" }], functions: [{ id: classify-ticket, kind: prompt, active: r2 }] }';
-    expect(changed(await apply(withWorkspace(written)))).toEqual([]);
+    expect(changed(await apply(withWorkspace(workspaceText)))).toEqual([]);
   });
 });
 
@@ -302,12 +302,12 @@ describe('what a plan says', () => {
     const notesOf = async (config: string) =>
       (await planOn(database.store, spoiled('config: { temperature: 0 }', `config: ${config}`))).notes;
     const place = 'workspaces[0].presets[0].versions[0].config';
-    const refused = 'calls with this preset are refused';
-    expect(await notesOf('{ temperature: hot }')).toContain(`${place}.temperature: must be a number; ${refused}`);
+    const refusalText = 'calls with this preset are refused';
+    expect(await notesOf('{ temperature: hot }')).toContain(`${place}.temperature: must be a number; ${refusalText}`);
     expect(await notesOf('{ provider: { order: [acme, 5] } }')).toContain(
-      `${place}.provider.order[1]: must be a text; ${refused}`,
+      `${place}.provider.order[1]: must be a text; ${refusalText}`,
     );
-    expect((await notesOf('{ provider: { sort: price } }')).join()).not.toContain(refused);
+    expect((await notesOf('{ provider: { sort: price } }')).join()).not.toContain(refusalText);
   });
 
   const catalogue = (price: string, ids: readonly string[] = ['a/one', 'b/two']) => ({

@@ -21,7 +21,7 @@ const file = (ofWorkspace: string, ofKey: string, access = ''): string =>
 models: []
 workspaces: [{ id: team, content_log: ${ofWorkspace}, keys: [{ name: ci, key: ${exampleKey}, content_log: ${ofKey} }] }]
 ${access}`;
-const stored = async () => {
+const storedLogs = async () => {
   const stores = storesOn(database.store);
   const [key] = await collect(stores.keys.list());
   return [(await stores.workspaceStore.read('team'))?.content_log, key?.contentLog];
@@ -30,11 +30,11 @@ const stored = async () => {
 describe('a content log in a file', () => {
   it('has defaults if it begins, keeps what is left out, and ends by null', async () => {
     await applyTo(database.store, file('{}', '{ keep: 7d }'));
-    expect(await stored()).toEqual([{ keep: '30d', share: 1 }, { keep: '7d' }]);
+    expect(await storedLogs()).toEqual([{ keep: '30d', share: 1 }, { keep: '7d' }]);
     await applyTo(database.store, file('{ share: 0.5 }', '{ share: 0.25 }'));
-    expect(await stored()).toEqual([{ keep: '30d', share: 0.5 }, { share: 0.25 }]);
+    expect(await storedLogs()).toEqual([{ keep: '30d', share: 0.5 }, { share: 0.25 }]);
     const { notes } = await applyTo(database.store, file('null', '{ share: 0.25 }'));
-    expect(await stored()).toEqual([null, { share: 0.25 }]);
+    expect(await storedLogs()).toEqual([null, { share: 0.25 }]);
     expect(notes).toEqual([expect.stringContaining('workspaces[0].keys[].content_log has no effect')]);
   });
 
@@ -52,9 +52,9 @@ describe('a content log in a file', () => {
     ['{ keep: 30d }', '{ keep: 90d }', 'keep: must not be longer than that of the workspace, 30d'],
     ['{ share: 0.5 }', '{ share: 0.6 }', 'share: must not be larger than that of the workspace, 0.5'],
   ])('of a key is never wider than %s: %s', async (ofWorkspace, ofKey, problem) => {
-    const refused = applyTo(database.store, file(ofWorkspace, ofKey));
-    await expect(refused).rejects.toThrow(`workspaces[0].keys[0].content_log.${problem}`);
-    expect(await stored()).toEqual([undefined, undefined]);
+    const refusal = applyTo(database.store, file(ofWorkspace, ofKey));
+    await expect(refusal).rejects.toThrow(`workspaces[0].keys[0].content_log.${problem}`);
+    expect(await storedLogs()).toEqual([undefined, undefined]);
   });
 
   it('is exported so that the file can be applied again, even if the workspace was narrowed after its key', async () => {
@@ -63,7 +63,7 @@ describe('a content log in a file', () => {
     const exported = gatewayFileText((await exportGatewayFile(storesOn(database.store), undefined)).file);
     expect(exported).toContain('keep: 7d');
     expect(changed(await applyTo(database.store, exported))).toEqual([]);
-    expect(await stored()).toEqual([{ keep: '7d', share: 1 }, { keep: '30d' }]);
+    expect(await storedLogs()).toEqual([{ keep: '7d', share: 1 }, { keep: '30d' }]);
   });
 
   it('is read by editors only if their entry says so, and by no role below', () => {

@@ -80,9 +80,9 @@ workspaces:
 `;
 
 /** Returns the example with one text replaced. Throws if the text is not in it, so that every test checks something. */
-export function spoiled(written: string, instead: string, text = exampleText): string {
-  if (!text.includes(written)) throw new Error(`the example does not hold ${written}`);
-  return text.replace(written, () => instead);
+export function spoiled(fragment: string, instead: string, text = exampleText): string {
+  if (!text.includes(fragment)) throw new Error(`the example does not hold ${fragment}`);
+  return text.replace(fragment, () => instead);
 }
 
 export function fileOf(text: string): GatewayFile {

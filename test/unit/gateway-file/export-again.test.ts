@@ -69,7 +69,7 @@ const unlisted = fc
       },
     ],
   }));
-const listed = (id: string) =>
+const listedOffers = (id: string) =>
   fc.record({ entry: entryMembers, model: modelMembers }).map(({ entry, model }) => ({
     id,
     created: 1_760_000_000,
@@ -92,7 +92,7 @@ const models = fc
   .tuple(
     items,
     fc
-      .subarray([unlisted, listed('openai/gpt-5'), listed('openai/gpt-4.1-mini')] as fc.Arbitrary<object>[])
+      .subarray([unlisted, listedOffers('openai/gpt-5'), listedOffers('openai/gpt-4.1-mini')] as fc.Arbitrary<object>[])
       .chain((chosen) => fc.tuple(...chosen)),
   )
   .chain(([taken, others]) => fc.shuffledSubarray([...taken, ...others], { minLength: taken.length + others.length }));
@@ -108,13 +108,13 @@ const file = fc.record({
 describe('an export of the catalogue', () => {
   it('is the file again: `{ from, only }` at its place, and without what the file left out', () => {
     fc.assert(
-      fc.property(file, (written) => {
-        const again = plain(exported(applied(written))) as Sections;
+      fc.property(file, (value) => {
+        const again = plain(exported(applied(value))) as Sections;
         const byText = (all: readonly unknown[]) => all.map((one) => yamlText(one)).sort();
-        expect(again.providers).toEqual(written.providers);
+        expect(again.providers).toEqual(value.providers);
         // A model of the file may come before or after a model of the list.
-        expect(again.models.map(sorted)).toEqual(expect.arrayContaining(written.models.map(sorted)));
-        expect(byText(again.models.map(sorted))).toEqual(byText(written.models.map(sorted)));
+        expect(again.models.map(sorted)).toEqual(expect.arrayContaining(value.models.map(sorted)));
+        expect(byText(again.models.map(sorted))).toEqual(byText(value.models.map(sorted)));
       }),
       { numRuns: 60 },
     );
@@ -122,13 +122,13 @@ describe('an export of the catalogue', () => {
 
   it('changes nothing where it came from, short or whole, and makes the same elsewhere', () => {
     fc.assert(
-      fc.property(file, (written) => {
-        const stored = applied(written);
-        for (const again of [exported(stored), exported(stored, undefined)]) {
-          const { models, providers } = applied(again, stored);
-          expect([models, providers]).toEqual([stored.models, stored.providers]);
+      fc.property(file, (value) => {
+        const storedCatalogue = applied(value);
+        for (const again of [exported(storedCatalogue), exported(storedCatalogue, undefined)]) {
+          const { models, providers } = applied(again, storedCatalogue);
+          expect([models, providers]).toEqual([storedCatalogue.models, storedCatalogue.providers]);
         }
-        expect(exported(applied(exported(stored)))).toEqual(exported(stored));
+        expect(exported(applied(exported(storedCatalogue)))).toEqual(exported(storedCatalogue));
       }),
       { numRuns: 40 },
     );
@@ -143,10 +143,10 @@ describe('an export of the catalogue', () => {
       [{ from: 'openai', only: ['gpt-4.1', 'gpt-4o'] }, 'openai/gpt-4.1'],
       [{ from: 'openai', only: ['gpt-4.1', 'gpt-4o'], as: 'NAME' }, 'gpt-4.1'],
     ] as const) {
-      const stored = applied({ providers, models: [item, { id, providers: [{ provider: 'other' }] }] });
-      const again = applied(exported(stored));
-      expect(providersOf(stored)).toContainEqual([id, ['other']]);
-      expect(providersOf(again)).toEqual(providersOf(stored));
+      const storedCatalogue = applied({ providers, models: [item, { id, providers: [{ provider: 'other' }] }] });
+      const again = applied(exported(storedCatalogue));
+      expect(providersOf(storedCatalogue)).toContainEqual([id, ['other']]);
+      expect(providersOf(again)).toEqual(providersOf(storedCatalogue));
     }
   });
 
@@ -164,14 +164,14 @@ describe('an export of the catalogue', () => {
       [0, ['gpt-4.1*']],
       [1, ['o3']],
     ] as const) {
-      const stored = applied({ providers, models: models.with(index, { ...models[index], only } as never) });
-      const again = exported({ ...stored, listed: models as never });
-      expect(providersOf(applied(again))).toEqual(providersOf(stored));
+      const storedCatalogue = applied({ providers, models: models.with(index, { ...models[index], only } as never) });
+      const again = exported({ ...storedCatalogue, listed: models as never });
+      expect(providersOf(applied(again))).toEqual(providersOf(storedCatalogue));
     }
   });
 
   it('writes what another list would fill in otherwise, and names the models if that list has more or fewer', () => {
-    const stored = applied({
+    const storedCatalogue = applied({
       providers: [{ id: 'openai', kind: 'openai' }],
       models: [{ from: 'openai', only: ['gpt-4.1*'] }],
     });
@@ -192,7 +192,7 @@ describe('an export of the catalogue', () => {
       ...dearer,
       find: (kind, name, region) => dearer.find(kind, name === 'gpt-4.1-new' ? 'gpt-4.1-mini' : name, region),
     };
-    const again = exported(stored, withNew);
+    const again = exported(storedCatalogue, withNew);
     const named = again.models.find((one) => 'from' in (one as object)) as { only: string[] };
     expect(named.only).toContain('gpt-4.1-mini');
     expect(named.only).not.toContain('gpt-4.1-new');
@@ -203,7 +203,7 @@ describe('an export of the catalogue', () => {
       }),
     );
     expect(again.models).toContainEqual(expect.objectContaining({ id: 'openai/gpt-4.1-mini-2025-04-14' }));
-    expect(applied(again, stored, withNew).models).toEqual(stored.models);
+    expect(applied(again, storedCatalogue, withNew).models).toEqual(storedCatalogue.models);
   });
 });
 

@@ -264,15 +264,17 @@ describe('applying again', () => {
   });
 
   it('fills in what an entry lacks that was stored before there was a list', () => {
-    const stored = catalogueOf(text);
-    const bare = stored.models.map(({ written: _model, ...model }) => ({
+    const storedCatalogue = catalogueOf(text);
+    const bare = storedCatalogue.models.map(({ written: _model, ...model }) => ({
       ...model,
       providers: model.providers.map(({ written: _entry, ...entry }) => ({
         ...entry,
         cached_input_price_per_million: undefined,
       })),
     }));
-    expect(entryOf(text, { former: { ...stored, models: bare } })?.cached_input_price_per_million).toBe('0.25');
+    expect(entryOf(text, { former: { ...storedCatalogue, models: bare } })?.cached_input_price_per_million).toBe(
+      '0.25',
+    );
   });
 });
 
@@ -403,21 +405,21 @@ describe('an interface for which a kind has no address', () => {
       'providers[0].apis[0]',
       'anthropic has no address for chat-completions',
     ],
-  ])('is a fault of the file: %s', (written, path, words) => {
-    expect(problemsOf(`providers: [{ id: p, ${written} }]\nmodels: []`)).toMatchObject([
+  ])('is a fault of the file: %s', (fragment, path, words) => {
+    expect(problemsOf(`providers: [{ id: p, ${fragment} }]\nmodels: []`)).toMatchObject([
       { path, message: expect.stringContaining(words) },
     ]);
   });
 
   it('is none if the file writes the address, or the kind has another for it', () => {
-    for (const written of [
+    for (const fragment of [
       'kind: deepseek, apis: [embeddings], base_url: "https://proxy.example/v1"',
       'kind: vertex, apis: [messages], base_url: "https://v.example/publishers/google", auth: none',
       'base_url: "https://runtime.sagemaker.eu-west-1.amazonaws.com/endpoints/chat/openai/v1"',
       'base_url: "https://eu-de.ml.cloud.ibm.com/ml/gateway/v1"',
       'apis: [messages], base_url: "https://gw.services.ai.azure.com/anthropic/v1"',
     ]) {
-      expect(problemsOf(`providers: [{ id: p, ${written} }]\nmodels: []`)).toEqual([]);
+      expect(problemsOf(`providers: [{ id: p, ${fragment} }]\nmodels: []`)).toEqual([]);
     }
   });
 });

@@ -165,7 +165,7 @@ describe('secrets', () => {
   });
 });
 
-it('shows all problems at once, of shape and of reference, each place once', () => {
+it('the reader shows all problems at once, of shape and of reference, each place once', () => {
   let text = spoiled('"2.50"', '2.50');
   text = spoiled('- provider: acme', '- provider: acmee', text);
   text = spoiled('{ provider: acme, key', '{ provider: other, key', text);
@@ -184,7 +184,7 @@ it('shows all problems at once, of shape and of reference, each place once', () 
   expect(paths).toHaveLength(5);
 });
 
-it('shows the problems of rules over several fields beside those of the fields', () => {
+it('the reader shows the problems of rules over several fields next to those of the fields', () => {
   const provider =
     'kind: bedrock\n    credentials: [{ env: A }]\n    idle_timeout_ms: 0\n    headers: { Cookie: x, a: 1 }';
   const tier = (above: number, price: string) =>
@@ -205,7 +205,7 @@ it('shows the problems of rules over several fields beside those of the fields',
   ]);
 });
 
-it('does not take a file without providers or models for an empty catalogue', () => {
+it('the reader does not take a file without providers or models for an empty catalogue', () => {
   expect(readGatewayFile('workspaces: []')).toEqual({
     ok: false,
     problems: [
@@ -217,7 +217,8 @@ it('does not take a file without providers or models for an empty catalogue', ()
 
 // Returns the problems as a user reads them: the wrong name, the place where it would be valid, and the line.
 const linesOf = (text: string) => problemsOf(text).map((problem) => formatProblem(problem, 'gateway.yaml'));
-const lineOf = (written: string, text = exampleText): number => text.slice(0, text.indexOf(written)).split('\n').length;
+const lineOf = (fragment: string, text = exampleText): number =>
+  text.slice(0, text.indexOf(fragment)).split('\n').length;
 
 describe('a problem', () => {
   it('quotes a name that is not there, says where it was looked for and which name is near', () => {

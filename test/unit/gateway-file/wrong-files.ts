@@ -148,8 +148,8 @@ const places: Readonly<Record<string, string>> = {
   R: 'workspaces[0].functions[0].revisions[0]',
 };
 
-const toText = (written: string): string =>
-  written
+const toText = (line: string): string =>
+  line
     .replaceAll(String.raw`\n`, '\n')
     .replace(/\bKEY(?=x?(?:$| ))/, exampleKey)
     .replace('SECRET', secret);

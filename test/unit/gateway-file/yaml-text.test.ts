@@ -37,10 +37,10 @@ const { value } = fc.letrec((tie) => ({
 
 it('what is written as YAML is read as the same, also without the blanks at its end, and steers no terminal', () => {
   fc.assert(
-    fc.property(fc.dictionary(text, value, { minKeys: 1, maxKeys: 4, noNullPrototype: true }), (written) => {
-      const yaml = yamlText(written);
+    fc.property(fc.dictionary(text, value, { minKeys: 1, maxKeys: 4, noNullPrototype: true }), (value) => {
+      const yaml = yamlText(value);
       expect(yaml).not.toMatch(/[^\P{Cc}\n\t]|\p{Bidi_Control}/u);
-      for (const read of [parse(yaml), parse(yaml.trimEnd())]) expect(read).toEqual(written);
+      for (const read of [parse(yaml), parse(yaml.trimEnd())]) expect(read).toEqual(value);
     }),
     { numRuns: 500 },
   );

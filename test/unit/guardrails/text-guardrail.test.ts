@@ -14,11 +14,14 @@ const pieceCharacters = 4_096;
 
 const rules = { on: ['input', 'output'], on_failure: 'block', timeout_ms: 5_000, window_characters: 1_000 } as const;
 const common = { ...rules, on: [...rules.on] };
-const words = (listed: string[], action: 'block' | 'mask' = 'mask', id = 'names'): TextGuardrail => ({
-  ...{ ...common, id, kind: 'words', words: listed, action },
+const words = (wordList: string[], action: 'block' | 'mask' = 'mask', id = 'names'): TextGuardrail => ({
+  ...{ ...common, id, kind: 'words', words: wordList, action },
 });
-const patterns = (listed: { name: string; regex: string }[], action: 'block' | 'mask' = 'mask'): TextGuardrail => ({
-  ...{ ...common, id: 'codes', kind: 'patterns', patterns: listed, action },
+const patterns = (
+  patternList: { name: string; regex: string }[],
+  action: 'block' | 'mask' = 'mask',
+): TextGuardrail => ({
+  ...{ ...common, id: 'codes', kind: 'patterns', patterns: patternList, action },
 });
 const pii = (...types: PersonalType[]): TextGuardrail => ({
   ...common,
@@ -46,16 +49,16 @@ describe('words', () => {
     ['between marks', ['secret'], '_secret_ **secret** (secret)', '_[names]_ **[names]** ([names])'],
     ['with marks in them', ['C++', 'AT&T'], 'C++, at&t', '[names], [names]'],
     ['of a script without spaces', ['禁止'], '被禁止的', '被[names]的'],
-  ])('are found %s', async (_how, listed, text, maskedText) => {
-    expect(await masked(words(listed), text)).toBe(maskedText);
+  ])('are found %s', async (_how, wordList, text, maskedText) => {
+    expect(await masked(words(wordList), text)).toBe(maskedText);
   });
 
   it.each([
     ['in a longer word', ['art'], 'artist start'],
     ['without the white space between their parts', ['new york'], 'newyork new-york'],
     ['with white space in them', ['newyork'], 'new york'],
-  ])('are not found %s', async (_how, listed, text) => {
-    expect(await ask(words(listed), text)).toEqual({ action: 'pass' });
+  ])('are not found %s', async (_how, wordList, text) => {
+    expect(await ask(words(wordList), text)).toEqual({ action: 'pass' });
   });
 
   it('that overlap leave nothing of each other, and the mask of a longer one stays', async () => {
@@ -76,13 +79,13 @@ describe('words', () => {
   });
 
   it('are found wherever they are among others, and nothing else is', async () => {
-    const listed = ['alpha', 'beta gamma', 'delta'];
+    const wordList = ['alpha', 'beta gamma', 'delta'];
     const filler = fc.constantFrom('one', 'two', 'alphabet', 'beta', 'gammas');
-    const part = fc.oneof(filler, fc.constantFrom(...listed));
+    const part = fc.oneof(filler, fc.constantFrom(...wordList));
     await fc.assert(
       fc.asyncProperty(fc.array(part, { minLength: 1, maxLength: 40 }), async (parts) => {
-        const expected = parts.map((one) => (listed.includes(one) ? '[names]' : one)).join(' . ');
-        expect(await masked(words(listed), parts.join(' . '))).toBe(expected);
+        const expected = parts.map((one) => (wordList.includes(one) ? '[names]' : one)).join(' . ');
+        expect(await masked(words(wordList), parts.join(' . '))).toBe(expected);
       }),
     );
   });

@@ -62,8 +62,8 @@ function start({ gatherMs, sharesCharges = false }: StartOptions = {}) {
   return { clock, changes, counters, take, kindOf };
 }
 
-const written = (item?: Item): ConditionalResult => ({ kind: 'written', item });
-const refused = (item: Item): ConditionalResult => ({ kind: 'refused', item });
+const writtenResult = (item?: Item): ConditionalResult => ({ kind: 'written', item });
+const refusedResult = (item: Item): ConditionalResult => ({ kind: 'refused', item });
 
 /** Returns the amount that an update takes from the balance. */
 const takenBy = ({ update }: AskedChange): bigint => -BigInt(update?.changes.add?.b ?? 0);
@@ -77,7 +77,7 @@ describe('requests that want one item', () => {
     const others = Array.from({ length: 999 }, () => kindOf(take(1n, 10_000n).result));
     await gatheredWrite();
     expect(changes).toHaveLength(1);
-    changes[0]?.answer(written({ b: -1n }));
+    changes[0]?.answer(writtenResult({ b: -1n }));
     // The caller gets the result at once, and calls that follow in the same turn of the event loop still join the next
     // write.
     expect(await first).toBe('taken');
@@ -85,7 +85,7 @@ describe('requests that want one item', () => {
     expect(changes).toHaveLength(1);
     await gatheredWrite();
     expect(changes.map(takenBy)).toEqual([1n, 1_000n]);
-    changes[1]?.answer(written({ b: -1_001n }));
+    changes[1]?.answer(writtenResult({ b: -1_001n }));
     expect(new Set(await Promise.all(others))).toEqual(new Set(['taken']));
     expect(changes).toHaveLength(2);
   });
@@ -94,11 +94,11 @@ describe('requests that want one item', () => {
     const { changes, take, kindOf } = start();
     const first = take(10n);
     const results = [40n, 30n, 50n, 20n, 1n].map((amount) => take(amount).result);
-    changes[0]?.answer(written({ b: -10n }));
+    changes[0]?.answer(writtenResult({ b: -10n }));
     await gatheredWrite();
     // 90 are left: 40 and 30 fit, 50 does not, 20 does.
     expect(changes.map(takenBy)).toEqual([10n, 90n]);
-    changes[1]?.answer(written({ b: -100n }));
+    changes[1]?.answer(writtenResult({ b: -100n }));
     expect((await first.result).kind).toBe('taken');
     const answers = await Promise.all(results);
     expect(answers.map(({ kind }) => kind)).toEqual(['taken', 'taken', 'insufficient', 'taken', 'insufficient']);
@@ -110,14 +110,14 @@ describe('requests that want one item', () => {
   it('of which none fits cost one look, not one each', async () => {
     const { changes, take } = start();
     const first = take(100n);
-    changes[0]?.answer(written({ b: -100n }));
+    changes[0]?.answer(writtenResult({ b: -100n }));
     await first.result;
     const results = Array.from({ length: 50 }, () => take(5n).result);
     expect(changes).toHaveLength(2);
     // The next answer decides about requests that came after the write was sent.
-    changes[1]?.answer(written({ b: -100n }));
+    changes[1]?.answer(writtenResult({ b: -100n }));
     await gatheredWrite();
-    changes[2]?.answer(written({ b: -100n }));
+    changes[2]?.answer(writtenResult({ b: -100n }));
     const kinds = new Set((await Promise.all(results)).map(({ kind }) => kind));
     expect(kinds).toEqual(new Set(['insufficient']));
     expect(changes).toHaveLength(3);
@@ -128,14 +128,14 @@ describe('requests that want one item', () => {
     const { changes, counters, take } = start();
     const holds = [take(10n), take(20n)];
     const bucket = addedNames(changes[0] as AskedChange).find((name) => name.startsWith('H')) ?? '';
-    changes[0]?.answer(written({ b: -10n, [bucket]: 10n }));
+    changes[0]?.answer(writtenResult({ b: -10n, [bucket]: 10n }));
     await gatheredWrite();
-    changes[1]?.answer(written());
+    changes[1]?.answer(writtenResult());
     await Promise.all(holds.map(({ result }) => result));
     const blocking = take(1n);
     const settled = holds.map(({ hold }) => counters.settle(counter(100n), hold, 3n));
     const more = take(4n);
-    changes[2]?.answer(written());
+    changes[2]?.answer(writtenResult());
     await gatheredWrite();
     expect(changes).toHaveLength(4);
     // 27 are released, 6 of them were spent, and 4 are taken.
@@ -143,7 +143,7 @@ describe('requests that want one item', () => {
     const mark = Object.values(changes[3]?.update?.changes.addElements ?? {});
     expect(mark).toEqual([new Set([expect.any(String)])]);
     expect(changes[3]?.update?.repeatable).toBe(false);
-    changes[3]?.answer(written());
+    changes[3]?.answer(writtenResult());
     await Promise.all([blocking.result, more.result, ...settled]);
     void take(1n);
     expect(Object.values(changes[4]?.update?.changes.removeElements ?? {})).toEqual(mark);
@@ -157,7 +157,7 @@ describe('a request', () => {
     const second = kindOf(take(1n).result);
     // The process was busy with other work when the answer came.
     clock.advance(queueWaitMaxMs + 1);
-    changes[0]?.answer(written({ b: -1n }));
+    changes[0]?.answer(writtenResult({ b: -1n }));
     expect(await Promise.all([first, second])).toEqual(['taken', 'waited 10000 ms in the process for its turn']);
     expect(changes).toHaveLength(1);
   });
@@ -167,11 +167,11 @@ describe('a request', () => {
     void take(1n);
     const second = kindOf(take(1n).result);
     clock.advance(queueWaitMaxMs);
-    changes[0]?.answer(written({ b: -1n }));
+    changes[0]?.answer(writtenResult({ b: -1n }));
     await gatheredWrite();
-    changes[1]?.answer(refused({ b: -1n }));
+    changes[1]?.answer(refusedResult({ b: -1n }));
     await gatheredWrite();
-    changes[2]?.answer(written({ b: -2n }));
+    changes[2]?.answer(writtenResult({ b: -2n }));
     expect(await second).toBe('taken');
   });
 
@@ -191,13 +191,13 @@ describe('a request', () => {
 
   it('beside a settlement whose write is not answered is sent again without it, once', async () => {
     const { changes, counters, take, kindOf, clock } = start();
-    const held = take(10n);
-    changes[0]?.answer(written({ b: -10n }));
-    await held.result;
+    const reservation = take(10n);
+    changes[0]?.answer(writtenResult({ b: -10n }));
+    await reservation.result;
     const blocking = take(1n);
-    const settled = kindOf(counters.settle(counter(100n), held.hold, 3n));
+    const settled = kindOf(counters.settle(counter(100n), reservation.hold, 3n));
     const beside = kindOf(take(5n).result);
-    changes[1]?.answer(written({ b: -11n }));
+    changes[1]?.answer(writtenResult({ b: -11n }));
     await blocking.result;
     await gatheredWrite();
     expect(changes[2]?.update?.changes).toHaveProperty('addElements');
@@ -216,21 +216,21 @@ describe('a request', () => {
     const { clock, changes, counters, take } = start();
     const first = take(10n);
     const bucket = addedNames(changes[0] as AskedChange).find((name) => name.startsWith('H')) ?? '';
-    changes[0]?.answer(written({ b: -10n, [bucket]: 10n }));
+    changes[0]?.answer(writtenResult({ b: -10n, [bucket]: 10n }));
     await first.result;
     const settled = counters.settle(counter(100n), first.hold, 3n);
-    changes[1]?.answer(written());
+    changes[1]?.answer(writtenResult());
     expect(await settled).toMatchObject({ kind: 'settled', wasLate: false, item: { b: -3, s: 3, [bucket]: 0 } });
     const second = take(95n);
-    changes[2]?.answer(written());
+    changes[2]?.answer(writtenResult());
     expect((await second.result).kind).toBe('taken');
     // Two are left as far as the process knows, and only the store may refuse.
     const third = take(3n);
     expect(changes.map(({ update }) => update?.returnsNoItem)).toEqual([false, true, true, undefined]);
-    changes[3]?.answer(written({ b: -40n, [bucket]: 37n }));
+    changes[3]?.answer(writtenResult({ b: -40n, [bucket]: 37n }));
     await gatheredWrite();
     clock.advance(1_000);
-    changes[4]?.answer(written());
+    changes[4]?.answer(writtenResult());
     expect((await third.result).kind).toBe('taken');
     void take(1n);
     expect(changes.slice(4).map(({ update }) => update?.returnsNoItem)).toEqual([true, false]);
@@ -239,38 +239,38 @@ describe('a request', () => {
   it('and settlements that no caller waits for wait for the next one with a caller', async () => {
     const { changes, counters, take } = start({ gatherMs: () => 50 });
     const first = take(10n);
-    changes[0]?.answer(written({ b: -10n }));
+    changes[0]?.answer(writtenResult({ b: -10n }));
     await first.result;
     const settled = counters.settle(counter(100n), first.hold, 4n, { isAwaited: false });
     await gatheredWrite();
     expect(changes).toHaveLength(1);
     const second = take(20n);
     expect(changes).toHaveLength(2);
-    changes[1]?.answer(written());
+    changes[1]?.answer(writtenResult());
     expect([(await settled).kind, (await second.result).kind]).toEqual(['settled', 'taken']);
     const awaited = counters.settle(counter(100n), second.hold, 5n);
-    changes[2]?.answer(written());
+    changes[2]?.answer(writtenResult());
     expect((await awaited).kind).toBe('settled');
   });
 
   it('that settles is reported as written once, even if another of the same unanswered write has asked again first', async () => {
     const { changes, counters, take, kindOf } = start();
     const holds = [take(10n), take(20n)];
-    changes[0]?.answer(written({ b: -10n }));
+    changes[0]?.answer(writtenResult({ b: -10n }));
     await gatheredWrite();
-    changes[1]?.answer(written({ b: -30n }));
+    changes[1]?.answer(writtenResult({ b: -30n }));
     await Promise.all(holds.map(({ result }) => result));
     const blocking = take(1n);
     const settle = ({ hold }: (typeof holds)[number]) => kindOf(counters.settle(counter(100n), hold, 3n));
     const unanswered = holds.map(settle);
-    changes[2]?.answer(written({ b: -31n }));
+    changes[2]?.answer(writtenResult({ b: -31n }));
     await blocking.result;
     await gatheredWrite();
     changes[3]?.fail();
     expect(await Promise.all(unanswered)).toEqual(['no answer', 'no answer']);
     const [first, second] = holds as [(typeof holds)[0], (typeof holds)[0]];
     const again = settle(second);
-    changes[4]?.answer(written({ b: -7n }));
+    changes[4]?.answer(writtenResult({ b: -7n }));
     expect(await again).toBe('settled');
     expect(await settle(first)).toBe('settled');
     expect(await Promise.all(holds.map(settle))).toEqual(['gone', 'gone']);
@@ -281,7 +281,7 @@ describe('a request', () => {
     const { changes, take, kindOf } = start();
     const kind = kindOf(take(1n).result);
     for (let write = 0; write < 10; write += 1) {
-      changes[write]?.answer(refused({ b: 0n }));
+      changes[write]?.answer(refusedResult({ b: 0n }));
       await gatheredWrite();
     }
     expect(await kind).toBe('other writes came first in every try');
@@ -300,7 +300,7 @@ describe('spending of a key that nothing limits', () => {
       counters.chargeKey({ publicId, owner, known }, amount).then(() => ended.push(owner));
     void charge('a');
     expect(changes.map(spentBy)).toEqual([2n]);
-    changes[0]?.answer(written(known));
+    changes[0]?.answer(writtenResult(known));
     await gatheredWrite();
     expect(ended).toEqual(['a']);
     for (const owner of ['b', 'c', 'd']) void charge(owner);
@@ -312,7 +312,7 @@ describe('spending of a key that nothing limits', () => {
     clock.advance(1);
     await gatheredWrite();
     expect(changes.map(spentBy)).toEqual([2n, 2n, 6n]);
-    changes[2]?.answer(written(known));
+    changes[2]?.answer(writtenResult(known));
     await gatheredWrite();
     expect(ended).toEqual(['a', 'nothing', 'b', 'c', 'd']);
   });
@@ -327,7 +327,7 @@ describe('spending of a key that nothing limits', () => {
     const mark = (change: AskedChange | undefined) => JSON.stringify([change?.update?.condition]);
     expect(changes.map(spentBy)).toEqual([2n, 2n]);
     expect(mark(changes[1])).toBe(mark(changes[0]));
-    changes[1]?.answer(refused({ ...known, ...changes[0]?.update?.changes.addElements }));
+    changes[1]?.answer(refusedResult({ ...known, ...changes[0]?.update?.changes.addElements }));
     await charge;
     void counters.chargeKey({ publicId: 'k', owner: 'b', known }, 3n);
     await gatheredWrite();

@@ -37,10 +37,11 @@ describe('correlation', () => {
       const value = fc.oneof(anyText(), fc.stringMatching(idShape), fc.constant('a\r\nx-evil: 1'));
       const headers = fc.dictionary(fc.constantFrom(...names), fc.array(value, { minLength: 1, maxLength: 2 }));
       fc.assert(
-        fc.property(headers, (sent) => {
-          const { correlation, fault } = read(sent);
+        fc.property(headers, (sentHeaders) => {
+          const { correlation, fault } = read(sentHeaders);
           expect(correlation.traceId).toMatch(idShape);
-          if (Object.values(sent).some((values) => values.length > 1)) expect(fault?.code).toBe('invalid_correlation');
+          if (Object.values(sentHeaders).some((values) => values.length > 1))
+            expect(fault?.code).toBe('invalid_correlation');
           if (fault !== undefined) expect(fault.message).not.toMatch(/[\r\n]|evil/);
         }),
       );
@@ -120,7 +121,7 @@ describe('a function URL event', () => {
     ['no number', '1800000000000', startMs],
     ['not a number', Number.NaN, startMs],
     ['absent', undefined, startMs],
-  ])('arrived %s', (_name, timeEpoch, expected) => {
+  ])('has a time of arrival, whatever its own time: %s', (_name, timeEpoch, expected) => {
     expect(read(chatEvent({ requestContext: { timeEpoch } })).arrivedAtMs).toBe(expected);
   });
 

@@ -67,8 +67,8 @@ const refusal = ({ entry: { status }, message }: GatewayError) => ({ status, hea
 /** Returns a gateway that reads the body of every request. */
 function recorder() {
   const requests: GatewayRequest[] = [];
-  const gateway: Gateway = async (request, { refusal: refused }) => {
-    if (refused !== undefined) return refusal(refused);
+  const gateway: Gateway = async (request, { refusal: refusalError }) => {
+    if (refusalError !== undefined) return refusal(refusalError);
     requests.push(request);
     try {
       return { status: 200, headers: {}, body: String(await request.readBody()) };
@@ -93,8 +93,8 @@ describe('a client of HTTP/2', () => {
     const { port, open } = await serve(gateway);
     const session = open();
     const headers = { ':method': 'POST', ':path': '//a/?b=1', cookie: ['c=1', 'd=2'], 'x-e': ['3', '4'] };
-    const sent = { ...headers, 'content-length': 5 };
-    expect(await callOn(session, sent, 'hello')).toMatchObject({ status: 200, body: 'hello' });
+    const sentHeaders = { ...headers, 'content-length': 5 };
+    expect(await callOn(session, sentHeaders, 'hello')).toMatchObject({ status: 200, body: 'hello' });
     const [first] = requests;
     expect(first).toMatchObject({ method: 'POST', path: '/a', query: 'b=1', declaredBodyBytes: 5 });
     expect(first?.headers).toMatchObject({ host: [`${host}:${port}`], cookie: ['c=1; d=2'], 'x-e': ['3', '4'] });
@@ -180,7 +180,7 @@ describe('a client of HTTP/2', () => {
   });
 });
 
-it("serves AWS's SDK as it comes, which speaks HTTP/2 in clear", async () => {
+it("a server serves AWS's SDK without changes, which speaks HTTP/2 in clear", async () => {
   const { requests, gateway } = recorder();
   const { port } = await serve(async (request, context) => {
     const { status } = await gateway(request, context);
@@ -481,7 +481,8 @@ describe('a connection of HTTP/2', () => {
     const flood = await rawSession(port);
     const content = Buffer.alloc(16 * 1024);
     flood.send(frame(frameTypes.headers, frameFlags.none, 1, packedHead('GET')));
-    for (let sent = 0; sent < 5; sent += 1) flood.send(frame(frameTypes.continuation, frameFlags.none, 1, content));
+    for (let frameIndex = 0; frameIndex < 5; frameIndex += 1)
+      flood.send(frame(frameTypes.continuation, frameFlags.none, 1, content));
     expect(await flood.goawayCode()).toBe(calmCode);
     const empty = await rawSession(port);
     empty.send(frame(frameTypes.headers, frameFlags.none, 1, packedHead('GET')));
@@ -560,9 +561,9 @@ describe('closing, with clients of HTTP/2', () => {
   it('lets running requests end, takes no others, and does not wait for idle connections', async () => {
     const { opened, open: answerNow } = gate();
     const entered = gate();
-    let served = 0;
+    let servedCount = 0;
     const { open, server } = await serve(async () => {
-      served += 1;
+      servedCount += 1;
       entered.open();
       await opened;
       return { status: 200, headers: {}, body: 'x'.repeat(300_000) };
@@ -578,7 +579,7 @@ describe('closing, with clients of HTTP/2', () => {
     answerNow();
     expect((await running).body.length).toBe(300_000);
     await closed;
-    expect(served).toBe(1);
+    expect(servedCount).toBe(1);
   });
 
   it('cuts those that do not end', async () => {

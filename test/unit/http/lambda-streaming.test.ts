@@ -303,23 +303,23 @@ describe('an invocation', () => {
   it('does not wait for a reader that never reads again: the body is released, the stream closed, finish run', async () => {
     // Nothing else would show that the client has left.
     const { dependencies, clock } = adapterDependencies();
-    const seen: string[] = [];
+    const seenChunks: string[] = [];
     const body = (async function* () {
       try {
         yield 'data: 1\n\n';
         yield 'data: 2\n\n';
       } finally {
-        seen.push('provider released');
+        seenChunks.push('provider released');
       }
     })();
-    const finish = async () => void seen.push('finished');
+    const finish = async () => void seenChunks.push('finished');
     const handler = createStreamingHandler(answering({ ...eventStream, body, finish }), dependencies);
     const running = invoke(handler, chatEvent(), {}, (control) => control.block());
     await nextTurn();
-    expect(seen).toEqual([]);
+    expect(seenChunks).toEqual([]);
     clock.advance(deliveryMaxMs);
     const invocation = await running;
-    expect(seen).toEqual(['provider released', 'finished']);
+    expect(seenChunks).toEqual(['provider released', 'finished']);
     expect(invocation.bodyText()).toContain('"code":"request_deadline_exceeded"');
     expect(invocation.bodyText().endsWith('data: [DONE]\n\n')).toBe(true);
     expect(invocation.ends).toEqual([[]]);
@@ -327,10 +327,10 @@ describe('an invocation', () => {
 
   it('counts that time from the arrival of the request, not from its answer', async () => {
     const { dependencies, clock } = adapterDependencies();
-    const seen: string[] = [];
+    const seenChunks: string[] = [];
     const gateway = async () => {
       clock.advance(50_000);
-      const finish = async () => void seen.push('finished');
+      const finish = async () => void seenChunks.push('finished');
       return { status: 200, ...eventStream, body: partsOf(events('data: 1\n\n', 'data: 2\n\n')), finish };
     };
     const running = invoke(createStreamingHandler(gateway, dependencies), chatEvent(), {}, (control) =>
@@ -339,10 +339,10 @@ describe('an invocation', () => {
     await nextTurn();
     clock.advance(deliveryMaxMs - 50_000 - 1);
     await nextTurn();
-    expect(seen).toEqual([]);
+    expect(seenChunks).toEqual([]);
     clock.advance(1);
     await running;
-    expect(seen).toEqual(['finished']);
+    expect(seenChunks).toEqual(['finished']);
   });
 
   it('follows the stream budget for a stream, and not for a text', async () => {

@@ -120,10 +120,10 @@ describe('a request', () => {
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /);
     expect(bodies).toEqual([Buffer.from('abc')]);
     const refusing = await serve(answering({ status: 401, body: '{}' }));
-    const refused = await connected(refusing.port);
-    refused.write(expecting);
-    expect(String((await once(refused, 'data'))[0])).toMatch(/^HTTP\/1\.1 401 /);
-    refused.destroy();
+    const refusal = await connected(refusing.port);
+    refusal.write(expecting);
+    expect(String((await once(refusal, 'data'))[0])).toMatch(/^HTTP\/1\.1 401 /);
+    refusal.destroy();
   });
 
   it('whose body finds no memory waits for it with its client, and is refused if none comes in time', async () => {
@@ -143,25 +143,25 @@ describe('a request', () => {
       }
     });
     const send = (length: number) => call(port, { method: 'POST', body: Buffer.alloc(length) });
-    const held = { workspace: 'b', bytes: 2 * 1024 * 1024, isLarge: true };
-    await other.take(held);
+    const largeCall = { workspace: 'b', bytes: 2 * 1024 * 1024, isLarge: true };
+    await other.take(largeCall);
     const waits = send(hardSize);
     // A small request does not wait for it, and the waiting request holds no memory.
     expect((await send(1_000)).body).toBe('1000');
-    expect(budget.bytesInUse()).toBe(held.bytes);
+    expect(budget.bytesInUse()).toBe(largeCall.bytes);
     other.keepOnly(0);
     expect((await waits).body).toBe(String(hardSize));
-    await other.take(held);
+    await other.take(largeCall);
     let isAnswered = false;
-    const refused = send(hardSize).finally(() => {
+    const refusal = send(hardSize).finally(() => {
       isAnswered = true;
     });
     while (!isAnswered) {
       clock.advance(1_800);
       await nextTurn();
     }
-    expect(await refused).toMatchObject({ status: 503, body: 'RATE_LIMITER_UNAVAILABLE process_memory' });
-    expect(budget.bytesInUse()).toBe(held.bytes);
+    expect(await refusal).toMatchObject({ status: 503, body: 'RATE_LIMITER_UNAVAILABLE process_memory' });
+    expect(budget.bytesInUse()).toBe(largeCall.bytes);
   });
 
   it.each([
@@ -291,9 +291,9 @@ describe('a request', () => {
     ['a broken chunk', 'POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'],
   ])('of %s after others is refused after their answers, and in none of them', async (_name, bytes) => {
     const { opened, open: answer } = gate();
-    const seen: string[] = [];
+    const seenPaths: string[] = [];
     const { port } = await serve(async ({ path, readBody }, { refusal }) => {
-      seen.push(path);
+      seenPaths.push(path);
       if (path === '/first') await opened;
       const error =
         refusal ??
@@ -306,19 +306,19 @@ describe('a request', () => {
     });
     const socket = await connected(port);
     socket.write('GET /first HTTP/1.1\r\n\r\n');
-    while (seen.length === 0) await nextTurn();
+    while (seenPaths.length === 0) await nextTurn();
     socket.write(`GET /second HTTP/1.1\r\n\r\n${bytes}`);
     await call(port, { method: 'HEAD' });
-    expect(seen).toEqual(['/first', '/']);
+    expect(seenPaths).toEqual(['/first', '/']);
     answer();
-    const received = await text(socket);
-    expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400']);
-    expect(received.match(/data: \[DONE\]\n\n\r\n0\r\n\r\nHTTP/g)).toHaveLength(2);
-    expect(seen).toHaveLength(4);
+    const receivedText = await text(socket);
+    expect(receivedText.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400']);
+    expect(receivedText.match(/data: \[DONE\]\n\n\r\n0\r\n\r\nHTTP/g)).toHaveLength(2);
+    expect(seenPaths).toHaveLength(4);
   });
 
   it('that its connection sends before it has the answer to the last waits for that, however many they are', async () => {
-    const sent = 1_000;
+    const requestCount = 1_000;
     let running = 0;
     let mostRunning = 0;
     const { port } = await serve(async ({ path }) => {
@@ -328,13 +328,13 @@ describe('a request', () => {
       running -= 1;
       return { status: 200, headers: {}, body: `<${path}>` };
     });
-    const requests = Array.from({ length: sent }, (_, index) => `GET /${index} HTTP/1.1\r\n\r\n`);
-    const received = await exchangeBytes(
+    const requests = Array.from({ length: requestCount }, (_, index) => `GET /${index} HTTP/1.1\r\n\r\n`);
+    const receivedText = await exchangeBytes(
       port,
       `${requests.join('')}GET /last HTTP/1.1\r\nConnection: close\r\n\r\nGET /behind HTTP/1.1\r\n\r\n`,
     );
-    const answered = received.match(/(?<=<\/).*(?=>)/g);
-    expect(answered).toEqual([...requests.keys()].map(String).concat('last'));
+    const answerPaths = receivedText.match(/(?<=<\/).*(?=>)/g);
+    expect(answerPaths).toEqual([...requests.keys()].map(String).concat('last'));
     expect(mostRunning).toBe(1);
   });
 
@@ -345,7 +345,7 @@ describe('a request', () => {
     const connections = 300;
     let running = 0;
     let mostRunning = 0;
-    let answered = 0;
+    let answerCount = 0;
     const { port } = await serve(async ({ path }) => {
       if (path === '/alone') return { status: 200, headers: {}, body: String(running) };
       running += 1;
@@ -353,7 +353,7 @@ describe('a request', () => {
       // The request takes some turns, as a request that waits for the store does.
       for (let turns = 0; turns < 3; turns += 1) await nextTurn();
       running -= 1;
-      answered += 1;
+      answerCount += 1;
       return { status: 200, headers: {}, body: '{}' };
     });
     const sockets = await Promise.all(Array.from({ length: connections }, () => connected(port)));
@@ -361,29 +361,29 @@ describe('a request', () => {
     while (running === 0) await nextTurn();
     // The request waits neither for all of them nor for many of them.
     expect((await call(port, { path: '/alone' })).body).toMatch(/^[01]$/);
-    expect(answered).toBeLessThan(connections / 2);
-    while (answered < connections) await nextTurn();
+    expect(answerCount).toBeLessThan(connections / 2);
+    while (answerCount < connections) await nextTurn();
     expect(mostRunning).toBe(1);
     for (const socket of sockets) socket.destroy();
   });
 
   it('that comes with others after it and is slow keeps such ones of other connections waiting for 100 ms at most', async () => {
-    const seen: string[] = [];
+    const seenPaths: string[] = [];
     const { opened, open: answer } = gate();
     const { port, clock } = await serve(async ({ path }) => {
-      seen.push(path);
+      seenPaths.push(path);
       if (path !== '/alone') await opened;
       return { status: 200, headers: {}, body: '{}' };
     });
     const sockets = await Promise.all([1, 2].map(() => connected(port)));
     for (const socket of sockets) socket.write('GET /slow HTTP/1.1\r\n\r\n'.repeat(2));
-    while (seen.length === 0) await nextTurn();
+    while (seenPaths.length === 0) await nextTurn();
     expect((await call(port, { path: '/alone' })).status).toBe(200);
     clock.advance(99);
     await nextTurn();
-    expect(seen).toEqual(['/slow', '/alone']);
+    expect(seenPaths).toEqual(['/slow', '/alone']);
     clock.advance(1);
-    while (seen.length < 3) await nextTurn();
+    while (seenPaths.length < 3) await nextTurn();
     answer();
     for (const socket of sockets) socket.destroy();
   });
@@ -416,30 +416,30 @@ describe('a request', () => {
     const { requests, gateway } = recorder();
     const { port } = await serve(gateway);
     const chunked = 'POST /one HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n';
-    const received = await exchangeBytes(port, `${chunked}${'GET /two HTTP/1.1\r\n\r\n'.repeat(3_000)}`);
-    expect(received.match(/HTTP\/1\.1 /g)).toHaveLength(1);
+    const receivedText = await exchangeBytes(port, `${chunked}${'GET /two HTTP/1.1\r\n\r\n'.repeat(3_000)}`);
+    expect(receivedText.match(/HTTP\/1\.1 /g)).toHaveLength(1);
     expect(requests).toHaveLength(1);
   });
 
   it('is not served after an answer that its client does not read, until it does', async () => {
     // The length is above what the buffers of both sides hold.
     const length = 48 * 1024 * 1024;
-    let served = 0;
+    let servedCount = 0;
     const { port } = await serve(async ({ path }) => {
-      if (path === '/large') served += 1;
+      if (path === '/large') servedCount += 1;
       return { status: 200, headers: {}, body: path === '/large' ? 'x'.repeat(length) : '{}' };
     });
     const socket = await connected(port);
     socket.write('GET /large HTTP/1.1\r\n\r\n'.repeat(3_000));
     await once(socket, 'readable');
     for (let others = 0; others < 20; others += 1) expect((await call(port)).status).toBe(200);
-    expect(served).toBe(1);
-    let received = 0;
+    expect(servedCount).toBe(1);
+    let receivedBytes = 0;
     for await (const part of socket) {
-      received += (part as Buffer).length;
-      if (received > length + 10_000) break;
+      receivedBytes += (part as Buffer).length;
+      if (receivedBytes > length + 10_000) break;
     }
-    expect(served).toBeGreaterThan(1);
+    expect(servedCount).toBeGreaterThan(1);
   });
 
   it.each(['with a key', 'without a key'])(
@@ -505,10 +505,10 @@ describe('a request', () => {
     const { requests, gateway } = recorder();
     const { port } = await serve(gateway);
     const socket = await connected(port);
-    for (let sent = 1; sent <= 40; sent += 1) {
+    for (let index = 1; index <= 40; index += 1) {
       socket.write('GET / HTTP/1.1\r\n\r\n');
       expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /);
-      expect(requests).toHaveLength(sent);
+      expect(requests).toHaveLength(index);
     }
     socket.destroy();
   });
@@ -525,13 +525,13 @@ describe('an answer that is one text', () => {
   it('leaves with its head in one write, and its end adds none', async () => {
     const { port } = await serve(answering({ body: '{"a":1}' }));
     const socket = await connected(port);
-    const written = jest.spyOn(Socket.prototype, '_write');
+    const writeSpy = jest.spyOn(Socket.prototype, '_write');
     const lists = jest.spyOn(Socket.prototype, '_writev' as never);
     socket.write('GET / HTTP/1.1\r\n\r\n');
     const [answer] = (await once(socket, 'data')) as [Buffer];
     await call(port);
     expect(lists).not.toHaveBeenCalled();
-    const texts = written.mock.calls.map(([chunk]) => String(chunk)).filter((text) => text.startsWith('HTTP/1.1'));
+    const texts = writeSpy.mock.calls.map(([chunk]) => String(chunk)).filter((text) => text.startsWith('HTTP/1.1'));
     jest.restoreAllMocks();
     expect(texts[0]).toBe(String(answer));
     expect(texts[0]).toMatch(/^HTTP\/1\.1 200 OK\r\n.*\r\n\r\n\{"a":1\}$/s);
@@ -658,18 +658,18 @@ describe('an answer', () => {
     const chunk = 'x'.repeat(1024 * 1024);
     const chunks = 64;
     let chunkCount = 0;
-    let received = 0;
+    let receivedBytes = 0;
     let mostAhead = 0;
     async function* body() {
       for (; chunkCount < chunks; chunkCount += 1) {
-        mostAhead = Math.max(mostAhead, chunkCount * chunk.length - received);
+        mostAhead = Math.max(mostAhead, chunkCount * chunk.length - receivedBytes);
         yield chunk;
       }
     }
     const { port } = await serve(answering({ body: body() }));
     const incoming = await open(port);
-    for await (const part of incoming) received += (part as Buffer).length;
-    expect(received).toBe(chunks * chunk.length);
+    for await (const part of incoming) receivedBytes += (part as Buffer).length;
+    expect(receivedBytes).toBe(chunks * chunk.length);
     // The kernel's buffers alone are far smaller than the 64 MB that would pile up.
     expect(mostAhead).toBeLessThan(24 * chunk.length);
   });
@@ -769,9 +769,9 @@ describe('closing', () => {
   it('lets a running request end, answers it with connection: close, and does not wait for idle connections', async () => {
     const { opened, open: answerNow } = gate();
     const entered = gate();
-    let served = 0;
+    let servedCount = 0;
     const { port, server } = await serve(async ({ path }) => {
-      served += 1;
+      servedCount += 1;
       if (path === '/slow') {
         entered.open();
         await opened;
@@ -791,7 +791,7 @@ describe('closing', () => {
     idle.destroy();
     // Another process may use this port by now.
     await call(port).catch(() => undefined);
-    expect(served).toBe(2);
+    expect(servedCount).toBe(2);
   });
 
   it('destroys, a second later, the connection of a stream that does not end when it is cut', async () => {

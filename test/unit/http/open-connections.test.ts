@@ -68,11 +68,11 @@ const ended = async (socket: Socket) => {
 describe('connections', () => {
   it('are bounded: beyond, the oldest that has not ended its head is closed, and the new one is served', async () => {
     const { port, open } = await serve({ connectionsMax: 4 });
-    const served = await open('GET /waits HTTP/1.1\r\n\r\n');
+    const servedSocket = await open('GET /waits HTTP/1.1\r\n\r\n');
     const [silent, inHead, later] = [await open(), await open('GET / HTTP/1.1\r\nA: '), await open('GET')];
     expect((await call(port)).status).toBe(200);
     await ended(inHead);
-    expect([served, silent, later].map(({ closed }) => closed)).toEqual([false, false, false]);
+    expect([servedSocket, silent, later].map(({ closed }) => closed)).toEqual([false, false, false]);
   });
 
   it('that wait for nothing but their first byte are closed in the order in which they came', async () => {
@@ -85,9 +85,9 @@ describe('connections', () => {
 
   it('that all are being served take no further one, and stay', async () => {
     const { port, open } = await serve({ connectionsMax: 2 });
-    const served = [await open('GET /waits HTTP/1.1\r\n\r\n'), await open('GET /waits HTTP/1.1\r\n\r\n')];
+    const servedSockets = [await open('GET /waits HTTP/1.1\r\n\r\n'), await open('GET /waits HTTP/1.1\r\n\r\n')];
     await expect(call(port)).rejects.toMatchObject({ code: 'ECONNRESET' });
-    expect(served.map(({ closed }) => closed)).toEqual([false, false]);
+    expect(servedSockets.map(({ closed }) => closed)).toEqual([false, false]);
   });
 
   it('without a key that exists have a bound of their own, which those that showed one neither fill nor pay for', async () => {
@@ -104,9 +104,9 @@ describe('connections', () => {
   it('of which all without a key are being served take no further one', async () => {
     const { port, open } = await serve({ unauthenticatedMax: 1 });
     const keyed = await open('GET /key HTTP/1.1\r\n\r\n');
-    const served = await open('GET /waits HTTP/1.1\r\n\r\n');
+    const servedSocket = await open('GET /waits HTTP/1.1\r\n\r\n');
     await expect(call(port)).rejects.toMatchObject({ code: 'ECONNRESET' });
-    expect([keyed.closed, served.closed]).toEqual([false, false]);
+    expect([keyed.closed, servedSocket.closed]).toEqual([false, false]);
   });
 
   it('keep heads that are counted as they are allocated: many short lines cost more than one long one', async () => {
@@ -143,7 +143,7 @@ describe('connections', () => {
   });
 });
 
-it('refuses the heads of a hundred connections in one turn, and those of others in later ones', async () => {
+it('a server refuses the heads of a hundred connections in one turn, and those of others in later ones', async () => {
   const { open, connections, servedSockets } = await serve({});
   for (let opened = 0; opened < 250; opened += 1) await open('GET / HTTP/1.1\r\n\r\nGET /late HTTP/1.1\r\nA: ');
   while (servedSockets.length < 250) await nextTurn();

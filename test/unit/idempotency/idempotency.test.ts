@@ -18,8 +18,8 @@ const headers: SentHeaders = {
   traceparent: ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
   'x-byok-key': ['secret'],
 };
-const fingerprint = (sent: unknown, headersSent: SentHeaders): string =>
-  fingerprintOf('chat-completions', jsonTextOf(sent), headersSent).hash;
+const fingerprint = (body: unknown, headersSent: SentHeaders): string =>
+  fingerprintOf('chat-completions', jsonTextOf(body), headersSent).hash;
 const plain = fingerprint(body, headers);
 
 describe('a fingerprint', () => {
@@ -74,7 +74,7 @@ describe('the judgement of a record', () => {
   const claimant: Claimant = { fingerprint: fingerprintNamed('mine'), owner: 'me', nowMs };
 
   it('compares what the version that stored it makes of the inputs', () => {
-    const stored = {
+    const storedItem = {
       pk: 'p',
       state: 'done',
       fingerprint: 'first',
@@ -84,7 +84,7 @@ describe('the judgement of a record', () => {
     const result = { status: 200, headers: {}, body_sha256: 'h', body_blob_key: 'b' };
     const hashes: Record<number, string> = { 1: 'first', 2: 'second' };
     const upgraded = { ...claimant, fingerprint: { version: 2, hash: 'second', hashOf: (at: number) => hashes[at] } };
-    const verdict = (more: Item) => judge(recordOf({ ...stored, result, ...more }), upgraded);
+    const verdict = (more: Item) => judge(recordOf({ ...storedItem, result, ...more }), upgraded);
     expect(verdict({ fingerprint_version: 1 })).toBe('done');
     expect(verdict({ fingerprint: 'second', fingerprint_version: 2 })).toBe('done');
     expect(verdict({ fingerprint_version: 2 })).toBe('conflict');

@@ -39,20 +39,20 @@ const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLengt
 describe('frames', () => {
   it('are read as they were written, whatever pieces they come in', async () => {
     await fc.assert(
-      fc.asyncProperty(events, sizes, async (written, cuts) => {
-        expect(await eventsIn(bytesOf(written), cuts)).toEqual(written);
+      fc.asyncProperty(events, sizes, async (eventList, cuts) => {
+        expect(await eventsIn(bytesOf(eventList), cuts)).toEqual(eventList);
       }),
     );
   });
 
   it('are a text of their bytes, which is read as far as its frames are whole', () => {
     fc.assert(
-      fc.property(events, fc.nat({ max: 30 }), (written, cut) => {
-        const text = written.map(frameText).join('');
-        expect(Buffer.from(text, 'latin1').equals(bytesOf(written))).toBe(true);
-        expect(eventsOfFrameText(text)).toEqual(written);
+      fc.property(events, fc.nat({ max: 30 }), (eventList, cut) => {
+        const text = eventList.map(frameText).join('');
+        expect(Buffer.from(text, 'latin1').equals(bytesOf(eventList))).toBe(true);
+        expect(eventsOfFrameText(text)).toEqual(eventList);
         const read = eventsOfFrameText(text.slice(0, Math.max(0, text.length - cut)));
-        expect(read).toEqual(written.slice(0, read.length));
+        expect(read).toEqual(eventList.slice(0, read.length));
       }),
     );
   });

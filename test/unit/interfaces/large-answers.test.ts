@@ -31,13 +31,13 @@ describe('an answer of Embeddings', () => {
     const read = await embeddings.readAnswer(text);
     if (read.kind !== 'answer') throw new Error(read.kind);
     expect(read.answer.usage?.tokens).toMatchObject({ input: 7 });
-    const written = text.replace('{"prompt_tokens":7}', '{"prompt_tokens":7,"cost":0.5,"cost_usd":"0.5"}');
-    expect(requestOf(embeddings, {}).writeAnswer(read.answer, cost).body === written).toBe(true);
+    const answerText = text.replace('{"prompt_tokens":7}', '{"prompt_tokens":7,"cost":0.5,"cost_usd":"0.5"}');
+    expect(requestOf(embeddings, {}).writeAnswer(read.answer, cost).body === answerText).toBe(true);
   });
 
   it('whose vectors are none is read like any other: beyond its bounds it is refused, and says what it has used', async () => {
-    const refused = await embeddings.readAnswer(answerOf(`[${'{},'.repeat(60)}{}]`));
-    expect(refused).toMatchObject({ kind: 'refused', refused: { usage: { tokens: { input: 7 } } } });
+    const refusal = await embeddings.readAnswer(answerOf(`[${'{},'.repeat(60)}{}]`));
+    expect(refusal).toMatchObject({ kind: 'refused', refused: { usage: { tokens: { input: 7 } } } });
   });
 });
 
@@ -74,11 +74,11 @@ describe('an answer with log probabilities', () => {
 
   it('holds no more beside them than any answer, and says what it has used', async () => {
     const x = 'x'.repeat(upstreamBodyMaxBytes);
-    const refused = { kind: 'refused', refused: { usage: { tokens: { output: 1_500 } } } };
-    expect(await chatCompletions.readAnswer(longAnswer(x))).toMatchObject(refused);
+    const refusal = { kind: 'refused', refused: { usage: { tokens: { output: 1_500 } } } };
+    expect(await chatCompletions.readAnswer(longAnswer(x))).toMatchObject(refusal);
     const values = `,"x":[${'{},'.repeat(100_000)}0]`;
     const text = longAnswer('', values);
-    expect(await chatCompletions.readAnswer(text)).toMatchObject(refused);
+    expect(await chatCompletions.readAnswer(text)).toMatchObject(refusal);
   });
 
   it('is read again in turns if its text is repaired for a schema, or its reasoning left out', async () => {
@@ -94,9 +94,9 @@ describe('an answer with log probabilities', () => {
     if (repaired.read.kind !== 'valid') throw new Error(repaired.read.mismatch);
     const { json } = repaired.read.answer;
     expect(readChoices(json)).toMatchObject({ choices: [{ message: { content: '{"a":1}' } }] });
-    const shown = await inTurns(async () => withoutReasoning(json));
-    expect(shown.read.text.includes('"reasoning"')).toBe(false);
-    expect([repaired.turns > 10, shown.turns > 10]).toEqual([true, true]);
+    const result = await inTurns(async () => withoutReasoning(json));
+    expect(result.read.text.includes('"reasoning"')).toBe(false);
+    expect([repaired.turns > 10, result.turns > 10]).toEqual([true, true]);
   });
 
   it('is no answer if these do not end', async () => {

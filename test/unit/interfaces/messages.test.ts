@@ -24,12 +24,12 @@ const delta = (of: Json) => ({ type: 'content_block_delta', index: 0, delta: of 
 
 describe('what a stream has used', () => {
   it('is what its start says of the input and its end of the output, thinking included', () => {
-    const written = { ephemeral_5m_input_tokens: 20, ephemeral_1h_input_tokens: 10 };
+    const cacheWrites = { ephemeral_5m_input_tokens: 20, ephemeral_1h_input_tokens: 10 };
     const first = {
       input_tokens: 5,
       cache_read_input_tokens: 100,
       cache_creation_input_tokens: 30,
-      cache_creation: written,
+      cache_creation: cacheWrites,
     };
     const last = { output_tokens: 50, output_tokens_details: { thinking_tokens: 40 } };
     const zeros = { cache_creation_input_tokens: 0, cache_creation: { ephemeral_1h_input_tokens: 0 } };
@@ -161,11 +161,11 @@ describe('an event', () => {
   });
 
   it('counts the text that the model wrote, not names, ids, signatures and what tools found', () => {
-    const counted = (event: Json) => read([event]).details[0]?.outputBytes;
-    expect(counted(delta({ type: 'text_delta', text: 'Grüße' }))).toBe(7);
-    expect(counted(delta({ type: 'input_json_delta', partial_json: '{"a":' }))).toBe(5);
-    expect(counted(delta({ type: 'signature_delta', signature: 'long and meaningless' }))).toBe(0);
-    expect(counted(block({ type: 'web_search_tool_result', content: [{ text: 'found' }] }))).toBe(0);
+    const countedBytes = (event: Json) => read([event]).details[0]?.outputBytes;
+    expect(countedBytes(delta({ type: 'text_delta', text: 'Grüße' }))).toBe(7);
+    expect(countedBytes(delta({ type: 'input_json_delta', partial_json: '{"a":' }))).toBe(5);
+    expect(countedBytes(delta({ type: 'signature_delta', signature: 'long and meaningless' }))).toBe(0);
+    expect(countedBytes(block({ type: 'web_search_tool_result', content: [{ text: 'found' }] }))).toBe(0);
   });
 
   it('that says error is one, by its name or its type, and any JSON that is no object breaks the stream', () => {

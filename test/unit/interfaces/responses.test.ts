@@ -44,8 +44,8 @@ describe('a stream of Responses', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(word, unknown)), async (events) => {
         const named = events.filter(([name]) => name !== 'error');
-        const sent = named.map(([name, event]) => toEventLine(JSON.stringify(event), name)).join('');
-        expect(await relay([Buffer.from(sent)])).toBe(sent);
+        const streamText = named.map(([name, event]) => toEventLine(JSON.stringify(event), name)).join('');
+        expect(await relay([Buffer.from(streamText)])).toBe(streamText);
       }),
     );
   });
@@ -156,11 +156,11 @@ describe('a JSON response', () => {
         const read = await responses.readAnswer(text);
         if (read.kind !== 'answer') throw new Error(`read as ${read.kind}`);
         // Only the usage of the response itself is replaced, not a `usage` inside its items.
-        const written = text.replace(
+        const changedText = text.replace(
           /\n {2}"usage": \{\n {4}"input_tokens": 1\n {2}\}/,
           () => '\n  "usage": {"input_tokens":1,"cost":0.5,"cost_usd":"0.5"}',
         );
-        expect(request.writeAnswer(read.answer, cost).body).toBe(written);
+        expect(request.writeAnswer(read.answer, cost).body).toBe(changedText);
       }),
     );
   });

@@ -81,7 +81,7 @@ describe.each(Object.keys(types) as Name[])('%s', (name) => {
   });
 });
 
-it('names nothing beside them that no SDK sends', () => {
+it('the list of other ids names nothing that no SDK sends', () => {
   const paths = Object.values(ways).flatMap((list) => list.map(pathOf));
   expect(otherIds.filter((other) => !paths.some((path) => other.test(path)))).toEqual([]);
 });

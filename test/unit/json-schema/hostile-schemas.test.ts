@@ -276,9 +276,9 @@ describe('work that takes long', () => {
     // All of them have joined the queue before the next ones do.
     await Promise.race(line);
     const joining = Array.from({ length: 101 }, () => start('crowded'));
-    const refused = (await Promise.allSettled(joining)).filter(({ status }) => status === 'rejected');
-    expect(refused.length).toBeGreaterThan(0);
-    expect(refused[0]).toMatchObject({ reason: { code: 'RATE_LIMITER_UNAVAILABLE', exhausted: 'schema_workers' } });
+    const rejections = (await Promise.allSettled(joining)).filter(({ status }) => status === 'rejected');
+    expect(rejections.length).toBeGreaterThan(0);
+    expect(rejections[0]).toMatchObject({ reason: { code: 'RATE_LIMITER_UNAVAILABLE', exhausted: 'schema_workers' } });
     expect(await start('other', 4)).toBeUndefined();
     await Promise.all(line);
   });
@@ -293,16 +293,16 @@ describe('many distinct schemas', () => {
   it('leave nothing behind, though all have the same $id', async () => {
     setFlagsFromString('--expose-gc');
     const collectGarbage = runInNewContext('gc') as () => void;
-    const seen: WeakRef<object>[] = [];
+    const references: WeakRef<object>[] = [];
     for (let index = 0; index < 150; index += 1) {
       const schema = { $id: 'https://schemas.example/same', properties: { [`p${index}`]: { const: index } } };
       expect(await checkAnswer(schema, `{"p${index}":${index}}`)).toMatchObject({ kind: 'valid' });
-      seen.push(new WeakRef(schema));
+      references.push(new WeakRef(schema));
     }
     // A weak reference keeps its object until the turn of the event loop has ended.
     await nextTurn();
     collectGarbage();
-    const aliveCount = seen.filter((reference) => reference.deref() !== undefined).length;
+    const aliveCount = references.filter((reference) => reference.deref() !== undefined).length;
     expect(aliveCount).toBeLessThan(10);
   });
 });

@@ -27,11 +27,11 @@ async function expectCase([, schemaText, valid, invalid]: ConformanceCase, draft
   const parsed = JSON.parse(schemaText);
   const schema = typeof parsed === 'boolean' ? parsed : { ...parsed, $schema: draftUri };
   expect(await checkResponseSchema(schema)).toBeUndefined();
-  const refused: string[] = [];
+  const refusedCases: string[] = [];
   for (const text of [...valid, ...invalid]) {
-    if ((await checkValue(schema, JSON.parse(text))) !== undefined) refused.push(text);
+    if ((await checkValue(schema, JSON.parse(text))) !== undefined) refusedCases.push(text);
   }
-  expect(refused).toEqual(invalid);
+  expect(refusedCases).toEqual(invalid);
 }
 
 const inDraft6 = without([...inBothDrafts, ...inDraft7], newIn7);

@@ -150,8 +150,8 @@ describe('at rest', () => {
       const all: KeyRecord[] = [];
       for await (const record of keys.list()) all.push(record);
       expect(all.map(({ workspace }) => workspace)).toEqual(all.map(() => 'w'));
-      const listed = all.filter(({ name }) => name === 'thrice');
-      expect(listed.map(({ publicId, rpm, replacedBy }) => [publicId, rpm, replacedBy])).toEqual([
+      const keysOfName = all.filter(({ name }) => name === 'thrice');
+      expect(keysOfName.map(({ publicId, rpm, replacedBy }) => [publicId, rpm, replacedBy])).toEqual([
         [ids[2], 3, null],
         [ids[1], 3, ids[2]],
         [ids[0], 3, ids[2]],
@@ -252,10 +252,14 @@ describe('the settings of a key', () => {
 
   it('are in a gateway file what they are in the store', () => {
     const { owner: _owner, ...settings } = readKeySettings(item);
-    const written = writtenKey(readKeySettings(item));
-    expect(written).toMatchObject({ rpm: 7, spend_limit_usd: '2.50', expires_at: new Date(nowMs).toISOString() });
-    expect(written).not.toHaveProperty('owner');
-    expect(fromWrittenKey(written)).toEqual(settings);
+    const writtenSettings = writtenKey(readKeySettings(item));
+    expect(writtenSettings).toMatchObject({
+      rpm: 7,
+      spend_limit_usd: '2.50',
+      expires_at: new Date(nowMs).toISOString(),
+    });
+    expect(writtenSettings).not.toHaveProperty('owner');
+    expect(fromWrittenKey(writtenSettings)).toEqual(settings);
     expect(fromWrittenKey({ models: 'all', expires_at: null, tags: {}, guardrails: [] })).toEqual({
       guardrails: null,
       models: null,

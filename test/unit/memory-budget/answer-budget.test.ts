@@ -71,13 +71,13 @@ it('the bytes of an event are counted by its weight until it was passed on, with
   async function* body() {
     yield* pieces;
   }
-  const counted: number[] = [];
+  const countedBytes: number[] = [];
   for await (const piece of memory.assembling(body())) {
-    counted.push(budget.bytesInUse());
+    countedBytes.push(budget.bytesInUse());
     if (piece === pieces[1]) memory.eventCame();
   }
   // Each stream holds only a small part of an event.
-  expect(counted).toEqual([0, answerWeights.event * 8_192 + providerSocketBytes, 0]);
+  expect(countedBytes).toEqual([0, answerWeights.event * 8_192 + providerSocketBytes, 0]);
 });
 
 it('an answer of a provider weighs more if it is translated, and if guardrails read it', () => {
@@ -110,7 +110,7 @@ describe('the memory of an answer', () => {
 
   it('is waited for in line, by the first in it a second, and then one goes beyond it at a time', async () => {
     const { clock, budget, answer } = openBudget();
-    const held = answer(300 * kib);
+    const otherAnswer = answer(300 * kib);
     const [first, second, third] = [answer(300 * kib), answer(300 * kib), answer(50 * kib)];
     clock.advance(999);
     await settled();
@@ -130,7 +130,7 @@ describe('the memory of an answer', () => {
     clock.advance(1_000);
     await settled();
     expect([second.value, third.value, budget.bytesInUse()]).toEqual(['later', 'waits', 600 * kib]);
-    held.memory.end();
+    otherAnswer.memory.end();
     await settled();
     expect(third.value).toBe('later');
   });
@@ -144,13 +144,13 @@ describe('the memory of an answer', () => {
 
   it('is waited for no longer than the call may, and not after its end', async () => {
     const { budget, answer } = openBudget();
-    const held = answer(answerMaxBytes);
+    const otherAnswer = answer(answerMaxBytes);
     const stop = new AbortController();
     const [stopped, ended] = [answer(100 * kib, { signal: stop.signal }), answer(100 * kib)];
     stop.abort();
     ended.memory.end();
     const late = answer(100 * kib, { signal: stop.signal });
-    held.memory.end();
+    otherAnswer.memory.end();
     await settled();
     expect([stopped.value, ended.value, late.value]).toEqual(new Array(3).fill('RATE_LIMITER_UNAVAILABLE'));
     expect(budget.bytesInUse()).toBe(0);

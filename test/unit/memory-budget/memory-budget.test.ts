@@ -83,15 +83,15 @@ describe('the memory of a request', () => {
   it('is refused within two seconds, with a time that is as long as what waits takes, and the call then waits for nothing', async () => {
     const { clock, budget, enter } = openBudget();
     const first = enter('a', 600 * kib);
-    const refused = enter('b', 300 * kib);
+    const refusal = enter('b', 300 * kib);
     clock.advance(1_700);
     await settled();
-    expect(refused.value).toBe('waits');
+    expect(refusal.value).toBe('waits');
     clock.advance(200);
     await settled();
     // Nothing ended in the time that the slowest upload may take.
-    expect(refused.error).toMatchObject({ code: 'RATE_LIMITER_UNAVAILABLE', retryAfterSeconds: 30 });
-    expect(refused.error).toMatchObject({ exhausted: 'process_memory' });
+    expect(refusal.error).toMatchObject({ code: 'RATE_LIMITER_UNAVAILABLE', retryAfterSeconds: 30 });
+    expect(refusal.error).toMatchObject({ exhausted: 'process_memory' });
     const [second, third] = [enter('b', 300 * kib), enter('c', 600 * kib)];
     first.allocation.keepOnly(300 * kib);
     await settled();
@@ -334,7 +334,7 @@ describe('an upload', () => {
   });
 });
 
-it('is all released in the end and never exceeded, and each wait has an end, whatever calls do', async () => {
+it('the memory is all released in the end and never exceeded, and each wait has an end, whatever calls do', async () => {
   const step = fc.record({
     call: fc.nat({ max: 9 }),
     kind: fc.constantFrom('take' as const, 'take' as const, 'keep' as const, 'end' as const, 'pass' as const),
@@ -365,7 +365,7 @@ it('is all released in the end and never exceeded, and each wait has an end, wha
   );
 });
 
-it('lets every workspace in that waits, whatever the others send', async () => {
+it('the budget lets every workspace in that waits, whatever the others send', async () => {
   const sizes = fc.array(fc.integer({ min: 65, max: 700 }), { minLength: 5, maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(sizes, async (all) => {
@@ -482,8 +482,8 @@ describe('what large calls let go', () => {
     await use(2 * mib);
     clock.advance(60_000);
     expect(collections).toEqual(['heap', 'heap', 'pages', 'heap', 'heap']);
-    const held = budget.open();
-    await held.openRequest().take({ workspace: 'b', bytes: 40 * mib, isLarge: true });
+    const openMemory = budget.open();
+    await openMemory.openRequest().take({ workspace: 'b', bytes: 40 * mib, isLarge: true });
     for (let calls = 0; calls < 1_000; calls += 1) await use(60 * kib);
     for (let calls = 0; calls < 32; calls += 1) await use(mib);
     expect(collections).toEqual(['heap', 'heap', 'pages', 'heap', 'heap', 'heap']);

@@ -230,16 +230,16 @@ describe('a list that others keep', () => {
     ['vertex_ai/claude-9', 'vertex_ai-anthropic_models', 'vertex', 'messages'],
     ['vertex_ai/gemini-9', 'vertex_ai-language-models', 'vertex', 'generate-content'],
     ['command-9', 'cohere_chat', 'cohere', 'chat-completions'],
-  ])('lists %s of %s where its provider speaks', (listed, litellm_provider, kind, api) => {
-    expect(only(listed, { litellm_provider })).toMatchObject({ kind, apis: [api] });
+  ])('lists %s of %s where its provider speaks', (listedName, litellm_provider, kind, api) => {
+    expect(only(listedName, { litellm_provider })).toMatchObject({ kind, apis: [api] });
   });
 
   it.each([
     ['vertex_ai/claude-9@default', { litellm_provider: 'vertex_ai-anthropic_models' }],
     ['anthropic.claude-9@20270101', { litellm_provider: 'bedrock' }],
     ['embed-multilingual-light-v3.0', { litellm_provider: 'cohere', mode: 'embedding' }],
-  ])('leaves out %s, which its provider calls otherwise or at another price', (listed, model) => {
-    expect(only(listed, model)).toBeUndefined();
+  ])('leaves out %s, which its provider calls otherwise or at another price', (listedName, model) => {
+    expect(only(listedName, model)).toBeUndefined();
   });
 
   it.each([
@@ -251,8 +251,8 @@ describe('a list that others keep', () => {
     ['eu.acme.large-v1:0', 'bedrock_converse', 'eu.acme.large-v1:0'],
     ['vertex_ai/claude-9@20270101', 'vertex_ai-anthropic_models', 'claude-9@20270101'],
     ['command-9', 'cohere_chat', 'command-9'],
-  ])('names %s as its provider does', (listed, litellm_provider, name) => {
-    expect(only(listed, { litellm_provider })?.name).toBe(name);
+  ])('names %s as its provider does', (listedName, litellm_provider, name) => {
+    expect(only(listedName, { litellm_provider })?.name).toBe(name);
   });
 
   it.each([
@@ -428,9 +428,9 @@ describe('a list that others keep', () => {
       'tts-9': task('audio_speech', { litellm_provider: 'openai', input_cost_per_character: 15e-6 }),
     });
     const origin = { source: 'a test', nowMs };
-    const written = writeListDocument(rows, origin);
-    expect(writeListDocument(rows.toReversed(), origin)).toEqual(written);
-    const opened = openModelList(JSON.parse(written.document));
+    const listDocument = writeListDocument(rows, origin);
+    expect(writeListDocument(rows.toReversed(), origin)).toEqual(listDocument);
+    const opened = openModelList(JSON.parse(listDocument.document));
     for (const row of rows) expect(opened.find(row.kind, row.name)).toEqual(row);
   });
 });

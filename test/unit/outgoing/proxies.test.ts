@@ -140,7 +140,8 @@ describe('a call through a proxy', () => {
     return { proxy, receivedBodies, send, url };
   }
   const credential = `Basic ${Buffer.from('user:p@ss%').toString('base64')}`;
-  const failureOf = (sent: Promise<unknown>) => sent.catch((error: unknown) => error) as Promise<ConnectionBroken>;
+  const failureOf = (sending: Promise<unknown>) =>
+    sending.catch((error: unknown) => error) as Promise<ConnectionBroken>;
   const expectNothingOfTheProxy = (error: unknown, { port }: ForwardProxy) => {
     const { cause } = error as ConnectionBroken;
     for (const fault of [error, cause] as Error[]) {
@@ -213,8 +214,8 @@ describe('a call through a proxy', () => {
       const calls = createOutgoingCalls({ clock: systemClock, socketsMax: 4, idleSocketMs: 15_000, proxy });
       const { signal } = new AbortController();
       const url = new URL('https://provider.example/v1');
-      const sent = calls.send({ url, method: 'POST', headers: {}, body: '{}', connectTimeoutMs: 100, signal });
-      expect(await failureOf(sent)).toMatchObject({ mayHaveArrived: false, cause: { message: 'connect timeout' } });
+      const sending = calls.send({ url, method: 'POST', headers: {}, body: '{}', connectTimeoutMs: 100, signal });
+      expect(await failureOf(sending)).toMatchObject({ mayHaveArrived: false, cause: { message: 'connect timeout' } });
       calls.close();
     }
     expect(behind.requests).toEqual(['CONNECT provider.example:443']);
@@ -228,8 +229,8 @@ describe('a call through a proxy', () => {
     const caller = new AbortController();
     const url = new URL('https://provider.example/v1');
     const { signal } = caller;
-    const sent = calls.send({ url, method: 'POST', headers: {}, body: '{}', connectTimeoutMs: 60_000, signal });
-    const failed = failureOf(sent);
+    const sending = calls.send({ url, method: 'POST', headers: {}, body: '{}', connectTimeoutMs: 60_000, signal });
+    const failed = failureOf(sending);
     await mute.connected;
     caller.abort();
     expect(await failed).toMatchObject({ mayHaveArrived: false });

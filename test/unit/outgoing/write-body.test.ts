@@ -9,9 +9,9 @@ import { systemClock } from '../../../shared/foundation/time/index.ts';
 
 describe('a long body', () => {
   it('arrives as it was written, wherever its pieces are cut, and says when all of it has left', async () => {
-    const received: Buffer[] = [];
+    const receivedBytes: Buffer[] = [];
     const server = createServer(async (incoming, outgoing) => {
-      received.push(await buffer(incoming));
+      receivedBytes.push(await buffer(incoming));
       outgoing.end('{}');
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -21,10 +21,10 @@ describe('a long body', () => {
     const file = Buffer.alloc(1_000_001, 'file');
     const bodies = [...texts, ['{"a":"', { base64Of: file }, '","b":"é"}'], [{ base64Of: file.subarray(0, 1) }]];
     const expected = [...texts, `{"a":"${file.toString('base64')}","b":"é"}`, file.toString('base64', 0, 1)];
-    let sent = 0;
+    let sentCount = 0;
     for (const body of bodies) {
       const signal = new AbortController().signal;
-      const onSent = () => (sent += 1);
+      const onSent = () => (sentCount += 1);
       const answer = await calls.send({
         url,
         method: 'POST',
@@ -36,8 +36,10 @@ describe('a long body', () => {
       });
       expect(await readText(answer.body, 100)).toBe('{}');
     }
-    expect(received.map((bytes, at) => bytes.equals(Buffer.from(expected[at] ?? '')))).toEqual(bodies.map(() => true));
-    expect(sent).toBe(bodies.length);
+    expect(receivedBytes.map((bytes, at) => bytes.equals(Buffer.from(expected[at] ?? '')))).toEqual(
+      bodies.map(() => true),
+    );
+    expect(sentCount).toBe(bodies.length);
     calls.close();
     server.close();
   });

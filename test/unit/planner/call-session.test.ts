@@ -8,14 +8,14 @@ it('a session is read from the body once and short, however long a client writes
   for (const member of ['prompt_cache_key', 'user']) {
     const request = requestOf({ [member]: 'x'.repeat(1_000_000) });
     let reads = 0;
-    const counted = {
+    const callText = {
       user: request.user,
       text: () => {
         reads += 1;
         return request.text();
       },
     };
-    const session = sessionOf(source, counted);
+    const session = sessionOf(source, callText);
     const drawn = Array.from({ length: 256 }, () => session());
     expect(new Set(drawn).size).toBe(1);
     expect(drawn[0]?.length).toBeLessThan(100);

@@ -120,7 +120,7 @@ const contextLength = 1_000_000;
 const perToken = '0.000001';
 
 /** Returns the reserved tokens: each token of this kind costs one pico-USD, the other kind nothing. */
-function held(
+function reservedFor(
   members: Record<string, unknown>,
   kind: 'input' | 'output',
   apis: readonly ProviderApi[] = ['chat-completions'],
@@ -139,30 +139,30 @@ const remote = 'https://images.example/a.png';
 
 describe('what a call reserves for its input', () => {
   it('is bounded for an image by tokens, not by the context nor by its bytes', () => {
-    const tokens = held(user(image(remote)), 'input');
+    const tokens = reservedFor(user(image(remote)), 'input');
     expect(tokens).toBeGreaterThan(2_833);
     expect(tokens).toBeLessThan(60_000);
     // A model of another maker does not get the `low` detail hint.
-    expect(held(user(image(remote, 'low')), 'input')).toBeGreaterThanOrEqual(5_000);
-    const [small, heavy] = [0, 2_000_000].map((bytes) => held(user(image(png(100, 100, bytes))), 'input'));
+    expect(reservedFor(user(image(remote, 'low')), 'input')).toBeGreaterThanOrEqual(5_000);
+    const [small, heavy] = [0, 2_000_000].map((bytes) => reservedFor(user(image(png(100, 100, bytes))), 'input'));
     expect(heavy).toBe(small);
   });
 
   it('is the whole context for the content of a URL if the target takes a film for an image, and only then', () => {
     const film = user(image('https://films.example/film.mp4', 'low'));
-    expect(held(film, 'input', ['generate-content'])).toBe(contextLength);
-    expect(held(film, 'input', ['messages'])).toBeLessThan(60_000);
-    expect(held(user(image(png(100, 100))), 'input', ['generate-content'])).toBeLessThan(60_000);
+    expect(reservedFor(film, 'input', ['generate-content'])).toBe(contextLength);
+    expect(reservedFor(film, 'input', ['messages'])).toBeLessThan(60_000);
+    expect(reservedFor(user(image(png(100, 100))), 'input', ['generate-content'])).toBeLessThan(60_000);
   });
 
   it('is the whole context for bytes that say they are no image, in the place of one', () => {
-    expect(held(user(image('data:video/mp4;base64,AAAA', 'low')), 'input')).toBe(contextLength);
+    expect(reservedFor(user(image('data:video/mp4;base64,AAAA', 'low')), 'input')).toBe(contextLength);
   });
 
   it('is less for a small image and for low detail, if these are known', () => {
-    const unknown = held(user(image(remote)), 'input');
-    expect(held(user(image(png(100, 100))), 'input')).toBeLessThan(unknown);
-    expect(held(user(image(remote, 'low')), 'input')).toBeLessThan(10_000);
+    const unknown = reservedFor(user(image(remote)), 'input');
+    expect(reservedFor(user(image(png(100, 100))), 'input')).toBeLessThan(unknown);
+    expect(reservedFor(user(image(remote, 'low')), 'input')).toBeLessThan(10_000);
   });
 
   it('is at the highest price that a token of input can have: read from a cache, written into one, kept there', () => {
@@ -182,7 +182,7 @@ describe('what a call reserves for its input', () => {
 
   it('is the whole context with audio, even if an assistant message only refers to it', () => {
     const audio = { messages: [{ role: 'assistant', audio: { id: 'audio-1' } }] };
-    expect(held(audio, 'input')).toBe(contextLength);
+    expect(reservedFor(audio, 'input')).toBe(contextLength);
   });
 });
 
@@ -218,8 +218,8 @@ describe('what a call reserves for its output', () => {
 
   it('has room for a prediction that is rejected, which is billed beside what was asked for', () => {
     const prediction = { type: 'content', content: 'x'.repeat(1_000) };
-    expect(held({}, 'output')).toBe(10);
-    expect(held({ prediction }, 'output')).toBeGreaterThanOrEqual(1_010);
+    expect(reservedFor({}, 'output')).toBe(10);
+    expect(reservedFor({ prediction }, 'output')).toBeGreaterThanOrEqual(1_010);
   });
 });
 
@@ -262,14 +262,14 @@ describe('an estimate of what a call has used', () => {
         report,
         fc.nat(10_000_000),
         fc.constantFrom('included' as const, 'additive' as const),
-        (parts, entries, sent, reported, outputBytes, reasoning_tokens) => {
+        (parts, entries, sentFields, reported, outputBytes, reasoning_tokens) => {
           const providers = entries.map((_entry, index) => providerOf(`p${index}`, { reasoning_tokens }));
-          const listed = entries.map((more, index) => entryOf(`p${index}`, more));
-          const request = requestOf({ ...user(...parts), ...sent });
+          const entryList = entries.map((more, index) => entryOf(`p${index}`, more));
+          const request = requestOf({ ...user(...parts), ...sentFields });
           const plan = makePlan(request, {
-            ...planFactsOf(listed, providers),
+            ...planFactsOf(entryList, providers),
             // Audio is a feature of this model.
-            catalogue: catalogueOf([modelOf('m', { modalities: ['text', 'audio'], providers: listed })], providers),
+            catalogue: catalogueOf([modelOf('m', { modalities: ['text', 'audio'], providers: entryList })], providers),
           });
           if (plan instanceof GatewayError) throw plan;
           const size = request.size();

@@ -285,17 +285,17 @@ describe('in a store', () => {
       expect(await snapshots.elect(undefined, 'heir', nowMs + leaseMs)).toBe(true);
       expect(await snapshots.publish('heir', nowMs + leaseMs, tablesOf('heir'))).toBe(true);
       expect(await snapshots.publish('late', nowMs, tablesOf('late'))).toBe(false);
-      const stored = await snapshots.read();
-      expect(stored?.measuredAtMs).toBe(nowMs + leaseMs);
-      expect(Object.keys((await stored?.unpack())?.models ?? {})).toEqual(['heir']);
+      const storedSnapshot = await snapshots.read();
+      expect(storedSnapshot?.measuredAtMs).toBe(nowMs + leaseMs);
+      expect(Object.keys((await storedSnapshot?.unpack())?.models ?? {})).toEqual(['heir']);
     });
 
     it('elects no instance that looked before it was renewed', async () => {
       const snapshots = createSnapshotStore(tables.store);
-      const seen = await snapshots.read();
-      expect(await snapshots.elect(seen, 'first', nowMs)).toBe(true);
+      const latestSnapshot = await snapshots.read();
+      expect(await snapshots.elect(latestSnapshot, 'first', nowMs)).toBe(true);
       expect(await snapshots.publish('first', nowMs, tablesOf('first'))).toBe(true);
-      expect(await snapshots.elect(seen, 'second', nowMs + 1)).toBe(false);
+      expect(await snapshots.elect(latestSnapshot, 'second', nowMs + 1)).toBe(false);
       expect(await snapshots.elect(await snapshots.read(), 'third', nowMs + 30_000)).toBe(true);
     });
 

@@ -49,11 +49,11 @@ describe('a usage summary', () => {
         for (const member of ['attempts', 'promptTokens', 'cachedTokens', 'completionTokens'] as const) {
           expect(sumOf(rows, (row) => row[member])).toBe(sumOf(records, (record) => BigInt(record[member])));
         }
-        const counted = (read: (record: CallRecord) => boolean) => BigInt(records.filter(read).length);
-        expect(sumOf(rows, (row) => BigInt(row.calls))).toBe(counted(() => true));
-        expect(sumOf(rows, (row) => BigInt(row.okCalls))).toBe(counted(({ outcome }) => outcome === 'ok'));
-        expect(sumOf(rows, (row) => BigInt(row.cacheHits))).toBe(counted(({ cacheHit }) => cacheHit));
-        expect(sumOf(rows, (row) => BigInt(row.estimatedCalls))).toBe(counted(({ estimated }) => estimated));
+        const countWhere = (read: (record: CallRecord) => boolean) => BigInt(records.filter(read).length);
+        expect(sumOf(rows, (row) => BigInt(row.calls))).toBe(countWhere(() => true));
+        expect(sumOf(rows, (row) => BigInt(row.okCalls))).toBe(countWhere(({ outcome }) => outcome === 'ok'));
+        expect(sumOf(rows, (row) => BigInt(row.cacheHits))).toBe(countWhere(({ cacheHit }) => cacheHit));
+        expect(sumOf(rows, (row) => BigInt(row.estimatedCalls))).toBe(countWhere(({ estimated }) => estimated));
         expect(new Set(rows.map(({ group }) => group)).size).toBe(rows.length);
       }),
     );
@@ -91,7 +91,7 @@ describe('a usage summary', () => {
       { provider: 'acme', outcome: 'ok', status: 200, ms: 5 },
     ];
     const rescued = callRecord({ attempts: 3, attemptLog, costPicoUsd: 7n });
-    const refused = callRecord({
+    const refusedRecord = callRecord({
       modelServed: undefined,
       provider: undefined,
       outcome: 'no_available_provider',
@@ -99,7 +99,7 @@ describe('a usage summary', () => {
       attemptLog: attemptLog.slice(0, 1),
       costPicoUsd: 0n,
     });
-    const { groups: rows } = await summarizeUsage([rescued, refused], 'provider');
+    const { groups: rows } = await summarizeUsage([rescued, refusedRecord], 'provider');
     expect(rows.map((row) => [row.group, row.calls, row.attempts, row.failedAttempts, row.costPicoUsd])).toEqual([
       [null, 1, 0n, 0n, 0n],
       ['acme', 1, 1n, 0n, 7n],
@@ -160,7 +160,7 @@ describe('a usage summary', () => {
   });
 
   it('puts calls that were refused before any model was called together, whatever they name as their model', async () => {
-    const refused = (modelAsked: string) =>
+    const refusedRecord = (modelAsked: string) =>
       callRecord({
         modelAsked,
         modelServed: undefined,
@@ -169,12 +169,12 @@ describe('a usage summary', () => {
         attempts: 0,
         attemptLog: [],
       });
-    const { groups } = await summarizeUsage([refused('a'), refused('b')], 'model');
+    const { groups } = await summarizeUsage([refusedRecord('a'), refusedRecord('b')], 'model');
     expect(groups.map(({ group, calls, okCalls }) => [group, calls, okCalls])).toEqual([[null, 2, 0]]);
   });
 
   it('has the middle and the slowest of the calls that were answered, and of attempts by provider', async () => {
-    const answered = Array.from({ length: 100 }, (_none, index) =>
+    const answeredRecords = Array.from({ length: 100 }, (_none, index) =>
       callRecord({
         totalMs: (index + 1) * 10,
         firstOutputMs: index + 1,
@@ -186,10 +186,10 @@ describe('a usage summary', () => {
       callRecord({ cacheHit: true, totalMs: 2 }),
       callRecord({ replayOf: 'first', totalMs: 3 }),
     ];
-    const { groups, total } = await summarizeUsage([...answered.toReversed(), ...others], 'key');
+    const { groups, total } = await summarizeUsage([...answeredRecords.toReversed(), ...others], 'key');
     const percentiles = { latencyMs: { p50: 500, p95: 950 }, firstOutputMs: { p50: 50, p95: 95 } };
     expect([groups[0], total]).toMatchObject([percentiles, percentiles]);
-    expect((await summarizeUsage(answered, 'provider')).groups).toMatchObject([
+    expect((await summarizeUsage(answeredRecords, 'provider')).groups).toMatchObject([
       { group: 'acme', latencyMs: { p50: 49, p95: 94 }, firstOutputMs: { p50: 50, p95: 95 } },
     ]);
     expect((await summarizeUsage(others.slice(0, 1), 'key')).total.latencyMs).toEqual({
@@ -368,14 +368,14 @@ describe('calls and overviews', () => {
 
     it('leaves out and repeats no call if several came in one millisecond', async () => {
       const table = tableOf([...Array(7).fill(nowMs - 5), ...Array(7).fill(nowMs - 4)]);
-      const seen: string[] = [];
+      const seenIds: string[] = [];
       let before: string | undefined;
       do {
         const page = await readCallPage({ ...range(table, nowMs - hourMs), nowMs, limit: 3, matches: all, before });
-        seen.push(...page.calls.map(callPosition));
+        seenIds.push(...page.calls.map(callPosition));
         before = page.next;
       } while (before !== undefined);
-      expect(seen).toEqual(table.calls.map(callPosition).toSorted().reverse());
+      expect(seenIds).toEqual(table.calls.map(callPosition).toSorted().reverse());
     });
   });
 

@@ -82,9 +82,9 @@ describe('framing', () => {
       for (const position of [1, 5, 250, 251, 252]) {
         const { pieces, text } = await ask(simulator, `split-at:${position}`, streamed);
         const ends = new Set<number>();
-        pieces.reduce((sent, piece) => {
-          ends.add(sent + piece.length);
-          return sent + piece.length;
+        pieces.reduce((sentAtMs, piece) => {
+          ends.add(sentAtMs + piece.length);
+          return sentAtMs + piece.length;
         }, 0);
         expect(ends.has(position)).toBe(true);
         expect(contentOf(text)).toBe(utf8);

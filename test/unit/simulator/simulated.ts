@@ -20,8 +20,8 @@ interface Sent {
 }
 
 /** Sends a request and reads the whole answer. Rejects when the connection breaks before the status line. */
-export function send(url: string, body: unknown, sent: Sent = {}): Promise<WireAnswer> {
-  const { onPiece, ...options } = sent;
+export function send(url: string, body: unknown, sendOptions: Sent = {}): Promise<WireAnswer> {
+  const { onPiece, ...options } = sendOptions;
   return new Promise((resolve, reject) => {
     let hasAnswer = false;
     const outgoing = httpRequest(url, { method: 'POST', ...options, agent: new Agent() }, (response) => {
@@ -51,11 +51,16 @@ export function send(url: string, body: unknown, sent: Sent = {}): Promise<WireA
 export const userMessage = (content: unknown) => ({ role: 'user', content });
 
 /** Calls chat completions with a behaviour as the model. */
-export const ask = (simulator: Simulator, model: string, members: object = {}, sent?: Sent): Promise<WireAnswer> =>
+export const ask = (
+  simulator: Simulator,
+  model: string,
+  members: object = {},
+  sendOptions?: Sent,
+): Promise<WireAnswer> =>
   send(
     `${simulator.url}/chat/completions`,
     { model, messages: [userMessage('What is the capital of France?')], ...members },
-    sent,
+    sendOptions,
   );
 
 export const streamed = { stream: true, stream_options: { include_usage: true } };

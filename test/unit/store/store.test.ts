@@ -32,9 +32,9 @@ function manualClock() {
 const randomness = { uuid: () => '', bytes: () => Buffer.alloc(0), fraction: () => 0.5 };
 const limitMs = 800;
 /** Returns an error as the SDK throws it. */
-const refused = (status: number, name: string) =>
+const errorWith = (status: number, name: string) =>
   Object.assign(new Error(name), { name, $metadata: { httpStatusCode: status } });
-const throttled = () => refused(400, 'ThrottlingException');
+const throttled = () => errorWith(400, 'ThrottlingException');
 const failedTo = (syscall: string, code: string) => Object.assign(new Error(`${syscall} ${code}`), { syscall, code });
 const neverConnected = () => failedTo('connect', 'ECONNREFUSED');
 
@@ -59,7 +59,7 @@ describe('the attempts of a call', () => {
   });
 });
 
-it('end with the signal of the caller, and an aborted signal lets no call out', async () => {
+it('attempts end with the signal of the caller, and an aborted signal lets no call out', async () => {
   const caller = new AbortController();
   const running = harness('repeatable', [() => new Promise(() => {})], caller.signal);
   caller.abort(new Error('over'));
@@ -110,7 +110,7 @@ describe('a throttled call', () => {
   it('ends after a number of attempts too, and with any other error at once', async () => {
     const often = await run(throttled, 60_000);
     expect([often.result, often.beganAtMs.length]).toEqual(['ThrottlingException', 16]);
-    const failing = await run((attempt) => (attempt === 1 ? throttled() : refused(500, 'InternalServerError')));
+    const failing = await run((attempt) => (attempt === 1 ? throttled() : errorWith(500, 'InternalServerError')));
     expect([failing.result, failing.beganAtMs.length]).toEqual(['InternalServerError', 2]);
   });
 });
@@ -118,8 +118,8 @@ describe('a throttled call', () => {
 describe('another attempt', () => {
   it.each([
     ['a throttle', throttled()],
-    ['a throttle of a hot partition', refused(400, 'ProvisionedThroughputExceededException')],
-    ['a 429 without a code', refused(429, 'Unknown')],
+    ['a throttle of a hot partition', errorWith(400, 'ProvisionedThroughputExceededException')],
+    ['a 429 without a code', errorWith(429, 'Unknown')],
     ['a batch that was written in part', new ItemsUnprocessed()],
     ['a connection that never was', neverConnected()],
     ['a host whose addresses all refuse', new AggregateError([neverConnected(), neverConnected()])],

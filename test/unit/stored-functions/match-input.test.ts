@@ -35,7 +35,7 @@ const ticketMessage = user(JSON.stringify(ticket));
 
 const match = (content: RevisionContent, messages: unknown, more: object = {}) =>
   matchInput(content, { model, messages, ...more });
-const refused = (content: RevisionContent, messages: unknown, more: object = {}) =>
+const matchRefusal = (content: RevisionContent, messages: unknown, more: object = {}) =>
   refusalOf('invalid_function_request', () => match(content, messages, more));
 
 describe('a call of a prompt', () => {
@@ -51,11 +51,11 @@ describe('a call of a prompt', () => {
 
   it('is compared with a fixed message no further than that goes', async () => {
     const stringify = jest.spyOn(JSON, 'stringify');
-    for (const sent of [
+    for (const message of [
       { ...system, content: names },
       { ...system, ...names },
     ]) {
-      await refused(label, [sent, ticketMessage]);
+      await matchRefusal(label, [message, ticketMessage]);
     }
     const calls = stringify.mock.calls.length;
     stringify.mockRestore();
@@ -117,8 +117,8 @@ describe('a call of a prompt', () => {
     const fixed = [user('An example'), { role: 'assistant', content: 'Its answer' }];
     const brief = { role: 'system', content: 'Be brief.' };
     expect(await match(content, [...fixed, brief, input])).toMatchObject({ input: { language: 'English', text: 'x' } });
-    await refused(content, [brief, ...fixed, input]);
-    await refused(content, [...fixed, input]);
+    await matchRefusal(content, [brief, ...fixed, input]);
+    await matchRefusal(content, [...fixed, input]);
   });
 
   it('may have blanks around its object', async () => {
@@ -136,13 +136,13 @@ describe('the fields of a call', () => {
 
   it('may be the user that the function fixes, and no other', async () => {
     const fixed = promptOf({ options: { user: 'fixed' } });
-    await refused(fixed, [user('x')], { user: 'mine' });
+    await matchRefusal(fixed, [user('x')], { user: 'mine' });
     expect(await match(fixed, [user('x')], { user: 'fixed' })).toMatchObject({ passed: { user: 'fixed' } });
   });
 
   it('that are refused are named in a list that is cut, as are long names', async () => {
     const many = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`${index}${'n'.repeat(500)}`, 1]));
-    expect((await refused(label, [ticketMessage], many)).length).toBeLessThan(600);
+    expect((await matchRefusal(label, [ticketMessage], many)).length).toBeLessThan(600);
   });
 });
 

@@ -216,12 +216,12 @@ describe('an export', () => {
     exporter.add([span('signed')]);
     await exporter.close();
     process.env = former;
-    const [sent] = collector.exports;
-    expect(sent?.headers.authorization).toMatch(
+    const [exportRequest] = collector.exports;
+    expect(exportRequest?.headers.authorization).toMatch(
       /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-west-1\/xray\/aws4_request, SignedHeaders=[a-z0-9;-]*content-encoding[a-z0-9;-]*, Signature=[0-9a-f]{64}$/,
     );
-    expect(sent?.headers['x-amz-content-sha256']).toMatch(/^[0-9a-f]{64}$/);
-    expect(JSON.stringify(sent)).not.toContain('a-secret-of-the-test');
+    expect(exportRequest?.headers['x-amz-content-sha256']).toMatch(/^[0-9a-f]{64}$/);
+    expect(JSON.stringify(exportRequest)).not.toContain('a-secret-of-the-test');
   });
 
   it('takes its headers from a secret, and reads it again after five minutes', async () => {

@@ -7,15 +7,15 @@ describe('JSON in a text', () => {
   const isPlain = (value: unknown) => !JSON.stringify(value).match(/\d{16}|[eE]/);
 
   it('is parsed, and its values are counted', () => {
-    const counted = (value: unknown): number =>
+    const countOf = (value: unknown): number =>
       typeof value === 'object' && value !== null
-        ? Object.values(value).reduce((sum, one) => sum + counted(one), 1)
+        ? Object.values(value).reduce((sum, one) => sum + countOf(one), 1)
         : 1;
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         fc.pre(isPlain(value));
         const parsed: unknown = JSON.parse(JSON.stringify(value));
-        expect(parseInnerJson(JSON.stringify(value))).toEqual({ value: parsed, values: counted(parsed) });
+        expect(parseInnerJson(JSON.stringify(value))).toEqual({ value: parsed, values: countOf(parsed) });
       }),
     );
   });

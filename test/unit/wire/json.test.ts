@@ -26,7 +26,7 @@ describe('the body of a request', () => {
   const read = (text: string) => readJsonBody(Buffer.from(text));
 
   const kindOf = (text: string) => read(text).kind;
-  const listed = (count: number) => `[${new Array(count).fill(0)}]`;
+  const numberList = (count: number) => `[${new Array(count).fill(0)}]`;
 
   it('is not deep for a long string of brackets, nor for many lists beside each other', () => {
     expect(kindOf(`{"a":"${'[{'.repeat(10_000)}"}`)).toBe('object');
@@ -35,8 +35,8 @@ describe('the body of a request', () => {
   });
 
   it('may hold 100,000 values and no more, itself among them', () => {
-    expect(kindOf(`{"a":${listed(99_998)}}`)).toBe('object');
-    expect(kindOf(`{"a":${listed(99_999)}}`)).toBe('unreadable');
+    expect(kindOf(`{"a":${numberList(99_998)}}`)).toBe('object');
+    expect(kindOf(`{"a":${numberList(99_999)}}`)).toBe('unreadable');
     const members = (count: number) => `{${Array.from({ length: count }, (_, index) => `"${index}":{}`)}}`;
     expect([kindOf(members(99_999)), kindOf(members(100_000))]).toEqual(['object', 'unreadable']);
     const empty = (count: number) => `{"a":[${new Array(count).fill('[ ]')}]}`;
@@ -45,14 +45,14 @@ describe('the body of a request', () => {
 
   it('may hold lists of any length, but of 256 items inside the fields of the gateway', () => {
     const request = (text: string) => readRequestBody(Buffer.from(text), chatCompletions);
-    expect(request(`{"provider":{"only":${listed(256)}}}`).kind).toBe('text');
-    expect(request(`{"provider":{"only":${listed(257)}}}`)).toMatchObject({
+    expect(request(`{"provider":{"only":${numberList(256)}}}`).kind).toBe('text');
+    expect(request(`{"provider":{"only":${numberList(257)}}}`)).toMatchObject({
       kind: 'unreadable',
       error: { code: 'invalid_request', param: 'provider' },
     });
-    expect(request(`{"cache":{"unknown":[[${listed(257)}]]}}`).kind).toBe('unreadable');
-    expect(request(`{"messages":${listed(5_000)},"cache":{"a":[]},"stop":${listed(257)}}`).kind).toBe('text');
-    expect(kindOf(`{"provider":${listed(257)}}`)).toBe('object');
+    expect(request(`{"cache":{"unknown":[[${numberList(257)}]]}}`).kind).toBe('unreadable');
+    expect(request(`{"messages":${numberList(5_000)},"cache":{"a":[]},"stop":${numberList(257)}}`).kind).toBe('text');
+    expect(kindOf(`{"provider":${numberList(257)}}`)).toBe('object');
   });
 
   it('is counted as a parser counts it', () => {
@@ -99,7 +99,7 @@ describe('JSON text', () => {
       return false;
     }
   };
-  const written = fc
+  const jsonText = fc
     .tuple(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom(undefined, 1, '\t'))
     .map(([value, indent]) => JSON.stringify(value, null, indent));
 
@@ -127,7 +127,11 @@ describe('JSON text', () => {
     for (const text of [...odd, ...long, ...escapes, ...others]) {
       expect([text, scanJson(text, bounds).kind === 'json']).toEqual([text, accepts(text)]);
     }
-    const damaged = fc.tuple(written, fc.nat(), fc.constantFrom('', ',', '"', '\\', '0', 'e', ']', '}', ' ', '\u0000'));
+    const damaged = fc.tuple(
+      jsonText,
+      fc.nat(),
+      fc.constantFrom('', ',', '"', '\\', '0', 'e', ']', '}', ' ', '\u0000'),
+    );
     fc.assert(
       fc.property(damaged, ([text, where, put]) => {
         const at = where % (text.length + 1);
@@ -139,12 +143,12 @@ describe('JSON text', () => {
 
   it('has the bytes of its compact form, whatever its blanks and escapes are', () => {
     fc.assert(
-      fc.property(written, fc.boolean(), (text, escapes) => {
-        const sent = escapes
+      fc.property(jsonText, fc.boolean(), (text, escapes) => {
+        const escapedText = escapes
           ? text.replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
           : text;
-        const scanned = scanJson(sent, bounds);
-        const bytes = Buffer.byteLength(JSON.stringify(JSON.parse(sent)));
+        const scanned = scanJson(escapedText, bounds);
+        const bytes = Buffer.byteLength(JSON.stringify(JSON.parse(escapedText)));
         if (/[\ud800-\udfff]/.test(text)) return;
         expect(scanned.kind === 'json' && scanned.json.compactBytes).toBe(bytes);
       }),
@@ -202,9 +206,9 @@ describe('JSON text', () => {
     const odd = { '\u0000': ['\u00000', '\u0000', '"\u0000', '"\u00000'], '\u00000': '\u0000"', e: long[1] };
     const twice = { a: [long[0], { b: long[0] }], c: 1, d: undefined };
     for (const value of [...long.map((text) => ({ text })), twice, odd]) {
-      const written = await inTurns(() => stringifyInTurns(value));
-      expect(written.read === JSON.stringify(value)).toBe(true);
-      turns.push(written.turns);
+      const result = await inTurns(() => stringifyInTurns(value));
+      expect(result.read === JSON.stringify(value)).toBe(true);
+      turns.push(result.turns);
     }
     const [nothing = 0] = turns.slice(2);
     expect(turns.map((count) => count - nothing)).toEqual([2, 1, 0, 2, 1]);
@@ -212,7 +216,7 @@ describe('JSON text', () => {
 
   it('has one canonical form, that of its value', () => {
     fc.assert(
-      fc.property(written, (text) => {
+      fc.property(jsonText, (text) => {
         const scanned = scanJson(text, bounds);
         if (scanned.kind !== 'json') throw new Error('not accepted');
         const value = JSON.parse(text) as unknown;
@@ -298,8 +302,8 @@ describe('a provider’s JSON answer', () => {
     };
     const strip = async (answer: object) => {
       const json = jsonTextOf(answer);
-      const written = textWithoutReasoning(json, new Map([['usage', { cost: 1 }]]));
-      return [JSON.parse((await withoutReasoning(json)).text), JSON.parse(written)];
+      const strippedText = textWithoutReasoning(json, new Map([['usage', { cost: 1 }]]));
+      return [JSON.parse((await withoutReasoning(json)).text), JSON.parse(strippedText)];
     };
     const chunk = { id: 'x', choices: [choice({ content: 'a' }), choice({}), 7] };
     expect(await strip(body)).toEqual([

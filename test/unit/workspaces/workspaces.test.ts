@@ -28,21 +28,24 @@ describe('a workspace that documents change', () => {
   });
 
   it('keeps its first credit, and the most shards that were ever named, whatever the order of the documents', () => {
-    const written = fc.record({
+    const settings = fc.record({
       credit_usd: fc.constantFrom('0', '1.50', '25.00'),
       credit_shards: fc.option(fc.integer({ min: 1, max: 32 }), { nil: undefined }),
     });
     fc.assert(
-      fc.property(fc.array(written, { minLength: 1 }), (documents) => {
-        let stored: WorkspaceDocument | undefined;
+      fc.property(fc.array(settings, { minLength: 1 }), (documents) => {
+        let storedDocument: WorkspaceDocument | undefined;
         let most = 1;
         for (const document of documents) {
           const { credit_shards: named = most } = document;
-          const keep = () => mergeWorkspace(stored, workspace('p', document));
+          const keep = () => mergeWorkspace(storedDocument, workspace('p', document));
           if (named < most) expect(keep).toThrow(`${most} shards`);
-          else stored = keep();
+          else storedDocument = keep();
           most = Math.max(most, named);
-          expect([stored?.credit_usd, stored?.credit_shards ?? 1]).toEqual([documents[0]?.credit_usd, most]);
+          expect([storedDocument?.credit_usd, storedDocument?.credit_shards ?? 1]).toEqual([
+            documents[0]?.credit_usd,
+            most,
+          ]);
         }
       }),
     );
@@ -82,8 +85,8 @@ describe('a preset and a request', () => {
 
   it('are merged shallowly, but provider field by field, and null is absent in fields of the gateway alone', () => {
     const preset = { cache: { enabled: true, ttl: 60 }, provider: { sort: 'price', only: ['a'] }, stop: 'x' };
-    const sent = { cache: { ttl: 5 }, provider: { sort: 'latency', ignore: ['b'], only: null } };
-    expect(merge(preset, sent).body).toEqual({
+    const sentPreset = { cache: { ttl: 5 }, provider: { sort: 'latency', ignore: ['b'], only: null } };
+    expect(merge(preset, sentPreset).body).toEqual({
       cache: { ttl: 5 },
       provider: { sort: 'latency', only: ['a'], ignore: ['b'] },
       stop: 'x',
