@@ -55,7 +55,7 @@ export function createGateway(deps: GatewayDependencies & RouterDependencies, de
   const stored = (work: StoredWork) =>
     onFirstCall(async () => (await storedResponse()).serveStoredResponse(deps, work, { createSend, readBrokenCall }));
   const listed = Object.values(interfaceList);
-  const called = (base: ListedRoute['base']) =>
+  const pathsUnder = (base: ListedRoute['base']) =>
     Object.fromEntries(
       listed.flatMap(({ routes, load }) =>
         routes
@@ -73,19 +73,19 @@ export function createGateway(deps: GatewayDependencies & RouterDependencies, de
   return createRouter(
     {
       api: {
-        ...called('all'),
+        ...pathsUnder('all'),
         [routePaths.response]: { GET: stored({ method: 'GET' }), DELETE: stored({ method: 'DELETE' }) },
         [routePaths.cancelResponse]: { POST: stored({ below: '/cancel' }) },
         [routePaths.inputItems]: { GET: stored({ method: 'GET', below: '/input_items' }) },
         ...lists,
       },
       vendor: {
-        '/v1beta': { ...called('/v1beta'), ...lists },
-        '/bedrock': { ...called('/bedrock'), [bedrockPaths.inferenceProfiles]: lists[routePaths.models] },
+        '/v1beta': { ...pathsUnder('/v1beta'), ...lists },
+        '/bedrock': { ...pathsUnder('/bedrock'), [bedrockPaths.inferenceProfiles]: lists[routePaths.models] },
       },
       root: describeApi === undefined ? {} : { [rootPaths.openapi]: { GET: serveText(describeApi) } },
       v1Only: {
-        ...called('/v1'),
+        ...pathsUnder('/v1'),
         [routePaths.key]: { GET: onFirstCall(async () => (await account()).serveKey(deps)) },
         [routePaths.credits]: { GET: onFirstCall(async () => (await account()).serveCredits(deps)) },
         [routePaths.generation]: { GET: onFirstCall(async () => (await account()).serveGeneration(deps)) },

@@ -23,14 +23,14 @@ import type { CallResult, IdentifiedCall, ReceivedCall, RoutedCall, ServedCall }
 export const serveCall =
   (deps: GatewayDependencies, clientInterface: ClientInterface, operation?: string): Endpoint =>
   async (request, scope) => {
-    const received = receive(deps, clientInterface, request, scope, operation);
-    const key = findKey(deps, received);
+    const call = receive(deps, clientInterface, request, scope, operation);
+    const key = findKey(deps, call);
     const refusal: RefusedBodies = {};
     let serve: Serve;
     try {
-      serve = await open(deps, received, key, refusal);
+      serve = await open(deps, call, key, refusal);
     } catch (error) {
-      scope.deferred.addUncharged(() => writeRefusal(deps, received, key, { ...refusal, error }));
+      scope.deferred.addUncharged(() => writeRefusal(deps, call, key, { ...refusal, error }));
       throw error;
     }
     return serve();
@@ -42,11 +42,11 @@ type Serve = () => Promise<GatewayResponse>;
 /** Opens the call. Rejects if it is refused. */
 async function open(
   deps: GatewayDependencies,
-  received: ReceivedCall,
+  receivedCall: ReceivedCall,
   key: Item | Promise<Item>,
   refusal: RefusedBodies,
 ): Promise<Serve> {
-  const { call, admissionTime } = await identify(deps, received, key);
+  const { call, admissionTime } = await identify(deps, receivedCall, key);
   if (call.parsed.isFunctionCall) return openFunction(deps, { call, admissionTime, refusal });
   const routed = await route(deps, call, admissionTime);
   noteContent(deps, refusal, routed);
@@ -69,7 +69,7 @@ async function openFunction(deps: GatewayDependencies, { call, admissionTime, re
   noteContent(deps, refusal, opened);
   const admitted = await admit(deps, call, opened, admissionTime, openedChanges(deps));
   if ('existingAnswer' in admitted) return () => serveExisting(deps, call, admitted);
-  return () => serveAndSettle(deps, admitted, (deps, served) => execute(deps, served, provide));
+  return () => serveAndSettle(deps, admitted, (deps, servedCall) => execute(deps, servedCall, provide));
 }
 
 /** Serves an answer that exists already. */

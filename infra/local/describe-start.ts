@@ -93,10 +93,10 @@ const describeApis = ({ id, apis }: ProviderDocument): string[] =>
 function describeUse({ credentials }: Composition, provider: ProviderDocument): string[] {
   if (provider.status === 'disabled')
     return [`note: provider ${provider.id} is disabled (gw providers enable ${provider.id})`];
-  return poolOf(provider).flatMap((called) =>
-    credentials.find(called) === undefined
+  return poolOf(provider).flatMap((credential) =>
+    credentials.find(credential) === undefined
       ? [
-          `note: provider ${calledName({ ...called, provider: called.id })} is not configured: ${whatIsMissing(called, credentials)}`,
+          `note: provider ${calledName({ ...credential, provider: credential.id })} is not configured: ${whatIsMissing(credential, credentials)}`,
         ]
       : [],
   );

@@ -71,20 +71,20 @@ export async function startProcesses(
   function start(): Promise<number> {
     const startedAtMs = clock.nowMs();
     const worker = cluster.fork();
-    const served = Promise.withResolvers<number>();
+    const start = Promise.withResolvers<number>();
     let hasServed = false;
     worker.once('message', (message: ServingMessage) => {
-      if ('failure' in message) return served.reject(new Error(message.failure));
+      if ('failure' in message) return start.reject(new Error(message.failure));
       hasServed = true;
-      served.resolve(message.port);
+      start.resolve(message.port);
     });
     const ended = endOf(worker).then((how) => {
       running.delete(worker);
-      served.reject(new Error(`a process ended before it served (${how})`));
+      start.reject(new Error(`a process ended before it served (${how})`));
       if (hasServed && !isStopping) void replace(how, clock.nowMs() - startedAtMs);
     });
     running.set(worker, ended);
-    return served.promise;
+    return start.promise;
   }
 
   async function replace(how: string, livedMs: number): Promise<void> {

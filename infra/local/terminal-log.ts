@@ -71,15 +71,15 @@ function requestLine(written: LogFields, isColoured: boolean): string {
   const fields = withoutControls(written);
   const paint = painter(isColoured);
   const { status, provider_path: path, cost_usd: cost, correlation_id: id } = fields;
-  const { 'gen_ai.request.model': requestedModel, 'gen_ai.response.model': served = requestedModel } = fields;
-  const alias = fields.function_id !== undefined && requestedModel !== served ? requestedModel : undefined;
+  const { 'gen_ai.request.model': requestedModel, 'gen_ai.response.model': model = requestedModel } = fields;
+  const alias = fields.function_id !== undefined && requestedModel !== model ? requestedModel : undefined;
   const isReplay = fields.idempotent_replayed === true;
   return join([
     paint(colourOf(fields), `${status} ${codeOf(fields)}`),
     fields.unlisted_model === true ? 'in the catalogue, in no list of this key' : undefined,
     fields.stream === true ? 'stream' : undefined,
     alias,
-    served ?? `${fields.method} ${fields.route}`,
+    model ?? `${fields.method} ${fields.route}`,
     isReplay ? 'replay' : path === '-' ? undefined : path,
     timeOf(fields),
     fields.units ?? tokensOf(fields),

@@ -45,15 +45,15 @@ export function createCallMetrics(): CallMetrics {
 
   /** Returns undefined if the line was counted at once, as is almost every call. */
   function count(fields: LogFields): Promise<void> | undefined {
-    const { event, failed_control: control, 'gen_ai.response.model': served } = fields;
+    const { event, failed_control: control, 'gen_ai.response.model': model } = fields;
     if (series === undefined) return loading.then(() => count(fields));
     if (control !== undefined) {
       series.failedControls.inc({ control });
       return undefined;
     }
-    if (event !== 'attempt_failed' && served === undefined) return countUnserved(series, fields);
+    if (event !== 'attempt_failed' && model === undefined) return countUnserved(series, fields);
     if (event === 'attempt_failed') countFailure(series, fields);
-    else countCall(series, fields, String(served));
+    else countCall(series, fields, String(model));
     return undefined;
   }
 
@@ -84,8 +84,8 @@ export function createCallMetrics(): CallMetrics {
       watched = composition;
     },
     async read() {
-      const answered = Promise.allSettled(watched?.settling ?? []).then(() => Promise.allSettled(counting));
-      await waitAtMost<unknown, unknown>(systemClock, settledMaxMs, answered, () => {});
+      const counts = Promise.allSettled(watched?.settling ?? []).then(() => Promise.allSettled(counting));
+      await waitAtMost<unknown, unknown>(systemClock, settledMaxMs, counts, () => {});
       const loaded = await loading;
       if (watched !== undefined) await readGauges(loaded, watched);
       return loaded.read();

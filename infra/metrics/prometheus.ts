@@ -34,23 +34,23 @@ function nameFirst(namesMax: number) {
 export function createSeries() {
   const registry = new Registry();
   const registers = [registry];
-  const served = ['provider', 'model'] as const;
-  const perModel = { labelNames: served, registers };
+  const labelNames = ['provider', 'model'] as const;
+  const perModel = { labelNames: labelNames, registers };
   return {
     read: () => registry.getMetricsAsJSON(),
     /** Label of a workspace. */
     workspaceLabel: nameFirst(countedWorkspacesMax),
     calls: new Counter({
       ...{ name: 'gw_calls_total', help: 'Calls of clients that ended, by outcome and error code' },
-      ...{ labelNames: ['outcome', 'code', ...served] as const, registers },
+      ...{ labelNames: ['outcome', 'code', ...labelNames] as const, registers },
     }),
     tokens: new Counter({
       ...{ name: 'gw_tokens_total', help: 'Tokens; cached_input is a part of input, reasoning a part of output' },
-      ...{ labelNames: ['kind', ...served] as const, registers },
+      ...{ labelNames: ['kind', ...labelNames] as const, registers },
     }),
     cost: new Counter({
       ...{ name: 'gw_cost_usd_total', help: 'Cost in USD; payer client: by a key of the client at its provider' },
-      ...{ labelNames: ['payer', ...served] as const, registers },
+      ...{ labelNames: ['payer', ...labelNames] as const, registers },
     }),
     workspaceCalls: new Counter({
       ...{ name: 'gw_workspace_calls_total', help: 'Calls of a workspace that ended, by outcome' },
@@ -62,7 +62,7 @@ export function createSeries() {
     }),
     failures: new Counter({
       ...{ name: 'gw_provider_failures_total', help: 'Attempts at a provider that failed, by cause' },
-      ...{ labelNames: ['cause', ...served] as const, registers },
+      ...{ labelNames: ['cause', ...labelNames] as const, registers },
     }),
     failedControls: new Counter({
       ...{ name: 'gw_failed_controls_total', help: 'Controls that failed while their call went on' },
@@ -88,7 +88,7 @@ export function createSeries() {
         help: 'Providers of a model that are asked last now, for all or some workspaces',
       },
       // Every process reports all cooling providers, so a sum uses the maximum.
-      ...{ labelNames: ['scope', ...served] as const, registers, aggregator: 'max' as const },
+      ...{ labelNames: ['scope', ...labelNames] as const, registers, aggregator: 'max' as const },
     }),
   };
 }

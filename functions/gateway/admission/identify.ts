@@ -18,18 +18,18 @@ import { reserveKey } from './reserve-key.ts';
  */
 export async function identify(
   deps: GatewayDependencies,
-  received: ReceivedCall,
+  call: ReceivedCall,
   key: Item | Promise<Item>,
 ): Promise<{ readonly call: IdentifiedCall; readonly admissionTime: TimeBudget }> {
   const admissionTime = startAdmissionTime(deps.clock);
   // A refusal of the body is reported even if the key does not exist. If the key exists, the call gets a record.
   if (key instanceof Promise) key.catch(() => {});
-  if (received.isOversized) throw fail('request_too_large');
+  if (call.isOversized) throw fail('request_too_large');
   const { seenKey, catalogue, owner } = ownerInMemory(deps, key) ?? (await readOwner(deps, key, admissionTime));
   deps.credentialCheck.look(catalogue);
-  const refuse = (fault: GatewayError) => admissionTime.wait(refuseFault(deps, received, seenKey, fault));
+  const refuse = (fault: GatewayError) => admissionTime.wait(refuseFault(deps, call, seenKey, fault));
   // Only waits for the store use up the admission time; the time in which the client sends the body does not count.
-  const { call: parsed } = await received.read(String(seenKey.workspace));
+  const { call: parsed } = await call.read(String(seenKey.workspace));
   if (parsed instanceof GatewayError) throw await refuse(parsed);
   const [workspace, connections] = owner instanceof Promise ? await owner : owner;
   const schemaWork = startSchemaWork(parsed.credential.publicId);

@@ -25,11 +25,11 @@ export function refuseModels(
   const { request } = planned?.effective ?? call.parsed.clientBody;
   const isUnknown = (id: string) =>
     id !== autoModelId && !models.includes(id) && findVisible(id, visibility, request) === undefined;
-  const called =
+  const calledModels =
     existingAnswer?.kind === 'replay'
       ? [request.model, ...request.fallbackModels]
       : planned?.effective.plan.map(({ model }) => model.id);
-  const unknown = called?.find((id) => id !== unnamedModel && isUnknown(id));
+  const unknown = calledModels?.find((id) => id !== unnamedModel && isUnknown(id));
   if (unknown !== undefined) return failUnknownModel(unknown, visibility, request);
   if (existingAnswer?.kind !== 'replay' || !isUnknown(existingAnswer.result.model ?? autoModelId)) return undefined;
   return fail('unknown_model', { message: 'The stored answer is of a model that the key may not use.' });

@@ -38,17 +38,17 @@ export async function attemptCandidate(
     const askedAtMs = deps.clock.nowMs();
     const createdSeconds = Math.floor(askedAtMs / 1_000);
     const elapsedMs = () => Math.max(0, deps.clock.nowMs() - askedAtMs);
-    const called = await callCandidate(call, candidate, { send, openPart, pause, createdSeconds, elapsedMs });
-    if (called.kind === 'failure') {
-      const unusedAnswer = called.failure.unusedAnswer ?? connection.refused?.unusedAnswer;
-      return failed({ ...called.failure, ...(unusedAnswer && { unusedAnswer }) });
+    const callResult = await callCandidate(call, candidate, { send, openPart, pause, createdSeconds, elapsedMs });
+    if (callResult.kind === 'failure') {
+      const unusedAnswer = callResult.failure.unusedAnswer ?? connection.refused?.unusedAnswer;
+      return failed({ ...callResult.failure, ...(unusedAnswer && { unusedAnswer }) });
     }
-    if (called.kind === 'json') watch.finish();
-    if (called.kind === 'json') return { ...called, release: memory.release, answeredAtMs: deps.clock.nowMs() };
-    const stream = await openStream(deps, called, connection);
+    if (callResult.kind === 'json') watch.finish();
+    if (callResult.kind === 'json') return { ...callResult, release: memory.release, answeredAtMs: deps.clock.nowMs() };
+    const stream = await openStream(deps, callResult, connection);
     if ('kind' in stream) return failed(stream.failure);
     watch.extend(call.parsed.streamDeadline);
-    return { kind: 'stream', stream, reachedVia: called.reachedVia, answeredAtMs: deps.clock.nowMs() };
+    return { kind: 'stream', stream, reachedVia: callResult.reachedVia, answeredAtMs: deps.clock.nowMs() };
   } catch (error) {
     const broken = failed(readBrokenCall(error, connection, deps.clock.nowMs() - startedAtMs));
     // Before anything is sent, no connection can break.

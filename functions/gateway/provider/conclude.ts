@@ -159,8 +159,8 @@ export function finalReason(failures: readonly FailedAttempt[]): {
   const stored = refusals.filter(({ byok }) => byok === 'connection');
   if (refusals.length < failures.length) {
     const providers = [...new Set(stored.map(({ provider }) => provider))].join(', ');
-    const refused = `${providers} refused the BYOK key that the workspace has stored, or its account has no quota.`;
-    return stored.length === 0 ? {} : { message: `All eligible providers failed; ${refused}` };
+    const reason = `${providers} refused the BYOK key that the workspace has stored, or its account has no quota.`;
+    return stored.length === 0 ? {} : { message: `All eligible providers failed; ${reason}` };
   }
   if (refusals.length === 0) return {};
   if (stored.length > 0) {

@@ -15,12 +15,12 @@ import { callNext, chargeAnswer, openAttempts, openProviderCall } from './provid
 /** `step` is undefined for the model call of a plain call or of a prompt. */
 export function provide(
   deps: GatewayDependencies,
-  served: ServedCall,
+  servedCall: ServedCall,
   modelCall: PlannedModelCall,
   step?: StepLimits,
 ): Promise<ProviderOutcome> {
   const startedAtMs = deps.clock.nowMs();
-  const loop = openLoop(deps, openProviderCall(served, modelCall, step));
+  const loop = openLoop(deps, openProviderCall(servedCall, modelCall, step));
   const end = (result: ProviderOutcome['result']): ProviderOutcome => {
     const upstreamMs = deps.clock.nowMs() - startedAtMs;
     const { ended, count: attemptCount, firstOutputAtMs } = loop.attempts;

@@ -143,7 +143,7 @@ interface Attempts {
     admitted: AdmittedCandidate,
     outcome: Attempt['outcome'],
     endedAtMs: number,
-    answered?: Pick<Attempt, 'charge' | 'details' | 'schemaMismatch' | 'reachedVia'>,
+    answerValues?: Pick<Attempt, 'charge' | 'details' | 'schemaMismatch' | 'reachedVia'>,
   ): void;
 }
 
@@ -155,10 +155,10 @@ export function openAttempts(deps: GatewayDependencies, { parsed, identified }: 
     ended,
     count: 0,
     firstOutputAtMs: undefined,
-    end(admitted, outcome, endedAtMs, answered = {}) {
-      const { usage } = answered.charge ?? {};
+    end(admitted, outcome, endedAtMs, answerValues = {}) {
+      const { usage } = answerValues.charge ?? {};
       const tokens = usage === undefined ? 0 : usage.promptTokens + usage.completionTokens;
-      const one = { ...admitted, outcome, latencyMs: endedAtMs - admitted.startedAtMs, tokens, ...answered };
+      const one = { ...admitted, outcome, latencyMs: endedAtMs - admitted.startedAtMs, tokens, ...answerValues };
       ended.push(one);
       if (clientInterface.seldomOffered === undefined) reportAttempt(deps, one, identity);
     },

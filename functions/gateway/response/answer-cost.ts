@@ -13,7 +13,7 @@ export function chargedCost(
 ): AnswerCost {
   const { bill } = call.admitted;
   const total = bill.totalOf('workspace');
-  const served = { ...sourceOf(provided), attempts: attemptCount };
+  const source = { ...sourceOf(provided), attempts: attemptCount };
   return {
     costUsd: formatUsd(total),
     cost: toUsdNumber(total),
@@ -22,16 +22,16 @@ export function chargedCost(
         reported?.members,
         usage,
         { total, upstream: bill.upstreamCost() },
-        { ...served, isByok: payer === 'client', cacheHit: false },
+        { ...source, isByok: payer === 'client', cacheHit: false },
       ),
   };
 }
 
 export function cachedCost({ provider, model, usage }: CachedAnswer, reported: UsageReport | undefined): AnswerCost {
-  const served = { provider, model, attempts: 0, isByok: false, cacheHit: true };
+  const source = { provider, model, attempts: 0, isByok: false, cacheHit: true };
   return {
     costUsd: formatUsd(0n),
     cost: 0,
-    mergedUsage: () => mergeUsage(reported?.members, usage, { total: 0n, upstream: noCost }, served),
+    mergedUsage: () => mergeUsage(reported?.members, usage, { total: 0n, upstream: noCost }, source),
   };
 }

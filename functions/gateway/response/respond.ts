@@ -36,10 +36,10 @@ export function respond(
   const answer = (passed: PassedOrError): CallResult | Promise<CallResult> => {
     if (passed instanceof GatewayError) return failedRun(providerRun, passed);
     const run = withLeftOut(providerRun, passed.reachedVia);
-    const answered = { call, run, provided: passed, headers: routingHeaders(deps, admitted, run, passed) };
+    const answer = { call, run, provided: passed, headers: routingHeaders(deps, admitted, run, passed) };
     return passed.kind === 'json'
-      ? jsonResult(deps, answered, passed)
-      : streamResult(deps, { ...answered, stream: passed.stream, schemaCheck });
+      ? jsonResult(deps, answer, passed)
+      : streamResult(deps, { ...answer, stream: passed.stream, schemaCheck });
   };
   return guardResult instanceof Promise ? guardResult.then(answer) : answer(guardResult);
 }
@@ -95,33 +95,33 @@ type ProvidedJson = Extract<ProvidedAnswer, { readonly kind: 'json' }>;
 
 function jsonResult(
   deps: GatewayDependencies,
-  answered: AnsweredCall,
+  answeredCall: AnsweredCall,
   provided: ProvidedJson,
 ): CallResult | Promise<CallResult> {
-  const { planned, bill } = answered.call.admitted;
+  const { planned, bill } = answeredCall.call.admitted;
   const charge = bill.charges.at(-1);
   if (charge === undefined) throw new Error('the answer has no charge');
   const written = planned.effective.request.writeAnswer(
     provided.answer,
-    chargedCost(answered, charge, provided.answer.usage),
+    chargedCost(answeredCall, charge, provided.answer.usage),
   );
-  const respondWritten = () => writtenResult(deps, answered, provided, { charge, written });
+  const respondWritten = () => writtenResult(deps, answeredCall, provided, { charge, written });
   // The next steps read the long body again, so other calls get a turn of the event loop first.
   return written.body.length > inOneTurn.passedBytes ? nextTurn().then(respondWritten) : respondWritten();
 }
 
 function writtenResult(
   deps: GatewayDependencies,
-  answered: AnsweredCall,
+  answeredCall: AnsweredCall,
   { answer, release }: ProvidedJson,
   { charge, written }: { readonly charge: Charge; readonly written: WrittenAnswer },
 ): CallResult | Promise<CallResult> {
-  const { call, run, provided, headers } = answered;
+  const { call, run, provided, headers } = answeredCall;
   const { planned, claims } = call.admitted;
   const answerHeaders = { ...headers, ...jsonHeaders, ...written.headers };
   const response = { ...respondWith(provided, { headers: answerHeaders, body: written.body }), body: written.body };
   const { text } = answer;
-  const writeCache = jsonCacheWriter(deps, answered, charge, text);
+  const writeCache = jsonCacheWriter(deps, answeredCall, charge, text);
   // Only the cache still needs the provider's own text.
   release({ written: written.body.length, text: writeCache === undefined ? 0 : text.length });
   const storingAccount = openStoringAccountWriter(deps, planned, provided);
@@ -139,8 +139,8 @@ function writtenResult(
  * Returns the cache's writer. This function is separate, so that the `end` closure does not refer to the text longer
  * than the cache needs the text.
  */
-const jsonCacheWriter = (deps: GatewayDependencies, answered: AnsweredCall, charge: Charge, text: string) =>
-  cacheWriter(deps, answered.call.admitted, answered.provided.reachedVia, charge, () =>
+const jsonCacheWriter = (deps: GatewayDependencies, answeredCall: AnsweredCall, charge: Charge, text: string) =>
+  cacheWriter(deps, answeredCall.call.admitted, answeredCall.provided.reachedVia, charge, () =>
     text.length > collectedStreamMaxBytes ? undefined : { kind: 'json', text },
   );
 

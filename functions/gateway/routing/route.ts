@@ -153,13 +153,13 @@ async function mergePreset(
   named: PresetOption,
 ): Promise<{ readonly body: CallBody; readonly workspace: WorkspaceDocument } | GatewayError> {
   const { clientInterface, scope, passedOn, clientBody } = call.parsed;
-  const { request: sent, bodyMemory } = clientBody;
+  const { request: clientRequest, bodyMemory } = clientBody;
   const { streamsSchemas, dropsUnusedFields } = scope.baseUrlRules;
-  const applied = applyPreset({ ...sent.raw }, workspace, named);
+  const applied = applyPreset({ ...clientRequest.raw }, workspace, named);
   if (applied instanceof GatewayError) return applied;
   const { allocation } = bodyMemory;
-  const reading = { allocation, dropsUnusedFields, passedOn, path: sent.path };
-  const merged = readAgain(clientInterface, mergedText(sent, applied.body), reading);
+  const reading = { allocation, dropsUnusedFields, passedOn, path: clientRequest.path };
+  const merged = readAgain(clientInterface, mergedText(clientRequest, applied.body), reading);
   if (merged instanceof GatewayError) return merged;
   const options = { allowsStream: streamsSchemas, work: call.schemaWork };
   const fault = await checkRequestSchema(merged.request, options);

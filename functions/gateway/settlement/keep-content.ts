@@ -49,14 +49,14 @@ export function openContent(
   const isRequestCut = ofClient.isCut();
   const ofProviders = openSpace(copies, contentMaxBytes - ofClient.bytes());
   const secrets = new Set(byokKey === undefined ? [] : [byokKey]);
-  const sent: TakenContent[] = [];
+  const sentBodies: TakenContent[] = [];
   let blocked: string | undefined;
   let isBlockedCut = false;
   const answer = watchAnswer((text) => ofClient.take(text));
 
   const gather = async (): Promise<ContentDocument> => {
     const cut = ofClient.isCut() || ofProviders.isCut();
-    const taken = { id, workspace: workspace.id, cut, request, answer: answer.gathered(), sent, blocked };
+    const taken = { id, workspace: workspace.id, cut, request, answer: answer.gathered(), sent: sentBodies, blocked };
     const cuts = { isRequestCut, isAnswerCut: ofClient.isCut(), isBlockedCut, secrets };
     return await finishContent(taken, cuts);
   };
@@ -71,7 +71,7 @@ export function openContent(
     sent({ secrets: used, ...one }, isLogged) {
       for (const secret of used) secrets.add(secret);
       const body = isLogged ? ofProviders.take(one.body) : '';
-      if (body !== '') sent.push({ ...one, body, isCut: body.length < one.body.length });
+      if (body !== '') sentBodies.push({ ...one, body, isCut: body.length < one.body.length });
     },
     blocked(text) {
       const beginning = ofProviders.take(text);
@@ -157,9 +157,9 @@ function withinBounds(document: ContentDocument): ContentDocument {
   };
   const { body: request } = fitting({ body: document.request });
   const answer = document.answer && fitting(document.answer);
-  const sent = document.sent.map(fitting);
+  const sentBodies = document.sent.map(fitting);
   const blocked = document.blocked === undefined ? undefined : fitting({ body: document.blocked }).body;
-  return { ...document, request, answer, sent, blocked, cut };
+  return { ...document, request, answer, sent: sentBodies, blocked, cut };
 }
 
 async function withoutSecrets(

@@ -50,23 +50,23 @@ export async function serveAndSettle<Planned extends PlannedCall>(
   const settling = { holds, admittedAtMs };
   const unusedPermit = admitted.reservations.firstCandidate?.permit;
   const notRun = { attempts: [], attemptCount: 0, queuedMs: 0, upstreamMs: 0, firstOutputAtMs: undefined };
-  let served: CallResult;
+  let result: CallResult;
   try {
-    served = await serve(deps, call);
+    result = await serve(deps, call);
   } catch (error) {
-    served = failed({ ...notRun, unusedPermit }, error);
+    result = failed({ ...notRun, unusedPermit }, error);
   }
-  if (served.response !== undefined) {
-    const { end } = served;
+  if (result.response !== undefined) {
+    const { end } = result;
     deferred.add(() => settle(deps, call, settling, end()));
-    return watchedBy(content, served.response);
+    return watchedBy(content, result.response);
   }
-  const { ended } = served;
+  const { ended } = result;
   deferred.add(() => settle(deps, call, settling, ended));
   // The claims are released before the client knows of the failure, because its retry may come at once. Settlement
   // repeats a release that failed.
   await awaitAll([admitted.claims.release(claimsEndOf(ended))?.catch(() => {}), settleEarly?.()]);
-  return watchedBy(content, errorAsStream(deps, admitted, served.error));
+  return watchedBy(content, errorAsStream(deps, admitted, result.error));
 }
 
 type Answering = GatewayResponse | Promise<GatewayResponse>;

@@ -162,7 +162,7 @@ function toRecord(
   const revision = 'execution' in planned ? planned.execution.revision : undefined;
   const { run, stream, error } = ended;
   const { attempts, firstOutputAtMs } = run;
-  const served = error === undefined ? attempts.at(-1)?.candidate : undefined;
+  const candidate = error === undefined ? attempts.at(-1)?.candidate : undefined;
   const payer = recordedPayer(bill, ended);
   // For a stream, the time after its first output belongs to the provider and the reader.
   const ownUntilMs = stream === undefined ? nowMs : (firstOutputAtMs ?? nowMs);
@@ -173,18 +173,18 @@ function toRecord(
     leftOut: attempts.at(-1)?.reachedVia?.leftOut,
     functionId: revision?.functionId,
     revisionId: revision?.revisionId,
-    modelServed: served?.model.id,
-    provider: served?.provider.id,
+    modelServed: candidate?.model.id,
+    provider: candidate?.provider.id,
     ...outcomeOf(parsed, ended),
     attempts: run.attemptCount,
     attemptCauses: attempts.flatMap(({ outcome }) => (outcome === 'ok' ? [] : [outcome.cause])),
     errorMessage: keepsProviderText(terms) ? error?.message : error?.ownMessage,
-    attemptLog: toAttemptLog(terms, attempts, served?.model.id ?? request.model),
+    attemptLog: toAttemptLog(terms, attempts, candidate?.model.id ?? request.model),
     ...recordedUsage(bill),
     reasoningTokens: reasoningTokensOf(bill),
     isByok: payer === 'client',
     costPicoUsd: bill.totalOf(payer),
-    otherShares: otherSharesOf(bill, served, payer),
+    otherShares: otherSharesOf(bill, candidate, payer),
     queuedMs: run.queuedMs,
     firstOutputMs: firstOutputAtMs === undefined ? undefined : firstOutputAtMs - parsed.arrivedAtMs,
     gatewayMs: Math.max(0, ownUntilMs - parsed.arrivedAtMs - run.upstreamMs),
@@ -262,13 +262,13 @@ function outcomeOf({ scope }: ParsedCall, { error, stream }: EndedCall): { outco
  */
 function otherSharesOf(
   { charges }: Bill,
-  served: Candidate | undefined,
+  lastCandidate: Candidate | undefined,
   payer: Payer,
 ): readonly CallShare[] | undefined {
   const shares = new Map<string, CallShare>();
   for (const { candidate, usage, cost, payer: paidBy } of charges) {
     const [model, provider] = [candidate.model.id, candidate.provider.id];
-    if (model === served?.model.id && provider === served.provider.id) continue;
+    if (model === lastCandidate?.model.id && provider === lastCandidate.provider.id) continue;
     const name = `${provider} ${model}`;
     const former = shares.get(name);
     shares.set(name, {

@@ -40,7 +40,7 @@ const contentBudgetMs = 1_500;
  */
 export async function writeRefusal(
   deps: GatewayDependencies,
-  received: ReceivedCall,
+  receivedCall: ReceivedCall,
   key: Item | Promise<Item>,
   { error: cause, openContent }: RefusedBodies & { readonly error: unknown },
 ): Promise<void> {
@@ -49,11 +49,11 @@ export async function writeRefusal(
   const error = toGatewayError(cause);
   if (found === undefined) return;
   // The record shows the key as the refusal found it.
-  const item = keyCache.get(received.credential.publicId) ?? found;
-  const { model, call } = received.parsedSoFar() ?? {};
+  const item = keyCache.get(receivedCall.credential.publicId) ?? found;
+  const { model, call } = receivedCall.parsedSoFar() ?? {};
   const request = call === undefined || call instanceof GatewayError ? undefined : call.clientBody.request;
   const record: CallRecord = {
-    ...requestRecord(received, item, { model, user: request?.user, stream: request?.stream }, clock.nowMs()),
+    ...requestRecord(receivedCall, item, { model, user: request?.user, stream: request?.stream }, clock.nowMs()),
     functionId: model === undefined ? undefined : parseFunctionAlias(model)?.functionId,
     outcome: error.code,
     errorMessage: error.message,
@@ -64,9 +64,9 @@ export async function writeRefusal(
     message: maskKeys(error.message),
     unlisted_model: error.isUnlisted || undefined,
   };
-  received.scope.details.call = { tags: record.tags, fields };
+  receivedCall.scope.details.call = { tags: record.tags, fields };
   if (!refusalQuota.take(record.keyPublicId)) return;
-  const content = isBlocked(received, error) ? await openContent?.(item) : undefined;
+  const content = isBlocked(receivedCall, error) ? await openContent?.(item) : undefined;
   if (content === undefined) return await retryWrite(clock, () => records.write(record));
   await content.watch(Promise.reject(error)).catch(() => {});
   const contentLog = await content.write(startDeadline(clock, clock.nowMs(), contentBudgetMs));

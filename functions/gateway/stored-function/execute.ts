@@ -161,14 +161,14 @@ function executionUsage(bill: Bill, attempts: number): Record<string, unknown> {
   if (last === undefined) throw new Error('a function answered without any provider call');
   const reported = sumUsage(charges.map(({ reported }) => reported?.members));
   const charged = { total: bill.totalOf('workspace'), upstream: bill.upstreamCost() };
-  const served = {
+  const source = {
     provider: last.provider.id,
     model: last.model.id,
     attempts,
     isByok: false,
     cacheHit: false,
   };
-  return mergeUsage({ ...reported }, bill.usage(), charged, served);
+  return mergeUsage({ ...reported }, bill.usage(), charged, source);
 }
 
 // Makes one model call of a function, including its fallback models. The provider loop continues with a fallback model

@@ -325,9 +325,9 @@ function accountIn(
     const message = `The operator of this gateway has disabled ${provider.id}, which keeps the response.`;
     throw fail('model_not_routable', { message });
   }
-  const called = poolOf(provider).find((one) => source !== undefined || isAccount(one, account));
-  if (called === undefined) throw failGone(`The gateway has no longer the credential of ${provider.id}`);
-  return called;
+  const credential = poolOf(provider).find((one) => source !== undefined || isAccount(one, account));
+  if (credential === undefined) throw failGone(`The gateway has no longer the credential of ${provider.id}`);
+  return credential;
 }
 
 const failUnknown = (id: string): GatewayError =>

@@ -84,7 +84,7 @@ async function show(
     const { credential } = health;
     return { ...healthDocument(health, operator), ...(credential && { credential }), limits: use };
   });
-  const marks = poolOf(provider).map((called) => cooldowns.noted(cooldownItem.markPrefix + accountOf(called)));
+  const marks = poolOf(provider).map((credential) => cooldowns.noted(cooldownItem.markPrefix + accountOf(credential)));
   const last = readLastOfProvider(marks);
   const last_alert = last && {
     ...{ state: last.state, model: last.model },

@@ -14,14 +14,14 @@ import { type ManageRequest, namesOf, type RouteWork, TextAnswer } from '../requ
 /** Maximum bytes of an answer, below the 6 MB that Lambda allows. */
 const answerMaxBytes = 5_500_000;
 
-export const readConfiguration: RouteWork<'GET /configuration'> = async (deps, { headers: sent }) => {
+export const readConfiguration: RouteWork<'GET /configuration'> = async (deps, { headers: requestHeaders }) => {
   const { file, text, etag } = await readStored(deps);
   if (Buffer.byteLength(text) > answerMaxBytes) {
     throw fail('request_too_large', {
       message: 'The configuration is too large for one answer: read it with gw export.',
     });
   }
-  const isJson = (sent.accept ?? []).some((one) => one.includes('application/json'));
+  const isJson = (requestHeaders.accept ?? []).some((one) => one.includes('application/json'));
   const headers = { ...(isJson ? jsonHeaders : yamlHeaders), etag, 'cache-control': 'no-store' };
   return new TextAnswer(headers, isJson ? JSON.stringify({ data: file }) : text);
 };
@@ -65,8 +65,8 @@ const tagShape = /^(?:W\/)?("[\x21\x23-\x7e]*"|\*)$/;
 
 /** Returns the tags of the If-Match header; undefined if the request has no such header. */
 function ifMatch(headers: ManageRequest<'PUT /configuration'>['headers']): readonly string[] | undefined {
-  const sent = headers['if-match'];
-  return sent?.flatMap((header) => header.split(',')).map((one) => tagShape.exec(one.trim())?.[1] ?? '');
+  const tags = headers['if-match'];
+  return tags?.flatMap((header) => header.split(',')).map((one) => tagShape.exec(one.trim())?.[1] ?? '');
 }
 
 // Allows one replacement of the configuration at a time, over all processes. No other replacement begins between a
@@ -140,7 +140,7 @@ async function planReplacement(
   if (wanted !== undefined && !wanted.includes(etag) && !wanted.includes('*')) throw fail('precondition_failed');
   const module = await loadGatewayFile();
   const read = await module.readWithList(text);
-  if (!read.ok) throw refused(module, read.problems);
+  if (!read.ok) throw failPublication(module, read.problems);
   const stored = module.readGatewayFile(storedText);
   const plan = await module
     .planGatewayFile({
@@ -153,7 +153,7 @@ async function planReplacement(
       nowMs: deps.clock.nowMs(),
     })
     .catch((error: unknown) => {
-      throw error instanceof module.GatewayFileRefused ? refused(module, error.problems) : error;
+      throw error instanceof module.GatewayFileRefused ? failPublication(module, error.problems) : error;
     });
   return {
     document: replacementDocument(module, plan, []),
@@ -185,7 +185,7 @@ const replacementDocument = (
 /** Maximum number of faults of a file that are listed. */
 const problemsShown = 20;
 
-function refused({ formatProblem }: GatewayFileModule, problems: readonly Problem[]) {
+function failPublication({ formatProblem }: GatewayFileModule, problems: readonly Problem[]) {
   const lines = problems.slice(0, problemsShown).map((problem) => formatProblem(problem, 'the file'));
   const rest = problems.length > problemsShown ? `; and ${problems.length - problemsShown} more` : '';
   const param = problems[0]?.path === '' ? undefined : problems[0]?.path;

@@ -148,12 +148,12 @@ async function readRequest<Name extends RouteName>(
 }
 
 function readQuery(query: string, schema: z.ZodMiniObject) {
-  const sent = [...new URLSearchParams(query)];
-  const twice = sent.find(([name], at) => sent.findIndex(([other]) => other === name) !== at)?.[0];
+  const parameters = [...new URLSearchParams(query)];
+  const twice = parameters.find(([name], at) => parameters.findIndex(([other]) => other === name) !== at)?.[0];
   if (twice !== undefined) {
     throw fail('invalid_request', { message: 'a parameter of the query is sent twice', param: twice.slice(0, 64) });
   }
-  return checkMembers(schema, Object.fromEntries(sent), { faultsShown });
+  return checkMembers(schema, Object.fromEntries(parameters), { faultsShown });
 }
 
 /** Maximum number of faults of one request that are listed. */

@@ -59,11 +59,11 @@ const calls =
     client.close();
     const statuses = [...Map.groupBy(answers, ({ status }) => status)];
     return statuses
-      .map(([status, of]) => `${of.length} × ${status}${status === refused ? refusalOf(of) : ''}`)
+      .map(([status, of]) => `${of.length} × ${status}${status === refusalStatus ? refusalOf(of) : ''}`)
       .join(', ');
   };
 
-const refused = 503;
+const refusalStatus = 503;
 
 /** Describes how long refused calls waited, and the times of their Retry-After headers. */
 function refusalOf(answers: readonly { readonly totalMs: number; readonly retryAfter: string | undefined }[]): string {
@@ -133,16 +133,16 @@ async function slowForms(gateway: Gateway, key: string, [second, third]: readonl
   const client = createClient(gateway, 1);
   const body = JSON.stringify(largeChat('bench/small', 100_000));
   const times: number[] = [];
-  let served = 0;
+  let servedCount = 0;
   for (const untilMs = systemClock.nowMs() + slowForMs; systemClock.nowMs() < untilMs; await sleep(systemClock, 500)) {
     const { status, totalMs } = await client.send({ key: third, body });
     times.push(totalMs);
-    if (status === 200) served += 1;
+    if (status === 200) servedCount += 1;
   }
   isOver = true;
   await Promise.all(uploads);
   client.close();
-  return `${served} of ${times.length} calls of 100 KB, ${Math.round(percentile(times, 0.5))} ms`;
+  return `${servedCount} of ${times.length} calls of 100 KB, ${Math.round(percentile(times, 0.5))} ms`;
 }
 
 /** Opens streams of HTTP/2 and resets them at once. */

@@ -51,8 +51,8 @@ async function measureStore(
   const connection = async (at: number) => {
     // Evenly over the time of a call.
     await sleep(systemClock, (at / calls) * waitMs);
-    for (let sent = at; !isOver; sent += 1) {
-      const body = bodies[sent % streamEvery] ?? '';
+    for (let index = at; !isOver; index += 1) {
+      const body = bodies[index % streamEvery] ?? '';
       const { status, text } = await client.send({ key: fifty[at % fifty.length], body });
       ended += 1;
       if (status !== 200) failures.push(`${status} ${text}`);

@@ -112,15 +112,15 @@ const requestOf =
 const answerOf =
   (
     { from, to, isStream, answer, inputs }: LongAnswer,
-    answerWith: (sent: ReturnType<LongAnswer['answer']>) => void,
+    answerWith: (longAnswer: ReturnType<LongAnswer['answer']>) => void,
   ): Prepare =>
   (length) => {
     const { path, fields, question } = benchClients[from];
-    const sent = answer(Math.floor(length));
-    answerWith(sent);
+    const longAnswer = answer(Math.floor(length));
+    answerWith(longAnswer);
     const several = inputs && { input: Array.from({ length: inputs(length) }, () => 'a') };
     const body = JSON.stringify({ ...fields(modelOf(to), isStream), ...question, ...several });
-    return { path: path(modelOf(to), isStream), body, size: sent.size };
+    return { path: path(modelOf(to), isStream), body, size: longAnswer.size };
   };
 
 /** Returns the shortest of the longest turns of several calls. */

@@ -55,11 +55,11 @@ export async function whileInFlight<Result>(bed: TestBed, key: string, count: nu
   const { provider, gateway, advanceClocks } = bed;
   const client = createClient(gateway, count + arrivingMax);
   const body = jsonBody(models.limited, { user: 'wait-held' });
-  let [sent, ended] = [0, 0];
+  let [sentCount, ended] = [0, 0];
   const untilMs = performance.now() + arrivalMaxMs;
   while (provider.held < count && performance.now() < untilMs) {
-    if (sent - ended < Math.min(provider.held + arrivingMax, count)) {
-      sent += 1;
+    if (sentCount - ended < Math.min(provider.held + arrivingMax, count)) {
+      sentCount += 1;
       void client.send({ key, body }).then(() => (ended += 1));
     } else await sleep(systemClock, 1);
   }
@@ -67,7 +67,7 @@ export async function whileInFlight<Result>(bed: TestBed, key: string, count: nu
     return await use();
   } finally {
     // Calls that wait for a connection of the gateway reach the provider after others have ended.
-    for (; ended < sent; await sleep(systemClock, 20)) provider.release();
+    for (; ended < sentCount; await sleep(systemClock, 20)) provider.release();
     await sleep(systemClock, flushMs);
     await advanceClocks(holdsForgottenMs);
     // Later calls release the expired reservations.

@@ -92,17 +92,17 @@ interface StoreAnswer {
   readonly Responses?: readonly { readonly Error?: { readonly Code?: string; readonly Item?: AttributeMap } }[];
 }
 
-function figuresOf(operation: string, sent: string, input: StoreInput, answer: StoreAnswer) {
-  const { ConsumedCapacity: capacity, ...received } = answer;
+function figuresOf(operation: string, requestText: string, input: StoreInput, answer: StoreAnswer) {
+  const { ConsumedCapacity: capacity, ...answerBody } = answer;
   // DynamoDB bills a refused write like a write that succeeds, and reports no units for it.
   const refusals = [{ Code: answer.__type, Item: answer.Item }, ...statementErrors(answer)];
-  const refused = refusals.filter(({ Code }) => Code?.includes('ConditionalCheckFailed') === true);
-  const refusedUnits = sum(refused.map(({ Item = {} }) => Math.max(1, Math.ceil(itemBytes(Item) / 1_024))));
+  const failedConditions = refusals.filter(({ Code }) => Code?.includes('ConditionalCheckFailed') === true);
+  const refusedUnits = sum(failedConditions.map(({ Item = {} }) => Math.max(1, Math.ceil(itemBytes(Item) / 1_024))));
   const units = sum([capacity ?? []].flat().map(({ CapacityUnits }) => CapacityUnits)) + refusedUnits;
   const isWrite = !/Get|Query|Scan/.test(operation);
   const written = isWrite ? tablesIn(input).map((table) => table.replace(/^gw-[^-]+-/, '')) : [];
   return {
-    bytes: Buffer.byteLength(sent) + Buffer.byteLength(JSON.stringify(received)),
+    bytes: Buffer.byteLength(requestText) + Buffer.byteLength(JSON.stringify(answerBody)),
     writeUnits: isWrite ? units : 0,
     readUnits: isWrite ? 0 : units,
     writtenTables: written,

@@ -312,8 +312,8 @@ export async function startLongProvider() {
     /** Returns the base URL of an interface. */
     url: (api: ProviderApi) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/of-${api}`,
     /** Sets the answer; undefined for a small answer in the interface of the call. */
-    answerWith: (sent: SentAnswer | undefined) => {
-      answer = sent;
+    answerWith: (sentAnswer: SentAnswer | undefined) => {
+      answer = sentAnswer;
     },
     stop() {
       server.close();

@@ -25,18 +25,18 @@ export function planOriginChange(
   const wanted = wantedOrigins(settings);
   const { BaseUrl: baseUrl, DirectUrl: directUrl = baseUrl } = outputs;
   const accepted = outputs[acceptedOutput]?.split(',') ?? (outputs.DistributionId === undefined ? [direct] : wanted);
-  const [sent = direct] = accepted;
+  const [currentOrigin = direct] = accepted;
   const nameOf = (one: string) =>
     one === direct ? `calls of ${directUrl} without the distribution` : `origin secret ${one}`;
   if (settings.edge === 'none') {
     const question = `remove the distribution: clients of ${baseUrl} get no answer any more`;
-    return sent === direct ? {} : { question };
+    return currentOrigin === direct ? {} : { question };
   }
-  if (!wanted.includes(sent)) {
+  if (!wanted.includes(currentOrigin)) {
     return {
-      alsoAccepts: sent,
-      question: `change what stands before the functions; ${nameOf(sent)} stays accepted until you deploy once more`,
-      next: `${nameOf(sent)} is still accepted. Once nothing uses it: npm run deploy -- --stage ${stage}`,
+      alsoAccepts: currentOrigin,
+      question: `change what stands before the functions; ${nameOf(currentOrigin)} stays accepted until you deploy once more`,
+      next: `${nameOf(currentOrigin)} is still accepted. Once nothing uses it: npm run deploy -- --stage ${stage}`,
     };
   }
   const unwanted = accepted.filter((one) => !wanted.includes(one));

@@ -173,9 +173,9 @@ async function checkZones({ region, clientOptions }: Account, settings: StageSet
       `${member}: this account has no zone ${absent.join(', ')} in ${region}; it has ${ids.join(', ')}: name two of them`,
     );
   }
-  const refused = edge === 'cloudfront' ? wanted.filter((id) => zonesByRegion[region]?.refused.includes(id)) : [];
-  if (refused.length > 0) {
-    throw new Error(`${member}: CloudFront reaches no load balancer in zone ${refused.join(', ')}: name others`);
+  const closedZones = edge === 'cloudfront' ? wanted.filter((id) => zonesByRegion[region]?.refused.includes(id)) : [];
+  if (closedZones.length > 0) {
+    throw new Error(`${member}: CloudFront reaches no load balancer in zone ${closedZones.join(', ')}: name others`);
   }
 }
 

@@ -98,13 +98,13 @@ export async function checkRoutes(
   let pending = routesOf(settings);
   for (;;) {
     const results = await askEach(pending, askRoute, () => clock.nowMs() > untilMs);
-    const refused = results.filter(({ reason }) => reason !== undefined);
-    if (refused.length === 0) return `all routes of ${stage} answer at ${address}`;
-    if (settings.webAclArn !== null && refused.length === routesOf(settings).length && refused.every(isBlocked)) {
+    const failures = results.filter(({ reason }) => reason !== undefined);
+    if (failures.length === 0) return `all routes of ${stage} answer at ${address}`;
+    if (settings.webAclArn !== null && failures.length === routesOf(settings).length && failures.every(isBlocked)) {
       return `the routes of ${stage} were not asked: its web ACL blocks this network`;
     }
-    if (clock.nowMs() + askAgainMs > untilMs) throw new Error(describe(stage, address, refused));
-    pending = refused.map(({ route }) => route);
+    if (clock.nowMs() + askAgainMs > untilMs) throw new Error(describe(stage, address, failures));
+    pending = failures.map(({ route }) => route);
     await sleep(clock, askAgainMs);
   }
 }
@@ -149,7 +149,7 @@ function reasonOf(error: unknown): string {
 /** Returns whether a web ACL refused the request. A web ACL answers in HTML, before any code of the gateway. */
 const isBlocked = ({ status, reason }: RouteResult): boolean => status === 403 && !reason?.includes('{');
 
-function describe(stage: string, address: string, refused: readonly RouteResult[]): string {
-  const paths = refused.map(({ route }) => route.path).join(', ');
-  return `${stage} was deployed, but does not serve ${paths} at ${address}: ${refused[0]?.reason}`;
+function describe(stage: string, address: string, failedRoutes: readonly RouteResult[]): string {
+  const paths = failedRoutes.map(({ route }) => route.path).join(', ');
+  return `${stage} was deployed, but does not serve ${paths} at ${address}: ${failedRoutes[0]?.reason}`;
 }

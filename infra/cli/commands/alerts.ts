@@ -25,10 +25,10 @@ async function testAlert(session: Session): Promise<CommandOutcome> {
   const { url, secret } = settings;
   const secretOf = await openSecrets(session);
   const receiver = { url: secretOf(url), secret: secret === undefined ? null : secretOf(secret) };
-  const sent = await sendTestAlert(receiver, session);
-  const { id, status, fault } = sent;
+  const delivery = await sendTestAlert(receiver, session);
+  const { id, status, fault } = delivery;
   return {
-    json: sent,
+    json: delivery,
     lines: () => (fault === null ? [`test alert ${id}: the receiver took it, status ${status}`] : []),
     ...(fault === null ? {} : { failure: `test alert ${id}: ${fault}` }),
   };

@@ -33,11 +33,11 @@ export async function readProviders(session: Session, opened: OpenTarget) {
   const missing = (provider: CalledProvider) => credentials.missing(provider);
   const configured = configuredProviders(document, (provider) => missing(provider) !== undefined);
   const providers = readProviderHealth(configured, { statistics, cooldowns });
-  const called = all.flatMap(poolOf);
+  const accounts = all.flatMap(poolOf);
   const unreached = new Map(
     providers.flatMap(({ reason, ...one }) => (reason === undefined ? [] : [[calledName(one), reason]])),
   );
-  const lacking = called.filter((provider) => provider.status === 'enabled' && missing(provider) !== undefined);
+  const lacking = accounts.filter((provider) => provider.status === 'enabled' && missing(provider) !== undefined);
   const notes = [
     ...[...unreached].map(([name, reason]) => `provider ${name} is not reached: ${connectionFaultText(reason)}`),
     ...lacking.map(
@@ -46,7 +46,7 @@ export async function readProviders(session: Session, opened: OpenTarget) {
     ),
     ...(credentials.unknown === undefined ? [] : [`credentials could not be looked at: ${credentials.unknown}`]),
   ];
-  return { version: pointer?.version, statistics, document, called, missing, providers, notes };
+  return { version: pointer?.version, statistics, document, called: accounts, missing, providers, notes };
 }
 
 const isCooling = ({ coolingFor }: ProviderHealth): boolean => coolingFor.length > 0;

@@ -89,7 +89,7 @@ export interface SimulatorFormat {
   /** Set if a blocked prompt gets an answer without content, not an error. */
   readonly answersBlockedPrompts?: true;
   /** Reads a request. A string is the reason why a strict provider refuses it. */
-  readonly read: (received: Received) => ModelRequest | string;
+  readonly read: (request: Received) => ModelRequest | string;
   /** Refusals of the format's provider, if any. */
   readonly refusals?: readonly ProviderRefusal[];
   readonly json: (call: SimulatorCall, completion: SimulatedCompletion) => object;

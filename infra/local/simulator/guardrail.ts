@@ -21,8 +21,10 @@ export function guardrailSteps({
 }: Pick<ReadRequest, 'path' | 'method' | 'body'>): Steps | undefined {
   const isApply = applyPath.test(path);
   if (method !== 'POST' || !(isApply || path.endsWith('/v1/guardrail'))) return undefined;
-  const sent = (body ?? {}) as { texts?: string[]; content?: { text?: { text?: string } }[] };
-  const texts = isApply ? (sent.content ?? []).map(({ text }) => text?.text ?? '') : (sent.texts ?? []);
+  const guardrailBody = (body ?? {}) as { texts?: string[]; content?: { text?: { text?: string } }[] };
+  const texts = isApply
+    ? (guardrailBody.content ?? []).map(({ text }) => text?.text ?? '')
+    : (guardrailBody.texts ?? []);
   if (texts.some((text) => failingWord.test(text))) return json(500, { message: 'The guardrail has failed.' });
   const isBlocked = texts.some((text) => blockedWord.test(text));
   const masked = texts.map((text) => text.replaceAll(address, mask));

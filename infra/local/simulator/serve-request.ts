@@ -115,9 +115,9 @@ function modelOf({ chosen, body }: ReadRequest): string | undefined {
 }
 
 function receivedCall(read: ReadRequest, { behaviour, model }: Answer, receivedAtMs: number): LoggedRequest {
-  const { chosen, pathBelowBase: _partOfPath, isTooLarge: _refused, ...received } = read;
+  const { chosen, pathBelowBase: _partOfPath, isTooLarge: _isTooLarge, ...call } = read;
   return {
-    ...received,
+    ...call,
     format: chosen?.format.name ?? null,
     model: modelOf(read) ?? model ?? null,
     behaviour,

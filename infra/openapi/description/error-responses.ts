@@ -69,9 +69,9 @@ export function errorResponses(codes: readonly ErrorCode[]): Record<string, unkn
 }
 
 function errorResponse(status: number, codes: readonly ErrorCode[]) {
-  const sent = new Set(codes.flatMap(headersOf));
+  const headerNames = new Set(codes.flatMap(headersOf));
   const headers = Object.entries(responseHeaders.onErrors).filter(
-    ([name]) => sent.has(name) || (name === 'allow' && status === errorCatalogue.method_not_allowed.status),
+    ([name]) => headerNames.has(name) || (name === 'allow' && status === errorCatalogue.method_not_allowed.status),
   );
   return {
     description: codes.map((code) => `- \`${code}\`: ${errorGuide[code].cause}`).join('\n'),

@@ -226,8 +226,8 @@ interface CountedCalls {
 }
 
 function countCalls({ send }: Pick<OperatorCommands, 'send'>, apiKey: string): CountedCalls {
-  const refused: string[] = [];
-  let [served, isOver] = [0, false];
+  const refusals: string[] = [];
+  let [servedCount, isOver] = [0, false];
   const loops: Promise<void>[] = [];
   const chat = JSON.stringify({ model: models.withCredential, messages: [{ role: 'user', content: 'Hello' }] });
 
@@ -241,8 +241,8 @@ function countCalls({ send }: Pick<OperatorCommands, 'send'>, apiKey: string): C
       ] as const;
       for (const [path, init] of requests) {
         const answer = await send(`${baseUrl}${path}`, { ...init, headers }).catch((error: Error) => error);
-        if (answer instanceof Response && answer.status === 200) served += 1;
-        else refused.push(`${path} at ${baseUrl}: ${answer instanceof Response ? answer.status : answer.message}`);
+        if (answer instanceof Response && answer.status === 200) servedCount += 1;
+        else refusals.push(`${path} at ${baseUrl}: ${answer instanceof Response ? answer.status : answer.message}`);
       }
       await sleep(systemClock, pauseMs);
     }
@@ -253,12 +253,12 @@ function countCalls({ send }: Pick<OperatorCommands, 'send'>, apiKey: string): C
     async end() {
       isOver = true;
       await Promise.all(loops);
-      expectThat(served > 0, 'no call was made');
+      expectThat(servedCount > 0, 'no call was made');
       expectThat(
-        refused.length === 0,
-        `${refused.length} of ${served + refused.length} calls were refused: ${refused[0]}`,
+        refusals.length === 0,
+        `${refusals.length} of ${servedCount + refusals.length} calls were refused: ${refusals[0]}`,
       );
-      return `${served} calls, 0 refused`;
+      return `${servedCount} calls, 0 refused`;
     },
   };
 }

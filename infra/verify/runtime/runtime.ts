@@ -69,9 +69,9 @@ async function outliveFailures(url: string, key: string): Promise<void> {
     return { status: answer.status, body: await answer.text() };
   };
   const question = { messages: [{ role: 'user', content: 'Hello there' }] };
-  const refused = await post('/v1/chat/completions', { ...question, model }, 'Bearer no-key');
-  const isEnvelope = refused.status === 401 && JSON.parse(refused.body).error === 'UNAUTHORIZED';
-  expectThat(isEnvelope, `a call without a key: ${refused.status} ${refused.body}`);
+  const refusal = await post('/v1/chat/completions', { ...question, model }, 'Bearer no-key');
+  const isEnvelope = refusal.status === 401 && JSON.parse(refusal.body).error === 'UNAUTHORIZED';
+  expectThat(isEnvelope, `a call without a key: ${refusal.status} ${refusal.body}`);
   const odd = await post(rawEventPath, {}, '');
   expectThat(odd.status >= 400 && odd.status < 500, `what is no event: ${odd.status} ${odd.body}`);
   const cut = await post('/v1/chat/completions', { ...question, model: cutModel, stream: true }, `Bearer ${key}`);
@@ -213,8 +213,8 @@ function eventOf({ method, url = '', headers }: IncomingMessage, body: string): 
   const [rawPath, rawQueryString = ''] = url.split('?');
   const http = { method, path: rawPath, sourceIp: host, userAgent: 'verify' };
   const requestContext = { http, timeEpoch: systemClock.nowMs() };
-  const sent = body === '' ? {} : { body };
-  return { version: '2.0', rawPath, rawQueryString, headers, requestContext, ...sent, isBase64Encoded: false };
+  const bodyField = body === '' ? {} : { body };
+  return { version: '2.0', rawPath, rawQueryString, headers, requestContext, ...bodyField, isBase64Encoded: false };
 }
 
 /** Relays the answer. Throws if a function URL would answer 502. */

@@ -141,11 +141,11 @@ function createAlertTries({ store, clock, log, isFunction, persist }: TriesOptio
     if (claimed === undefined) return;
     const { place, mark, alert } = claimed;
     const delivery = await postAlert(receiver, alert, { clock, limitMs, ended: ending.signal });
-    const { tries = triesMax, due_at_ms: _due, ...sent } = mark;
+    const { tries = triesMax, due_at_ms: _due, ...markFields } = mark;
     const fields = { alert: alert.type, alert_id: alert.id, workspace_id: alert.workspace };
     if (delivery.isDelivered) {
       log.info({ event: 'alert_sent', ...fields });
-      await persist(() => write(place, mark, { ...sent, tries: undefined }));
+      await persist(() => write(place, mark, { ...markFields, tries: undefined }));
       return;
     }
     if (ending.signal.aborted) return;

@@ -257,13 +257,13 @@ async function readAdditions(store: Store, workspace: string): Promise<RecordedA
     const additionsItem = (await store.get('ledger', additionsKey(workspace))) ?? {};
     const credit = (await store.get('ledger', creditKey(workspace, 0))) ?? {};
     if (credit[creditAttributes.granted] === undefined) return [];
-    const received = Number(credit[receivedAttribute] ?? 0);
+    const receivedNumber = Number(credit[receivedAttribute] ?? 0);
     // The addition arrived in the counter between the two reads.
-    if (received > Number(additionsItem.addition_number ?? 0)) continue;
+    if (receivedNumber > Number(additionsItem.addition_number ?? 0)) continue;
     const underWay = additionsItem.addition_out as AdditionUnderWay | undefined;
     const isOut =
       underWay !== undefined &&
-      (Number(underWay.number) > received || Number(credit[passedAttribute]) === Number(underWay.number));
+      (Number(underWay.number) > receivedNumber || Number(credit[passedAttribute]) === Number(underWay.number));
     const additions = Object.entries(additionsItem)
       .filter(([name]) => name.startsWith(additionPrefix) && !(isOut && name === underWay.entry))
       .map(([name, addition]) => {

@@ -112,10 +112,10 @@ const takeOut = (account: CreditAccount, { number, from, to, credit, headroom }:
 });
 
 function putIn({ number, from, credit, headroom }: Transfer): TransferWrite {
-  const received = `received#${from}`;
+  const receivedName = `received#${from}`;
   return {
-    changes: { ...moved(credit, headroom), set: { [received]: number } },
-    condition: or(absent(received), less(received, number)),
+    changes: { ...moved(credit, headroom), set: { [receivedName]: number } },
+    condition: or(absent(receivedName), less(receivedName, number)),
   };
 }
 

@@ -126,9 +126,9 @@ export function createItemWriter({ store, clock, randomness, gathering }: ItemWr
         if (remaining.length > 0) await read(queue, remaining);
         return remaining;
       }
-      const sent = await write(queue, planned, { nowMs, areOthersLeft: remaining.length > 0 });
-      if (sent.kind === 'again') return [...sent.requests, ...remaining];
-      const { item } = sent;
+      const writeEnd = await write(queue, planned, { nowMs, areOthersLeft: remaining.length > 0 });
+      if (writeEnd.kind === 'again') return [...writeEnd.requests, ...remaining];
+      const { item } = writeEnd;
       // The callers continue once this run has ended, and their next requests are then served at once.
       queueMicrotask(() => {
         for (const { waiting, wasLate } of planned.settled) waiting.resolve({ kind: 'settled', item, wasLate });

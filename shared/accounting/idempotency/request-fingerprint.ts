@@ -51,21 +51,21 @@ export function fingerprint(
 
 /** Hashes the inputs. The order of fields and white space do not count, but every value does. */
 function hashInputs({ interfaceId, body, headers, passedOn, unusedFields, path }: Inputs): string {
-  const sent = (name: string): string | undefined => headers[name]?.[0];
-  const byokKey = sent(headerNames.byokKey);
+  const headerOf = (name: string): string | undefined => headers[name]?.[0];
+  const byokKey = headerOf(headerNames.byokKey);
   return sha256Hex(
     canonicalJson({
       interface: interfaceId,
       path,
       body_sha256: sha256Hex(canonicalText(body, unusedFields)),
       correlation: {
-        trace: sent(headerNames.traceId),
-        span: sent(headerNames.spanId),
-        parent: sent(headerNames.parentSpanId),
+        trace: headerOf(headerNames.traceId),
+        span: headerOf(headerNames.spanId),
+        parent: headerOf(headerNames.parentSpanId),
         // Both headers name the same session, because headers that disagree were refused before.
-        session: sent(headerNames.sessionId) ?? sent(headerNames.sessionIdAlias),
+        session: headerOf(headerNames.sessionId) ?? headerOf(headerNames.sessionIdAlias),
         // A tracing client sends a new parent id in every try.
-        traceparent: sent(headerNames.traceparent)?.split('-')[1],
+        traceparent: headerOf(headerNames.traceparent)?.split('-')[1],
       },
       passed_on: passesAnything(passedOn) ? passedOn : undefined,
       byok_key_sha256: byokKey === undefined ? undefined : sha256Hex(byokKey),

@@ -146,6 +146,6 @@ const textsOf = (record: CallRecord): readonly (string | null | undefined)[] => 
 ];
 
 /** Replays, and answers from the cache, called no provider, and name the provider whose answer was stored. */
-const attempted = ({ attemptLog, provider: served }: CallRecord, provider: string): boolean =>
+const attempted = ({ attemptLog, provider: finalProvider }: CallRecord, provider: string): boolean =>
   attemptLog?.length !== 0 &&
-  (served === provider || (attemptLog ?? []).some((attempt) => attempt.provider === provider));
+  (finalProvider === provider || (attemptLog ?? []).some((attempt) => attempt.provider === provider));

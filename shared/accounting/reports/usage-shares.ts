@@ -141,14 +141,14 @@ function splitShare(record: CountedCall, whole: UsageShare, by: 'model' | 'provi
     const base = isOwn || others.length > 0 ? whole : nothingOf(whole);
     const attempts = attemptLog.filter((attempt) => groupOfAttempt(attempt) === group);
     const failedAttempts = attempts.filter(({ outcome }) => outcome !== 'ok');
-    const answered = attempts.filter(({ outcome }) => outcome === 'ok');
+    const successful = attempts.filter(({ outcome }) => outcome === 'ok');
     return {
       ...base,
       ...amountsOf(isOwn ? lessOthers(whole, otherShares) : noAmounts, others, record.isByok),
       group,
       attempts: attempts.length,
       failedAttempts: failedAttempts.length,
-      latenciesMs: by === 'provider' ? answered.map(({ ms }) => ms) : base.latenciesMs,
+      latenciesMs: by === 'provider' ? successful.map(({ ms }) => ms) : base.latenciesMs,
     };
   });
 }

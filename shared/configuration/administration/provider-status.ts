@@ -66,13 +66,13 @@ export function configuredProviders(
     providers.flatMap(({ provider: id }) => {
       const provider = byId.get(id);
       if (provider === undefined) return [];
-      return poolOf(provider).map((called) => ({
+      return poolOf(provider).map((credential) => ({
         model,
         provider: id,
-        account: accountOf(called),
-        credential: called.credential,
-        isDisabled: called.status === 'disabled',
-        lacksCredential: lacksCredential(called),
+        account: accountOf(credential),
+        credential: credential.credential,
+        isDisabled: credential.status === 'disabled',
+        lacksCredential: lacksCredential(credential),
       }));
     }),
   );

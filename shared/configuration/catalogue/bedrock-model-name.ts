@@ -43,12 +43,12 @@ export function findAtBedrock(modelId: string, among: readonly CatalogueModel[])
     const exact = named.filter(({ entries }) => entries.some(({ entry }) => entry.upstream_model === modelId));
     return oneOf(exact.length === 0 ? named : exact);
   }
-  const served = named.flatMap(({ model, entries }) => {
+  const servingModels = named.flatMap(({ model, entries }) => {
     const candidates = entries.filter((candidate) => serves(candidate, region));
     return candidates.length === 0 ? [] : [{ model: { ...model, candidates }, entries }];
   });
-  return served.length > 0
-    ? oneOf(served)
+  return servingModels.length > 0
+    ? oneOf(servingModels)
     : { kind: 'elsewhere', regions: regionsOf(named.flatMap(({ entries }) => entries)) };
 }
 

@@ -53,7 +53,7 @@ export function refuseWhilePaused(pointer: Pick<CataloguePointer, 'refusesCalls'
   });
 }
 
-function served({ pointer, catalogue }: CatalogueRead): Catalogue {
+function catalogueOf({ pointer, catalogue }: CatalogueRead): Catalogue {
   refuseWhilePaused(pointer);
   if (catalogue === undefined) throw new StoreUnavailable(new Error('no catalogue was read'));
   return catalogue;
@@ -90,13 +90,13 @@ export function createCatalogueReader({ catalogues, clock }: CatalogueReaderOpti
       }
       copy = { ...copy, askAgainAtMs: clock.nowMs() + configFreshMs };
     }
-    return served(copy);
+    return catalogueOf(copy);
   }
 
   return {
     known: () => (copy !== undefined && clock.nowMs() < copy.askAgainAtMs ? copy.catalogue : undefined),
     async current() {
-      if (copy !== undefined && clock.nowMs() < copy.askAgainAtMs) return served(copy);
+      if (copy !== undefined && clock.nowMs() < copy.askAgainAtMs) return catalogueOf(copy);
       if (failed !== undefined && clock.nowMs() < failed.askAgainAtMs) throw failed.error;
       refreshing ??= refresh().finally(() => {
         refreshing = undefined;

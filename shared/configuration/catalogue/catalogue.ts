@@ -141,7 +141,7 @@ function toCandidate(
   // An entry without a price of its input cannot be billed.
   const units = base.input === null ? undefined : readUnitPrices(entry);
   const prices = { ...base, tiers, ...(units && { units }) };
-  return poolOf(narrowed).map((called) => ({ model, provider: called, entry, prices, ...isTranslationOff }));
+  return poolOf(narrowed).map((credential) => ({ model, provider: credential, entry, prices, ...isTranslationOff }));
 }
 
 /**

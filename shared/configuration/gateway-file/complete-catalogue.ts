@@ -228,10 +228,10 @@ function missingMembers(
     return { path: [], message: `${unlisted}, so ${missing.join(', ')} must be written, or list_model${hint}` };
   }
   if (Array.isArray(values.apis) && values.apis.length === 0 && listed !== undefined) {
-    const served = listed.apis.join(', ');
+    const listedApis = listed.apis.join(', ');
     return {
       path: ['apis'],
-      message: `is empty: the model is served by ${served}, and ${id} by ${provider.apis.join(', ')}`,
+      message: `is empty: the model is served by ${listedApis}, and ${id} by ${provider.apis.join(', ')}`,
     };
   }
   return undefined;

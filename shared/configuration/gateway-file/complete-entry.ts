@@ -45,9 +45,9 @@ export const listedMembers = (
   { apis, kind }: Pick<ProviderDocument, 'apis' | 'kind'>,
 ): JsonObject => {
   // Another kind may serve the model by other interfaces.
-  const served = listed.kind === kind ? listed.apis.filter((api) => apis.includes(api)) : apis;
+  const servedApis = listed.kind === kind ? listed.apis.filter((api) => apis.includes(api)) : apis;
   return {
-    apis: served.length === apis.length ? undefined : served,
+    apis: servedApis.length === apis.length ? undefined : servedApis,
     ...priceMembers(listed.prices),
     ...mediaPrices(listed),
     ...listed.units,

@@ -75,10 +75,10 @@ interface ReadRevision {
 
 function readText(text: string, stored: unknown): ReadRevision | Pick<RefusedPublication, 'problems'> {
   const source = readYaml(text);
-  const refused = (issues: readonly Issue[]) => ({ problems: issues.map((issue) => toProblem(issue)) });
-  if (source.issues.length > 0 || source.kind === 'unreadable') return refused(source.issues);
+  const problemsOf = (issues: readonly Issue[]) => ({ problems: issues.map((issue) => toProblem(issue)) });
+  if (source.issues.length > 0 || source.kind === 'unreadable') return problemsOf(source.issues);
   const { value, lineOf } = source;
-  if (!isMapping(value)) return refused([{ path: [], message: 'must be a mapping: what a revision holds' }]);
+  if (!isMapping(value)) return problemsOf([{ path: [], message: 'must be a mapping: what a revision holds' }]);
   const { kind = stored, ...members } = value;
   return { kind, members, lineOf };
 }

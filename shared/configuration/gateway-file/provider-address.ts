@@ -84,10 +84,10 @@ export function addressFaults({ kind, apis: written, base_url }: WrittenAddress)
   if (known === undefined) return [];
   const isOwnAddress = base_url === undefined || base_url === known.baseUrl;
   if (!isOwnAddress && known.furtherApis === undefined) return [];
-  const served = [...known.apis, ...(known.furtherApis ?? [])];
+  const servedApis = [...known.apis, ...(known.furtherApis ?? [])];
   return (written ?? []).flatMap((api, index) =>
-    served.includes(api)
+    servedApis.includes(api)
       ? []
-      : [{ path: ['apis', index], message: `${kind} has no address for ${api}; it serves ${served.join(', ')}` }],
+      : [{ path: ['apis', index], message: `${kind} has no address for ${api}; it serves ${servedApis.join(', ')}` }],
   );
 }

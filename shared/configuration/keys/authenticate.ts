@@ -32,9 +32,9 @@ export function readCredential(
   const bearer = textIn(headers[headerNames.authorization], (header) => bearerShape.exec(header)?.[1]);
   const plain =
     credentialPlace.header === undefined ? undefined : textIn(headers[credentialPlace.header], (header) => header);
-  const sent = [bearer, plain].filter((one) => one !== undefined);
-  if (sent.length === 0) throw refuse('missing', credentialPlace);
-  const [text, ...others] = new Set(sent.filter((one) => parseApiKey(one) !== undefined));
+  const values = [bearer, plain].filter((one) => one !== undefined);
+  if (values.length === 0) throw refuse('missing', credentialPlace);
+  const [text, ...others] = new Set(values.filter((one) => parseApiKey(one) !== undefined));
   if (others.length > 0) throw refuse('different', credentialPlace);
   const key = text === undefined ? undefined : parseApiKey(text);
   if (key === undefined) throw refuse(isWithoutScheme(headers) ? 'scheme' : 'malformed', credentialPlace);

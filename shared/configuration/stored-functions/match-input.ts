@@ -39,25 +39,25 @@ const passedMembers = new Map<string, (value: unknown) => boolean>([
  * fields: clients write it for values that they do not set. Throws invalid_function_request.
  */
 function readCallMembers(content: RevisionContent, raw: JsonObject): JsonObject {
-  const sent = Object.entries(raw).filter(([name, value]) => !ownMembers.has(name) && (value ?? null) !== null);
-  const refused = sent.map(([name]) => name).filter((name) => !passedMembers.has(name));
-  if (refused.length > 0) {
+  const fields = Object.entries(raw).filter(([name, value]) => !ownMembers.has(name) && (value ?? null) !== null);
+  const names = fields.map(([name]) => name).filter((name) => !passedMembers.has(name));
+  if (names.length > 0) {
     const allowed = 'A function call takes model, messages, user and metadata only';
-    throw refuse(`${allowed}, not ${listNames(refused)}${fixedValues(content, refused)}.`, refused[0]);
+    throw refuse(`${allowed}, not ${listNames(names)}${fixedValues(content, names)}.`, names[0]);
   }
-  for (const [name, value] of sent) {
+  for (const [name, value] of fields) {
     if (passedMembers.get(name)?.(value) !== true) throw refuse(`${name} is of the wrong type.`, name);
     if (modelCallsOf(content).some(({ options }) => changes(options, name, value))) {
       throw refuse(`The function fixes ${name}.`, name);
     }
   }
-  return Object.fromEntries(sent);
+  return Object.fromEntries(fields);
 }
 
 function fixedValues(content: RevisionContent, names: readonly string[]): string {
   if (content.kind === 'workflow') return '';
   const fixed: JsonObject = { ...content.options, response_format: content.response_format?.type };
-  const [name] = names.filter((sent) => Object.hasOwn(fixed, sent) && fixed[sent] !== undefined);
+  const [name] = names.filter((field) => Object.hasOwn(fixed, field) && fixed[field] !== undefined);
   return name === undefined ? '' : `: the function fixes ${name} to ${shorten(fixed[name])}`;
 }
 

@@ -44,8 +44,8 @@ export async function checkInput(content: RevisionContent, input: FunctionInput,
 }
 
 /** Returns the text of the input message. Throws invalid_function_request. */
-export function readInputMessage(fixed: readonly MessageTemplate[], sent: unknown): string {
-  const messages: unknown[] = Array.isArray(sent) ? sent : [];
+export function readInputMessage(fixed: readonly MessageTemplate[], messageInput: unknown): string {
+  const messages: unknown[] = Array.isArray(messageInput) ? messageInput : [];
   if (messages.length !== 1 && messages.length !== fixed.length + 1) {
     throw refuse(`${wayToCall(fixed)}: ${messages.length} messages were sent.`);
   }
@@ -70,8 +70,8 @@ function wayToCall(fixed: readonly MessageTemplate[]): string {
 }
 
 /** Compares messages; the sent message is read no deeper than the fixed message. */
-const isSameMessage = (expected: MessageTemplate, sent: unknown): boolean =>
-  isDeepStrictEqual(plain(expected), plain(sent));
+const isSameMessage = (expected: MessageTemplate, message: unknown): boolean =>
+  isDeepStrictEqual(plain(expected), plain(message));
 
 /**
  * Converts a message to one of its several forms. Fields may be null, and a content of one text part equals that text.

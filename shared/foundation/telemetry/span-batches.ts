@@ -67,11 +67,11 @@ function createSender({ clock, send }: Pick<SpanBatchesOptions, 'clock' | 'send'
     async send(batch: readonly Span[], signal: AbortSignal): Promise<boolean> {
       try {
         // A request that hangs is abandoned, whether or not it reacts to the signal.
-        const sent = await untilAborted(send(batch, signal), signal);
-        if (sent === undefined) throw new Error('aborted');
+        const answer = await untilAborted(send(batch, signal), signal);
+        if (answer === undefined) throw new Error('aborted');
         pauseMs = pauseMinMs;
         // This line also reports the spans that were dropped within the minute of the last line.
-        drop(sent.rejected, 'the collector rejected them');
+        drop(answer.rejected, 'the collector rejected them');
         return true;
       } catch (error) {
         drop(batch.length, signal.aborted ? 'the collector did not answer in time' : reasonOf(error));

@@ -51,11 +51,11 @@ export function createStreamingHandler(gateway: Gateway, dependencies: AdapterDe
   const executionMode = ({ middyRequest, runRequest }: MiddyCore, ...stages: readonly unknown[]) =>
     runtime.streamifyResponse(async (event, stream, context) => {
       doNotWaitForIdleSockets(context);
-      const answered = await runRequest(middyRequest(event, context), ...stages);
-      const isCut = await sendThrough(runtime, stream, answered, dependencies);
+      const result = await runRequest(middyRequest(event, context), ...stages);
+      const isCut = await sendThrough(runtime, stream, result, dependencies);
       // The work runs inside the invocation, because a frozen process settles nothing, and after the last byte, because
       // the client need not wait.
-      await runFinish(answered.response, dependencies, answered.endsAtMs);
+      await runFinish(result.response, dependencies, result.endsAtMs);
       if (!isCut) return;
       // Lambda counts the cut as an error of the function, which is wrong. Alarms subtract these lines.
       dependencies.log.info({ event: answerBroken });
@@ -128,9 +128,9 @@ function wrapInMiddy(
   };
   const handle = async (request: GatewayRequest, context?: LambdaContext): Promise<HandledRequest> => {
     const endsAtMs = endOf(context);
-    const answered = await gateway(request, { clientGone: neverAborts(), endsAtMs });
+    const answer = await gateway(request, { clientGone: neverAborts(), endsAtMs });
     // A GET endpoint answers HEAD too, and its body is text.
-    const response = request.method === 'HEAD' ? { ...answered, body: '' } : answered;
+    const response = request.method === 'HEAD' ? { ...answer, body: '' } : answer;
     return { response, arrivedAtMs: request.arrivedAtMs, endsAtMs };
   };
   // middy's own early timeout would answer in the gateway's place and does not cover the body. The call's budget has

@@ -193,10 +193,10 @@ function sharedByConnections(
   const serveLine = async () => {
     for (let next = inLine[0]; next !== undefined; next = inLine[0]) {
       await nextTurn();
-      const answered = next();
+      const wait = next();
       // One piece runs at a time. If all were started, another client's request would wait for the store after each
       // piece.
-      if (answered !== undefined) await waitAtMost(clock, lineStandsMaxMs, answered, () => {});
+      if (wait !== undefined) await waitAtMost(clock, lineStandsMaxMs, wait, () => {});
       inLine.shift();
     }
   };

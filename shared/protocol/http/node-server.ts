@@ -81,7 +81,7 @@ export function createNodeServer(
   const { clock, log } = dependencies;
   const running = new Set<Promise<void>>();
   let closed: Promise<void> | undefined;
-  let served = gateway;
+  let handle = gateway;
   const isClosing = () => closed !== undefined;
   const cutting = new AbortController();
   const scheme = tls === undefined ? 'http' : 'https';
@@ -90,7 +90,7 @@ export function createNodeServer(
     running.add(exchange);
     void exchange.then(() => running.delete(exchange));
   };
-  const exchange = (one: NodeExchange) => run(runExchange(served, one, dependencies));
+  const exchange = (one: NodeExchange) => run(runExchange(handle, one, dependencies));
   const serve = (expectsContinue: boolean) => (incoming: IncomingMessage, outgoing: ServerResponse) => {
     // Both streams can fail while they wait for their turn. Without a listener a failure would end the process.
     outgoing.on('error', () => {});
@@ -125,14 +125,14 @@ export function createNodeServer(
   server.on('checkExpectation', serve(false));
   server.on('clientError', (_cause, connection) => {
     connections.refuse(connection, malformedRequest(), (head) =>
-      run(refuseHead(served, { head, connection }, dependencies)),
+      run(refuseHead(handle, { head, connection }, dependencies)),
     );
   });
 
   const close = () => closeServer({ server, connections, running, cutting }, closing, clock);
   return {
     listen: async (port, host) => {
-      if (!anyHost && isLoopback(host)) served = onlyForLoopback(gateway);
+      if (!anyHost && isLoopback(host)) handle = onlyForLoopback(gateway);
       const taken = await listen(server, port, host);
       // Later errors are failed accepts (such as too many open files), after which the server continues.
       server.on('error', (cause) => log.error({ event: 'server_failed' }, cause));

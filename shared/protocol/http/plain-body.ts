@@ -37,18 +37,18 @@ export async function readPlainBody(
   const growing = openGrowing(request, taking, { isPacked, maxBytes });
   const beginning = growing.begin();
   if (beginning !== undefined) await beginning;
-  const sent = await request.readBody({ maxBytes, came: growing.came, signal: growing.signal });
+  const bytes = await request.readBody({ maxBytes, came: growing.came, signal: growing.signal });
   if (decoder === undefined) {
-    taking.allocation.keepOnly(taking.weight * sent.length);
-    return sent;
+    taking.allocation.keepOnly(taking.weight * bytes.length);
+    return bytes;
   }
-  const plain = await unpack(decoder.open(sent), { packed: sent, grow: growing.grow, maxBytes }).catch(
+  const plain = await unpack(decoder.open(bytes), { packed: bytes, grow: growing.grow, maxBytes }).catch(
     (cause: unknown) => {
       if (cause instanceof GatewayError) throw cause;
       throw fail('invalid_request', { message: `The body is not ${encoding}, as its header ${header} says.`, cause });
     },
   );
-  freeBytes(sent);
+  freeBytes(bytes);
   taking.allocation.keepOnly(taking.weight * plain.length);
   return plain;
 }

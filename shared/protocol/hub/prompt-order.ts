@@ -67,14 +67,14 @@ const noResult: ToolOutput = { type: 'text', value: 'This call has no result: it
  * result.
  */
 export function withEveryResult(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
-  const answered = new Set<string>();
+  const resultIds = new Set<string>();
   for (const { role, content } of prompt) {
-    if (role === 'tool') for (const part of content) if (part.type === 'tool-result') answered.add(part.toolCallId);
+    if (role === 'tool') for (const part of content) if (part.type === 'tool-result') resultIds.add(part.toolCallId);
   }
   return prompt.flatMap((message): LanguageModelV4Prompt => {
     if (message.role !== 'assistant') return [message];
     const content = message.content.flatMap((part): ToolMessage['content'] =>
-      part.type !== 'tool-call' || part.providerExecuted === true || answered.has(part.toolCallId)
+      part.type !== 'tool-call' || part.providerExecuted === true || resultIds.has(part.toolCallId)
         ? []
         : [{ type: 'tool-result', toolCallId: part.toolCallId, toolName: part.toolName, output: noResult }],
     );

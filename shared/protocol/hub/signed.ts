@@ -89,8 +89,8 @@ const isMadeBy = ({ origin, model }: SignedOrigin, { originOf }: Pick<Signatures
 
 /** Returns the field; undefined for a part without an envelope, or with an envelope of this model. */
 function fieldOfForeign(part: AssistantPart, target: Pick<Signatures, 'originOf'>, by: Signer): string | undefined {
-  const sent = (part.providerOptions?.[ownName] ?? {}) as SignedOrigin;
-  return isMadeBy(sent, target, by) ? undefined : sent.field;
+  const origin = (part.providerOptions?.[ownName] ?? {}) as SignedOrigin;
+  return isMadeBy(origin, target, by) ? undefined : origin.field;
 }
 
 const signedParts: readonly string[] = ['text', 'reasoning', 'tool-call', 'file'] satisfies SignedPart[];
@@ -103,8 +103,8 @@ function withOwn(
   by: Signer,
 ): AssistantPart[] {
   if (!isSignedPart(part)) return [part];
-  const { [ownName]: sent, ...others } = part.providerOptions ?? {};
-  const { origin, model, field: _field, ...signed } = (sent ?? {}) as SignedThinking & SignedOrigin;
+  const { [ownName]: ownOptions, ...others } = part.providerOptions ?? {};
+  const { origin, model, field: _field, ...signed } = (ownOptions ?? {}) as SignedThinking & SignedOrigin;
   const isSignedByTarget = isMadeBy({ origin, model } as SignedOrigin, target, by);
   // The target decides whether the model's own unsigned thinking is sent again.
   const isKnown = origin !== undefined || isSigned(signed);
@@ -112,7 +112,7 @@ function withOwn(
   if (signedOptions === undefined && part.type === 'reasoning') return [];
   // An empty text carried only its signature.
   if (signedOptions === undefined && part.type === 'text' && part.text === '') return [];
-  const { providerOptions: _sent, ...rest } = part;
+  const { providerOptions: _providerOptions, ...rest } = part;
   const options = { ...others, ...signedOptions };
   return [Object.keys(options).length === 0 ? rest : { ...rest, providerOptions: options }];
 }

@@ -113,7 +113,7 @@ export function withDefaultBound(
   tokens: number,
 ): JsonObject | undefined {
   const place = findMember(json, member);
-  const sent: unknown = place === undefined ? undefined : parseJson(json.slice(place));
-  const settings = isJsonObject(sent) ? sent : {};
+  const value: unknown = place === undefined ? undefined : parseJson(json.slice(place));
+  const settings = isJsonObject(value) ? value : {};
   return (settings[field] ?? null) === null ? { ...settings, [field]: tokens } : undefined;
 }

@@ -113,11 +113,11 @@ async function runJob({ text, resolve, reject }: WaitingJob, worker: Worker): Pr
   worker.ref();
   worker.postMessage(text);
   try {
-    const answered = await waitAtMost(systemClock, workerJobMaxMs + jobGraceMs, reply, () => {
+    const workerReply = await waitAtMost(systemClock, workerJobMaxMs + jobGraceMs, reply, () => {
       throw new Error('a schema worker did not answer');
     });
-    if ('error' in answered) reject(new Error(answered.error));
-    else resolve(answered);
+    if ('error' in workerReply) reject(new Error(workerReply.error));
+    else resolve(workerReply);
     worker.off('message', onMessage).off('error', onError).off('exit', onExit).unref();
     return worker;
   } catch (cause) {

@@ -32,7 +32,7 @@ export function mergeUsage(
   reported: UsageReport['members'] | undefined,
   billed: ReportedTokens,
   charged: Charged,
-  served: ServedBy,
+  servedBy: ServedBy,
 ): Record<string, unknown> {
   return {
     ...reported,
@@ -43,11 +43,11 @@ export function mergeUsage(
       upstream_inference_prompt_cost: toUsdNumber(charged.upstream.prompt),
       upstream_inference_completions_cost: toUsdNumber(charged.upstream.completion),
     },
-    is_byok: served.isByok,
-    provider: served.provider,
-    model: served.model,
-    attempts: served.attempts,
-    cache_hit: served.cacheHit,
+    is_byok: servedBy.isByok,
+    provider: servedBy.provider,
+    model: servedBy.model,
+    attempts: servedBy.attempts,
+    cache_hit: servedBy.cacheHit,
   };
 }
 

@@ -39,9 +39,9 @@ function withoutBetas(
   betas: readonly string[],
   dropped: Set<string>,
 ): Readonly<Record<string, string>> {
-  const { [betaHeader]: sent, ...others } = headers;
-  if (sent === undefined) return headers;
-  const requestBetas = sent.split(',').map((beta) => beta.trim());
+  const { [betaHeader]: betaHeaders, ...others } = headers;
+  if (betaHeaders === undefined) return headers;
+  const requestBetas = betaHeaders.split(',').map((beta) => beta.trim());
   for (const beta of requestBetas) if (betas.includes(beta)) dropped.add(`${betaHeader}.${beta}`);
   const remainingBetas = requestBetas.filter((beta) => !betas.includes(beta));
   return remainingBetas.length === 0 ? others : { ...others, [betaHeader]: remainingBetas.join(',') };

@@ -78,9 +78,9 @@ async function callWith(
   const way = chooseFormat(candidate, request);
   if (way === undefined) throw new Error(`the plan has a provider that does not serve ${request.interfaceId}`);
   const api = way.kind === 'relay' ? servingApis[request.interfaceId].native : way.api;
-  const received = receivingSend(send, { api, stream: request.stream && !asksWhole });
-  if (way.kind === 'relay' && request.bytes !== undefined) return relayBytes(call, candidate, received, request.bytes);
-  if (way.kind === 'relay') return relay(call, candidate, received);
+  const receive = receivingSend(send, { api, stream: request.stream && !asksWhole });
+  if (way.kind === 'relay' && request.bytes !== undefined) return relayBytes(call, candidate, receive, request.bytes);
+  if (way.kind === 'relay') return relay(call, candidate, receive);
   const [lacking] = way.unsupportedNeeds;
   // The planner skips such a candidate; here nothing is dropped silently either.
   if (lacking !== undefined) return cannotSay(lacking.member);
@@ -130,7 +130,7 @@ async function callWith(
       envelopes,
     },
     candidate,
-    received,
+    receive,
   );
 }
 
@@ -192,19 +192,19 @@ async function relay(call: FormatCall, candidate: Candidate, send: ReceivingSend
   const { framing } = clientInterface;
   const streamType = framing?.contentType ?? 'text/event-stream';
   const relayed = relayedRequest(call, candidate, request.stream ? streamType : 'application/json');
-  const received = await send(relayed.request);
-  if (received.kind === 'failure') return received;
+  const answer = await send(relayed.request);
+  if (answer.kind === 'failure') return answer;
   const { native } = servingApis[request.interfaceId];
   const { choices } = request.size();
-  const sent = isInClientDelivery(received, request)
-    ? received
-    : await inClientDelivery(received, clientInterface, { stream: request.stream, choices });
-  if (sent.kind === 'failure') return sent;
+  const clientAnswer = isInClientDelivery(answer, request)
+    ? answer
+    : await inClientDelivery(answer, clientInterface, { stream: request.stream, choices });
+  if (clientAnswer.kind === 'failure') return clientAnswer;
   const reachedVia: ReachedVia = { format: native, leftOut: relayed.leftOut() };
-  if (!request.stream) return readWhole(sent, clientInterface, reachedVia);
+  if (!request.stream) return readWhole(clientAnswer, clientInterface, reachedVia);
   const reader = clientInterface.openEventReader(choices);
-  const events = (framing?.read ?? readEvents)(sent.body, upstreamEventMaxBytes);
-  return { kind: 'stream', batches: readStream(events, reader, sent), drain: sent.drain, reachedVia };
+  const events = (framing?.read ?? readEvents)(clientAnswer.body, upstreamEventMaxBytes);
+  return { kind: 'stream', batches: readStream(events, reader, clientAnswer), drain: clientAnswer.drain, reachedVia };
 }
 
 /**
@@ -219,8 +219,7 @@ const bytesType = /^(audio\/|(application|binary)\/octet-stream)/;
 /** Loads the module with the first answer in the other delivery. */
 const loadOtherDelivery = () => import('./other-delivery.ts');
 
-const inClientDelivery: InClientDelivery = async (...received) =>
-  (await loadOtherDelivery()).toClientDelivery(...received);
+const inClientDelivery: InClientDelivery = async (...args) => (await loadOtherDelivery()).toClientDelivery(...args);
 
 /** Relays an answer that is not text. The pieces of the answer are passed on as they arrive. */
 async function relayBytes(
@@ -230,18 +229,18 @@ async function relayBytes(
   { accept, typeOf }: BytesAnswer,
 ): Promise<CandidateOutcome> {
   const relayed = relayedRequest(call, candidate, accept);
-  const sent = await receive(relayed.request);
-  if (sent.kind === 'failure') return sent;
-  if (!sent.isStream) return failureInPlace(sent);
-  const isEvents = sent.contentType.startsWith('text/event-stream');
-  const contentType = typeOf(isEvents ? '' : sent.contentType);
-  if (contentType === undefined) return failureInPlace(sent);
+  const answer = await receive(relayed.request);
+  if (answer.kind === 'failure') return answer;
+  if (!answer.isStream) return failureInPlace(answer);
+  const isEvents = answer.contentType.startsWith('text/event-stream');
+  const contentType = typeOf(isEvents ? '' : answer.contentType);
+  if (contentType === undefined) return failureInPlace(answer);
   const { native } = servingApis[call.modelCall.request.interfaceId];
   const reachedVia: ReachedVia = { format: native, leftOut: relayed.leftOut() };
   const batches = isEvents
-    ? (await loadOtherDelivery()).inBytes(sent, call.parsed.clientInterface, contentType)
-    : piecesOf(sent, contentType);
-  return { kind: 'stream', batches, drain: sent.drain, reachedVia };
+    ? (await loadOtherDelivery()).inBytes(answer, call.parsed.clientInterface, contentType)
+    : piecesOf(answer, contentType);
+  return { kind: 'stream', batches, drain: answer.drain, reachedVia };
 }
 
 /** Yields the pieces; the answer is complete if the body ends without an error. */

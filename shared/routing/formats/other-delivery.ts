@@ -20,19 +20,19 @@ export type InClientDelivery = typeof toClientDelivery;
  * requested number of choices.
  */
 export async function toClientDelivery(
-  received: ReceivedAnswer,
+  answer: ReceivedAnswer,
   clientInterface: ClientInterface,
   { stream, choices }: { readonly stream: boolean; readonly choices: number },
 ): Promise<ReceivedAnswer | NoAnswer> {
   const { otherDelivery } = await clientInterface.grammar();
   if (otherDelivery !== undefined && 'bytesOf' in otherDelivery) {
-    if (!received.isStream) return unreadableAnswer;
-    return { ...received, body: bytesOf(otherDelivery.toEvents(received.body)) };
+    if (!answer.isStream) return unreadableAnswer;
+    return { ...answer, body: bytesOf(otherDelivery.toEvents(answer.body)) };
   }
-  if (received.isStream === stream) return received;
+  if (answer.isStream === stream) return answer;
   if (otherDelivery === undefined) return unreadableAnswer;
   const delivery = { ...otherDelivery, ...clientInterface };
-  return received.isStream ? asWhole(received, delivery, choices) : asStream(received, delivery);
+  return answer.isStream ? asWhole(answer, delivery, choices) : asStream(answer, delivery);
 }
 
 /**
@@ -54,13 +54,13 @@ export async function* inBytes(
 
 type DeliveryInterface = OtherDelivery & Pick<ClientInterface, 'openEventReader' | 'readAnswer' | 'framing'>;
 
-async function asStream(sent: ReceivedAnswer, delivery: DeliveryInterface): Promise<ReceivedAnswer | NoAnswer> {
-  const text = await sent.readText();
+async function asStream(answer: ReceivedAnswer, delivery: DeliveryInterface): Promise<ReceivedAnswer | NoAnswer> {
+  const text = await answer.readText();
   if (text === undefined) return unreadableAnswer;
   const read = await delivery.readAnswer(text);
-  if (read.kind !== 'answer') return failureOfAnswer(read, sent.describe);
+  if (read.kind !== 'answer') return failureOfAnswer(read, answer.describe);
   return {
-    ...sent,
+    ...answer,
     isStream: true,
     body: bytesOf(delivery.toEvents(read.answer), delivery.framing?.write),
     onEnd: () => {},
@@ -81,21 +81,21 @@ async function* bytesOf(
 }
 
 async function asWhole(
-  sent: ReceivedAnswer,
+  answer: ReceivedAnswer,
   delivery: DeliveryInterface,
   choices: number,
 ): Promise<ReceivedAnswer | NoAnswer> {
   const fold = delivery.openFold();
-  const source = { describe: sent.describe, onEvent: () => {}, onEnd: () => {} };
-  const received = (delivery.framing?.read ?? readEvents)(sent.body, upstreamEventMaxBytes);
-  const batches = readStream(received, delivery.openEventReader(choices), source);
+  const source = { describe: answer.describe, onEvent: () => {}, onEnd: () => {} };
+  const upstreamEvents = (delivery.framing?.read ?? readEvents)(answer.body, upstreamEventMaxBytes);
+  const batches = readStream(upstreamEvents, delivery.openEventReader(choices), source);
   for await (const { events, failure } of batches) {
     if (failure !== undefined) return { kind: 'failure', failure };
     for (const event of events) fold.add(event.text);
   }
   const whole = fold.whole();
   const text = typeof whole === 'string' ? whole : await stringifyInTurns(whole);
-  return { ...sent, isStream: false, readText: async () => text };
+  return { ...answer, isStream: false, readText: async () => text };
 }
 
 /**

@@ -14,28 +14,28 @@ type Sent = CandidateAnswer & { readonly kind: 'answer' };
 
 export function receivingSend(send: Send, { api, stream }: AnswerDelivery): ReceivingSend {
   return async (request) => {
-    const sent = await send(request);
-    if (sent.kind === 'failure') return sent;
+    const result = await send(request);
+    if (result.kind === 'failure') return result;
     // The frames of Converse are not text.
-    const isBinary = api === 'converse' && !sent.contentType.includes('json');
-    if (!stream && !isBinary) return byText(sent, await sent.readText(), api);
+    const isBinary = api === 'converse' && !result.contentType.includes('json');
+    if (!stream && !isBinary) return byText(result, await result.readText(), api);
     // In place of JSON the whole body becomes one answer.
-    return byFirstBytes(stream ? sent : { ...sent, body: atMost(maxBytesOf(api), sent.body) }, api);
+    return byFirstBytes(stream ? result : { ...result, body: atMost(maxBytesOf(api), result.body) }, api);
   };
 }
 
-async function byFirstBytes(sent: Sent, api: ProviderApi): Promise<ReceivedAnswer | NoAnswer> {
-  const bytes = sent.body[Symbol.asyncIterator]();
+async function byFirstBytes(answer: Sent, api: ProviderApi): Promise<ReceivedAnswer | NoAnswer> {
+  const bytes = answer.body[Symbol.asyncIterator]();
   const first = await bytes.next();
   const start = first.done === true ? '' : startOf(first.value);
   const body = withFirst(first, bytes);
-  if (!isWhole(start, sent, api))
-    return { ...sent, isStream: true, body: api === 'converse' ? bytesInTurns(body) : body };
+  if (!isWhole(start, answer, api))
+    return { ...answer, isStream: true, body: api === 'converse' ? bytesInTurns(body) : body };
   // Its memory is reserved as the bytes of one event, until the call ends.
   const text = await readText(body, maxBytesOf(api));
   // The whole body has arrived.
-  sent.drain();
-  if (text !== undefined) return byText({ ...sent, drain: () => {} }, text, api);
+  answer.drain();
+  if (text !== undefined) return byText({ ...answer, drain: () => {} }, text, api);
   const unusedAnswer = { usage: undefined, outputBytes: maxBytesOf(api) };
   return { kind: 'failure', failure: { kind: 'failed', cause: 'answer_too_large', unusedAnswer } };
 }
@@ -43,22 +43,22 @@ async function byFirstBytes(sent: Sent, api: ProviderApi): Promise<ReceivedAnswe
 /** Returns the bound of an answer. Images are long, but are not parsed. */
 const maxBytesOf = (api: ProviderApi): number => (api === 'images' ? largeBodyMaxBytes : upstreamBodyMaxBytes);
 
-function byText(sent: Sent, text: string | undefined, api: ProviderApi): ReceivedAnswer | Promise<ReceivedAnswer> {
+function byText(answer: Sent, text: string | undefined, api: ProviderApi): ReceivedAnswer | Promise<ReceivedAnswer> {
   const isEvents = text !== undefined && eventStart.test(text);
   const isList = text !== undefined && api === 'generate-content' && /^\s*\[/.test(text);
-  return isEvents || isList ? streamByText(sent, text, isEvents) : wholeByText(sent, text);
+  return isEvents || isList ? streamByText(answer, text, isEvents) : wholeByText(answer, text);
 }
 
-const wholeByText = (sent: Sent, text: string | undefined): ReceivedAnswer => ({
-  ...sent,
+const wholeByText = (answer: Sent, text: string | undefined): ReceivedAnswer => ({
+  ...answer,
   isStream: false,
   readText: onlyOnce(text),
 });
 
-async function streamByText(sent: Sent, text: string, isEvents: boolean): Promise<ReceivedAnswer> {
+async function streamByText(answer: Sent, text: string, isEvents: boolean): Promise<ReceivedAnswer> {
   // The module is loaded with the first stream that came as a whole text.
   const body = await (await import('./other-delivery.ts')).streamIn(text, isEvents);
-  return body === undefined ? wholeByText(sent, text) : { ...sent, isStream: true, body: bytesInTurns(body) };
+  return body === undefined ? wholeByText(answer, text) : { ...answer, isStream: true, body: bytesInTurns(body) };
 }
 
 /** Yields the bytes up to a bound. Rejects with a RangeError beyond it. */

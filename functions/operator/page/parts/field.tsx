@@ -140,9 +140,9 @@ export const Choice = ({ title, options, name, initial, required, value, choose 
         onChange={({ currentTarget }) => (choose ?? setChosen)(currentTarget.value)}
       >
         {options.map((option) => {
-          const [sent, text] = typeof option === 'string' ? [option, option] : option;
+          const [value, text] = typeof option === 'string' ? [option, option] : option;
           return (
-            <option key={sent} value={sent}>
+            <option key={value} value={value}>
               {text}
             </option>
           );

@@ -34,7 +34,7 @@ const inManyBytes = (call: SimulatorCall): Steps => respond(call, complete(call,
 /** Splits the body once, after the byte at the given position. */
 const splitAt: Behaviour = (call) => {
   const position = numberParameter(call, 0, 1);
-  return recut(inManyBytes(call), (rest, sent) => (sent < position ? position - sent : rest));
+  return recut(inManyBytes(call), (rest, sentBytes) => (sentBytes < position ? position - sentBytes : rest));
 };
 
 const huge =
@@ -172,7 +172,7 @@ export function chooseBehaviour(model: string): ChosenBehaviour {
 function* aliveOnly(call: SimulatorCall): Steps {
   const { keepAlive } = call.format;
   yield streamHead(call);
-  for (let sent = 0; sent < repeatsHardLimit && keepAlive !== ''; sent += 1) {
+  for (let count = 0; count < repeatsHardLimit && keepAlive !== ''; count += 1) {
     yield write(keepAlive);
     yield wait(intervalMs(call));
   }
@@ -183,7 +183,7 @@ function* tireless(call: SimulatorCall): Iterable<Frame> {
   const phrase = 'and on ';
   const beginning = throughOutput(call.format.frames(call, complete(call, { content: phrase, pieces: [phrase] })), 1);
   yield* beginning;
-  for (let sent = 0; sent < repeatsHardLimit; sent += 1) yield* beginning.slice(-1);
+  for (let count = 0; count < repeatsHardLimit; count += 1) yield* beginning.slice(-1);
 }
 
 // Lists a model that follows its user's script. The model is for agents, because it calls their tools with meaningful
@@ -215,8 +215,8 @@ function nextCalls(call: SimulatorCall): readonly SimulatedToolCall[] {
 // great size.
 
 /** Yields the same bytes in other writes: `cutter` returns the size of the next write. */
-function* recut(steps: Steps, cutter: (rest: number, sent: number) => number): Iterable<SimulatorStep> {
-  let sent = 0;
+function* recut(steps: Steps, cutter: (rest: number, sentBytes: number) => number): Iterable<SimulatorStep> {
+  let sentBytes = 0;
   for (const step of steps) {
     if (step.kind !== 'write') {
       yield step;
@@ -224,9 +224,9 @@ function* recut(steps: Steps, cutter: (rest: number, sent: number) => number): I
     }
     let rest = Buffer.from(step.bytes);
     while (rest.length > 0) {
-      const length = Math.max(1, Math.min(rest.length, cutter(rest.length, sent)));
+      const length = Math.max(1, Math.min(rest.length, cutter(rest.length, sentBytes)));
       yield write(rest.subarray(0, length));
-      sent += length;
+      sentBytes += length;
       rest = rest.subarray(length);
     }
   }

@@ -43,8 +43,8 @@ export interface MessagesBody {
   readonly output_format?: { readonly schema?: unknown } | null;
 }
 
-export function readMessages({ headers, body: received }: Received): ModelRequest | string {
-  const body = received as MessagesBody | null | undefined;
+export function readMessages({ headers, body: json }: Received): ModelRequest | string {
+  const body = json as MessagesBody | null | undefined;
   if (typeof body !== 'object' || body === null) return 'The request body is not valid JSON.';
   const invalid =
     headers['anthropic-version'] === undefined ? 'anthropic-version: header is required' : whyInvalid(body);
@@ -170,14 +170,14 @@ function whyInvalidMessage(
       : type === 'redacted_thinking' && data !== redactedReasoning,
   );
   if (forged >= 0) return `messages.${index}.content.${forged}: Invalid \`signature\` in \`thinking\` block`;
-  const called = blocksOf(messages[index - 1]?.content ?? '').map(({ id }) => id);
-  const orphan = blocks.find(({ type, tool_use_id: id }) => type === 'tool_result' && !called.includes(id));
+  const toolUseIds = blocksOf(messages[index - 1]?.content ?? '').map(({ id }) => id);
+  const orphan = blocks.find(({ type, tool_use_id: id }) => type === 'tool_result' && !toolUseIds.includes(id));
   if (orphan !== undefined) {
     return `messages.${index}.content: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${orphan.tool_use_id}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`;
   }
   const next = messages[index + 1];
-  const answered = next === undefined ? [] : blocksOf(next.content).map(({ tool_use_id }) => tool_use_id);
-  const open = blocks.filter(({ type, id }) => type === 'tool_use' && !answered.includes(id)).map(({ id }) => id);
+  const resultIds = next === undefined ? [] : blocksOf(next.content).map(({ tool_use_id }) => tool_use_id);
+  const open = blocks.filter(({ type, id }) => type === 'tool_use' && !resultIds.includes(id)).map(({ id }) => id);
   if (open.length === 0 || next === undefined) return undefined;
   return `messages.${index + 1}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${open.join(', ')}`;
 }
@@ -262,11 +262,11 @@ export const messagesRefusals: readonly ProviderRefusal<MessagesHistory>[] = [
     source: 'https://github.com/anthropics/claude-code/issues/13460',
     why({ messages = [] }) {
       for (const [at, message] of messages.entries()) {
-        const called = new Set(
+        const toolUseIds = new Set(
           historyBlocks(messages[at - 1]).flatMap(({ type, id }) => (type === 'tool_use' ? [id] : [])),
         );
         for (const [place, { type, tool_use_id: id }] of historyBlocks(message).entries()) {
-          if (type !== 'tool_result' || called.has(id)) continue;
+          if (type !== 'tool_result' || toolUseIds.has(id)) continue;
           return `messages.${at}.content.${place}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${id}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`;
         }
       }

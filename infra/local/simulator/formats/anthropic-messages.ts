@@ -146,9 +146,9 @@ export const messages: SimulatorFormat = {
   keepAlive: 'event: ping\ndata: {"type": "ping"}\n\n',
   wrongCredential: { status: 401, code: 'authentication_error' },
   refusals: messagesRefusals,
-  read: (received) => {
-    const request = readMessages(received);
-    const isBounded = typeof (received.body as { max_tokens?: unknown } | null)?.max_tokens === 'number';
+  read: (call) => {
+    const request = readMessages(call);
+    const isBounded = typeof (call.body as { max_tokens?: unknown } | null)?.max_tokens === 'number';
     return typeof request === 'string' || isBounded ? request : 'max_tokens: Field required';
   },
   json,
@@ -163,8 +163,8 @@ export const countTokens: SimulatorFormat = {
   refusals: [],
   name: 'count-tokens',
   path: /^\/messages\/count_tokens$/,
-  read: (received) => {
-    const request = readMessages(received);
+  read: (call) => {
+    const request = readMessages(call);
     return typeof request === 'string' ? request : { ...request, isStream: false };
   },
   json: (_call, completion) => usageMember('input_tokens', completion, ({ input }) => input),

@@ -53,8 +53,8 @@ interface ToolSpec {
   readonly inputSchema?: { readonly json?: unknown };
 }
 
-export function readConverse({ body: received, fromPath }: Received): ModelRequest | string {
-  const body = received as ConverseBody | null | undefined;
+export function readConverse({ body: json, fromPath }: Received): ModelRequest | string {
+  const body = json as ConverseBody | null | undefined;
   if (typeof body !== 'object' || body === null) return 'The request body is not valid JSON.';
   const invalid = whyInvalid(body);
   if (invalid !== undefined) return invalid;
@@ -191,13 +191,13 @@ function whyInvalidMessage(
   if (forged >= 0) {
     return `The model returned the following errors: messages.${index}.content.${forged}: Invalid \`signature\` in \`thinking\` block`;
   }
-  const called = (messages[index - 1]?.content ?? []).map(({ toolUse }) => toolUse?.toolUseId);
-  if (blocks.some(({ toolResult }) => toolResult !== undefined && !called.includes(toolResult.toolUseId))) {
+  const toolUseIds = (messages[index - 1]?.content ?? []).map(({ toolUse }) => toolUse?.toolUseId);
+  if (blocks.some(({ toolResult }) => toolResult !== undefined && !toolUseIds.includes(toolResult.toolUseId))) {
     return `The number of toolResult blocks at messages.${index}.content exceeds the number of toolUse blocks of previous turn.`;
   }
   const next = messages[index + 1];
-  const answered = (next?.content ?? []).map(({ toolResult }) => toolResult?.toolUseId);
-  const open = blocks.flatMap(({ toolUse }) => toolUse?.toolUseId ?? []).filter((id) => !answered.includes(id));
+  const resultIds = (next?.content ?? []).map(({ toolResult }) => toolResult?.toolUseId);
+  const open = blocks.flatMap(({ toolUse }) => toolUse?.toolUseId ?? []).filter((id) => !resultIds.includes(id));
   if (open.length === 0 || next === undefined) return undefined;
   return `Expected toolResult blocks at messages.${index + 1}.content for the following Ids: ${open.join(', ')}`;
 }
@@ -285,8 +285,8 @@ export const converseRefusals: readonly ProviderRefusal<ConverseHistory>[] = [
     why(body) {
       const messages = blocksOfMessages(body);
       const at = messages.findIndex((blocks, place) => {
-        const called = (messages[place - 1] ?? []).filter(({ toolUse }) => toolUse !== undefined);
-        return blocks.filter(({ toolResult }) => toolResult !== undefined).length > called.length;
+        const toolUses = (messages[place - 1] ?? []).filter(({ toolUse }) => toolUse !== undefined);
+        return blocks.filter(({ toolResult }) => toolResult !== undefined).length > toolUses.length;
       });
       return at < 0
         ? undefined

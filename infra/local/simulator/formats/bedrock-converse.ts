@@ -228,13 +228,13 @@ export const converseTokens: SimulatorFormat = {
   name: 'converse-tokens',
   path: /^\/model\/(?<model>.+)\/count-tokens$/,
   answerMembers: ['inputTokens'],
-  read({ body, ...received }) {
+  read({ body, ...rest }) {
     const { converse: conversation, invokeModel } = (body as CountBody | undefined)?.input ?? {};
     if (invokeModel !== undefined) {
       const text = Buffer.from(invokeModel.body ?? '', 'base64').toString('utf8');
-      return { ...plainRequest, model: received.fromPath.model ?? '', turns: [{ role: 'user', text }] };
+      return { ...plainRequest, model: rest.fromPath.model ?? '', turns: [{ role: 'user', text }] };
     }
-    const request = readConverse({ ...received, body: conversation });
+    const request = readConverse({ ...rest, body: conversation });
     return typeof request === 'string' ? request : { ...request, isStream: false };
   },
   json: (_call, completion) => usageMember('inputTokens', completion, ({ input }) => input),

@@ -42,8 +42,8 @@ interface Declaration {
   readonly parametersJsonSchema?: unknown;
 }
 
-export function readGenerateContent({ body: received, fromPath, query }: Received): ModelRequest | string {
-  const body = received as GenerateContentBody | null | undefined;
+export function readGenerateContent({ body: json, fromPath, query }: Received): ModelRequest | string {
+  const body = json as GenerateContentBody | null | undefined;
   if (typeof body !== 'object' || body === null) return 'Invalid JSON payload received.';
   const { model = '', method } = fromPath;
   const isStream = method === 'streamGenerateContent';
@@ -81,19 +81,19 @@ export function readGenerateContent({ body: received, fromPath, query }: Receive
  * Reads a request to count tokens. Instructions and tools are only counted within `generateContentRequest`, which names
  * the model itself.
  */
-export function readCountTokens(received: Received): ModelRequest | string {
-  const body = received.body as CountBody | null | undefined;
+export function readCountTokens(call: Received): ModelRequest | string {
+  const body = call.body as CountBody | null | undefined;
   if (typeof body !== 'object' || body === null) return 'Invalid JSON payload received.';
   const { generateContentRequest: wrapped, ...beside } = body;
   if (wrapped !== undefined && 'contents' in beside)
     return 'Only one of contents and generateContentRequest can be set.';
   const named = wrapped?.model;
-  if (wrapped !== undefined && named !== `models/${received.fromPath.model}`) {
+  if (wrapped !== undefined && named !== `models/${call.fromPath.model}`) {
     return '* CountTokensRequest.generate_content_request.model: must be the model of the path';
   }
   const unknown = Object.keys(beside).find((name) => name !== 'contents');
   if (unknown !== undefined) return `Invalid JSON payload received. Unknown name "${unknown}": Cannot find field.`;
-  return readGenerateContent({ ...received, body: wrapped ?? beside });
+  return readGenerateContent({ ...call, body: wrapped ?? beside });
 }
 
 interface CountBody {
@@ -133,13 +133,13 @@ function resultText(response: Readonly<Record<string, unknown>>): string {
 /** Values by which a client reports that it has lost the signature. */
 const signatureless = ['skip_thought_signature_validator', 'context_engineering_is_the_way_to_go'];
 
-function whyInvalid({ contents: sent, tools = [] }: GenerateContentBody, model: string): string | undefined {
-  if (!Array.isArray(sent) || sent.length === 0) {
+function whyInvalid({ contents: turns, tools = [] }: GenerateContentBody, model: string): string | undefined {
+  if (!Array.isArray(turns) || turns.length === 0) {
     return '* GenerateContentRequest.contents: contents is not specified';
   }
-  const empty = sent.findIndex((content) => !Array.isArray(content?.parts) || content.parts.length === 0);
+  const empty = turns.findIndex((content) => !Array.isArray(content?.parts) || content.parts.length === 0);
   if (empty >= 0) return `* GenerateContentRequest.contents[${empty}].parts: contents.parts must not be empty.`;
-  const contents = mergedModelTurns(sent);
+  const contents = mergedModelTurns(turns);
   const unanswered = contents.some(({ parts }, index) => {
     const calls = parts.filter(({ functionCall }: GenerateContentPart) => functionCall !== undefined).length;
     const next: readonly GenerateContentPart[] = contents[index + 1]?.parts ?? [];
@@ -220,8 +220,8 @@ interface HistoryPart {
 export const contentRefusals: readonly ProviderRefusal<ContentHistory>[] = [
   {
     source: 'https://github.com/google-gemini/gemini-cli/issues/5443',
-    why({ contents: sent = [] }) {
-      const contents = mergedModelTurns(sent);
+    why({ contents: turns = [] }) {
+      const contents = mergedModelTurns(turns);
       const isUneven = contents.some(({ parts = [] }, at) => {
         const answers = parts.filter((part) => part.functionResponse !== undefined).length;
         const calls = (contents[at - 1]?.parts ?? []).filter((part) => part.functionCall !== undefined).length;
@@ -234,8 +234,8 @@ export const contentRefusals: readonly ProviderRefusal<ContentHistory>[] = [
   },
   {
     source: 'https://github.com/nanbingxyz/5ire/issues/405',
-    why({ contents: sent = [] }, model) {
-      const contents = mergedModelTurns(sent);
+    why({ contents: turns = [] }, model) {
+      const contents = mergedModelTurns(turns);
       if (!/gemini-([3-9]|[a-z-]*latest)/.test(model)) return undefined;
       for (const [at, { parts = [] }] of contents.entries()) {
         // Only the first of parallel calls is signed.

@@ -45,9 +45,9 @@ interface ChatMessage {
   readonly tool_call_id?: string;
 }
 
-function read({ body: received }: Received): ModelRequest | string {
-  if (received === undefined) return 'We could not parse the JSON body of your request.';
-  const body = (received ?? {}) as ChatBody;
+function read({ body: json }: Received): ModelRequest | string {
+  if (json === undefined) return 'We could not parse the JSON body of your request.';
+  const body = (json ?? {}) as ChatBody;
   const { model, messages, stop, tool_choice: choice, response_format: format } = body;
   if (typeof model !== 'string' || model === '') return 'you must provide a model parameter';
   if (!Array.isArray(messages) || messages.length === 0) return "Invalid 'messages': expected an array with messages.";

@@ -19,9 +19,9 @@ const dimensionsDefault = 256;
 const dimensionsMax = 4_096;
 const inputsMax = 2_048;
 
-function read({ body: received }: Received): ModelRequest | string {
-  if (received === undefined) return 'We could not parse the JSON body of your request.';
-  const { model, input, dimensions } = (received ?? {}) as EmbeddingsBody;
+function read({ body: json }: Received): ModelRequest | string {
+  if (json === undefined) return 'We could not parse the JSON body of your request.';
+  const { model, input, dimensions } = (json ?? {}) as EmbeddingsBody;
   if (typeof model !== 'string' || model === '') return 'you must provide a model parameter';
   const texts = textsOf(input);
   if (texts === undefined || texts.length === 0 || texts.includes('')) return "'$.input' is invalid.";

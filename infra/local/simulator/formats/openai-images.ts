@@ -36,9 +36,9 @@ function read({ body }: Received): ModelRequest | string {
   };
 }
 
-function readEdit(received: Received): ModelRequest | string {
-  const { image, images } = (received.body ?? {}) as { readonly image?: unknown; readonly images?: unknown };
-  return image === undefined && images === undefined ? "Missing required parameter: 'image'." : read(received);
+function readEdit(call: Received): ModelRequest | string {
+  const { image, images } = (call.body ?? {}) as { readonly image?: unknown; readonly images?: unknown };
+  return image === undefined && images === undefined ? "Missing required parameter: 'image'." : read(call);
 }
 
 const sizeOf = ({ size }: ImagesBody): string => (typeof size === 'string' && size !== 'auto' ? size : '1024x1024');

@@ -51,9 +51,9 @@ export interface SimulatedResponsesBody {
     | null;
 }
 
-export function readResponses({ body: received }: Received): ModelRequest | string {
-  if (received === undefined) return 'We could not parse the JSON body of your request.';
-  const body = (received ?? {}) as SimulatedResponsesBody;
+export function readResponses({ body: json }: Received): ModelRequest | string {
+  if (json === undefined) return 'We could not parse the JSON body of your request.';
+  const body = (json ?? {}) as SimulatedResponsesBody;
   const invalid = whyInvalid(body);
   if (invalid !== undefined) return invalid;
   const { model, instructions, input = [], tools, tool_choice: choice, text, reasoning } = body;
@@ -77,8 +77,8 @@ export function readResponses({ body: received }: Received): ModelRequest | stri
 }
 
 /** Reads the input of a request that generates no response. */
-export function readInput(received: Received): ModelRequest | string {
-  const request = readResponses(received);
+export function readInput(call: Received): ModelRequest | string {
+  const request = readResponses(call);
   return typeof request === 'string' ? request : { ...request, isStream: false };
 }
 
@@ -168,8 +168,8 @@ const idPrefixes: Readonly<Record<string, string>> = { message: 'msg', function_
 
 function invalidNames(items: readonly InputItem[], { tools }: SimulatedResponsesBody): string | undefined {
   const declared = (tools ?? []).filter(({ type }) => type === 'function').map(({ name }) => name);
-  const called = items.flatMap(({ type, name = '' }) => (type === 'function_call' ? [name] : []));
-  if (![...declared, ...called].every((name) => toolName.test(name))) {
+  const calledNames = items.flatMap(({ type, name = '' }) => (type === 'function_call' ? [name] : []));
+  if (![...declared, ...calledNames].every((name) => toolName.test(name))) {
     return `Invalid 'tools[0].name': string does not match pattern. Expected a string that matches the pattern '${toolName.source}'.`;
   }
   const odd = items.findIndex(({ type = 'message', id }) => id !== undefined && !id.startsWith(idPrefixes[type] ?? ''));
@@ -187,11 +187,11 @@ function invalidNames(items: readonly InputItem[], { tools }: SimulatedResponses
 const callIdMaxCharacters = 64;
 
 function invalidCall(items: readonly InputItem[], previous: unknown): string | undefined {
-  const answered = items.filter(({ output }) => output !== undefined).map(({ call_id }) => call_id);
-  const called = items.filter(({ type = '' }) => type.endsWith('_call')).map(({ call_id }) => call_id);
-  const open = items.find((item) => item.type === 'function_call' && !answered.includes(item.call_id));
+  const outputIds = items.filter(({ output }) => output !== undefined).map(({ call_id }) => call_id);
+  const callIds = items.filter(({ type = '' }) => type.endsWith('_call')).map(({ call_id }) => call_id);
+  const open = items.find((item) => item.type === 'function_call' && !outputIds.includes(item.call_id));
   if (open !== undefined) return `No tool output found for function call ${open.call_id}.`;
-  const orphan = items.find(({ output, call_id }) => output !== undefined && !called.includes(call_id));
+  const orphan = items.find(({ output, call_id }) => output !== undefined && !callIds.includes(call_id));
   if (orphan !== undefined && !previous) {
     return `No tool call found for function call output with call_id ${orphan.call_id}.`;
   }
@@ -232,8 +232,8 @@ export const responsesRefusals: readonly ProviderRefusal<OpenAiBody & ResponsesH
     why({ input, previous_response_id: previous, conversation }) {
       if (!Array.isArray(input) || (previous ?? conversation ?? null) !== null) return undefined;
       const items = input as readonly HistoryItem[];
-      const called = new Set(items.flatMap(({ type, call_id: id }) => (type?.endsWith('_call') === true ? [id] : [])));
-      const orphan = items.find(({ type, call_id: id }) => type === 'function_call_output' && !called.has(id));
+      const callIds = new Set(items.flatMap(({ type, call_id: id }) => (type?.endsWith('_call') === true ? [id] : [])));
+      const orphan = items.find(({ type, call_id: id }) => type === 'function_call_output' && !callIds.has(id));
       return orphan && `No tool call found for function call output with call_id ${orphan.call_id}.`;
     },
   },

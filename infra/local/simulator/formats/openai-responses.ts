@@ -243,9 +243,9 @@ export const compact: SimulatorFormat = {
   refusals: [],
   name: 'compact',
   path: /^\/responses\/compact$/,
-  read: (received) => {
-    const unknown = Object.keys(received.body ?? {}).find((name) => !compactMembers.includes(name));
-    return unknown === undefined ? readInput(received) : `Unknown parameter: '${unknown}'.`;
+  read: (call) => {
+    const unknown = Object.keys(call.body ?? {}).find((name) => !compactMembers.includes(name));
+    return unknown === undefined ? readInput(call) : `Unknown parameter: '${unknown}'.`;
   },
   json(call, completion) {
     const { input, model } = call.body as SimulatedResponsesBody;

@@ -38,8 +38,8 @@ const usageOf = (body: TranscriptionsBody, completion: SimulatedCompletion) =>
         total_tokens: input + output,
       }));
 
-function json({ body: received }: SimulatorCall, completion: SimulatedCompletion): object {
-  const body = received as TranscriptionsBody;
+function json({ body: receivedBody }: SimulatorCall, completion: SimulatedCompletion): object {
+  const body = receivedBody as TranscriptionsBody;
   const text = textOf(completion);
   const seconds = secondsIn(body);
   if (body.response_format !== 'verbose_json') return { text, ...usageOf(body, completion) };

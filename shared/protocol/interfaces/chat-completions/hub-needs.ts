@@ -79,9 +79,9 @@ function neededEffort({ tools, reasoning, reasoning_effort: effort }: JsonObject
 
 const neededParts = (messages: unknown): HubNeed[] =>
   (Array.isArray(messages) ? messages : []).flatMap((message, index): HubNeed[] => {
-    const { role, content, audio, function_call: called } = isJsonObject(message) ? message : {};
+    const { role, content, audio, function_call: calledFunction } = isJsonObject(message) ? message : {};
     const member = `messages[${index}]`;
-    if (role === 'function' || isJsonObject(called)) return [{ kind: 'tools', member }];
+    if (role === 'function' || isJsonObject(calledFunction)) return [{ kind: 'tools', member }];
     if (!chatRoles.has(role)) return [{ kind: 'content_part', member: `${member}.role` }];
     const answer: HubNeed[] = isJsonObject(audio) ? [{ kind: 'audio_id', member: `${member}.audio` }] : [];
     const parts = (Array.isArray(content) ? content : []).flatMap((part, place): HubNeed[] => {

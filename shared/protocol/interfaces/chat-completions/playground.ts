@@ -76,8 +76,8 @@ interface WrittenCall {
 }
 
 const callsIn = (calls: readonly WrittenCall[] | null | undefined) =>
-  (calls ?? []).map(({ id = '', function: called }) => ({
+  (calls ?? []).map(({ id = '', function: calledFunction }) => ({
     id,
-    name: called?.name ?? '',
-    arguments: called?.arguments ?? '',
+    name: calledFunction?.name ?? '',
+    arguments: calledFunction?.arguments ?? '',
   }));

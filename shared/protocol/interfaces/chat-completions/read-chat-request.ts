@@ -150,12 +150,14 @@ function toChatRequest(raw: JsonObject, text: () => JsonText, plain = raw): Chat
 
 /** Returns the largest bound, because each provider uses another of the names. */
 function readOutputBound(body: CheckedBody): Pick<ChatRequest, 'maxOutputTokens' | 'isOutputOpen' | 'namesNoBound'> {
-  const sent = outputBoundNames.map((name) => body[name]).filter((bound) => (bound ?? null) !== null);
-  const numbers = sent.filter((bound) => typeof bound === 'number' && Number.isInteger(bound) && bound > 0) as number[];
+  const bounds = outputBoundNames.map((name) => body[name]).filter((bound) => (bound ?? null) !== null);
+  const numbers = bounds.filter(
+    (bound) => typeof bound === 'number' && Number.isInteger(bound) && bound > 0,
+  ) as number[];
   return {
     maxOutputTokens: numbers.length === 0 ? undefined : Math.min(Math.max(...numbers), Number.MAX_SAFE_INTEGER),
-    isOutputOpen: sent.length === 0 || numbers.length < sent.length,
-    namesNoBound: sent.length === 0,
+    isOutputOpen: bounds.length === 0 || numbers.length < bounds.length,
+    namesNoBound: bounds.length === 0,
   };
 }
 

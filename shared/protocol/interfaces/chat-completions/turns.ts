@@ -49,8 +49,8 @@ function contentPart(part: Value): ConversationPart {
   return part.type === 'image_url' ? { kind: 'image', url: textIn(image) } : otherPart(part);
 }
 
-function callPart({ id, function: called, custom }: Value): ConversationPart {
-  const { name, arguments: written, input }: Value = isObject(called) ? called : isObject(custom) ? custom : {};
+function callPart({ id, function: fn, custom }: Value): ConversationPart {
+  const { name, arguments: written, input }: Value = isObject(fn) ? fn : isObject(custom) ? custom : {};
   return { kind: 'tool_call', id: textIn(id), name: textIn(name), text: textIn(written ?? input) };
 }
 

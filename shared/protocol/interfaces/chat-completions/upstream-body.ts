@@ -41,8 +41,8 @@ function boundMembers({ raw }: ChatMembers, { takesNewerBound }: UpstreamTarget)
 }
 
 /** Requests usage on every stream for which a provider can report it, because the gateway must bill. */
-function streamOptions(sent: unknown, reportsUsage: boolean): object | undefined {
-  const { include_usage: _includeUsage, ...options } = isJsonObject(sent) ? sent : {};
+function streamOptions(streamSettings: unknown, reportsUsage: boolean): object | undefined {
+  const { include_usage: _includeUsage, ...options } = isJsonObject(streamSettings) ? streamSettings : {};
   if (reportsUsage) return { ...options, include_usage: true };
   return Object.keys(options).length === 0 ? undefined : options;
 }

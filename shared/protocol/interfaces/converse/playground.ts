@@ -65,8 +65,8 @@ export const playground: PlaygroundInterface = {
     ...more,
   }),
   callOf(body) {
-    const { modelId: _inPath, ...sent } = body;
-    return { path: pathOf(body), body: sent };
+    const { modelId: _inPath, ...sentBody } = body;
+    return { path: pathOf(body), body: sentBody };
   },
   readAnswer: ({ output }) => {
     const content = (output?.message?.content ?? []) as readonly ConverseBlock[];

@@ -54,10 +54,10 @@ interface EmbeddedContent {
   readonly googleFields: Readonly<Record<string, unknown>>;
 }
 
-function read(sent: JsonText, reading: RequestReading): ClientRequest {
+function read(sentText: JsonText, reading: RequestReading): ClientRequest {
   const { path } = reading;
   if (path === undefined) throw new Error('the path of a call of Gemini names no model');
-  const json = requireOneSpelling(sent);
+  const json = requireOneSpelling(sentText);
   refuseDoubles(json, plainGatewayMembers);
   const body = parseJson(json.text) as JsonObject;
   const isBatch = path.operation === 'batchEmbedContents';

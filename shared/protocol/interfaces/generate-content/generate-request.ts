@@ -140,9 +140,9 @@ function withoutWrapper(json: JsonText): JsonText {
   return scanned.json;
 }
 
-function check(sent: JsonText, { path }: RequestReading, isCounted: boolean): ClientRequest {
+function check(text: JsonText, { path }: RequestReading, isCounted: boolean): ClientRequest {
   if (path === undefined) throw new Error('the path of a call of Gemini names no model');
-  const json = requireOneSpelling(sent);
+  const json = requireOneSpelling(text);
   const { raw, body: checked } = readPlainBody(json, { schema, reading, refuseOtherCase });
   checkParts(raw);
   const providerState = providerStateOf(raw);

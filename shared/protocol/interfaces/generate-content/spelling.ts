@@ -80,14 +80,14 @@ function collect(json: JsonText, value: number, place: Place, renamed: [number, 
   }
   if (!json.isObject(value)) return;
   const seen = new Set<string>();
-  for (const { name: sent, value: inner } of json.members(value)) {
-    const name = place.names.get(sent) ?? sent;
+  for (const { name: sentName, value: inner } of json.members(value)) {
+    const name = place.names.get(sentName) ?? sentName;
     const path = place.path === '' ? name : `${place.path}.${name}`;
-    if (seen.has(name) && (name !== sent || place.names === fields)) {
+    if (seen.has(name) && (name !== sentName || place.names === fields)) {
       throw fail('invalid_request', { message: `${path}: stands twice, in one spelling or in both`, param: path });
     }
     seen.add(name);
-    if (name !== sent) {
+    if (name !== sentName) {
       const start = json.nameStart(inner);
       renamed.push([start, start + json.quotedName(inner).length, name]);
     }

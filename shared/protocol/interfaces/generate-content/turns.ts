@@ -24,8 +24,8 @@ const inCamelCase = (value: Value): Value =>
     ]),
   );
 
-const requestTurns = (sent: Value): ConversationTurn[] => {
-  const body = inCamelCase(sent);
+const requestTurns = (value: Value): ConversationTurn[] => {
+  const body = inCamelCase(value);
   const instruction = body.systemInstruction;
   return [
     ...turnOf('system', isObject(instruction) ? partsOf(instruction) : textPart(textIn(instruction))),
@@ -42,8 +42,8 @@ const answerTurns = ({ candidates }: Value): ConversationTurn[] =>
 
 const partsOf = ({ parts }: Value): ConversationPart[] => objectsIn(parts).flatMap(partOf);
 
-function partOf(sent: Value): ConversationPart[] {
-  const part = inCamelCase(sent);
+function partOf(value: Value): ConversationPart[] {
+  const part = inCamelCase(value);
   const { text, thought, functionCall, functionResponse, inlineData } = part;
   if (typeof text === 'string') return thought === true ? thinkingPart(text) : textPart(text);
   if (isObject(functionCall)) {

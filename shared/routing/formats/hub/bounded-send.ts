@@ -20,10 +20,10 @@ export function boundedSend(send: ReceivingSend, isLongRequest: boolean): Bounde
   let refusedText: string | undefined;
   return {
     async send(request) {
-      const sent = await send(request);
-      if (sent.kind === 'failure') return sent;
+      const answer = await send(request);
+      if (answer.kind === 'failure') return answer;
       const readText = async () => {
-        const text = await sent.readText();
+        const text = await answer.readText();
         if (text === undefined) return undefined;
         if (text.length > inOneTurn.jsonCharacters) await nextTurn();
         const json = scanAnswer(text);
@@ -31,7 +31,7 @@ export function boundedSend(send: ReceivingSend, isLongRequest: boolean): Bounde
         isLong ||= json?.isLong === true;
         return json && text;
       };
-      return { ...sent, readText, body: bytesInTurns(sent.body) };
+      return { ...answer, readText, body: bytesInTurns(answer.body) };
     },
     refusedText: () => refusedText,
     isLong: () => isLong,

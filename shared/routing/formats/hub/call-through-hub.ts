@@ -126,9 +126,9 @@ export async function callThroughHub(
     stream: asksStream,
     target,
     async body(text) {
-      const sent = await sentBody(text, target, targetCall, isLong());
-      leftOut = [...sent.leftOut, ...foreignThinking, ...looseTools, ...lowered, ...leftOutBeside];
-      return sent.text;
+      const finalBody = await sentBody(text, target, targetCall, isLong());
+      leftOut = [...finalBody.leftOut, ...foreignThinking, ...looseTools, ...lowered, ...leftOutBeside];
+      return finalBody.text;
     },
     takeOut: raw.takeOut,
     refusedText: bounded.refusedText,

@@ -101,23 +101,23 @@ export function createExchange({
     const text = await bodyOf(written);
     if (isLong()) await nextTurn();
     const accept = stream ? target.streamType : 'application/json';
-    const sent = await send({ path, accept, body: () => text }).catch(rememberBroken);
-    if (sent.kind === 'failure') failure = sent.failure;
-    else answer = sent;
+    const result = await send({ path, accept, body: () => text }).catch(rememberBroken);
+    if (result.kind === 'failure') failure = result.failure;
+    else answer = result;
   }
 
-  async function read(sent: ReceivedAnswer): Promise<Response> {
+  async function read(receivedAnswer: ReceivedAnswer): Promise<Response> {
     isRead = true;
-    if (sent.isStream) {
-      const bounded = boundedStream(target.readStream(sent.body, takeOut, sent.onEnd), noteBroken);
+    if (receivedAnswer.isStream) {
+      const bounded = boundedStream(target.readStream(receivedAnswer.body, takeOut, receivedAnswer.onEnd), noteBroken);
       partEmitted = bounded.partEmitted;
       return new Response(bounded.stream, { headers: { 'content-type': target.streamType } });
     }
-    const answered = await sent.readText().catch(rememberBroken);
+    const text = await receivedAnswer.readText().catch(rememberBroken);
     if (isLong()) await nextTurn();
-    failure = answered === undefined ? refusal(target, refusedText()) : errorIn(answered, sent.describe);
+    failure = text === undefined ? refusal(target, refusedText()) : errorIn(text, receivedAnswer.describe);
     if (failure !== undefined) throw new Error('what the provider sent is no answer');
-    let answerText = answered ?? '';
+    let answerText = text ?? '';
     for (const step of [takeOut, ...target.answerSteps]) {
       if (isLong()) await nextTurn();
       const readable = step(answerText);

@@ -59,19 +59,19 @@ export function openPackagePart(
   const exchange = createExchange({
     send: async (packageRequest) => {
       const request = { ...packageRequest, ...sentTo };
-      const sent = await part.send(request).catch((error: unknown) => {
+      const result = await part.send(request).catch((error: unknown) => {
         if (!part.wasDead()) throw error;
         // Only this part is repeated, because other parts may have been paid for.
         part = openPart();
         return part.send(request);
       });
-      if (sent.kind === 'failure') return sent;
+      if (result.kind === 'failure') return result;
       const readText = async () => {
-        const text = await sent.readText();
+        const text = await result.readText();
         answerBytes = text?.length ?? 0;
         return text;
       };
-      return { ...sent, readText, isStream: false };
+      return { ...result, readText, isStream: false };
     },
     stream: false,
     target: { ...target, answerSteps: [] },

@@ -63,11 +63,11 @@ const mayHoldThinking = (json: JsonText, rules: TargetRules): boolean =>
 /** Returns the body of a relayed call, `text`, for its target. `sent` is the client's own, which was read before. */
 export function withRuledMessages(
   text: string,
-  sent: JsonText,
+  messagesJson: JsonText,
   rules: TargetRules,
 ): { readonly text: string; readonly leftOut: readonly string[] } {
-  if (!breaksRules(sent, rules)) return { text, leftOut: [] };
-  const known = ruledInPlace(text, sent, rules);
+  if (!breaksRules(messagesJson, rules)) return { text, leftOut: [] };
+  const known = ruledInPlace(text, messagesJson, rules);
   if (known !== undefined) return known;
   const scanned = scanJson(text, { depthMax: bodyDepthMax });
   const ruled = scanned.kind === 'json' ? ruledMessages(scanned.json, rules) : undefined;
@@ -210,7 +210,7 @@ class RuledHistory {
   }
 }
 
-const parsed = (sent: SentMessage): JsonObject => sent.message ?? (parseJson(sent.text) as JsonObject);
+const parsed = (message: SentMessage): JsonObject => message.message ?? (parseJson(message.text) as JsonObject);
 
 function stringAt(json: JsonText, object: number, name: string): string | undefined {
   const value = json.isObject(object) ? findMember(json, name, object) : undefined;

@@ -79,7 +79,7 @@ function toAssistant(message: JsonObject, path: string, reading: AssistantReadin
     texts.push({ ...last, providerOptions: { ...last.providerOptions, ...signed } });
   }
   const toolCalls = (Array.isArray(message.tool_calls) ? message.tool_calls : []).filter(isJsonObject);
-  const called = toolCalls.map((call, at): AssistantPart => {
+  const callParts = toolCalls.map((call, at): AssistantPart => {
     const fn = calledFunction(call);
     const { id, name } = calls.add(call.id, textOf(fn.name) ?? '');
     const options = besideOf(call, `${path}.tool_calls[${at}]`, reading) ?? signatures.get(textOf(call.id) ?? '');
@@ -91,7 +91,7 @@ function toAssistant(message: JsonObject, path: string, reading: AssistantReadin
       ...(options === undefined ? {} : { providerOptions: options }),
     };
   });
-  const content = [...thoughts, ...texts, ...toImages(message.images, path, reading), ...called];
+  const content = [...thoughts, ...texts, ...toImages(message.images, path, reading), ...callParts];
   return content.length === 0 ? [] : [{ role: 'assistant', content, ...cacheMark(message) }];
 }
 

@@ -228,13 +228,17 @@ function openThinkingDeltas(head: AnswerHead): ThinkingDeltas {
       }
       const { signature } = readSigned(providerMetadata);
       const phase = phaseOf({ providerMetadata });
-      const called = last !== undefined && phase !== undefined ? [{ reasoning_details: [{ ...last, phase }] }] : [];
+      const phaseDetails =
+        last !== undefined && phase !== undefined ? [{ reasoning_details: [{ ...last, phase }] }] : [];
       // This part is the end of one text.
       last = undefined;
-      if (signature === undefined || !isNew(block, signature)) return called;
+      if (signature === undefined || !isNew(block, signature)) return phaseDetails;
       const of = callId === undefined ? {} : { id: callId };
       const data = sealSigned(head, { signature }, callId === undefined ? 'text' : { call: callId });
-      return [...called, { reasoning_details: [detail(`of ${block}`, { type: 'reasoning.encrypted', data, ...of })] }];
+      return [
+        ...phaseDetails,
+        { reasoning_details: [detail(`of ${block}`, { type: 'reasoning.encrypted', data, ...of })] },
+      ];
     },
   };
 }

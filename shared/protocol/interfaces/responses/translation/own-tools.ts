@@ -32,8 +32,8 @@ const lines = (value: unknown): string[] =>
 const words = (value: unknown): string[] => (typeof value === 'string' ? ['bash', '-lc', value] : lines(value));
 const numberOrNull = (value: unknown): number | null => (typeof value === 'number' ? value : null);
 
-const action = ({ action: called }: JsonObject): JsonObject => {
-  const { type: _type, ...input } = isJsonObject(called) ? called : {};
+const action = ({ action: actionValue }: JsonObject): JsonObject => {
+  const { type: _type, ...input } = isJsonObject(actionValue) ? actionValue : {};
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null));
 };
 

@@ -340,8 +340,8 @@ function openCallIds(): (choices: unknown, name: 'message' | 'delta') => unknown
     });
 }
 
-function withText(called: JsonObject, none: string): JsonObject {
-  const { arguments: written } = called;
-  if (typeof written === 'string') return called;
-  return { ...called, arguments: (written ?? null) === null ? none : JSON.stringify(written) };
+function withText(calledFunction: JsonObject, none: string): JsonObject {
+  const { arguments: written } = calledFunction;
+  if (typeof written === 'string') return calledFunction;
+  return { ...calledFunction, arguments: (written ?? null) === null ? none : JSON.stringify(written) };
 }
